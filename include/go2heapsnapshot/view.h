@@ -138,6 +138,7 @@ enum g2h_node_kind {
     G2H_NODE_GOROUTINES_IN_PLACE, /* goroutines in the same state that run the same function and
                                      have the same functions on their stacks */
     G2H_NODE_STACK,               /* the stack of a goroutine */
+    G2H_NODE_DEFERRED_CALLS,      /* the calls that one function has deferred */
 
     G2H_NODE_OBJECT,
     G2H_NODE_TEXT, /* an object that holds the contents of strings */

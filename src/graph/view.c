@@ -367,7 +367,8 @@ static void count_all(struct g2h_view *view)
     for (size_t i = 0; i < graph->roots.nodes.count; i++)
         if (graph->roots.nodes.data[i].size > account->largest_node)
             account->largest_node = graph->roots.nodes.data[i].size;
-    account->edges = graph->child_count + graph->account.pointers_hit;
+    account->edges = graph->child_count + graph->account.pointers_hit -
+                     graph->targets->deferred.count; /* these are among the children */
     if (!view->is_folded)
         return;
     account->edges = fold->edges;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/map.h"
 #include "base/workers.h"
 #include "heap/pointers.h"
 
@@ -298,6 +299,83 @@ static struct g2h_error *find_of_block(void *context, size_t task, unsigned work
     return NULL;
 }
 
+/* ---- deferred calls ---- */
+
+/* The words of a runtime._defer and of a runtime.g, at the most, that are looked at. */
+enum { DEFER_WORDS = 16, G_WORDS = 96 };
+
+/* Takes the target of the first word with a value away from the object at an address, and lists
+ * it. Returns false if memory runs out. */
+static bool defer_pointer(struct targets *targets, const struct g2h_heap *heap, uint64_t address,
+                          uint64_t wanted, uint64_t words)
+{
+    const uint32_t object = heap_find(heap, address);
+    uint64_t offset, value;
+    struct pointers pointers;
+    if (object == UINT32_MAX || !heap_slot_class(heap, object)->has_pointers)
+        return true;
+    const struct target_block *block = &targets->blocks[object >> BLOCK_SHIFT];
+    uint32_t at = block->starts[object & (BLOCK_OBJECTS - 1)];
+    pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+    while (pointers_next(&pointers, &offset, &value) &&
+           offset < words * heap->params.pointer_size) {
+        if (!in_heap_range(heap, value))
+            continue;
+        const uint32_t target = block->targets[at];
+        if (value == wanted && target != NO_TARGET) {
+            block->targets[at] = NO_TARGET;
+            return vector_push(&targets->deferred, ((struct deferred_pointer){
+                                                       object, target, offset, words == G_WORDS}));
+        }
+        at++;
+    }
+    return true;
+}
+
+/* Finds the calls that have records. Returns false if memory runs out. */
+static bool find_deferred(const struct g2h_heap *heap, struct map *ret)
+{
+    const size_t count = heap->records[G2H_RECORD_DEFER].count;
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        struct g2h_record record;
+        uint32_t known;
+        g2h_heap_record(heap, G2H_RECORD_DEFER, i, &record);
+        const uint64_t address = record.defer.address;
+        const uint32_t object = heap_find(heap, address);
+        if (object != UINT32_MAX && heap_address(heap, object) == address)
+            good = map_put(ret, address, object, &known);
+    }
+    return good;
+}
+
+static bool take_deferred(struct targets *targets, const struct g2h_heap *heap,
+                          const struct map *deferred)
+{
+    bool good = true;
+    for (size_t i = 0; i < heap->goroutines.count && good; i++) {
+        const struct g2h_goroutine *goroutine = &heap->goroutines.data[i].record;
+        if (map_get(deferred, goroutine->defer) != MAP_NONE)
+            good = defer_pointer(targets, heap, goroutine->address, goroutine->defer, G_WORDS);
+    }
+    for (size_t i = 0; i < heap->records[G2H_RECORD_DEFER].count && good; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_DEFER, i, &record);
+        if (map_get(deferred, record.defer.next) != MAP_NONE)
+            good =
+                defer_pointer(targets, heap, record.defer.address, record.defer.next, DEFER_WORDS);
+    }
+    return good;
+}
+
+static struct g2h_error *separate_deferred(struct targets *targets, const struct g2h_heap *heap)
+{
+    struct map deferred = {0};
+    const bool good = find_deferred(heap, &deferred) && take_deferred(targets, heap, &deferred);
+    map_deinit(&deferred);
+    return good ? NULL : &error_no_memory;
+}
+
 /* ---- all of them ---- */
 
 static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
@@ -372,7 +450,9 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
     if (finding.finders)
         no_memory = gather(&finding, threads);
     free(finding.finders);
-    return error ? error : no_memory;
+    if (error || no_memory)
+        return error ? error : no_memory;
+    return separate_deferred(targets, heap);
 }
 
 void targets_deinit(struct targets *targets)
@@ -385,6 +465,7 @@ void targets_deinit(struct targets *targets)
     free(targets->outside);
     free(targets->blocks);
     free(targets->leading);
+    free(targets->deferred.data);
     free(targets->frames.by_sp);
     free(targets->frame_pointed);
     *targets = (struct targets){0};

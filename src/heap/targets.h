@@ -4,6 +4,11 @@
  * A word outside of the heap's range of addresses has no entry. A later walk over an object's
  * pointers sees the same words in the same order, so the next word in that range belongs to the
  * next target. A bit tells whether an object has words outside of the range.
+ *
+ * The list of a goroutine's deferred calls begins in its runtime.g. By these pointers each call
+ * would hold all calls that were deferred before it, and all goroutines' lists would belong to the
+ * runtime. But each call has a record, which holds it alone. So these words have NO_TARGET, and are
+ * listed apart: they become weak edges.
  */
 #ifndef HEAP_TARGETS_H
 #define HEAP_TARGETS_H
@@ -29,6 +34,13 @@ struct target_chunk {
     size_t used, capacity;
 };
 
+/* A pointer to a deferred call: the object that has it, and the object of the call. */
+struct deferred_pointer {
+    uint32_t source, target;
+    uint64_t offset; /* of the word in the source */
+    bool is_first;   /* the source is a runtime.g; otherwise a deferred call */
+};
+
 /* The frames that have contents, by address. */
 struct frame_index {
     const struct g2h_heap *heap;
@@ -46,6 +58,7 @@ struct targets {
     uint64_t *leading;       /* a bit per object: it has an entry, so it may point to an object */
     uint64_t pointers, hits; /* number of words of objects that may be pointers and are not nil;
                                 number of them that hit an object */
+    VECTOR(struct deferred_pointer) deferred; /* in the order of their goroutines and records */
     struct frame_index frames;
     uint8_t *frame_pointed; /* by frame: an object points into its contents */
 };

@@ -71,12 +71,15 @@ static size_t skip_number(const char *text, size_t size, size_t at)
 /*
  * Finds the name of a node that is not an object, without the parts in which nodes that are alike
  * differ: "goroutine 17 [chan send, 5 minutes] main.f" becomes "goroutine [chan send] main.f", "80
- * goroutines [select] main.g" loses its number, and a variable's "[17]" becomes "[]".
+ * goroutines [select] main.g" loses its number, "defer main.f in goroutine 17" its goroutine, and a
+ * variable's "[17]" becomes "[]".
  */
 static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32_t *ret)
 {
     size_t size;
     const char *text = g2h_view_name(merged->view, name, &size);
+    static const char goroutine[] = " in goroutine ";
+    const size_t behind = sizeof(goroutine) - 1;
     _cleanup_(text_deinit) struct text plain = {0};
     bool in_brackets = false;
     for (size_t i = 0; i < size;) {
@@ -103,6 +106,8 @@ static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32
         i += part;
     }
     TRY_MEMORY(!plain.failed);
+    if (plain.size > behind && memcmp(plain.data + plain.size - behind, goroutine, behind) == 0)
+        plain.size -= behind;
     return own_name(merged, plain.data ? plain.data : "", plain.size, ret);
 }
 

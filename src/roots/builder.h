@@ -172,6 +172,9 @@ uint64_t builder_read_field(const struct builder *builder, uint64_t address,
 bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
                                 uint32_t count, struct g2h_bytes *ret);
 
+/* (defers and panics), and the pointers from one deferred call to the next: deferred.c */
+struct g2h_error *builder_add_defers_and_panics(struct builder *builder);
+
 /* (allocation sites): sites.c */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder);
 

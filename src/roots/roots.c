@@ -70,53 +70,6 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
     return NULL;
 }
 
-static void append_goroutine(struct builder *builder, uint64_t g)
-{
-    uint32_t goid = map_get(&builder->goroutine_by_g, g);
-    if (goid != MAP_NONE)
-        text_printf(&builder->text, " in goroutine %u", goid);
-}
-
-static struct g2h_error *add_defers_and_panics(struct builder *builder)
-{
-    const struct g2h_heap *heap = builder->heap;
-    const size_t defers = heap->records[G2H_RECORD_DEFER].count,
-                 panics = heap->records[G2H_RECORD_PANIC].count;
-    uint32_t group, node;
-    if (defers + panics == 0)
-        return NULL;
-    TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(defers and panics)",
-                                 G2H_NODE_DEFERS_AND_PANICS, &group));
-    for (size_t i = 0; i < defers + panics; i++) {
-        struct g2h_record record;
-        if (i < defers) {
-            g2h_heap_record(heap, G2H_RECORD_DEFER, i, &record);
-            TRY_MEMORY(builder_text(builder, "defer "));
-            builder_append_function(builder, record.defer.code, false);
-            append_goroutine(builder, record.defer.g);
-            TRY_MEMORY(builder_add_member(builder, group, (uint32_t)i + 1, G2H_NODE_DEFER,
-                                          record.defer.address, &node));
-            TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "record",
-                                                 record.defer.address));
-            TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "fn",
-                                                 record.defer.funcval));
-            continue;
-        }
-        g2h_heap_record(heap, G2H_RECORD_PANIC, i - defers, &record);
-        TRY_MEMORY(builder_text(builder, "panic"));
-        append_goroutine(builder, record.panic.g);
-        text_append_interface(&builder->text, builder->names,
-                              interface_type_of(heap, record.panic.type));
-        TRY_MEMORY(builder_add_member(builder, group, (uint32_t)i + 1, G2H_NODE_PANIC,
-                                      record.panic.address, &node));
-        TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "record",
-                                             record.panic.address));
-        TRY_MEMORY(
-            builder_add_named_pointer(builder, node, EDGE_INTERNAL, "data", record.panic.data));
-    }
-    return NULL;
-}
-
 static struct g2h_error *add_other_roots(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
@@ -151,7 +104,7 @@ static struct g2h_error *add_all(struct builder *builder)
     TRY(add_finalizers(builder, G2H_RECORD_FINALIZER, "(finalizers)", G2H_NODE_FINALIZERS));
     TRY(add_finalizers(builder, G2H_RECORD_QUEUEDFINALIZER, "(queued finalizers)",
                        G2H_NODE_QUEUED_FINALIZERS));
-    TRY(add_defers_and_panics(builder));
+    TRY(builder_add_defers_and_panics(builder));
     TRY(add_other_roots(builder));
     TRY(builder_add_allocation_sites(builder));
     return builder_add_remarks(builder);

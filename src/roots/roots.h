@@ -11,7 +11,8 @@
  *        → (OS threads), (allocation sites), (guesses), (parts), (functions)
  *
  * The edges that begin at objects but are no pointers are here as well: they lead to allocation
- * sites, and to nodes for remarks on an object.
+ * sites, and to nodes for remarks on an object. So are the pointers to deferred calls, which are
+ * weak (heap/targets.h).
  */
 #ifndef ROOTS_ROOTS_H
 #define ROOTS_ROOTS_H

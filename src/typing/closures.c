@@ -11,6 +11,11 @@
  * pointers tell which one. If they leave more than one, or if there is no DWARF, only the function
  * is known.
  *
+ * DWARF does not describe what the compiler's own closures capture, those of go and defer
+ * statements (main.f.gowrap1, main.f.deferwrap1), and a stripped executable describes no closure.
+ * But the code of the function that makes a closure has the address of such a descriptor, to
+ * allocate the closure, and then that of the closure's function, to store it in there.
+ *
  * A variable that DWARF calls "&x", a pointer, is a captured reference, or else a value that the
  * compiler does not keep in registers: then the pointer is the function's own, and the closure
  * holds all of x.
@@ -18,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "exe/constants.h"
 #include "typing/typer.h"
 
 /* A descriptor with which closures may have been allocated. */
@@ -36,7 +43,13 @@ struct maker {
     VECTOR(struct closure_layout) layouts;
     struct map layouts_by_first; /* name of the first variable's type → layout */
     uint64_t layouts_left;       /* layouts that may still be looked at */
+    struct map is_layout;        /* type → 1: closures may have been allocated with it */
+    struct map functions;        /* hash of a name → index of the function in the pclntab */
+    struct map makers;           /* closure → the function that makes it: both by their indexes */
+    struct map layout_of;        /* closure → the type that it is allocated with, or AMBIGUOUS */
 };
+
+#define AMBIGUOUS (MAP_NONE - 1)
 
 static bool contains(const struct g2h_bytes *text, const char *part)
 {
@@ -217,6 +230,8 @@ static bool find_layouts(struct maker *maker)
             !map_put(&maker->layouts_by_first, key, number, &known))
             return false;
         map_set(&maker->layouts_by_first, key, number);
+        if (!map_put(&maker->is_layout, i, 1, &known))
+            return false;
     }
     return true;
 }
@@ -333,10 +348,6 @@ static bool add_all_candidates(struct maker *maker)
     const struct dwarf_info *dwarf = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(maker->typing->exe);
     maker->layouts_left = 1 << 22; /* a large program looks at some 10,000 */
-    if (dwarf->maybe_captured.count == 0)
-        return true;
-    if (!find_layouts(maker))
-        return false;
     for (size_t i = 0; i < dwarf->maybe_captured.count;) {
         const struct dwarf_captured *first = &dwarf->maybe_captured.data[i];
         size_t count = 1;
@@ -344,6 +355,160 @@ static bool add_all_candidates(struct maker *maker)
             count++;
         i += count;
         if (!add_candidates(maker, first->entry + slide, first, count < 64 ? count : 64))
+            return false;
+    }
+    return true;
+}
+
+/* ---- by the code that makes a closure ---- */
+
+static bool map_functions(struct maker *maker)
+{
+    const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
+    for (uint64_t i = 0; i < pclntab->count && i < AMBIGUOUS; i++) {
+        const struct g2h_bytes name = pclntab_name(pclntab, i);
+        uint32_t known;
+        if (!map_put(&maker->functions, map_hash_text(name.data, (size_t)name.size), (uint32_t)i,
+                     &known))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the function that makes a closure: main.f for main.f.func1, or for main.f.g.func1 if g is
+ * inlined in main.f; MAP_NONE if there is none. */
+static uint32_t maker_of(const struct maker *maker, struct g2h_bytes name)
+{
+    const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
+    enum { MOST = 8 }; /* names are nested that deep */
+    for (unsigned i = 0; i < MOST; i++) {
+        do
+            name.size -= name.size > 0;
+        while (name.size > 0 && name.data[name.size] != '.' && name.data[name.size] != '-');
+        if (name.size == 0)
+            return MAP_NONE;
+        const uint32_t function =
+            map_get(&maker->functions, map_hash_text(name.data, (size_t)name.size));
+        if (function != MAP_NONE && bytes_same(pclntab_name(pclntab, function), name))
+            return function;
+    }
+    return MAP_NONE;
+}
+
+/* Notes that the function makes a closure with a layout. If it seems to make it with several, none
+ * of them counts. */
+static bool note_made(struct maker *maker, uint32_t closure, uint32_t layout)
+{
+    uint32_t known;
+    if (!map_put(&maker->layout_of, closure, layout, &known))
+        return false;
+    if (known != layout)
+        map_set(&maker->layout_of, closure, AMBIGUOUS);
+    return true;
+}
+
+/* Finds the layouts of the closures that a function makes, in its code. */
+static bool read_maker(struct maker *maker, uint32_t function, const address_vector *addresses)
+{
+    const struct g2h_exe *exe = maker->typing->exe;
+    const struct pclntab *pclntab = exe_pclntab(exe);
+    uint32_t layout = TYPE_NONE;
+    for (size_t i = 0; i < addresses->count; i++) {
+        const uint64_t address = addresses->data[i], distance = address - exe_module(exe)->minpc;
+        const uint32_t type = types_at(maker->types, address + exe_slide(exe));
+        uint64_t closure;
+        if (type != TYPE_NONE)
+            layout = map_get(&maker->is_layout, type) != MAP_NONE ? type : TYPE_NONE;
+        if (layout == TYPE_NONE || !pclntab_find(pclntab, distance, &closure) ||
+            pclntab_entry(pclntab, closure) != distance ||
+            map_get(&maker->makers, closure) != function)
+            continue;
+        if (!note_made(maker, (uint32_t)closure, layout))
+            return false;
+    }
+    return true;
+}
+
+static bool read_makers(struct maker *maker)
+{
+    const struct g2h_exe *exe = maker->typing->exe;
+    const struct pclntab *pclntab = exe_pclntab(exe);
+    uint64_t left = pclntab_entry(pclntab, pclntab->count); /* each function is read once */
+    struct map seen = {0};
+    address_vector addresses = {0};
+    bool good = true;
+    for (uint64_t i = 0; i < pclntab->count && i < AMBIGUOUS && good; i++) {
+        const uint32_t function = map_get(&maker->makers, i);
+        uint32_t first;
+        if (function == MAP_NONE)
+            continue;
+        good = map_put(&seen, function, (uint32_t)i, &first);
+        addresses.count = 0;
+        if (good && first == i)
+            good = constants_find(pclntab, exe_module(exe), function, &left, &addresses) &&
+                   read_maker(maker, function, &addresses);
+    }
+    map_deinit(&seen);
+    free(addresses.data);
+    return good;
+}
+
+/* Gives a closure's type an alternative that has the fields of the layout. */
+static bool add_made(struct maker *maker, uint32_t type, const struct g2h_bytes *name,
+                     uint32_t layout)
+{
+    struct types *types = maker->types;
+    const uint32_t first = types->list.data[layout].first_field,
+                   fields = types->list.data[layout].field_count;
+    struct type made;
+    uint32_t number;
+    if (!begin_closure(maker, name, &made))
+        return false;
+    for (uint32_t i = 1; i < fields; i++) {
+        const struct type_field field = types->fields.data[first + i];
+        if (!add_field(maker, &made, field.name, field.type, field.offset))
+            return false;
+    }
+    made.size = types->list.data[layout].size;
+    if (!types_add(types, &made, &number))
+        return false;
+    types->list.data[type].alternative = number;
+    return true;
+}
+
+/* Returns the type of a closure of which nothing else tells what it captures, or MAP_NONE. */
+static uint32_t unknown_closure(const struct maker *maker, uint64_t entry)
+{
+    const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
+    return type != MAP_NONE && maker->types->list.data[type].field_count == 1 &&
+                   maker->types->list.data[type].alternative == TYPE_NONE
+               ? type
+               : MAP_NONE;
+}
+
+static bool add_all_made(struct maker *maker)
+{
+    const struct g2h_exe *exe = maker->typing->exe;
+    const uint64_t functions = exe_function_count(exe);
+    struct g2h_bytes name;
+    uint32_t known;
+    if (!map_functions(maker))
+        return false;
+    for (uint64_t i = 0; i < functions && i < AMBIGUOUS; i++) {
+        if (unknown_closure(maker, exe_function(exe, i, &name)) == MAP_NONE)
+            continue;
+        const uint32_t function = maker_of(maker, name);
+        if (function != MAP_NONE && !map_put(&maker->makers, i, function, &known))
+            return false;
+    }
+    if (!read_makers(maker))
+        return false;
+    for (uint64_t i = 0; i < functions && i < AMBIGUOUS; i++) {
+        const uint32_t layout = map_get(&maker->layout_of, i);
+        if (layout == MAP_NONE || layout == AMBIGUOUS)
+            continue;
+        const uint32_t type = unknown_closure(maker, exe_function(exe, i, &name));
+        if (type != MAP_NONE && !add_made(maker, type, &name, layout))
             return false;
     }
     return true;
@@ -395,9 +560,13 @@ struct g2h_error *typing_add_closures(struct typing *typing, struct types *types
                 types_intern(types, "F", 1, &maker.code_name) &&
                 types_intern(types, ".F", 2, &maker.old_code_name) &&
                 types_intern(types, "R", 1, &maker.receiver_name) && add_all(&maker) &&
-                add_all_candidates(&maker);
+                find_layouts(&maker) && add_all_candidates(&maker) && add_all_made(&maker);
     map_deinit(&maker.by_name);
     map_deinit(&maker.layouts_by_first);
+    map_deinit(&maker.is_layout);
+    map_deinit(&maker.functions);
+    map_deinit(&maker.makers);
+    map_deinit(&maker.layout_of);
     free(maker.layouts.data);
     return good ? NULL : &error_no_memory;
 }

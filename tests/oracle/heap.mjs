@@ -171,3 +171,17 @@ export function reachability(dump, heap) {
   for (const region of [...dump.data, ...dump.bss, ...stacks.frames]) for (const o of scan(followed(dump, region))) must.add(o);
   return { must: heap.reach(must, false, (o) => scan(o.pointers)), may: heap.reach(may, true), pointed };
 }
+
+/** The objects that point to deferred calls which have records: a Map of each one to the Set of these. */
+export function pointersToDeferred(dump, heap) {
+  const all = dump.goroutines.flatMap((g) => g.defers);
+  const known = new Map(all.map((d) => [d.address, heap.find(d.address)]).filter(([address, o]) => o?.address === address));
+  const result = new Map();
+  const add = (from, to) => {
+    const source = heap.find(from), target = known.get(to);
+    if (source && target) result.set(source, (result.get(source) ?? new Set()).add(target));
+  };
+  for (const g of dump.goroutines) add(g.address, g.defer);
+  for (const d of all) add(d.address, d.next);
+  return result;
+}

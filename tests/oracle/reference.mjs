@@ -2,7 +2,7 @@
 // verifier: it must pass, and with one thing changed it must fail.
 import { elementAt, followed, wordAt } from './dump.mjs';
 import { idsOf, slotOf } from './ids.mjs';
-import { Heap, allWords, pointedFrames } from './heap.mjs';
+import { Heap, allWords, pointedFrames, pointersToDeferred } from './heap.mjs';
 
 const NODE_TYPES = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic',
   'concatenated string', 'sliced string', 'symbol', 'bigint', 'object shape'];
@@ -43,9 +43,13 @@ export function reference(dump) {
   // goroutines and frames
   const groups = heap.sorted.map((o) => [o, node('object', className(dump, o), idOf.get(o), Math.min(o.size, 2 ** 32 - 1))]);
   for (const [o, n] of groups) nodeOf.set(o, n);
+  const toDeferred = pointersToDeferred(dump, heap);
   for (const [o, n] of groups) {
     if (o.size >= 2 ** 32) link(n, 'internal', 'rest', node('object', n.name, fresh(), o.size - n.size));
-    for (const h of heap.edges(o)) link(n, ...wordName(dump, o, h.offset), nodeOf.get(h.target));
+    for (const h of heap.edges(o)) {
+      const [type, label] = wordName(dump, o, h.offset);
+      link(n, toDeferred.get(o)?.has(h.target) ? 'weak' : type, label, nodeOf.get(h.target));
+    }
   }
   const sites = new Map();
   for (const s of dump.samples) {
@@ -116,7 +120,7 @@ export function reference(dump) {
   }
   for (const f of dump.queued) for (const value of [f.object, f.funcval]) hold('(queued finalizers)', value);
   for (const g of dump.goroutines) {
-    for (const d of g.defers) hold('(defers and panics)', d.funcval);
+    for (const d of g.defers) for (const value of [d.address, d.funcval]) hold('(defers and panics)', value);
     for (const p of g.panics) hold('(defers and panics)', p.data);
   }
   for (const r of dump.otherRoots) hold('(other roots)', r.value);

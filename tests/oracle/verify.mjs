@@ -5,7 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { followed, parse, wordAt } from './dump.mjs';
 import { idsOf, placeOf, slotOf } from './ids.mjs';
-import { Heap, pointedFrames, reachability } from './heap.mjs';
+import { Heap, pointedFrames, reachability, pointersToDeferred } from './heap.mjs';
 import { load, reach } from './snapshot.mjs';
 import { globalOf, isTrap, sameText, wordOf, wrongClass } from './naming.mjs';
 import { Tap } from './tap.mjs';
@@ -178,13 +178,15 @@ function checkObjects(tap, c) {
 
 /**
  * Checks that edges from garbage to objects that the roots hold are weak, so that garbage takes nothing away from the
- * retained sizes of its targets, and that no other edges are. Returns the edges as they would be if all were strong. A
+ * retained sizes of its targets; that those to deferred calls are, which belong to their records; and that no other edges
+ * are. Returns the edges as they would be if all were strong. A
  * weak edge has lost its element's index: its word is found by its target.
  */
 function strong(c, node, out, hits, live, report) {
   const free = hits.slice();
   for (const e of out) {
-    if ((e.type === 'weak') !== (!live.has(node) && live.has(e.to))) {
+    const isDeferred = c.toDeferred.get(c.objectOf.get(node))?.has(c.objectOf.get(e.to)) ?? false;
+    if ((e.type === 'weak') !== (isDeferred || (!live.has(node) && live.has(e.to)))) {
       report(`edge ${JSON.stringify(e.label)} to ${show(e.to)} is ${e.type}, from ${live.has(node) ? 'live' : 'garbage'} to ${live.has(e.to) ? 'live' : 'garbage'}`);
     }
   }
@@ -197,6 +199,7 @@ function strong(c, node, out, hits, live, report) {
 }
 
 function checkEdges(tap, c) {
+  c.toDeferred = pointersToDeferred(c.dump, c.heap);
   const wrong = [];
   const extra = [];
   const unreachable = c.sub('(unreachable)');

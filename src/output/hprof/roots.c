@@ -34,6 +34,7 @@ static const char *group_of(enum g2h_node_kind kind)
     case G2H_NODE_QUEUED_FINALIZER:
         return "(queued finalizers)";
     case G2H_NODE_DEFER:
+    case G2H_NODE_DEFERRED_CALLS:
     case G2H_NODE_PANIC:
         return "(defers and panics)";
     case G2H_NODE_OS_THREAD:

@@ -41,11 +41,11 @@ static struct g2h_error *put_place(const struct report *report, struct table *ta
                              G2H_NODE_CREATION_SITE, &site));
     TRY_MEMORY(!name.failed && !site.failed);
     const struct page_field where = text_without("place", &name, words),
-                            count = page_count("count", report_goroutines(report, place)),
+                            count = page_count("count", report_members(report, place)),
                             retained = page_bytes("retained", report_node(report, place)->retained),
                             started = site_of(&site);
     if (report->base)
-        TABLE_ROW(table, where, page_change("grown", report_goroutines_grown(report, place)), count,
+        TABLE_ROW(table, where, page_change("grown", report_members_grown(report, place)), count,
                   retained, started);
     else
         TABLE_ROW(table, where, count, retained, started);
@@ -87,7 +87,7 @@ struct g2h_error *report_put_goroutines(const struct report *report)
     for (size_t i = 0; i < places.count; i++) {
         const uint32_t place = places.data[i].node;
         TRY(put_place(report, &table, place));
-        others += i < shown ? 0 : report_goroutines(report, place);
+        others += i < shown ? 0 : report_members(report, place);
         bytes += i < shown ? 0 : report_node(report, place)->retained;
     }
     TRY(table_end(&table));

@@ -68,28 +68,50 @@ static int64_t growth_of(const struct report *report, uint32_t node)
     return report->growth.data[node].count;
 }
 
-/* Returns a number of a node; of a group of goroutines the sum over the goroutines in it. */
-static int64_t sum_goroutines(const struct report *report, uint32_t node,
-                              int64_t (*of)(const struct report *report, uint32_t node))
+/* Returns a number of the calls of a list: a node that has no calls, but leads to records. */
+static int64_t of_list(const struct report *report, uint32_t node,
+                       int64_t (*of)(const struct report *report, uint32_t node))
 {
+    static const char record[] = "runtime._defer";
+    int64_t most = 0;
+    for (uint32_t i = node + 1; i < report->merged.nodes.count; i++) {
+        uint32_t above = i;
+        size_t size;
+        const char *name = merged_name(&report->merged, i, &size);
+        if (size != sizeof(record) - 1 || memcmp(name, record, size) != 0)
+            continue;
+        while (above > node)
+            above = report_node(report, above)->parent;
+        if (above == node && of(report, i) > most)
+            most = of(report, i);
+    }
+    return most;
+}
+
+/* Returns a number of a node; of a group the sum over the goroutines, or deferred calls, in it. */
+static int64_t sum_members(const struct report *report, uint32_t node,
+                           int64_t (*of)(const struct report *report, uint32_t node))
+{
+    const bool is_deferred = report_is_kind(report, node, G2H_NODE_DEFERRED_CALLS);
+    const enum g2h_node_kind member = is_deferred ? G2H_NODE_DEFER : G2H_NODE_GOROUTINE;
     int64_t sum = 0;
-    if (!report_is_kind(report, node, G2H_NODE_GOROUTINES_IN_PLACE))
+    if (!is_deferred && !report_is_kind(report, node, G2H_NODE_GOROUTINES_IN_PLACE))
         return of(report, node);
     for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE;
          i = report_node(report, i)->sibling)
-        if (report_is_kind(report, i, G2H_NODE_GOROUTINE))
+        if (report_is_kind(report, i, member))
             sum += of(report, i);
-    return sum;
+    return is_deferred && sum == 0 ? of_list(report, node, of) : sum;
 }
 
-uint64_t report_goroutines(const struct report *report, uint32_t node)
+uint64_t report_members(const struct report *report, uint32_t node)
 {
-    return (uint64_t)sum_goroutines(report, node, count_of);
+    return (uint64_t)sum_members(report, node, count_of);
 }
 
-int64_t report_goroutines_grown(const struct report *report, uint32_t node)
+int64_t report_members_grown(const struct report *report, uint32_t node)
 {
-    return sum_goroutines(report, node, growth_of);
+    return sum_members(report, node, growth_of);
 }
 
 /* Returns the weight that nodes are ranked by: the bytes that a node retains or, with a base, by

@@ -80,9 +80,10 @@ uint32_t report_find_kind(const struct report *report, enum g2h_node_kind kind);
  * how much these have grown in the node or in one below it. */
 uint64_t report_weight(const struct report *report, uint32_t node);
 
-/* Return the number of goroutines in a group, and by how many it has grown. */
-uint64_t report_goroutines(const struct report *report, uint32_t node);
-int64_t report_goroutines_grown(const struct report *report, uint32_t node);
+/* Return the number of goroutines in a group, or of deferred calls, and by how many it has grown.
+ */
+uint64_t report_members(const struct report *report, uint32_t node);
+int64_t report_members_grown(const struct report *report, uint32_t node);
 
 /* Returns the goroutine, a node of the view, that is the example of a place. */
 uint32_t report_example_goroutine(const struct report *report, uint32_t place);
@@ -93,6 +94,9 @@ uint32_t report_example_goroutine(const struct report *report, uint32_t place);
 struct g2h_error *report_append_target(const struct report *report, uint32_t node,
                                        const char *label, enum g2h_node_kind kind,
                                        struct text *text);
+
+/* Puts what deferred calls hold, by class. node is a group of calls. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_deferred(const struct report *report, uint32_t node);
 
 /* ---- ranking ---- */
 

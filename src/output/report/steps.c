@@ -116,7 +116,8 @@ static void append_root(const struct steps *steps, uint32_t node, struct text *t
         text_append(whose, name, size);
     } else if (kind == G2H_NODE_OTHER_ROOTS || kind == G2H_NODE_FINALIZER ||
                kind == G2H_NODE_QUEUED_FINALIZER || kind == G2H_NODE_DEFER ||
-               kind == G2H_NODE_PANIC || kind == G2H_NODE_CLEANUP) {
+               kind == G2H_NODE_DEFERRED_CALLS || kind == G2H_NODE_PANIC ||
+               kind == G2H_NODE_CLEANUP) {
         text_append(whose, name, size);
     }
 }

@@ -140,7 +140,7 @@ static void weigh(const struct finder *finder, struct suspect *suspect)
         return;
     }
     suspect->bytes = positive(finder->growth->data[suspect->item].retained);
-    if (suspect->is_goroutines || suspect->count == 1)
+    if (suspect->is_goroutines || suspect->is_deferred || suspect->count == 1)
         return;
     const uint64_t more = class_growth(finder, suspect->item);
     if (more >= suspect->grown)
@@ -154,7 +154,8 @@ static bool add(struct finder *finder, struct suspect suspect)
 {
     enum { LONE = 100 }; /* a new or larger single object has to be a hundredth of the heap */
     weigh(finder, &suspect);
-    const bool is_lone = finder->growth && !suspect.is_goroutines && suspect.count == 1;
+    const bool is_lone =
+        finder->growth && !suspect.is_goroutines && !suspect.is_deferred && suspect.count == 1;
     if (suspect.bytes < finder->threshold ||
         (is_lone && suspect.bytes < finder->reachable / LONE) ||
         (suspect.bytes < finder->threshold_of_runtime &&
@@ -308,6 +309,9 @@ static bool look_at(struct finder *finder, uint32_t node)
         if (kind == G2H_NODE_GOROUTINES_IN_PLACE)
             return add(finder, (struct suspect){
                                    .item = node, .holder = MERGED_NONE, .is_goroutines = true});
+        if (kind == G2H_NODE_DEFERRED_CALLS)
+            return add(finder,
+                       (struct suspect){.item = node, .holder = MERGED_NONE, .is_deferred = true});
     }
     return push_children(finder, node) != UINT32_MAX;
 }

@@ -13,9 +13,10 @@
 #include "output/report/growth.h"
 
 struct suspect {
-    uint32_t item;   /* a node of merged: objects of a class, or goroutines in one place */
+    uint32_t item;   /* a node of merged: objects of a class, goroutines in one place, or the calls
+                        that a function has deferred */
     uint32_t holder; /* the node above item, whose objects are few; MERGED_NONE: it is no object */
-    bool is_goroutines;
+    bool is_goroutines, is_deferred;
     uint64_t count; /* objects of item, and those of its class that are below it: item contains
                        itself in a tree or the like */
     uint64_t own;   /* the size of these objects themselves */

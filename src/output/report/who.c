@@ -93,7 +93,7 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
              page_clipped(page_made("held_by", &way), 2 * page->columns));
     if (example->count > 1)
         PAGE_PUT(page, "% of the %, ", page_count("count", example->count),
-                 page_count(NULL, suspect->is_goroutines ? report_goroutines(report, suspect->item)
+                 page_count(NULL, suspect->is_goroutines ? report_members(report, suspect->item)
                                                          : suspect->count));
     else
         PAGE_DATA(page, page_count("count", example->count));
@@ -181,7 +181,7 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place)
 {
     _cleanup_(report_free_ranking) ranking locals = {0};
     TRY(rank_variables(report, place, &locals));
-    const uint64_t goroutines = report_goroutines(report, place),
+    const uint64_t goroutines = report_members(report, place),
                    many = goroutines > 0 ? goroutines : 1;
     page_open_list(report->page, "hold");
     for (size_t i = 0; i < locals.count && i < 2; i++) {
@@ -210,27 +210,33 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report,
     return put_most(report, suspect, &example);
 }
 
-/* Returns by how many objects or goroutines a suspect has grown. */
+/* Returns whether a suspect is a group of goroutines or of deferred calls. */
+static bool is_group(const struct suspect *suspect)
+{
+    return suspect->is_goroutines || suspect->is_deferred;
+}
+
+/* Returns by how many objects, goroutines or calls a suspect has grown. */
 static int64_t count_grown(const struct report *report, const struct suspect *suspect)
 {
-    return suspect->is_goroutines ? report_goroutines_grown(report, suspect->item)
-                                  : (int64_t)suspect->grown;
+    return is_group(suspect) ? report_members_grown(report, suspect->item)
+                             : (int64_t)suspect->grown;
 }
 
 /* Puts what a suspect is: "2,000 main.Watcher", or "+1,600 main.Watcher, now 2,000". */
 static void put_item(const struct report *report, const struct suspect *suspect)
 {
     const struct page_field name = page_strong(report_name(report, "item", suspect->item)),
-                            count =
-                                page_count("count", suspect->is_goroutines
-                                                        ? report_goroutines(report, suspect->item)
-                                                        : suspect->count);
+                            count = page_count("count", is_group(suspect)
+                                                            ? report_members(report, suspect->item)
+                                                            : suspect->count);
     if (report->base)
         PAGE_PUT(report->page, "% %, now %",
                  page_change("count_grown", count_grown(report, suspect)), name, count);
     else
         PAGE_PUT(report->page, "% %", count, name);
-    PAGE_DATA(report->page, page_flag("is_goroutines", suspect->is_goroutines));
+    PAGE_DATA(report->page, page_flag("is_goroutines", suspect->is_goroutines),
+              page_flag("is_deferred", suspect->is_deferred));
 }
 
 /* Puts what holds a suspect: ", in 4 × map[uint64]*main.Watcher". */
@@ -264,6 +270,8 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
     page_say(page, "\n");
     if (suspect->is_goroutines)
         return put_goroutines_suspect(report, suspect);
+    if (suspect->is_deferred)
+        return report_put_deferred(report, suspect->item);
     TRY(put_each(report, suspect));
     TRY(report_put_keys(report, suspect->item));
     TRY(put_holders(report, suspect));

@@ -1,0 +1,124 @@
+// Calls that are deferred in a loop, of a function that does not return: many of bMany, a few of aFew, which defers the same.
+//
+//	case method SHAPE=method
+//	says ^  1 .* of the heap   5,000 deferred calls of main\.bMany \(defers\.go:\d+\)$
+//	says ^      hold        5,000 main\.session 5\.\d\d MB$
+//	says ^  2 .* of the heap   300 deferred calls of main\.aFew \(defers\.go:\d+\)$
+//	says ^      hold        300 main\.session 3\d\d kB$
+//	is r.suspects[0].is_deferred && r.suspects[0].count === 5000 && r.suspects[0].hold[0].class === 'main.session'
+//
+//	case interface SHAPE=interface
+//	says ^  1 .* of the heap   5,000 deferred calls of main\.bMany \(defers\.go:\d+\)$
+//	says ^      hold        5,000 main\.lease 5\.\d\d MB$
+//	says ^  2 .* of the heap   300 deferred calls of main\.aFew \(defers\.go:\d+\)$
+//	says ^      hold        300 main\.session 3\d\d kB$
+//	is r.suspects[0].is_deferred && r.suspects[0].count === 5000 && r.suspects[0].hold[0].class === 'main.lease'
+//
+//	case inlined SHAPE=inlined
+//	says ^  1 .* of the heap   5,000 deferred calls of main\.bMany \(defers\.go:\d+\)$
+//	says ^      hold        5,000 main\.ticket 5\.\d\d MB$
+//	says ^  2 .* of the heap   300 deferred calls of main\.aFew \(defers\.go:\d+\)$
+//	says ^      hold        300 main\.session 3\d\d kB$
+//	is r.suspects[0].is_deferred && r.suspects[0].count === 5000 && r.suspects[0].hold[0].class === 'main.ticket'
+//
+//	case arguments SHAPE=arguments
+//	says ^  1 .* of the heap   5,000 deferred calls of main\.bMany \(defers\.go:\d+\)$
+//	says ^      hold        5,000 main\.ticket 5\.\d\d MB$
+//	says ^  2 .* of the heap   300 deferred calls of main\.aFew \(defers\.go:\d+\)$
+//	says ^      hold        300 main\.session 3\d\d kB$
+//	is r.suspects[0].is_deferred && r.suspects[0].count === 5000 && r.suspects[0].hold[0].class === 'main.ticket'
+//
+//	case closure SHAPE=closure
+//	says ^  1 .* of the heap   5,000 deferred calls of main\.bMany \(defers\.go:\d+\)$
+//	says ^      hold        5,000 main\.session 5\.\d\d MB$
+//	says ^  2 .* of the heap   300 deferred calls of main\.aFew \(defers\.go:\d+\)$
+//	says ^      hold        300 main\.session 3\d\d kB$
+//	is r.suspects[0].is_deferred && r.suspects[0].count === 5000 && r.suspects[0].hold[0].class === 'main.session'
+//
+//	case lines SHAPE=method SHAPES=closure
+//	says ^  1 .* of the heap   10,000 deferred calls of main\.bMany \(defers\.go:\d+, \d+\)$
+//	says ^      hold        10,000 main\.session 10\.\d MB$
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+)
+
+type session struct {
+	user int
+	page []byte
+}
+
+type lease struct {
+	page []byte
+	user int
+}
+
+type ticket struct {
+	user int64
+	page []byte
+	next *ticket
+}
+
+//go:noinline
+func (s *session) Close() error { s.page = nil; return nil }
+
+//go:noinline
+func (l *lease) Close() error { l.page = nil; return nil }
+
+func (t *ticket) drop() { t.page = nil }
+
+//go:noinline
+func giveBack(t *ticket, times int) { t.page = nil }
+
+// aFew is the neighbour: it defers the same, but only some.
+func aFew(n int, then func()) {
+	for i := 0; i < n; i++ {
+		s := &session{i, make([]byte, 1000)}
+		defer s.Close()
+	}
+	then()
+}
+
+// bMany holds most.
+func bMany(n int, then func()) {
+	for i := 0; i < n; i++ {
+		if os.Getenv("SHAPES") != "" {
+			s := &session{i, make([]byte, 1000)}
+			defer func() { s.Close() }()
+		}
+		switch shape {
+		case "method":
+			s := &session{i, make([]byte, 1000)}
+			defer s.Close()
+		case "interface":
+			var c io.Closer = &lease{make([]byte, 1000), i}
+			defer c.Close()
+		case "inlined":
+			t := &ticket{user: 1, page: make([]byte, 1000)}
+			defer t.drop()
+		case "arguments":
+			t := &ticket{user: 1, page: make([]byte, 1000)}
+			defer giveBack(t, i)
+		case "closure":
+			s := &session{i, make([]byte, 1000)}
+			defer func() { s.Close() }()
+		}
+	}
+	then()
+}
+
+func ready() {
+	runtime.GC()
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+}
+
+var shape = os.Getenv("SHAPE")
+
+func main() {
+	aFew(300, func() { bMany(5000, ready) })
+}
