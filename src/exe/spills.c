@@ -126,11 +126,14 @@ static struct g2h_error *add_fact(struct reading *reading, enum spill_fact_kind 
 static struct g2h_error *look_at_arguments(struct reading *reading, const struct state *state,
                                            uint64_t callee)
 {
-    const struct spills *spills = reading->spills;
+    struct spills *spills = reading->spills;
     const struct content *registers = state->registers;
     const struct g2h_bytes name = pclntab_name(spills->pclntab, callee);
     if (handles_types(name))
         return NULL;
+    if (registers[instruction_argument(0)].is == CONSTANT &&
+        registers[instruction_argument(2)].is == THE_WORD && bytes_are(name, "sync.(*Pool).Put"))
+        spills->pool = registers[instruction_argument(0)].number;
     if (registers[instruction_argument(0)].is == THE_WORD && bytes_contain(name, "(*"))
         TRY(add_fact(reading, SPILL_RECEIVER, callee));
     for (unsigned i = 0; instruction_argument(i + 1) < INSTRUCTION_REGISTERS; i++) {
@@ -369,7 +372,7 @@ struct g2h_error *spills_find(struct spills *spills, uint64_t pc, uint64_t offse
         .spills = spills, .offset = offset, .left = MOST_OF_WORD};
     uint64_t index;
     spills->facts.count = 0;
-    spills->reach = 0;
+    spills->reach = spills->pool = 0;
     if (spills->text == 0 || pc == 0 || !pclntab_find(spills->pclntab, pc - 1, &index) ||
         handles_types(pclntab_name(spills->pclntab, index)))
         return NULL;
@@ -381,6 +384,6 @@ struct g2h_error *spills_find(struct spills *spills, uint64_t pc, uint64_t offse
         TRY(look_before(&reading));
     }
     if (reading.is_hopeless)
-        spills->facts.count = 0;
+        spills->facts.count = spills->pool = 0;
     return NULL;
 }

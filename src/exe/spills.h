@@ -35,6 +35,8 @@ struct spills {
     uint64_t left;                   /* instructions that may still be read */
     VECTOR(struct spill_fact) facts; /* of the word that was asked for last */
     uint64_t reach;                  /* the code reads that word's target up to here, in bytes */
+    uint64_t pool; /* address in the file of the sync.Pool that the code puts the word into; 0:
+                      none is known */
 };
 
 void spills_init(struct spills *spills, const struct pclntab *pclntab,

@@ -70,6 +70,20 @@ static bool append_frame_way(struct builder *builder, const struct frame *frame,
     return true;
 }
 
+/* Appends the variable of type sync.Pool that a word of a frame will be put into, if there is one.
+ */
+static void append_pool(struct builder *builder, const struct frame *frame, uint64_t offset)
+{
+    const uint64_t pool = builder->typing ? typing_pool(builder->typing, frame, offset) : 0;
+    struct g2h_bytes name;
+    uint64_t inside;
+    if (pool == 0 || !g2h_exe_variable(builder->exe, pool, &name, &inside) || inside != 0)
+        return;
+    text_printf(&builder->text, " (for ");
+    builder_append(builder, &name);
+    text_printf(&builder->text, ")");
+}
+
 /*
  * Makes the name of the word at offset of a frame. It is the variable that DWARF has there: a
  * variable of the frame or, among the frame's outgoing arguments, of its callee (NULL: it has
@@ -102,6 +116,7 @@ static bool name_word(struct builder *builder, const struct frame *frame,
         return true;
     text_append(&builder->text, "f", 1);
     text_append_number(&builder->text, offset);
+    append_pool(builder, frame, offset);
     if (!typing) /* with typing, the object's class shows the type */
         builder_append_dynamic_type(builder, &frame->contents, offset);
     return false;

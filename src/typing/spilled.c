@@ -116,17 +116,39 @@ static struct spilled_word judge(const struct spiller *spiller)
 
 /* ---- words ---- */
 
+static uint64_t key_of(uint64_t pc, uint64_t offset)
+{
+    return map_hash_pair(pc, offset);
+}
+
+/* Remembers the pool that the word which was asked for last will be put into. */
+static bool add_pool(struct spiller *spiller, uint64_t pc, uint64_t offset)
+{
+    struct typing *typing = spiller->typer->typing;
+    const uint64_t pool = spiller->spills.pool;
+    uint32_t first;
+    return pool == 0 || (map_put(&typing->pool_of_word, key_of(pc, offset),
+                                 (uint32_t)typing->pools.count, &first) &&
+                         vector_push(&typing->pools, pool + exe_slide(typing->exe)));
+}
+
+uint64_t typing_pool(const struct typing *typing, const struct frame *frame, uint64_t offset)
+{
+    const uint32_t number = map_get(&typing->pool_of_word, key_of(frame->pc, offset));
+    return number == MAP_NONE ? 0 : typing->pools.data[number];
+}
+
 /* Returns what is known of a word, or NULL if memory runs out. The code is read once for each
  * program counter and offset. */
 static const struct spilled_word *word_at(struct spiller *spiller, uint64_t pc, uint64_t offset)
 {
     const uint32_t added = (uint32_t)spiller->known.count;
     uint32_t number;
-    if (!map_put(&spiller->words, map_hash_pair(pc, offset), added, &number))
+    if (!map_put(&spiller->words, key_of(pc, offset), added, &number))
         return NULL;
     if (number == added) {
         if (spills_find(&spiller->spills, pc - spiller->text, offset) ||
-            !vector_push(&spiller->known, judge(spiller)))
+            !vector_push(&spiller->known, judge(spiller)) || !add_pool(spiller, pc, offset))
             return NULL;
     }
     return &spiller->known.data[number];

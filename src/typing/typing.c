@@ -439,6 +439,8 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->channel_by_elem);
     outside_deinit(&typing->outside);
     map_deinit(&typing->cleanup_by_entry);
+    map_deinit(&typing->pool_of_word);
+    free(typing->pools.data);
     free(typing->cleanup_parts.data);
     free(typing->itab_tables.data);
     types_deinit(&typing->own_types);

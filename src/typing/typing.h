@@ -139,6 +139,8 @@ struct typing {
     struct map closure_of_value; /* code pointer → type, if the last captured variable is a value */
     struct outside outside;
     struct map cleanup_by_entry; /* code pointers of the closures of runtime.AddCleanup */
+    struct map pool_of_word;     /* hash of program counter and offset → index in pools */
+    VECTOR(uint64_t) pools;      /* addresses of variables of type sync.Pool */
     bool has_weak_handles;       /* the program may have weak pointers */
     VECTOR(struct itab_table) itab_tables;
     VECTOR(struct cleanup_part) cleanup_parts; /* ascending by object within each kind */
@@ -187,6 +189,10 @@ const struct dwarf_local *typing_local_at(const struct typing *typing, const str
  * false if there is none, or if it is not known. */
 bool typing_inlined_at(const struct typing *typing, const struct frame *frame,
                        struct g2h_bytes *ret);
+
+/* Returns the address of the sync.Pool that a frame's function will put the word at an offset of
+ * the frame into, or 0 if it will not, as far as it is known: spilled.c. */
+uint64_t typing_pool(const struct typing *typing, const struct frame *frame, uint64_t offset);
 
 /* ---- memory of the process: memory.c ---- */
 

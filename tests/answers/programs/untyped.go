@@ -2,7 +2,8 @@
 //
 //	from 1.21
 //	case spill SHAPE=spill
-//	says ^      hold        \S+.* of main\.render untyped\.go:\d+: bytes\.Buffer, 205 kB each
+//	says[plain] ^      hold        \S+ \(for main\.bReplies\) of main\.render untyped\.go:\d+: bytes\.Buffer, 205 kB each
+//	says[stripped] ^      hold        \S+ of main\.render untyped\.go:\d+: bytes\.Buffer, 205 kB each
 //	tells ^  bytes\.Buffer +80 
 //	never main\.cursor
 //	case assertion SHAPE=assertion
