@@ -331,8 +331,10 @@ static uint32_t minutes_of(const struct builder *builder, const struct g2h_gorou
 }
 
 /* Makes the name that a traceback shows, goroutine 17 [select, 5 minutes], followed by the function
- * that the goroutine runs. */
-static void goroutine_name(struct builder *builder, const struct goroutine *goroutine)
+ * that the goroutine runs. If it is alone in its place, the innermost function of the program comes
+ * before that; otherwise the node above has both. */
+static void goroutine_name(struct builder *builder, const struct goroutine *goroutine,
+                           bool is_alone)
 {
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     struct text *text = &builder->text;
@@ -341,9 +343,14 @@ static void goroutine_name(struct builder *builder, const struct goroutine *goro
     root_goroutine_append_state(builder->heap, &goroutine->root, text);
     if (goroutine->root.minutes > 0)
         text_printf(text, ", %u minutes", goroutine->root.minutes);
-    text_printf(text, record->is_system       ? ", system] "
-                      : record->is_background ? ", background] "
-                                              : "] ");
+    text_printf(text, record->is_system       ? ", system]"
+                      : record->is_background ? ", background]"
+                                              : "]");
+    if (is_alone) {
+        places_append_functions(builder, goroutine);
+        return;
+    }
+    text_printf(text, " ");
     builder_append(builder, &goroutine->function);
 }
 
@@ -365,13 +372,13 @@ static struct g2h_error *add_creation_site(struct builder *builder, uint32_t gor
 }
 
 /* Adds a goroutine to the group of all goroutines, or of those in its place. */
-static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
+static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, bool is_alone,
                                        struct goroutine *goroutine, const uint32_t *frames)
 {
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     struct root_goroutine *root = &goroutine->root;
     uint32_t name, thread;
-    goroutine_name(builder, goroutine);
+    goroutine_name(builder, goroutine, is_alone);
     TRY_MEMORY(builder_add_member(builder, group, (uint32_t)record->goid, G2H_NODE_GOROUTINE,
                                   record->goid, &root->node));
     root->first_frame = (uint32_t)builder->roots->frames.count;
@@ -503,7 +510,7 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
         struct goroutine *goroutine = &goroutines.data[i];
         const uint32_t *own = frames_of(&frames, goroutine);
         TRY_MEMORY(places_add_group(&places, builder, group, goroutine, own, &parent));
-        TRY(add_goroutine(builder, parent, goroutine, own));
+        TRY(add_goroutine(builder, parent, parent == group, goroutine, own));
         TRY_MEMORY(places_add_stack(&places, builder, goroutine));
     }
     return add_stackroots(builder);

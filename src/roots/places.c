@@ -133,15 +133,10 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
 
 /* ---- the name of a place ---- */
 
-/* Appends the state, the innermost function of the program, and the function that the goroutine
- * runs: [chan send] main.fetch ← main.handle. */
-static void append_place(struct builder *builder, const struct goroutine *goroutine)
+void places_append_functions(struct builder *builder, const struct goroutine *goroutine)
 {
     const struct g2h_bytes *function = &goroutine->function, *innermost = &goroutine->innermost;
     struct text *text = &builder->text;
-    text_printf(text, "[");
-    root_goroutine_append_state(builder->heap, &goroutine->root, text);
-    text_printf(text, "]");
     if (innermost->size > 0) {
         text_printf(text, " ");
         builder_append(builder, innermost);
@@ -150,6 +145,15 @@ static void append_place(struct builder *builder, const struct goroutine *gorout
         text_printf(text, innermost->size > 0 ? " ← " : " ");
         builder_append(builder, function);
     }
+}
+
+/* Appends the state and the functions: [chan send] main.fetch ← main.handle. */
+static void append_place(struct builder *builder, const struct goroutine *goroutine)
+{
+    text_printf(&builder->text, "[");
+    root_goroutine_append_state(builder->heap, &goroutine->root, &builder->text);
+    text_printf(&builder->text, "]");
+    places_append_functions(builder, goroutine);
 }
 
 /* ---- nodes ---- */

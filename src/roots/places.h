@@ -55,6 +55,10 @@ static inline const uint32_t *frames_of(const frame_vector *frames,
 struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t *frames,
                                   uint32_t count);
 
+/* Appends a blank, the innermost function of the program, and the function that the goroutine runs:
+ * main.fetch ← main.handle. */
+void places_append_functions(struct builder *builder, const struct goroutine *goroutine);
+
 /* Finds the place of a goroutine of the list among the places of all goroutines before it, or makes
  * a new one. Returns false if memory runs out. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,

@@ -424,7 +424,7 @@ function checkStacks(tap, c) {
       const [, state, run] = /^goroutine \d+ \[([^\],]*)[^\]]*\](?: (.*))?$/s.exec(nodes.get(g.goid).name) ?? [];
       const parts = /^goroutine stack \[([^\]]*)\](?: (.*))?$/s.exec(e.to.name);
       const [inner, outer] = parts?.[2]?.split(' ← ') ?? [];
-      if (parts?.[1] !== state || (outer ?? inner) !== run) wrong.push(`${at}: its stack is ${e.to.name}`);
+      if (parts?.[1] !== state || (outer ?? inner) !== run?.split(' ← ').pop()) wrong.push(`${at}: its stack is ${e.to.name}`);
       if (outer !== undefined && !g.frames.some((f) => sameText(inner, f.name))) wrong.push(`${at}: ${inner} is none of its frames`);
     }
   }

@@ -64,6 +64,23 @@ static struct g2h_error *rank_places(const struct report *report, ranking *ret)
     return NULL;
 }
 
+/* Puts how many goroutines have ended of which the runtime keeps so much that it matters. */
+static struct g2h_error *put_ended(const struct report *report)
+{
+    enum { OF_ALL = 50 }; /* the part of the heap that matters */
+    static const char template[] =
+        "  % have ended: the runtime keeps their runtime.g, %, for reuse\n";
+    struct ended ended;
+    TRY(report_find_ended(report, &ended));
+    if (ended.bytes == 0 || ended.bytes < report->reachable / OF_ALL)
+        return NULL;
+    page_open(report->page, "ended");
+    PAGE_PUT(report->page, template, page_count("count", ended.count),
+             page_bytes("bytes", ended.bytes));
+    page_close(report->page);
+    return NULL;
+}
+
 struct g2h_error *report_put_goroutines(const struct report *report)
 {
     static const struct table_column columns[] = {{"GOROUTINES", false},
@@ -94,5 +111,5 @@ struct g2h_error *report_put_goroutines(const struct report *report)
     if (others > 0 && shown > 0)
         PAGE_PUT(report->page, "  % more in % other places, %\n", page_count(NULL, others),
                  page_count(NULL, places.count - shown), page_bytes(NULL, bytes));
-    return NULL;
+    return put_ended(report);
 }

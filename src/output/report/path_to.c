@@ -80,7 +80,7 @@ static struct g2h_error *put_held_by(struct path *path, uint32_t node)
         PAGE_PUT(report->page, "  held by     %\n", page_strong(page_made("held_by", &way)));
     if (g2h_view_sharers(report->view, node, &sharers, &size))
         PAGE_PUT(report->page, "  shared by   %\n", page_text("shared_by", sharers, size));
-    return NULL;
+    return report_put_finalized(report, node, "  ");
 }
 
 /* Returns whether tables show a node. The groups of roots tell nothing, nor do a map's entries; but

@@ -98,6 +98,24 @@ struct g2h_error *report_append_target(const struct report *report, uint32_t nod
 /* Puts what deferred calls hold, by class. node is a group of calls. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_deferred(const struct report *report, uint32_t node);
 
+/* Puts how many frames a goroutine, a node of the view, has on its stack, and which function has
+ * most of them; nothing if they are few. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_frames(const struct report *report, uint32_t goroutine);
+
+/* The objects of class runtime.g that no goroutine has any more: the runtime keeps them. */
+struct ended {
+    uint64_t count, bytes;
+};
+
+/* Counts them, which takes a walk over all nodes. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_find_ended(const struct report *report, struct ended *ret);
+
+/* If only a finalizer holds an object, a node of the view, and can never run, because its object
+ * reaches itself or its function reaches the object, puts that behind indent. Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
+                                       const char *indent);
+
 /* ---- ranking ---- */
 
 struct ranked {

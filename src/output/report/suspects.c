@@ -15,6 +15,9 @@ enum {
 /* The least bytes of a suspect that only the runtime holds: such memory is half of a small heap. */
 #define LEAST_OF_RUNTIME 1000000u
 
+/* The least bytes of a stack that is a suspect: a small heap consists of stacks. */
+#define LEAST_OF_STACK 1000000u
+
 struct finder {
     const struct merged *merged;
     const struct g2h_base *base; /* NULL: there is none, and growth is NULL, too */
@@ -56,7 +59,9 @@ static bool is_of_runtime(const struct merged *merged, uint32_t node)
         size_t size;
         const char *name = merged_name(merged, i, &size);
         if (nodes[i].kind == MERGED_SYNTHETIC &&
-            merged_kind_of(merged, i) == G2H_NODE_GOROUTINES_IN_PLACE && runs_runtime(merged, i))
+            (merged_kind_of(merged, i) == G2H_NODE_GOROUTINES_IN_PLACE ||
+             merged_kind_of(merged, i) == G2H_NODE_GOROUTINE) &&
+            runs_runtime(merged, i))
             return true;
         if ((nodes[i].kind == MERGED_SYNTHETIC && size == 7 && memcmp(name, "runtime", 7) == 0 &&
              merged_kind_of(merged, i) == G2H_NODE_PACKAGE) ||
@@ -309,6 +314,9 @@ static bool look_at(struct finder *finder, uint32_t node)
         if (kind == G2H_NODE_GOROUTINES_IN_PLACE)
             return add(finder, (struct suspect){
                                    .item = node, .holder = MERGED_NONE, .is_goroutines = true});
+        if (kind == G2H_NODE_STACK) /* of a goroutine that is alone in its place */
+            return weight_of(finder, node) < LEAST_OF_STACK ||
+                   add(finder, (struct suspect){.item = node, .holder = MERGED_NONE});
         if (kind == G2H_NODE_DEFERRED_CALLS)
             return add(finder,
                        (struct suspect){.item = node, .holder = MERGED_NONE, .is_deferred = true});

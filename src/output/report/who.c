@@ -119,6 +119,7 @@ static struct g2h_error *put_holders(const struct report *report, const struct s
         PAGE_PUT(report->page, "      held by     %\n",
                  page_clipped(page_made("held_by", &way), 2 * report->page->columns));
     PAGE_DATA(report->page, page_address("address", node.address));
+    TRY(report_put_finalized(report, end, "      "));
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
     return put_most(report, suspect, &example);
@@ -146,8 +147,8 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
     return NULL;
 }
 
-/* Adds the variables below a node, those that retain most first. Parents come before their
- * children, so one pass finds all nodes below. */
+/* Adds the variables below a node, those that retain most first. Parents come before
+ * their children, so one pass finds all nodes below. */
 static struct g2h_error *rank_variables(const struct report *report, uint32_t below, ranking *ret)
 {
     const size_t count = report->merged.nodes.count;
@@ -195,6 +196,23 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place)
     return NULL;
 }
 
+/* Puts how large the stacks of goroutines are. */
+static void put_stacks(const struct report *report, uint32_t place)
+{
+    const uint64_t goroutines = report_members(report, place);
+    uint64_t bytes = 0;
+    for (uint32_t i = report_node(report, place)->child; i != MERGED_NONE;
+         i = report_node(report, i)->sibling)
+        for (uint32_t j = report_node(report, i)->child; j != MERGED_NONE;
+             j = report_node(report, j)->sibling)
+            bytes +=
+                report_is_kind(report, j, G2H_NODE_STACK) ? report_node(report, j)->retained : 0;
+    if (bytes > 0 && goroutines > 0)
+        PAGE_PUT(report->page, "      stack       % each, % of this\n",
+                 page_bytes("stack", bytes / goroutines),
+                 page_percent(bytes, report_node(report, place)->retained));
+}
+
 static struct g2h_error *put_goroutines_suspect(const struct report *report,
                                                 const struct suspect *suspect)
 {
@@ -207,7 +225,38 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report,
     TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
                    G2H_NODE_CREATION_SITE));
     TRY(put_locals(report, place));
+    put_stacks(report, place);
+    TRY(report_put_frames(report, goroutine));
     return put_most(report, suspect, &example);
+}
+
+/* Puts whose stack it is. */
+static struct g2h_error *put_stack_suspect(const struct report *report, uint32_t stack)
+{
+    const uint32_t goroutine = report_node(report, report_node(report, stack)->parent)->example;
+    TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
+                   G2H_NODE_CREATION_SITE));
+    return report_put_frames(report, goroutine);
+}
+
+/* Puts how many of the objects of class runtime.g belong to goroutines that have ended. */
+static struct g2h_error *put_ended(const struct report *report, uint32_t item)
+{
+    static const char g[] = "runtime.g";
+    struct ended ended;
+    size_t size;
+    const char *name = merged_name(&report->merged, item, &size);
+    if (size != sizeof(g) - 1 || memcmp(name, g, size) != 0)
+        return NULL;
+    TRY(report_find_ended(report, &ended));
+    if (ended.count == 0)
+        return NULL;
+    PAGE_PUT(
+        report->page,
+        "      meaning     % goroutines have ended: a burst is over, the runtime keeps this for "
+        "reuse\n",
+        page_count("ended", ended.count));
+    return NULL;
 }
 
 /* Returns whether a suspect is a group of goroutines or of deferred calls. */
@@ -272,6 +321,9 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
         return put_goroutines_suspect(report, suspect);
     if (suspect->is_deferred)
         return report_put_deferred(report, suspect->item);
+    if (report_is_kind(report, suspect->item, G2H_NODE_STACK))
+        return put_stack_suspect(report, suspect->item);
+    TRY(put_ended(report, suspect->item));
     TRY(put_each(report, suspect));
     TRY(report_put_keys(report, suspect->item));
     TRY(put_holders(report, suspect));
