@@ -322,7 +322,8 @@ function testGoroutines(snapshot, truth) {
     .flatMap(e => / goroutines \[/.test(snapshot.name(e.to)) ? snapshot.edgesOf(e.to) : [e]);
   for (const {to} of listed) {
     const [, id, state, name] = /^goroutine (\d+) \[([^\]]*)\] (.*)$/s.exec(snapshot.name(to)) ?? [];
-    all.set(Number(id), {node: to, state: state?.replace(/, .*/, ''), name});
+    const [run, innermost] = (name ?? '').split(' ← ').reverse(); // the innermost function of one that is alone in its place
+    all.set(Number(id), {node: to, state: state?.replace(/, .*/, ''), name: run, innermost});
   }
   const own = n => snapshot.type(n) === 'synthetic';
   for (const want of truth.goroutines ?? []) {
@@ -347,6 +348,9 @@ function testGoroutines(snapshot, truth) {
         complaints.push(`has ${frames.length} frames, not ${want.depth}`);
       }
       const names = frames.map(e => snapshot.name(e.to));
+      if (found.innermost && !names.some(name => name.startsWith(found.innermost))) {
+        complaints.push(`has no frame of ${found.innermost}`);
+      }
       let at = 0;
       for (const f of want.frames ?? []) {
         const next = names.indexOf(f, at);
