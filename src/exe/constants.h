@@ -1,7 +1,7 @@
 /*
  * constants: the addresses that the code of a function contains, in the order of the code.
  *
- * Only amd64 is read, as far as instructions.h goes.
+ * Only amd64 is read.
  */
 #ifndef EXE_CONSTANTS_H
 #define EXE_CONSTANTS_H
