@@ -25,12 +25,13 @@ import {execFile, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 
 import {end, report} from '../tap.mjs';
 
 const [program, directory, release, ...asked] = process.argv.slice(2);
-const programs = join(import.meta.dirname, 'programs');
+const programs = fileURLToPath(new URL('programs', import.meta.url));
 const minor = text => Number(text.split('.')[1]);
 const buildFlags = {
   plain: [],

@@ -62,7 +62,7 @@ test(`${name}: --path-to`, () => {
 test(`${name}: the summary, which counts garbage apart`, () =>
   assert.deepEqual(of(rows('summary.db', 'SELECT class, retained FROM class_stat').map(row => [row.class, row.retained])), held));
 test(`${name}: the query of docs/sqlite.md`, () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/sqlite.md'), 'utf8');
+  const page = readFileSync(new URL('../../docs/sqlite.md', import.meta.url), 'utf8');
   const sql = [...page.matchAll(/^```sql\n(.*?)^```/gms)].map(([, text]) => text).find(text => text.includes('AS together'));
   for (const each of recursive) {
     const asked = sql.replace(/-- →.*/g, '').replace(/text = '[^']*'/, `text = '${each}'`);
