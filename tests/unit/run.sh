@@ -62,7 +62,7 @@ for wanted in ${*:-plain sanitized threads}; do
 	threads)
 		if [ -n "$sanitize_threads" ]; then
 			kind threads make_threads "$threads" "$sanitizing_cc" "$sanitize_threads -O0" \
-				$(printf 'tests/unit/test_%s.c ' exe identity index order workers)
+				$(printf 'tests/unit/test_%s.c ' exe identity index mark order workers)
 		else
 			echo 'ok - races of threads # SKIP no ThreadSanitizer here'
 		fi
