@@ -55,8 +55,8 @@ check() { # HEAP VARIANT N
 }
 
 # series: checks three dumps of a process with the ids of a series. In a small heap chance decides how many objects lose their ids
-# as a map grows; and if one object is mistaken for another, all that hang together with it may be: once 162 sessions, a tenth
-# of 4,904 slots.
+# as a map grows; and if one object is mistaken for another, all that hang together with it may be: once 259 sessions, 15 % of
+# 5,182 slots. So there such a group counts as one mistake, and of the objects, more may be missed.
 series() {
 	[ -n "$(since 19 yes '')" ] || return
 	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" churn >"$build/$release/log" 2>&1; then
@@ -65,7 +65,7 @@ series() {
 		return
 	fi
 	lost=0.1 found=98
-	[ "$share" = 1 ] || lost=1.5 found=85
+	[ "$share" = 1 ] || lost=1.5 found=60
 	for variant in plain $(since 22 stripped ''); do
 		at=$build/$release/churn/$variant
 		rm -rf "$at/series"
@@ -82,7 +82,7 @@ series() {
 		[ "$variant$share" != stripped1 ] || unnamed='--unnamed main.Leaked'
 		for n in 1 2; do
 			# shellcheck disable=SC2086  # node has options, and unnamed is two words
-			$node "$here/series.mjs" "$at" $n $((n + 1)) --min "found=$found,lost=$lost" $unnamed 2>&1 |
+			$node "$here/series.mjs" "$at" $n $((n + 1)) --min "found=$found,apart=98,lost=$lost" $unnamed 2>&1 |
 				sed -E "s/^((not )?ok) [0-9]+ - /\1 - $release churn $variant: /; /^(not )?ok|^#/!s/^/# /"
 		done
 	done
