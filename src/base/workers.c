@@ -112,6 +112,7 @@ struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer)
     if (!error && !turn->stopped)
         error = turn->run->consume(turn->run->context, buffer);
     buffer->size = 0;
+    buffer->zeros = 0;
     return error;
 }
 

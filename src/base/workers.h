@@ -36,6 +36,7 @@ struct g2h_error *workers_beside(unsigned threads, workers_step *here, workers_s
 struct worker_buffer {
     char *data;
     size_t size, capacity;
+    uint64_t zeros; /* how many zeros follow the bytes; only where consume() expects any */
     struct workers_turn *turn; /* the task's turn; see worker_buffer_flush() */
 };
 

@@ -16,13 +16,11 @@
 #include "base/error.h"
 #include "dump/foreign.h"
 #include "dump/layout.h"
+#include "dump/stored.h"
 
 /* No Go heap is larger; a length beyond this limit is damage. The limit keeps sums far from
  * overflow. */
 static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
-
-/* See reader_stored_size(). */
-static const uint64_t LONGEST_WRITE = 0x7ffff000;
 
 /* No name, stack of a profile or field list is longer than this. If the input ends within a longer
  * one, the input is not cut but damaged. */
@@ -111,14 +109,6 @@ static bool read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
     return wrong(reader, "a length is beyond the end of the input");
 }
 
-/* Go's dumper ignores short writes: Linux writes at most 0x7ffff000 bytes at once, and the type of
- * the length has 32 bits. */
-uint64_t reader_stored_size(uint64_t size)
-{
-    uint64_t length = size & 0xffffffff;
-    return length < LONGEST_WRITE ? length : LONGEST_WRITE;
-}
-
 /* Reads a memory range. *declared is its length in memory, and ret is the part of it that the file
  * holds. */
 static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
@@ -128,7 +118,7 @@ static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
         return false;
     if (*declared >= OBJECT_SIZE_LIMIT)
         return wrong(reader, "a length is beyond any memory");
-    ret->size = reader_stored_size(*declared);
+    ret->size = stored_size(*declared);
     ret->data = reader->cursor.at;
     return cursor_skip(&reader->cursor, ret->size) ||
            cut(reader, "a length is beyond the end of the input");

@@ -83,10 +83,6 @@ bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret);
  * such an object. */
 bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret);
 
-/* Returns the number of bytes that the file holds of contents with a declared size; see
- * docs/dump-formats.md, "Short writes". */
-uint64_t reader_stored_size(uint64_t size);
-
 /*
  * Gives the offset of the next field of a checked list whose fields are all single pointers (1.5
  * and later). Returns false at the end. The loop over the pointers of all objects uses this

@@ -137,7 +137,7 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
     return true;
 }
 
-/* Gives the offset of the next listed word that is in the file; reader_stored_size() says why a
+/* Gives the offset of the next listed word that is in the file; stored_size() says why a
  * word may not be. Returns false at the end of the list. */
 static inline bool next_listed(struct g2h_fields *fields, uint64_t stored, uint64_t word,
                                uint64_t *ret)

@@ -85,6 +85,14 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
     return NULL;
 }
 
+bool g2h_input_is_hole(const struct g2h_input *input, uint64_t offset, uint64_t size)
+{
+    if (!input->file || input->file->fd < 0 || size == 0)
+        return false;
+    const off_t data = lseek(input->file->fd, (off_t)offset, SEEK_DATA);
+    return data < 0 ? errno == ENXIO && offset < input->size : (uint64_t)data >= offset + size;
+}
+
 void input_expect(const struct g2h_input *input, enum input_order order)
 {
     if (input->size > 0) /* a hint: where the system does not take it, reading is only slower */

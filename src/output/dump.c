@@ -1,4 +1,5 @@
-/* dump: writes an input as it is: the dump that all other outputs are made from. */
+/* dump: writes an input as it is: the dump that all other outputs are made from. Holes of its file
+ * stay holes. */
 #include <string.h>
 
 #include <go2heapsnapshot/output.h>
@@ -14,8 +15,12 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     const struct g2h_input *input = context;
     const uint64_t at = (uint64_t)task * CHUNK, left = input->size - at;
     const size_t size = left < CHUNK ? (size_t)left : CHUNK;
-    char *bytes = worker_buffer_reserve(buffer, size);
     (void)worker;
+    if (g2h_input_is_hole(input, at, size)) {
+        buffer->zeros = size;
+        return NULL;
+    }
+    char *bytes = worker_buffer_reserve(buffer, size);
     if (!bytes)
         return &error_no_memory;
     memcpy(bytes, input->data + at, size);

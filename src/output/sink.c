@@ -2,11 +2,14 @@
 #include "output/sink.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/scope.h"
 
 enum {
     LEVEL = 1
@@ -19,6 +22,8 @@ struct sink {
     workers_produce *produce; /* makes the bytes of a task */
     void *context;            /* the context of produce */
     uint32_t crc, size;       /* of the bytes before compression */
+    bool has_holes;           /* the destination is a file in which zeros may be a hole; */
+    bool ends_in_hole;
 };
 
 /* What follows the deflated bytes of a buffer. consume() combines the checksums from it. */
@@ -42,9 +47,22 @@ static struct g2h_error *write_all(const struct sink *sink, const void *data, si
     return NULL;
 }
 
+/* Puts the buffer's zeros behind its bytes. */
+static struct g2h_error *put_zeros(struct worker_buffer *buffer)
+{
+    const size_t zeros = (size_t)buffer->zeros;
+    char *at = worker_buffer_reserve(buffer, zeros);
+    TRY_MEMORY(at);
+    memset(at, 0, zeros);
+    buffer->size += zeros;
+    buffer->zeros = 0;
+    return NULL;
+}
+
 /* Replaces the buffer's bytes by deflate blocks that end on a byte boundary, and the trailer. */
 static struct g2h_error *deflate_buffer(struct worker_buffer *buffer)
 {
+    TRY(put_zeros(buffer));
     struct trailer trailer = {(uint32_t)crc32(0, (const Bytef *)buffer->data, (uInt)buffer->size),
                               (uint32_t)buffer->size};
     struct worker_buffer packed = {.turn = buffer->turn};
@@ -77,12 +95,45 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     return sink->produce(sink->context, task, worker, buffer);
 }
 
+/* Returns whether the destination is a file in which a seek leaves a hole. */
+static bool takes_holes(int fd)
+{
+    struct stat status;
+    const int flags = fcntl(fd, F_GETFL);
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && flags >= 0 &&
+           (flags & O_APPEND) == 0;
+}
+
+static struct g2h_error *write_zeros(struct sink *sink, uint64_t size)
+{
+    static const char zeros[1 << 16];
+    sink->ends_in_hole = sink->has_holes && size > 0;
+    if (sink->ends_in_hole)
+        return lseek(sink->fd, (off_t)size, SEEK_CUR) >= 0
+                   ? NULL
+                   : error_system(errno, "%s: cannot write", sink->name);
+    for (; size > 0; size -= size < sizeof(zeros) ? size : sizeof(zeros))
+        TRY(write_all(sink, zeros, size < sizeof(zeros) ? (size_t)size : sizeof(zeros)));
+    return NULL;
+}
+
+/* Makes a file that ends in a hole as long as it has to be. */
+static struct g2h_error *end_hole(const struct sink *sink)
+{
+    const off_t end = sink->ends_in_hole ? lseek(sink->fd, 0, SEEK_CUR) : 0;
+    return end >= 0 && (end == 0 || ftruncate(sink->fd, end) == 0)
+               ? NULL
+               : error_system(errno, "%s: cannot write", sink->name);
+}
+
 static struct g2h_error *consume(void *context, const struct worker_buffer *buffer)
 {
     struct sink *sink = context;
     struct trailer trailer;
-    if (!sink->gzip)
-        return write_all(sink, buffer->data, buffer->size);
+    if (!sink->gzip) {
+        TRY(write_all(sink, buffer->data, buffer->size));
+        return write_zeros(sink, buffer->zeros);
+    }
     memcpy(&trailer, buffer->data + buffer->size - sizeof(trailer), sizeof(trailer));
     sink->crc = (uint32_t)crc32_combine(sink->crc, trailer.crc, (z_off_t)trailer.size);
     sink->size += trailer.size;
@@ -101,13 +152,18 @@ struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned th
                            workers_produce *produce_bytes, void *context)
 {
     static const unsigned char head[10] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 255};
-    struct sink sink = {options->fd, options->name, options->gzip, produce_bytes, context, 0, 0};
+    struct sink sink = {.fd = options->fd,
+                        .name = options->name,
+                        .gzip = options->gzip,
+                        .produce = produce_bytes,
+                        .context = context,
+                        .has_holes = takes_holes(options->fd)};
     struct g2h_error *error = sink.gzip ? write_all(&sink, head, sizeof(head)) : NULL;
     if (!error)
         error = workers_run_ordered(threads, tasks, produce, sink.gzip ? deflate_buffer : NULL,
                                     consume, &sink);
     if (error || !sink.gzip)
-        return error;
+        return error ? error : end_hole(&sink);
     unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */
     for (int i = 0; i < 4; i++) {
         tail[2 + i] = (unsigned char)(sink.crc >> 8 * i);

@@ -203,7 +203,8 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
     vector_sort(&copy->unreadable, compare_addresses);
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
-        if (!add_run(copy, run, attach_space_at(space, run), &next, memory))
+        if (!add_run(copy, run, attach_space_at(space, run), &next, memory) ||
+            (run->is_zero && !memory_add_untouched(memory, run->address, run->size)))
             return false;
     }
     memory_sort(memory);

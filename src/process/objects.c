@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "dump/stored.h"
 #include "process/heap_bits.h"
 #include "process/records.h"
 #include "process/release.h"
@@ -76,10 +77,9 @@ static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mas
     return put_number(buffer, 0);
 }
 
-/* Puts the contents of an object. Large contents are written in parts, so that no buffer has all of
- * them. */
-static struct g2h_error *put_contents(struct worker_buffer *buffer, const uint8_t *contents,
-                                      uint64_t size)
+/* Puts bytes; many in parts, so that no buffer has all of them. */
+static struct g2h_error *put_much(struct worker_buffer *buffer, const uint8_t *contents,
+                                  uint64_t size)
 {
     while (size > 0) {
         const uint64_t part = size < FLUSHED_AT ? size : FLUSHED_AT;
@@ -88,6 +88,26 @@ static struct g2h_error *put_contents(struct worker_buffer *buffer, const uint8_
         size -= part;
         if (buffer->size >= FLUSHED_AT)
             TRY(worker_buffer_flush(buffer));
+    }
+    return NULL;
+}
+
+/* Puts as much of the contents of an object as WriteHeapDump writes. What nobody has written to
+ * becomes a hole of the file. */
+static struct g2h_error *put_contents(const struct span_work *work, uint64_t address,
+                                      const uint8_t *contents, uint64_t size)
+{
+    enum { LARGE = 1 << 16 };
+    const struct memory *memory = work->bits->runtime->memory;
+    uint64_t from = 0, zeros;
+    size = stored_size(size);
+    for (uint64_t at = 0; at < size; at += from + zeros) {
+        from = size - at;
+        zeros = size >= LARGE ? memory_untouched(memory, address + at, size - at, &from) : 0;
+        TRY(put_much(work->buffer, contents + at, from));
+        work->buffer->zeros = zeros;
+        if (zeros > 0)
+            TRY(worker_buffer_flush(work->buffer));
     }
     return NULL;
 }
@@ -107,7 +127,7 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
     work->account->object_bytes += size;
     TRY_MEMORY(heap_bits_of(work->bits, work->span, address, &mask));
     TRY_MEMORY(PUT(work->buffer, G2H_RECORD_OBJECT, address, size));
-    TRY(put_contents(work->buffer, contents, size));
+    TRY(put_contents(work, address, contents, size));
     TRY_MEMORY(put_fields(work->buffer, &mask, size / 8));
     return NULL;
 }

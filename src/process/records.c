@@ -14,6 +14,11 @@
 
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
 
+static struct g2h_error *cannot_write(void)
+{
+    return error_system(errno, "cannot write a temporary file (set TMPDIR to where there is room)");
+}
+
 struct g2h_error *records_put(int fd, const struct worker_buffer *buffer)
 {
     for (size_t at = 0; at < buffer->size;) {
@@ -21,11 +26,11 @@ struct g2h_error *records_put(int fd, const struct worker_buffer *buffer)
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            return error_system(
-                errno, "cannot write a temporary file (set TMPDIR to where there is room)");
+            return cannot_write();
         at += (size_t)count;
     }
-    return NULL;
+    return buffer->zeros == 0 || lseek(fd, (off_t)buffer->zeros, SEEK_CUR) >= 0 ? NULL
+                                                                                : cannot_write();
 }
 
 struct g2h_error *records_flush(struct records *records)

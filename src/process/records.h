@@ -33,7 +33,7 @@ struct g2h_error *records_write(struct records *records);
 
 /* ---- for the files of this room ---- */
 
-/* Writes the contents of a buffer to fd. */
+/* Writes the contents of a buffer to fd, which is a file, and leaves a hole for its zeros. */
 struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);
 
 /* Writes the contents of records->buffer, and empties it. */

@@ -748,18 +748,18 @@ static void sizes_in_the_file(void **state)
 {
     (void)state;
     const uint64_t most = 0x7ffff000, wrap = (uint64_t)1 << 32;
-    assert_int_equal(reader_stored_size(0), 0);
-    assert_int_equal(reader_stored_size(1), 1);
-    assert_int_equal(reader_stored_size(most - 1), most - 1);
-    assert_int_equal(reader_stored_size(most), most);
-    assert_int_equal(reader_stored_size(most + 1), most);
-    assert_int_equal(reader_stored_size(0x80000000), most); /* FORMATS.md §4: 4096 bytes short */
-    assert_int_equal(reader_stored_size(wrap - 1), most);
-    assert_int_equal(reader_stored_size(wrap), 0);
-    assert_int_equal(reader_stored_size(wrap + 1), 1);
-    assert_int_equal(reader_stored_size(4300005376), 5038080); /* FORMATS.md §4 */
-    assert_int_equal(reader_stored_size(wrap + most + 5), most);
-    assert_int_equal(reader_stored_size(3 * wrap + 17), 17);
+    assert_int_equal(stored_size(0), 0);
+    assert_int_equal(stored_size(1), 1);
+    assert_int_equal(stored_size(most - 1), most - 1);
+    assert_int_equal(stored_size(most), most);
+    assert_int_equal(stored_size(most + 1), most);
+    assert_int_equal(stored_size(0x80000000), most); /* FORMATS.md §4: 4096 bytes short */
+    assert_int_equal(stored_size(wrap - 1), most);
+    assert_int_equal(stored_size(wrap), 0);
+    assert_int_equal(stored_size(wrap + 1), 1);
+    assert_int_equal(stored_size(4300005376), 5038080); /* FORMATS.md §4 */
+    assert_int_equal(stored_size(wrap + most + 5), most);
+    assert_int_equal(stored_size(3 * wrap + 17), 17);
 }
 
 /* An object of 2 GiB, sparse in the file: the next record comes 4096 bytes early. */
