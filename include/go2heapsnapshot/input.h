@@ -60,8 +60,8 @@ G2H_PUBLIC struct g2h_error *g2h_input_check(const struct g2h_input *input);
  */
 G2H_PUBLIC const struct stat *g2h_input_status(const struct g2h_input *input);
 
-/* Returns whether bytes of an input are in a hole of its file: they are zeros, and reading them would
- * take memory for nothing. Any bytes of the input are allowed. */
+/* Returns whether bytes of an input are in a hole of its file: they are zeros, and reading them
+ * would take memory for nothing. Any bytes of the input are allowed. */
 G2H_PUBLIC bool g2h_input_is_hole(const struct g2h_input *input, uint64_t offset, uint64_t size);
 
 /*

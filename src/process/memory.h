@@ -24,9 +24,10 @@ struct memory {
      * the process and here. */
     VECTOR(struct memory_range) ranges;
     VECTOR(struct memory_range) read_only; /* of the executable; ascending */
-    VECTOR(struct memory_range) untouched; /* parts of ranges that nobody has written to, so that
-                                              they are zeros; ascending */
-    uint64_t bytes;                        /* in ranges, once they are sorted */
+    VECTOR(struct memory_range)
+    untouched;      /* parts of ranges that nobody has written to, so that
+                       they are zeros; ascending */
+    uint64_t bytes; /* in ranges, once they are sorted */
 };
 
 /* Adds a range, cut so that its end is at most UINT64_MAX. Returns false if memory runs out. */
@@ -50,8 +51,8 @@ const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t
  * addresses. Returns false if memory runs out. */
 bool memory_add_untouched(struct memory *memory, uint64_t address, uint64_t size);
 
-/* Finds the first bytes that nobody has written to among size bytes from an address on: *ret_from is
- * their distance from the address, and the result their number, which is 0 if there are none. */
+/* Finds the first bytes that nobody has written to among size bytes from an address on: *ret_from
+ * is their distance from the address, and the result their number, which is 0 if there are none. */
 uint64_t memory_untouched(const struct memory *memory, uint64_t address, uint64_t size,
                           uint64_t *ret_from);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "dump/reader.h"
+#include "dump/stored.h"
 #include "heap/heap.h"
 
 /* ---- one record at a time ---- */
