@@ -1,9 +1,11 @@
 /* fit; see fit.h. */
 #include "typing/fit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/scope.h"
 
 /* ---- sizes ---- */
 
@@ -81,6 +83,100 @@ bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, b
         (claimed == type || (whole->is_generic && !part->is_generic) || type_is_map_part(part)))
         return false;
     return type_holds(typing->types, claimed, (offset - base) % whole->size, type);
+}
+
+/* ---- arrays within structs ---- */
+
+enum { ARRAYS_DEPTH = 64 };
+
+/* Returns whether a struct, or a struct within it, has a field that is an array. has is by type: 0
+ * if it is not known yet, else 1 plus the answer. */
+static bool has_array(const struct types *types, uint8_t *has, uint32_t number, unsigned depth)
+{
+    const struct type *type = &types->list.data[number];
+    bool result = false;
+    if (type->kind == TYPE_ARRAY)
+        return type->length > 0;
+    if (type->kind != TYPE_STRUCT || depth == 0)
+        return false;
+    if (has[number] != 0)
+        return has[number] > 1;
+    has[number] = 1; /* a damaged type may contain itself */
+    for (uint32_t i = 0; i < type->field_count && !result; i++) {
+        const uint32_t field = types->fields.data[type->first_field + i].type;
+        result = field < types->list.count && has_array(types, has, field, depth - 1);
+    }
+    has[number] = (uint8_t)(1 + result);
+    return result;
+}
+
+static int compare_sizes(const void *one, const void *other, void *context)
+{
+    const struct types *types = context; /* of the same size: by number, for one order everywhere */
+    const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+    const uint64_t size = types->list.data[a].size, other_size = types->list.data[b].size;
+    return size != other_size ? (size < other_size ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+struct g2h_error *typing_find_arrays(struct typing *typing)
+{
+    const struct types *types = typing->types;
+    _cleanup_free_ uint8_t *has = calloc(types->list.count + 1, sizeof(*has));
+    TRY_MEMORY(has);
+    for (uint32_t i = 0; i < types->list.count; i++)
+        if (types->list.data[i].kind == TYPE_STRUCT && types->list.data[i].size > 0 &&
+            has_array(types, has, i, ARRAYS_DEPTH))
+            TRY_MEMORY(vector_push(&typing->with_arrays, i));
+    if (typing->with_arrays.count > 0)
+        qsort_r(typing->with_arrays.data, typing->with_arrays.count,
+                sizeof(*typing->with_arrays.data), compare_sizes, &typing->own_types);
+    return NULL;
+}
+
+/* Returns whether a struct has an array of a type at offset, with count or more values from there
+ * on. */
+static bool has_array_at(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
+                         uint64_t count)
+{
+    for (unsigned depth = 0; depth < ARRAYS_DEPTH && number < types->list.count; depth++) {
+        const struct type *type = &types->list.data[number];
+        if (offset >= type->size)
+            return false;
+        if (type->kind == TYPE_ARRAY) {
+            const uint64_t size =
+                type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+            if (size == 0)
+                return false;
+            if (type->elem == elem && offset % size == 0)
+                return (type->size - offset) / size >= count;
+            number = type->elem;
+            offset %= size;
+            continue;
+        }
+        const struct type_field *field =
+            type->kind == TYPE_STRUCT ? types_field_at(types, type, offset) : NULL;
+        if (!field)
+            return false;
+        number = field->type;
+        offset -= field->offset;
+    }
+    return false;
+}
+
+bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, uint64_t offset,
+                    uint32_t type, uint64_t count)
+{
+    size_t at;
+    BISECT(at, typing->with_arrays.count,
+           type_of(typing, typing->with_arrays.data[at])->size <= slot - base);
+    while (at-- > 0) {
+        const uint32_t holder = typing->with_arrays.data[at];
+        if (!fits_class(base + type_of(typing, holder)->size, slot))
+            return false;
+        if (has_array_at(typing->types, holder, offset, type, count))
+            return true;
+    }
+    return false;
 }
 
 /* ---- pointers ---- */

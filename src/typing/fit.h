@@ -32,6 +32,20 @@ bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint3
 bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
                  uint64_t offset, uint32_t type, bool is_array);
 
+/* ---- arrays within structs ---- */
+
+/* Finds the structs that have arrays in them, for is_array_field(). Error: G2H_ERROR_MEMORY. */
+struct g2h_error *typing_find_arrays(struct typing *typing);
+
+/*
+ * Returns whether count values of a type at an offset of a slot may be a part of an array that is a
+ * field: some struct that Go takes such a slot for has that array there. offset is from where the
+ * slot's value begins, base bytes behind the slot's begin. If there is none, a slice of the values
+ * leads into an array that is an object of its own, however short the slice's capacity is.
+ */
+bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, uint64_t offset,
+                    uint32_t type, uint64_t count);
+
 /* ---- pointers ---- */
 
 /*

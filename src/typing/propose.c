@@ -43,6 +43,16 @@ static uint64_t values_of_whole(struct field_index *index, const struct g2h_obje
     return values;
 }
 
+/* Returns whether a slice that ends before its slot does leads into an array of its own, whose
+ * capacity was cut: "b[100:112:112]". It does unless the array may be a field of a struct. */
+static bool is_cut(const struct typer *typer, const struct slot_class *slot_class, uint64_t base,
+                   uint64_t offset, const struct reference *reference)
+{
+    return (slot_class->size != TINY_BLOCK || slot_class->has_pointers) &&
+           !is_array_field(typer->typing, slot_class->size, base, offset - base, reference->type,
+                           reference->count);
+}
+
 /* Returns whether count consecutive values can hardly be of another type: they are four or more,
  * and do not consist of pointers only. */
 static bool is_telling(const struct pointer_map *map, uint64_t count)
@@ -66,7 +76,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
     bool rest = false, whole = false;
     if (reference->count > room || room == 0 || offset < base)
         return;
-    /* An array field, or a slice of a part of an array, does not end where the slot does. */
+    /* An array field, or a slice whose capacity was cut, does not end where the slot does. */
     bool exact =
         reference->count == 0 || fits_class(offset + reference->count * stride, slot_class->size);
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
@@ -75,6 +85,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
         if (map->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
             return;
         whole = (offset - base) % stride == 0;
+        exact = exact || (whole && is_cut(typer, slot_class, base, offset, reference));
     } else {
         if (offset != base && !exact && region_is_known(typer, number, offset, true, reference))
             return;
@@ -83,8 +94,9 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
         if ((offset - base) % stride == 0) {
             const uint64_t values = values_of_whole(index, &object, base, reference->type, map);
             whole = values > 0;
-            exact = exact || (whole && is_telling(map, values - 1) &&
-                              fits_class(base + (values - 1) * stride, slot_class->size));
+            exact = exact || (whole && fits_class(base + (values - 1) * stride, slot_class->size) &&
+                              (is_telling(map, values - 1) ||
+                               is_cut(typer, slot_class, base, offset, reference)));
         }
     }
     if (whole && (offset == base || exact)) {

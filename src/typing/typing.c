@@ -10,6 +10,7 @@
 #include "base/bisect.h"
 #include "base/scope.h"
 #include "base/workers.h"
+#include "typing/fit.h"
 #include "typing/match.h"
 #include "typing/map_finder.h"
 #include "typing/typer.h"
@@ -86,6 +87,7 @@ static struct g2h_error *collect_types(struct typing *typing)
         return error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
     TRY(collect_channels(typing));
     TRY(typing_find_cleanups(typing));
+    TRY(typing_find_arrays(typing));
     return pointer_maps_init(&typing->pointer_maps, types);
 }
 
@@ -443,6 +445,7 @@ void typing_destroy(struct typing *typing)
     free(typing->pools.data);
     free(typing->cleanup_parts.data);
     free(typing->itab_tables.data);
+    free(typing->with_arrays.data);
     types_deinit(&typing->own_types);
     const size_t objects = (size_t)typing->heap->object_count + 1;
     large_free(typing->claims, objects, sizeof(*typing->claims));

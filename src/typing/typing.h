@@ -143,6 +143,7 @@ struct typing {
     VECTOR(uint64_t) pools;      /* addresses of variables of type sync.Pool */
     bool has_weak_handles;       /* the program may have weak pointers */
     VECTOR(struct itab_table) itab_tables;
+    VECTOR(uint32_t) with_arrays; /* structs that have arrays in them, ascending by size: fit.h */
     VECTOR(struct cleanup_part) cleanup_parts; /* ascending by object within each kind */
 };
 
