@@ -23,12 +23,13 @@
 
 import {execFile, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 
 import {end, report} from '../tap.mjs';
+import {walk} from './walk.mjs';
 
 const [program, directory, release, ...asked] = process.argv.slice(2);
 const programs = fileURLToPath(new URL('programs', import.meta.url));
@@ -99,6 +100,7 @@ async function reportOf(app, name, each) {
     writeFileSync(`${name}.txt`, text);
     const json = each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
     const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
+    await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.dump`);
     return {text, json, allocated};
   } finally {
     process.off('exit', kill);
@@ -135,6 +137,20 @@ async function allocatedBy(name, pid, run) {
     counted.push([name_, by.function, Math.min(Math.max(by.samples, least), least + unknown), functions.length]);
   }
   return {said, counted};
+}
+
+/** Checks all that the report says of a dump by the tables of SQLite; returns what is wrong. */
+function wrongInGraph(app, name) {
+  const wrong = [];
+  walk(program, `${name}.db`, ['--exe', app, `${name}.dump`], (title, check) => {
+    try {
+      check();
+    } catch (error) {
+      wrong.push(`${title}: ${error.message}`);
+    }
+  });
+  for (const file of [`${name}.db`, `${name}.dump`]) rmSync(file);
+  return wrong.length > 0 ? wrong.join('\n') : undefined;
 }
 
 /** Checks a report; returns what is wrong. */
@@ -178,6 +194,7 @@ for (const file of names) {
       const title = [release, `${file}`, each.name, way].filter(Boolean).join(', ');
       try {
         report(title, wrongWith(await reportOf(app, name, each), each.checks, way));
+        report(`${title}: walked`, wrongInGraph(app, name));
       } catch (error) {
         report(title, error);
       }

@@ -217,7 +217,7 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     *ret = false;
     if (!is_resident_known(report) || report->base)
         return NULL;
-    const enum g2h_memory_part part = largest(memory);
+    const int part = (int)largest(memory);
     const uint64_t bytes = memory->parts[part],
                    outside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
     if (bytes < LEAST_OUTSIDE || percent(bytes, memory->resident) < LARGE_PART ||

@@ -77,6 +77,15 @@ static struct g2h_error *append_holder(const struct report *report, uint32_t hol
     return NULL;
 }
 
+/* Puts the address of an object, for machines. A node that is no object has none. */
+static void put_address(const struct report *report, uint32_t number)
+{
+    struct g2h_node node;
+    g2h_view_node(report->view, number, &node);
+    if (node.object != UINT32_MAX)
+        PAGE_DATA(report->page, page_address("address", node.address));
+}
+
 /* Puts the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010 of
  * the 52,000, 3.20 MB (96 %)". */
 static struct g2h_error *put_most(const struct report *report, const struct suspect *suspect,
@@ -100,6 +109,7 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     PAGE_PUT(page, "% (%)\n", page_bytes("retained", example->retained),
              page_percent(example->retained, report_node(report, suspect->item)->retained));
     PAGE_DATA(page, page_count("holders", example->holders));
+    put_address(report, example->most);
     page_close(page);
     return NULL;
 }
@@ -108,17 +118,15 @@ static struct g2h_error *put_holders(const struct report *report, const struct s
 {
     _cleanup_(text_deinit) struct text way = {0};
     struct example example;
-    struct g2h_node node;
     uint32_t end;
     const uint32_t sharers = sharers_of(report, suspect->item);
     TRY(example_find(report, suspect->item, &example));
     TRY(way_append(report, example.node, &way, &end));
     TRY_MEMORY(!way.failed);
-    g2h_view_node(report->view, end, &node);
     if (way.size > 0)
         PAGE_PUT(report->page, "      held by     %\n",
                  page_clipped(page_made("held_by", &way), 2 * report->page->columns));
-    PAGE_DATA(report->page, page_address("address", node.address));
+    put_address(report, end);
     TRY(report_put_finalized(report, end, "      "));
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));

@@ -1,29 +1,33 @@
-// Two variables of one type beside each other, of which one has nearly all of the memory: it must be the one that is named.
+// Two variables of one type beside each other, of which one has nearly all of the memory: it must be the one that is named. The
+// other one comes first, in the order of names as in that of addresses, so that whoever takes the first one is wrong.
 //
-//	never[plain] held by .*[sS]mall
+//	never[plain] held by .*([fF]ew|small)
 //	case lists SHAPE=lists
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     main\.listLarge$
+//	says[plain] ^      held by     main\.listMany$
 //	case trees SHAPE=trees
 //	says[plain] ^  1 .* main\.leaf
-//	says[plain] ^      held by     main\.treeLarge
+//	says[plain] ^      held by     main\.treeMany
 //	case maps SHAPE=maps
 //	says[plain] ^  1 .* map\[uint64\]uint64
-//	says[plain] ^      held by     main\.mapLarge$
+//	says[plain] ^      held by     main\.mapMany$
 //	case slices SHAPE=slices
 //	says[plain] ^  1 .* of the heap   1 \[\]uint64
-//	says[plain] ^      held by     main\.sliceLarge$
+//	says[plain] ^      held by     main\.sliceMany$
 //	case pointers SHAPE=pointers
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     main\.itemsLarge\[\d+\]$
+//	says[plain] ^      held by     main\.itemsMany\[\d+\]$
 //	case syncmaps SHAPE=syncmaps
-//	says[plain] ^      held by     main\.sharedLarge\.
+//	says[plain] ^      held by     main\.sharedMany\.
 //	case locals SHAPE=locals
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      held by     large  \(local of main\.work
 //	case fields SHAPE=fields
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      held by     main\.server\.large\["\d+"\]
+//	case structs SHAPE=structs
+//	says[plain] ^  1 .* of the heap   20,000 main\.item
+//	says[plain] ^      held by     main\.storeMany\.head$
 //	case received SHAPE=received
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      held by     queue\.buf\[\d+\]  \((local|argument) of main\.consume
@@ -43,6 +47,11 @@ type item struct {
 	body [100]byte
 }
 
+type store struct {
+	name string
+	head *item
+}
+
 type leaf struct {
 	left, right *leaf
 	body        [100]byte
@@ -58,13 +67,14 @@ func (l *leaf) grow(depth int) *leaf {
 const few, many = 500, 20000
 
 var (
-	listSmall, listLarge     *item
-	treeSmall, treeLarge     *leaf
-	mapSmall, mapLarge       = map[uint64]uint64{}, map[uint64]uint64{}
-	sliceSmall, sliceLarge   []uint64
-	itemsSmall, itemsLarge   []*item
-	sharedSmall, sharedLarge sync.Map
-	server                   struct{ small, large map[string]*item }
+	listFew, listMany     *item
+	treeFew, treeMany     *leaf
+	mapFew, mapMany       = map[uint64]uint64{}, map[uint64]uint64{}
+	sliceFew, sliceMany   []uint64
+	itemsFew, itemsMany   []*item
+	sharedFew, sharedMany sync.Map
+	storeFew, storeMany   store
+	server                struct{ small, large map[string]*item }
 )
 
 //go:noinline
@@ -96,34 +106,34 @@ func main() {
 	switch os.Getenv("SHAPE") {
 	case "lists":
 		for i := 0; i < many; i++ {
-			listLarge = &item{next: listLarge}
+			listMany = &item{next: listMany}
 			if i < few {
-				listSmall = &item{next: listSmall}
+				listFew = &item{next: listFew}
 			}
 		}
 	case "trees":
-		treeSmall, treeLarge = treeSmall.grow(8), treeLarge.grow(14)
+		treeFew, treeMany = treeFew.grow(8), treeMany.grow(14)
 	case "maps":
 		for i := uint64(0); i < 10*many; i++ {
-			mapLarge[i] = i
+			mapMany[i] = i
 			if i < few {
-				mapSmall[i] = i
+				mapFew[i] = i
 			}
 		}
 	case "slices":
-		sliceSmall, sliceLarge = make([]uint64, few), make([]uint64, 50*many)
+		sliceFew, sliceMany = make([]uint64, few), make([]uint64, 50*many)
 	case "pointers":
 		for i := 0; i < many; i++ {
-			itemsLarge = append(itemsLarge, new(item))
+			itemsMany = append(itemsMany, new(item))
 			if i < few {
-				itemsSmall = append(itemsSmall, new(item))
+				itemsFew = append(itemsFew, new(item))
 			}
 		}
 	case "syncmaps":
 		for i := 0; i < many; i++ {
-			sharedLarge.Store(i, new(item))
+			sharedMany.Store(i, new(item))
 			if i < few {
-				sharedSmall.Store(i, new(item))
+				sharedFew.Store(i, new(item))
 			}
 		}
 	case "locals":
@@ -138,6 +148,13 @@ func main() {
 				server.small[strconv.Itoa(i)] = new(item)
 			}
 		}
+	case "structs":
+		for i := 0; i < many; i++ {
+			storeMany.head = &item{next: storeMany.head}
+			if i < few {
+				storeFew.head = &item{next: storeFew.head}
+			}
+		}
 	case "received":
 		go consume(make(chan *item, few), few)
 		go consume(make(chan *item, many), many)
@@ -146,5 +163,5 @@ func main() {
 	runtime.GC()
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
-	runtime.KeepAlive([]any{listSmall, listLarge, treeSmall, treeLarge, sliceSmall, sliceLarge, itemsSmall, itemsLarge})
+	runtime.KeepAlive([]any{listFew, listMany, treeFew, treeMany, sliceFew, sliceMany, itemsFew, itemsMany})
 }

@@ -1,0 +1,216 @@
+// Reads a heap from the tables of --format sqlite and knows of it what the report says, by rules of its own: the tree of
+// dominators with like siblings merged (docs/pprof.md), and where a Go expression leads.
+
+import {execFileSync} from 'node:child_process';
+
+const ENTRIES = ' entries'; // the end of the name of what the runtime keeps of a map
+const MOST_SHARED = 1000; // edges of the node of what several hold (docs/snapshot.md)
+
+/** Returns the rows of a query, each an array of texts. */
+function select(path, query) {
+  const text = execFileSync('sqlite3', ['-ascii', path, query], {encoding: 'utf8', maxBuffer: 1 << 30});
+  return text.split('\x1e').slice(0, -1).map(row => row.split('\x1f'));
+}
+
+/** Returns a name as the report has it: some are changed in snapshots because DevTools would misread them. */
+const goName = name => name.replace(/^chan \(<-\) /, '<-chan ').replace(/^Go (?=<|system \/ |Detached |Window|Object\(|\(closure)/, '').replace(/ \(Go\)$/, '');
+
+/** Returns the name of what is no object without its numbers: those of goroutines, of elements, and waiting times. */
+function plain(name) {
+  const numbers = name.replace(/(^|[ [])(\d+(?:,\d+)*)(?=$|[ \]]) ?/g, '$1');
+  return numbers.replace(/\[([^\],]*),[^\]]*\]/g, '[$1]').replace(/ in goroutine ?$/, '');
+}
+
+/** A heap. Nodes are numbers; each list has a value for each node or, edges' lists, for each edge. */
+export class Heap {
+  constructor(path) {
+    const strings = select(path, 'select text from string order by number').map(([text]) => text);
+    const nodes = select(path, `select t.name, n.name, self_size, edge_count, first_edge, retained_size, coalesce(dominator, -1), coalesce(address, -1)
+      from node_ n join node_type t on t.number = n.type order by n.number`);
+    const edges = select(path, `select e.to_node, t.name, coalesce(e.name, -1), coalesce(e.element, -1)
+      from edge_ e join edge_type t on t.number = e.type order by e.number`);
+    const about = new Map(select(path, 'select key, value from about'));
+    this.pointer = /^(386|arm|mips|mipsle)$/.test(about.get('goarch')) ? 4 : 8;
+    this.count = nodes.length;
+    this.kind = nodes.map(([type]) => ({synthetic: 'root', native: 'root', string: 'text'})[type] ?? 'object');
+    this.name = nodes.map(([type, name]) => type === 'string' ? '(string)' : goName(strings[name]));
+    for (const [list, column] of Object.entries({self: 2, edgeCount: 3, firstEdge: 4, retained: 5, dominator: 6, address: 7}))
+      this[list] = Float64Array.from(nodes, row => Number(row[column]));
+    this.to = Float64Array.from(edges, ([to]) => Number(to));
+    this.isWeak = edges.map(([, type]) => type === 'weak');
+    this.label = edges.map(([,, name]) => name === '-1' ? undefined : strings[name]);
+    this.element = Float64Array.from(edges, row => Number(row[3]));
+    this.at = new Map(Array.from(this.address, (address, node) => [address, node]));
+    this.order = this.topDown();
+  }
+
+  /** The nodes, each behind its dominator. */
+  topDown() {
+    const children = Array.from({length: this.count}, () => []);
+    for (let node = 1; node < this.count; node++) children[this.dominator[node]]?.push(node);
+    const order = [0];
+    for (let i = 0; i < order.length; i++) for (const child of children[order[i]]) order.push(child);
+    return order;
+  }
+
+  * edgesOf(node) {
+    for (let i = 0; i < this.edgeCount[node]; i++) yield this.firstEdge[node] + i;
+  }
+
+  /** Returns the nodes that dominate a node, itself first. */
+  dominatorsOf(node) {
+    const found = [];
+    for (let at = node; at >= 0; at = this.dominator[at]) found.push(at);
+    return found;
+  }
+
+  isEntries(node) {
+    return this.kind[node] !== 'root' && this.name[node].endsWith(ENTRIES);
+  }
+
+  find(name) {
+    return this.name.findIndex((each, node) => each === name && this.kind[node] === 'root');
+  }
+
+  /** Returns the nodes of roots that strong edges of these lead to. */
+  rootsBelow(nodes) {
+    const found = new Set(nodes);
+    for (const node of found)
+      for (const edge of this.edgesOf(node)) if (!this.isWeak[edge] && this.kind[this.to[edge]] === 'root') found.add(this.to[edge]);
+    return [...found].filter(node => !nodes.includes(node));
+  }
+
+  // ---- the merged tree ----
+
+  /**
+   * Merges the tree of dominators; returns its lines. A line has its name; kind: class, variable or root; parent, a line;
+   * lines: those below it; nodes that are merged in it; parts: memory of its maps; bytes, retained.
+   */
+  merge() {
+    const lines = [], lineOf = new Array(this.count), gcRoots = this.find('(GC roots)'), several = this.find('(held by several)');
+    const [variables, sharers] = [this.variables(), new Map()];
+    if (several >= 0) for (const edge of this.edgesOf(several)) if (this.isWeak[edge]) sharers.set(this.to[edge], this.label[edge]);
+    const below = (parent, kind, name) => {
+      const known = parent?.known.get(`${kind} ${name}`);
+      if (known) return known;
+      const line = (kind === 'class' && cycleOf(parent, name)) || {name, kind, parent, lines: [], known: new Map(), nodes: [], parts: [], bytes: 0, retained: 0};
+      parent?.known.set(`${kind} ${name}`, line);
+      if (line.nodes.length === 0 && line.parts.length === 0) {
+        lines.push(line);
+        parent?.lines.push(line);
+      }
+      return line;
+    };
+    for (const node of this.order) {
+      const name = this.name[node], over = node === 0 ? undefined : lineOf[this.dominator[node]];
+      if (this.kind[node] !== 'root' && over.kind === 'class' && over.name.startsWith('map[') && name === over.name + ENTRIES) {
+        over.parts.push(node);
+        lineOf[node] = over;
+        continue;
+      }
+      let parent = over;
+      if (this.kind[node] !== 'root' && variables.has(node)) parent = below(parent, 'variable', variables.get(node));
+      else if (this.kind[node] !== 'root' && [0, gcRoots].includes(this.dominator[node]) && sharers.has(node))
+        parent = below(below(parent, 'root', '(held by several)'), 'variable', sharers.get(node));
+      const line = this.kind[node] === 'root' ? below(parent, 'root', plain(name)) : below(parent, 'class', name);
+      line.nodes.push(node);
+      lineOf[node] = line;
+    }
+    for (const line of lines.slice().reverse()) {
+      for (const list of [line.nodes, line.parts]) for (const node of list) line.bytes += this.self[node];
+      line.retained += line.bytes;
+      if (line.parent) line.parent.retained += line.retained;
+    }
+    return {lines, lineOf, isCut: several >= 0 && this.edgeCount[several] >= MOST_SHARED};
+  }
+
+  /** Returns what each object is called by the package or frame that alone holds it. */
+  variables() {
+    const globals = this.find('(globals)'), goroutines = this.find('(goroutines)'), names = new Map();
+    const packages = globals < 0 ? [] : this.rootsBelow([globals]);
+    const frames = goroutines < 0 ? [] : this.rootsBelow([goroutines]).filter(node => !/^(\d[\d,]* )?goroutines? |^stack/.test(this.name[node]));
+    for (const node of [...packages, ...frames])
+      for (const edge of this.edgesOf(node)) {
+        const to = this.to[edge];
+        if (this.dominator[to] === node && this.kind[to] !== 'root' && this.label[edge] !== undefined) names.set(to, plain(this.label[edge]));
+      }
+    return names;
+  }
+
+  // ---- expressions ----
+
+  /** Returns what a report may call an edge. */
+  textsOf(edge, from) {
+    const element = this.element[edge];
+    if (this.label[edge] !== undefined) return [this.label[edge]];
+    return element >= 1 << 20 && this.name[from].startsWith('[]*') ? [`[${element}]`, `[${element / this.pointer}]`] : [`[${element}]`];
+  }
+
+  /** Returns the nodes of roots that an expression may begin with, each with the rest: [node, rest, owner]. */
+  beginnings(expression) {
+    const [, path, owner] = /^(.*?)(?: {2}\((.*)\))?$/s.exec(expression), starts = [];
+    const argument = owner && /^argument of /.test(owner) ? ` (${owner})` : undefined;
+    const local = owner && /^local of /.test(owner) ? owner.slice('local of '.length) : undefined;
+    for (let node = 0; node < this.count; node++) {
+      if (this.kind[node] !== 'root') continue;
+      if (argument || !owner || this.name[node] === (local ?? owner)) starts.push([node, path, argument]);
+      if (!owner && path.startsWith(`${this.name[node]}.`)) starts.push([node, path.slice(this.name[node].length + 1)]);
+    }
+    return starts;
+  }
+
+  /**
+   * Walks an expression, such as main.rooms["lobby"].last or "list.head  (local of main.work main.go:17)", along the names of
+   * strong edges; returns the nodes to which it leads. What an ellipsis leaves out may be any number of edges.
+   */
+  walk(expression) {
+    const ends = new Set(), seen = new Set(), states = [];
+    const push = (node, rest) => {
+      const key = `${node} ${rest.length}`;
+      if (seen.has(key)) return;
+      seen.add(key);
+      states.push([node, rest]);
+    };
+    for (const [node, rest, owner] of this.beginnings(expression))
+      for (const edge of this.edgesOf(node)) {
+        if (this.isWeak[edge] || this.kind[this.to[edge]] === 'root') continue;
+        for (const text of this.textsOf(edge, node)) {
+          if (owner && !text.endsWith(owner)) continue;
+          const begin = owner ? text.slice(0, -owner.length) : text;
+          if (rest.startsWith(begin)) push(this.to[edge], rest.slice(begin.length));
+        }
+        if (rest.startsWith(' … ')) push(this.to[edge], rest);
+      }
+    while (states.length > 0) {
+      const [node, rest] = states.pop();
+      if (rest === '') ends.add(node);
+      const leavesOut = rest.startsWith(' … ');
+      if (leavesOut) push(node, rest.slice(3));
+      for (const edge of this.edgesOf(node)) {
+        const to = this.to[edge];
+        if (this.isWeak[edge]) continue;
+        if (leavesOut || this.isEntries(to)) push(to, rest);
+        const step = rest.replace(/^\./, '');
+        for (const text of this.textsOf(edge, node))
+          if (text !== '' && (text.startsWith('[') ? rest : step).startsWith(text)) push(to, rest.slice(rest.length - (text.startsWith('[') ? rest : step).length + text.length));
+      }
+    }
+    return ends;
+  }
+}
+
+/** Returns the line above with which an object below parent is merged: its class again, with none in between that is new. */
+function cycleOf(parent, name) {
+  const between = new Set();
+  let at = parent;
+  for (; at?.kind === 'class' && at.name !== name; at = at.parent) between.add(at.name);
+  if (at?.kind !== 'class') return undefined;
+  for (let above = at.parent; above; above = above.parent) if (above.kind === 'class') between.delete(above.name);
+  return between.size === 0 ? at : undefined;
+}
+
+/** Returns whether a line is another one or below it. */
+export function isBelow(line, top) {
+  for (let at = line; at; at = at.parent) if (at === top) return true;
+  return false;
+}

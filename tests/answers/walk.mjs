@@ -1,0 +1,273 @@
+// Checks what the report says of a heap against SQLite's tables of the same heap. Each Go expression is walked through the graph
+// and must end at an object of the very line that it is said of, and shares and counts must be what the tables give. TAP on
+// standard output.
+//
+//   walk.mjs GO2HEAPSNAPSHOT DATABASE NAME ARGUMENT...
+//
+// The arguments are a dump and options, as for the report; DATABASE is a file to write.
+
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {fileURLToPath} from 'node:url';
+
+import {end, test} from '../tap.mjs';
+import {Heap, isBelow} from './heap.mjs';
+
+const CLASSES = 3, OBJECTS = 3; // of which --path-to is asked
+
+const SEVERAL = '(held by several)';
+
+const quotient = (sum, count) => Math.floor(sum / count);
+const sum = (list, of) => list.reduce((all, each) => all + of(each), 0);
+const addressOf = text => Number(BigInt(text));
+
+/** Checks all of a heap; calls check(title, body) for each part. */
+export function walk(program, database, options, check) {
+  const run = (...more) => execFileSync(program, [...more, ...options], {encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
+  const reportOf = (...more) => JSON.parse(run('--format', 'report', '--json', ...more));
+  run('--format', 'sqlite', '-o', database);
+  const heap = new Heap(database), report = reportOf();
+  const walker = new Walker(heap);
+  check('tree', () => walker.tree(report.tree));
+  check('classes', () => walker.classes(report.classes));
+  check('goroutines', () => walker.goroutines(report.goroutines));
+  report.suspects.forEach((suspect, i) => check(`suspect ${i + 1}, ${suspect.item ?? suspect.part}`, () => walker.suspect(suspect)));
+  for (const asked of walker.questions(report)) check(`--path-to ${asked}`, () => walker.path(reportOf('--path-to', asked)));
+}
+
+class Walker {
+  constructor(heap) {
+    this.heap = heap;
+    Object.assign(this, heap.merge()); // lines, lineOf, isCut: not all that several hold is below these
+  }
+
+  linesOf(name, ...kinds) {
+    return this.lines.filter(line => line.name === name && kinds.includes(line.kind));
+  }
+
+  /** Lines of a class of which no line above is of the class. */
+  outermost(name) {
+    return this.linesOf(name, 'class').filter(line => !this.lines.some(top => top !== line && top.name === name && top.kind === 'class' && isBelow(line, top)));
+  }
+
+  /** Returns the node that an address in the report is of. */
+  nodeAt(address) {
+    const node = this.heap.at.get(addressOf(address));
+    assert.notEqual(node, undefined, `no object is at ${address}`);
+    return node;
+  }
+
+  /** Checks that an expression leads to a node; returns all nodes that it leads to. */
+  leads(expression, node) {
+    const ends = this.heap.walk(expression);
+    const {name, address} = this.heap;
+    assert.ok(ends.has(node), `${expression} does not lead to 0x${address[node].toString(16)}, ${name[node]}, but to ${[...ends].slice(0, 5).map(each => name[each])}`);
+    return ends;
+  }
+
+  tree(said) {
+    const check = (nodes, lines) => {
+      for (const {name, retained, bytes, count, holds} of nodes) {
+        if (name === SEVERAL && this.isCut) continue;
+        const line = lines.find(each => each.name === name && each.retained === retained);
+        assert.ok(line, `${name} with ${retained} is none of ${lines.map(each => `${each.name} ${each.retained}`).slice(0, 20).join(', ')}`);
+        assert.equal(line.bytes, bytes, name);
+        if (line.kind === 'class') assert.equal(line.nodes.length, count, name);
+        check(holds, line.lines);
+      }
+    };
+    const roots = this.lines.find(line => line.name === '(GC roots)');
+    check(said, roots.lines);
+    if (this.isCut) return;
+    const least = roots.retained / 50, shown = said.map(({name}) => name);
+    for (const line of roots.lines) if (line.retained >= least && shown.length < 8) assert.ok(shown.includes(line.name), `${line.name} is not shown`);
+  }
+
+  classes(said) {
+    const known = new Map();
+    for (const line of this.lines) {
+      if (line.kind !== 'class') continue;
+      const row = known.get(line.name) ?? {objects: 0, bytes: 0, retained: 0};
+      known.set(line.name, {objects: row.objects + line.nodes.length, bytes: row.bytes + line.bytes, retained: row.retained});
+    }
+    for (const node of this.heap.order) { // what no other object of the class holds
+      if (this.heap.kind[node] === 'root') continue;
+      const {name} = this.lineOf[node];
+      let above = this.lineOf[this.heap.dominator[node]];
+      while (above && !(above.kind === 'class' && above.name === name)) above = above.parent;
+      if (!above) known.get(name).retained += this.heap.retained[node];
+    }
+    assert.equal(said.length, known.size);
+    for (const {class: name, objects, bytes, retained} of said) assert.deepEqual({name, ...known.get(name)}, {name, objects, bytes, retained});
+  }
+
+  /** Returns the lines of a place of goroutines. */
+  places(place, retained) {
+    return this.lines.filter(line => line.kind === 'root' && line.name.replace(/^goroutines? /, '') === place && line.retained === retained);
+  }
+
+  /** Returns the goroutines of a line: those below a place, or a goroutine itself. */
+  goroutinesOf(line) {
+    return line.name.startsWith('goroutines ') ? line.lines.filter(({name}) => name.startsWith('goroutine ')).flatMap(({nodes}) => nodes) : line.nodes;
+  }
+
+  goroutines(said) {
+    for (const {place, count, retained} of said)
+      assert.ok(this.places(place, retained).some(line => this.goroutinesOf(line).length === count), `${count} ${place}, ${retained}`);
+  }
+
+  // ---- suspects ----
+
+  suspect(suspect) {
+    if (suspect.is_outside) return;
+    const lines = this.lines.filter(line => line.name === suspect.item && line.retained === suspect.retained);
+    if (lines.length === 0 && this.isCut && suspect.shared_by) return;
+    assert.ok(lines.length > 0, 'no line of the tree is this one');
+    const wrong = [];
+    for (const line of lines) { // another one may be equal
+      try {
+        return this.suspectOf(suspect, line);
+      } catch (error) {
+        wrong.push(error);
+      }
+    }
+    throw wrong[0];
+  }
+
+  suspectOf(suspect, line) {
+    const {heap} = this;
+    const items = this.lines.filter(each => each.name === line.name && each.kind === line.kind && isBelow(each, line)).flatMap(({nodes}) => nodes);
+    if (suspect.is_goroutines) {
+      this.hold(suspect, line);
+      return this.most(suspect, line, this.goroutinesOf(line));
+    }
+    if (suspect.is_deferred || line.kind !== 'class') return;
+    assert.equal(suspect.count, items.length);
+    if (suspect.in) assert.deepEqual([suspect.in.class, suspect.in.count], [line.parent.name, line.parent.nodes.length]);
+    if (suspect.each) this.each(suspect, line, items);
+    const node = this.nodeAt(suspect.address);
+    if (suspect.held_by) {
+      for (const each of this.leads(suspect.held_by, node))
+        if (heap.name[each] === line.name && !/ {2}\(| … /.test(suspect.held_by)) assert.ok(isBelow(this.lineOf[each], line), `${suspect.held_by} leads to another line`);
+    }
+    assert.ok(items.includes(node), `${suspect.held_by} is not of this line, but of ${chain(this.lineOf[node])}`);
+    const holder = this.most(suspect, line, items);
+    const alike = this.branches(items, holder === undefined ? items : items.filter(each => heap.dominatorsOf(each).includes(holder)));
+    assert.equal(heap.retained[node], Math.max(...alike.map(each => heap.retained[each])), 'another one is heavier');
+  }
+
+  each({each, count}, line, items) {
+    const isTree = items.length !== line.nodes.length;
+    assert.equal(each.retained, quotient(line.retained, count));
+    if (each.own !== undefined) assert.equal(each.own, quotient(sum(this.lines.filter(one => one.name === line.name && one.kind === 'class' && isBelow(one, line)), ({bytes}) => bytes), count));
+    for (const {class: name, bytes} of each.parts ?? [])
+      assert.ok(!isTree && line.lines.some(part => part.name === name && quotient(part.retained, count) === bytes), name);
+  }
+
+  /** Returns of some objects those directly below the one that holds most of all, or all if there is none. */
+  branches(items, some) {
+    const {heap} = this, all = new Set(items), below = new Map();
+    const nearest = new Map(items.map(node => [node, heap.dominatorsOf(node).slice(1).find(above => all.has(above))]));
+    for (const above of nearest.values()) if (above !== undefined) below.set(above, (below.get(above) ?? 0) + 1);
+    for (const [root, count] of below) if (count >= 4 && count > items.length / 2) return some.filter(node => nearest.get(node) === root);
+    return some;
+  }
+
+  /** Checks what one holder alone has; returns the holder. */
+  most({most}, line, items) {
+    if (!most) return undefined;
+    const {heap} = this;
+    const holder = most.address ? this.nodeAt(most.address) : heap.find(most.held_by);
+    assert.ok(holder >= 0, `there is no ${most.held_by}`);
+    if (most.address && !most.held_by.endsWith(` at ${most.address}`)) this.leads(most.held_by, holder);
+    const isItem = items.includes(holder), all = new Set(items), holders = this.lineOf[holder];
+    const nearest = node => isItem ? heap.dominatorsOf(node).find(above => above === holder) : heap.dominatorsOf(node).find(above => this.lineOf[above] === holders && heap.name[above] === heap.name[holder]);
+    const own = items.filter(node => nearest(node) === holder);
+    const outermost = own.filter(node => {
+      const above = heap.dominatorsOf(node).slice(1);
+      return node === holder || !above.slice(0, above.indexOf(holder) + 1).some(each => all.has(each));
+    });
+    assert.equal(most.count, own.length, 'how many one has');
+    assert.equal(most.retained, sum(outermost, node => heap.retained[node]), 'how much one has');
+    assert.ok(most.holders > 1 && most.retained > line.retained / 2, 'that is not most');
+    return holder;
+  }
+
+  hold({hold, count}, line) {
+    assert.equal(count, this.goroutinesOf(line).length);
+    for (const {variable, of, class: name, each} of hold)
+      assert.ok(this.linesOf(variable, 'variable').some(local => local.parent.name === of && isBelow(local, line) && quotient(local.retained, count) === each && local.lines.some(below => below.name === name)),
+          `${variable} of ${of}: ${name}, ${each} each`);
+  }
+
+  // ---- --path-to ----
+
+  /** Returns classes and addresses for --path-to. */
+  questions({suspects, classes}) {
+    const names = suspects.filter(({is_goroutines: many, is_deferred: calls, address}) => !many && !calls && address).map(({item}) => item);
+    const heavy = classes.filter(row => !/^\(|^ptr|^noptr/.test(row.class)).sort((a, b) => b.retained - a.retained).map(row => row.class);
+    const {heap} = this, objects = heap.order.filter(node => heap.kind[node] === 'object');
+    const some = Array.from({length: OBJECTS}, (_, i) => objects[Math.floor(objects.length * (i + 1) / (OBJECTS + 1))]);
+    return [...new Set([...names, ...heavy].slice(0, CLASSES)), ...some.map(node => `0x${heap.address[node].toString(16)}`)];
+  }
+
+  path({class: class_, object}) {
+    if (class_) this.class_(class_);
+    const {heap} = this, node = this.nodeAt(object.address);
+    assert.deepEqual([object.bytes, object.retained], [heap.self[node], heap.retained[node]]);
+    if (class_) assert.equal(this.lineOf[node].name.replace(/ entries$/, ''), class_.class.replace(/ entries$/, ''));
+    if (object.held_by) this.leads(object.held_by, node);
+    this.rows(object.steps);
+    const steps = object.steps.filter(({address}) => address).map(({address}) => this.nodeAt(address));
+    for (const [i, step] of steps.entries()) if (i > 0) assert.ok(this.isNext(steps[i - 1], step), `no strong edge is step ${i}`);
+    if (object.held_by && !heap.isEntries(node)) assert.equal(steps.at(-1), node);
+    this.rows(object.dominators);
+    const above = new Set(heap.dominatorsOf(node).slice(1).filter(each => heap.kind[each] !== 'root' && !heap.isEntries(each)));
+    assert.deepEqual(object.dominators.filter(({address}) => address).map(({address}) => this.nodeAt(address)), [...above]);
+    const referrers = sum(heap.order, from => [...heap.edgesOf(from)].filter(edge => heap.to[edge] === node && !heap.isWeak[edge]).length);
+    assert.equal(sum(object.referrers, ({times}) => times), referrers);
+    for (const {address} of object.referrers) if (address) assert.ok([...heap.edgesOf(this.nodeAt(address))].some(edge => heap.to[edge] === node));
+  }
+
+  rows(rows) {
+    const {heap} = this;
+    for (const row of rows.filter(({address}) => address)) {
+      const node = this.nodeAt(row.address);
+      assert.deepEqual([row.bytes, row.retained], [heap.self[node], heap.retained[node]], row.class);
+    }
+  }
+
+  /** Returns whether a strong edge leads from one node to another, or does so by way of a map's entries. */
+  isNext(from, to) {
+    const {heap} = this, found = new Set([from]);
+    for (const node of found)
+      for (const edge of heap.edgesOf(node)) {
+        if (heap.isWeak[edge]) continue;
+        if (heap.to[edge] === to) return true;
+        if (heap.isEntries(heap.to[edge])) found.add(heap.to[edge]);
+      }
+    return false;
+  }
+
+  class_({class: name, objects, bytes, holders}) {
+    const lines = this.linesOf(name, 'class');
+    assert.equal(objects, sum(lines, ({nodes}) => nodes.length));
+    assert.equal(bytes, sum(lines, line => line.bytes));
+    for (const {holders: above, objects: count, retained, address} of holders)
+      assert.ok(lines.some(line => line.nodes.length === count && line.retained === retained && line.nodes.includes(this.nodeAt(address)) && chain(line.parent).endsWith(above === '(several roots)' ? '' : above)) ||
+          (this.isCut && this.lineOf[this.nodeAt(address)].name === name), above);
+  }
+}
+
+/** Returns the names of a line and of those above it: "main › rooms › map[string]*main.room". */
+function chain(line) {
+  const names = [];
+  for (let at = line; at; at = at.parent) names.unshift(at.name);
+  return names.join(' › ');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [program, database, name, ...options] = process.argv.slice(2);
+  walk(program, database, options, (title, body) => test(`${name}: ${title}`, body));
+  end();
+}
