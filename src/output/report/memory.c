@@ -217,7 +217,7 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     *ret = false;
     if (!is_resident_known(report) || report->base)
         return NULL;
-    const int part = (int)largest(memory);
+    const enum g2h_memory_part part = largest(memory);
     const uint64_t bytes = memory->parts[part],
                    outside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
     if (bytes < LEAST_OUTSIDE || percent(bytes, memory->resident) < LARGE_PART ||
@@ -226,7 +226,7 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     page_open(page, NULL);
     PAGE_PUT(page, "  1  %  % of RSS        %", page_wide(page_bytes("bytes", bytes), 9),
              page_wide(page_percent(bytes, memory->resident), 5),
-             page_strong(name_of(memory, part)));
+             page_strong(name_of(memory, (int)part)));
     if (part == G2H_MEMORY_FILES)
         put_files(report);
     PAGE_PUT(page, ", no objects: all objects are %\n",
