@@ -425,7 +425,10 @@ uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32
 {
     if (name == UINT32_MAX)
         return TYPE_NONE;
+    size_t size;
+    const char *text = string_pool_text(&runtime->types->names, name, &size);
     return add(runtime, &(struct type){.name = name,
+                                       .is_generic = memmem(text, size, "go.shape.", 9) != NULL,
                                        .kind = TYPE_STRUCT,
                                        .role = (uint8_t)role,
                                        .pointer_bytes = UINT64_MAX,

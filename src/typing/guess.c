@@ -6,6 +6,9 @@
  * both, the object gets that type. An edge to such an object says that the type is a guess, unless
  * typed pointers into the object's midst say the same. The objects that it points to are then typed
  * as usual.
+ *
+ * If several types are, a typed pointer into the object may leave one of them: a deferred
+ * d.mu.Unlock() keeps a *sync.Mutex only, and one of the types has a sync.Mutex there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +35,12 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
     if (known != type && known != AMBIGUOUS &&
         type_of(typing, known)->name != type_of(typing, type)->name)
         map_set(&guesses->by_pattern, key, AMBIGUOUS);
+    const uint32_t number = (uint32_t)guesses->candidates.count;
+    const struct guess_candidate candidate = {type, map_get(&guesses->last_by_pattern, key)};
+    if (!vector_push(&guesses->candidates, candidate) ||
+        !map_put(&guesses->last_by_pattern, key, number, &known))
+        return false;
+    map_set(&guesses->last_by_pattern, key, number);
     return true;
 }
 
@@ -83,7 +92,9 @@ struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
 void guesses_deinit(struct guesses *guesses)
 {
     map_deinit(&guesses->by_pattern);
+    map_deinit(&guesses->last_by_pattern);
     map_deinit(&guesses->elements_by_key);
+    free(guesses->candidates.data);
     free(guesses->elements.data);
 }
 
@@ -150,6 +161,143 @@ static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
     return has_all;
 }
 
+/* ---- by a part ---- */
+
+/* A value of which a typed pointer says that it is in an object. */
+struct part {
+    uint64_t offset;
+    uint32_t type; /* TYPE_NONE: there is no such value */
+};
+
+/* Returns whether a claim on a part of an object tells something: it is of a struct, and not
+ * guessed. */
+static bool is_telling_part(const struct typing *typing, uint32_t type, bool is_array,
+                            uint32_t source)
+{
+    return !is_array && source < SOURCE_SWEEP && type_of(typing, type)->kind == TYPE_STRUCT &&
+           type_of(typing, type)->role == ROLE_NONE;
+}
+
+/* Returns the first part of an object that tells something. */
+static struct part part_of(struct typing *typing, uint32_t object)
+{
+    struct part part = {0, TYPE_NONE};
+    const uint32_t claim = typing->claims[object];
+    if (claim != 0 && is_telling_part(typing, (claim & CLAIM_TYPE) - 1, (claim & CLAIM_ARRAY) != 0,
+                                      (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT))
+        part.type = (claim & CLAIM_TYPE) - 1;
+    if (part.type != TYPE_NONE || !typing_has_regions(typing, object))
+        return part;
+    const struct shard *shard = shard_of(typing, object);
+    for (uint32_t i = map_get(&shard->first, object); i != UINT32_MAX;
+         i = shard->regions.data[i].next) {
+        const struct region *region = &shard->regions.data[i];
+        const bool is_before = part.type == TYPE_NONE || region->offset < part.offset ||
+                               (region->offset == part.offset && region->type < part.type);
+        if (is_before && is_telling_part(typing, region->type, region->is_array, region->source))
+            part = (struct part){region->offset, region->type};
+    }
+    return part;
+}
+
+/* Returns whether an object has room for count values of a type behind an address, and pointers if
+ * they have some. target may be UINT32_MAX. */
+static bool may_hold(struct typing *typing, uint32_t target, uint64_t address, uint32_t type,
+                     uint64_t count)
+{
+    const struct pointer_map *map =
+        type < typing->types->list.count ? pointer_map_of(&typing->pointer_maps, type) : NULL;
+    bool rest;
+    if (target == UINT32_MAX || !map || !map->known)
+        return true; /* nothing is known */
+    const uint64_t offset = address - heap_address(typing->heap, target),
+                   slot = heap_object_size(typing->heap, target);
+    if (offset > slot || (map->size > 0 && count > (slot - offset) / map->size))
+        return false;
+    if (map->word_count == 0 || count == 0)
+        return true;
+    struct g2h_object object;
+    heap_object(typing->heap, target, &object);
+    return object_has_pointers(typing->heap, target) &&
+           value_fits(&object, NULL, map, offset, &rest);
+}
+
+/* Returns whether the pointers and slices of an object lead to objects that they may lead to if it
+ * is a value of a type. */
+static bool leads_well(struct typing *typing, const struct g2h_object *object, uint32_t number)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, number);
+    for (uint32_t i = 0; map && i < map->field_count; i++) {
+        const struct type *type = type_of(typing, map->fields[i].type);
+        const uint64_t size = pointer_field_size(typing->types, map->fields[i].type);
+        if (object->contents.size < size || map->fields[i].offset > object->contents.size - size)
+            continue;
+        const uint8_t *at = object->contents.data + map->fields[i].offset;
+        const uint64_t value = heap_word(heap, at);
+        const uint32_t target = heap_find(heap, value);
+        if (type->kind == TYPE_POINTER && type->target == TARGET_ONE &&
+            !may_hold(typing, target, value, type->elem, 1))
+            return false;
+        if (type->kind == TYPE_SLICE &&
+            (heap_word(heap, at + word) > heap_word(heap, at + 2 * word) ||
+             !may_hold(typing, target, value, type->elem, heap_word(heap, at + 2 * word))))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the only type of objects with a pattern that has a part and, unless object is NULL, leads
+ * well, or AMBIGUOUS. */
+static uint32_t type_with(const struct guesses *guesses, struct typing *typing, uint64_t key,
+                          const struct part *part, const struct g2h_object *object)
+{
+    enum { MOST = 64 }; /* types that are looked at for each object */
+    uint32_t result = AMBIGUOUS, left = MOST;
+    for (uint32_t i = map_get(&guesses->last_by_pattern, key); i != MAP_NONE;
+         i = guesses->candidates.data[i].next) {
+        const uint32_t type = guesses->candidates.data[i].type;
+        if (object && left-- == 0)
+            return AMBIGUOUS;
+        if (type == part->type || !type_holds(typing->types, type, part->offset, part->type) ||
+            (object && !leads_well(typing, object, type)))
+            continue;
+        if (result != AMBIGUOUS && type_of(typing, result)->name != type_of(typing, type)->name)
+            return AMBIGUOUS;
+        result = type;
+    }
+    return result;
+}
+
+/* Proposes the only type with an object's pattern that has its parts, if there is one. */
+static bool guess_by_part(struct typer *typer, const struct guesses *guesses, struct map *memory,
+                          const struct g2h_object *record, uint32_t object, uint64_t key)
+{
+    struct typing *typing = typer->typing;
+    const struct part part = part_of(typing, object);
+    if (part.type == TYPE_NONE)
+        return true;
+    const uint64_t own = map_hash_pair(map_hash_pair(key, part.offset), part.type);
+    uint32_t known, guess = map_get(memory, own);
+    if (guess == MAP_NONE) {
+        guess = type_with(guesses, typing, key, &part, NULL);
+        if (!map_put(memory, own, guess, &known))
+            return false;
+    }
+    if (guess == AMBIGUOUS)
+        guess = type_with(guesses, typing, key, &part, record);
+    if (guess == AMBIGUOUS ||
+        (typing_has_regions(typing, object) && !has_its_parts(typing, object, guess)))
+        return true;
+    const struct reference reference = {
+        .type = guess, .source = SOURCE_GUESS, .form = REFERENCE_VALUE};
+    typer_propose(typer, object, 0, &reference);
+    return true;
+}
+
+/* ---- all of it ---- */
+
 bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
                  uint32_t number)
 {
@@ -177,7 +325,7 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
             return false;
     }
     if (guess == AMBIGUOUS)
-        return true;
+        return guess_by_part(typer, guesses, memory, &object, number, key);
     const struct reference reference = {
         .type = guess & ~GUESS_ARRAY,
         .source = has_its_parts(typer->typing, number, guess & ~GUESS_ARRAY) ? SOURCE_POINTER

@@ -257,8 +257,10 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
         if (object.contents.size < heap->params.pointer_size ||
             offset > object.contents.size - heap->params.pointer_size)
             return false;
-        reference->type =
-            closure_type(typer, number, &object, heap_word(heap, object.contents.data + offset));
+        const uint64_t code = heap_word(heap, object.contents.data + offset);
+        reference->type = closure_type(typer, number, &object, code);
+        if (offset == 0)
+            typer_follow_once(typer, &object, code);
         if (reference->source < SOURCE_CLOSURE)
             reference->source = SOURCE_CLOSURE;
     } else {

@@ -317,6 +317,14 @@ void typing_seed_spilled(struct typer *typer);
 /* Types the objects that contain the runtime's timers, as far as the timers are known. */
 void typing_seed_timers(struct typer *typer);
 
+/* ---- once.c ---- */
+
+/* Finds the closures of sync.OnceValue and sync.OnceValues. */
+struct g2h_error *typing_find_once(struct typing *typing);
+
+/* Proposes types for what a closure with this code keeps, if it is one of these. */
+void typer_follow_once(struct typer *typer, const struct g2h_object *closure, uint64_t code);
+
 /* ---- cleanups.c ---- */
 
 /* Finds the closure functions of runtime.AddCleanup, and whether the program may have weak
@@ -334,9 +342,16 @@ struct guess_element {
     uint32_t type; /* AMBIGUOUS if there are several: see guess.c */
 };
 
+struct guess_candidate {
+    uint32_t type;
+    uint32_t next; /* another one that looks the same; MAP_NONE: none */
+};
+
 /* How the values and arrays of types look as objects. */
 struct guesses {
     struct map by_pattern;      /* size class and field list → type */
+    struct map last_by_pattern; /* the same → index in candidates */
+    VECTOR(struct guess_candidate) candidates;
     struct map elements_by_key; /* size and words → index in elements */
     VECTOR(struct guess_element) elements;
 };

@@ -88,6 +88,7 @@ static struct g2h_error *collect_types(struct typing *typing)
     TRY(collect_channels(typing));
     TRY(typing_find_cleanups(typing));
     TRY(typing_find_arrays(typing));
+    TRY(typing_find_once(typing));
     return pointer_maps_init(&typing->pointer_maps, types);
 }
 
@@ -441,6 +442,7 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->channel_by_elem);
     outside_deinit(&typing->outside);
     map_deinit(&typing->cleanup_by_entry);
+    map_deinit(&typing->once_by_entry);
     map_deinit(&typing->pool_of_word);
     free(typing->pools.data);
     free(typing->cleanup_parts.data);

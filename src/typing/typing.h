@@ -138,6 +138,7 @@ struct typing {
     struct map closure_by_entry; /* code pointer → type */
     struct map closure_of_value; /* code pointer → type, if the last captured variable is a value */
     struct outside outside;
+    struct map once_by_entry;    /* code pointers of closures of sync.OnceValue and OnceValues */
     struct map cleanup_by_entry; /* code pointers of the closures of runtime.AddCleanup */
     struct map pool_of_word;     /* hash of program counter and offset → index in pools */
     VECTOR(uint64_t) pools;      /* addresses of variables of type sync.Pool */

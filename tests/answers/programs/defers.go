@@ -35,6 +35,21 @@
 //	says ^      hold        300 main\.session 3\d\d kB$
 //	is r.suspects[0].is_deferred && r.suspects[0].count === 5000 && r.suspects[0].hold[0].class === 'main.session'
 //
+//	case field SHAPE=field
+//	says ^  1 .* of the heap   5,000 deferred calls of main\.bMany \(defers\.go:\d+\)$
+//	says ^      hold        5,000 main\.stall 5\.\d\d MB$
+//	is r.suspects[0].hold[0].class === 'main.stall' && !r.classes.some(each => /main.(stand|booth)/.test(each.class))
+//
+//	case first SHAPE=first
+//	says ^  1 .* of the heap   5,000 deferred calls of main\.bMany \(defers\.go:\d+\)$
+//	says ^      hold        5,000 main\.door 5\.\d\d MB$
+//	is r.suspects[0].hold[0].class === 'main.door'
+//
+//	case either SHAPE=either
+//	says ^  1 .* of the heap   5,000 deferred calls of main\.bMany \(defers\.go:\d+\)$
+//	says ^      hold        5,000 ptr64 5\.\d\d MB$
+//	is !r.classes.some(each => /main.(left|right)/.test(each.class))
+//
 //	case lines SHAPE=method SHAPES=closure
 //	says ^  1 .* of the heap   10,000 deferred calls of main\.bMany \(defers\.go:\d+, \d+\)$
 //	says ^      hold        10,000 main\.session 10\.\d MB$
@@ -45,6 +60,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 )
 
 type session struct {
@@ -62,6 +78,45 @@ type ticket struct {
 	page []byte
 	next *ticket
 }
+
+// Of one shape, two of which have a mutex, in different places.
+type stall struct {
+	page []byte
+	size int64
+	mu   sync.Mutex
+}
+
+type stand struct {
+	page []byte
+	mu   sync.Mutex
+	size int64
+}
+
+type booth struct {
+	page       []byte
+	size, more int64
+}
+
+// Of the shape of a session, and of package os's own dirInfo, which has a mutex in the same place.
+type door struct {
+	mu   sync.Mutex
+	page []byte
+}
+
+// Of one shape, with a mutex in the same place.
+type left struct {
+	mu      sync.Mutex
+	page    []byte
+	a, b, c int64
+}
+
+type right struct {
+	mu      sync.Mutex
+	page    []byte
+	d, e, f int64
+}
+
+var kinds = []any{&stall{}, &stand{}, &booth{}, &door{}, &left{}, &right{}}
 
 //go:noinline
 func (s *session) Close() error { s.page = nil; return nil }
@@ -103,6 +158,18 @@ func bMany(n int, then func()) {
 		case "arguments":
 			t := &ticket{user: 1, page: make([]byte, 1000)}
 			defer giveBack(t, i)
+		case "field":
+			s := &stall{page: make([]byte, 1000)}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+		case "first":
+			d := &door{page: make([]byte, 1000)}
+			d.mu.Lock()
+			defer d.mu.Unlock()
+		case "either":
+			l := &left{page: make([]byte, 1000)}
+			l.mu.Lock()
+			defer l.mu.Unlock()
 		case "closure":
 			s := &session{i, make([]byte, 1000)}
 			defer func() { s.Close() }()
@@ -112,6 +179,7 @@ func bMany(n int, then func()) {
 }
 
 func ready() {
+	kinds = nil
 	runtime.GC()
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
