@@ -23,13 +23,14 @@ pid=
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
 
-# c PROGRAM SOURCE...: builds $build/PROGRAM, which the tests use.
+# c PROGRAM SOURCE...: builds $build/PROGRAM, which the tests use. Parts of a suite that run at once build it at once, so it is
+# complete before it has its name.
 c() {
 	c_program=$1
 	shift
 	# shellcheck disable=SC2046  # there are several libraries
-	${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O2 -I"$top/src" -I"$top/include" -o "$build/$c_program" "$@" "$library" \
-		$(make -s -C "$top" libs)
+	${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O2 -I"$top/src" -I"$top/include" -o "$build/$c_program.$$" "$@" "$library" \
+		$(make -s -C "$top" libs) && mv -f "$build/$c_program.$$" "$build/$c_program"
 }
 
 # may_trace NAME: succeeds if processes may be read here, and prints a skipped test if not.
