@@ -80,6 +80,9 @@ G2H_PUBLIC struct g2h_object g2h_heap_object(const struct g2h_heap *heap, uint32
 /* Returns the address of object number index, which must be less than the count. */
 G2H_PUBLIC uint64_t g2h_heap_address(const struct g2h_heap *heap, uint32_t index);
 
+/* Returns the size of the slot of object number index, which must be less than the count. */
+G2H_PUBLIC uint64_t g2h_heap_size(const struct g2h_heap *heap, uint32_t index);
+
 /* Finds the object whose slot contains address, which may be an interior pointer; returns false if
  * there is none. */
 G2H_PUBLIC bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret);

@@ -186,6 +186,10 @@ G2H_PUBLIC uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object
  * need not be in the view. The members of a folded node are either all garbage or all reachable. */
 G2H_PUBLIC bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object);
 
+/* Returns the name of the class of an object of the heap, which need not be in the view;
+ * G2H_NAME_NONE if it holds the contents of strings. */
+G2H_PUBLIC uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object);
+
 /* Reads a member of a folded node, as it would be without folding, except that its edges are not
  * counted. */
 G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
@@ -467,6 +471,51 @@ G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacitie
  * these variables point to. */
 G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
                                             g2h_capacity_visit visit, void *context);
+
+/* ---- layouts: what the values in slots need ---- */
+
+/* What has layouts of one kind: the values of a type, the arrays of a type, or the contents of
+ * strings. */
+struct g2h_layout_class {
+    uint32_t name; /* of the class; G2H_NAME_NONE: the contents of strings */
+    bool is_array;
+    uint64_t size;      /* bytes of one value, or of one element; 1 for strings */
+    uint64_t padding;   /* of these, the bytes that belong to no field, as far as it is known */
+    uint64_t reordered; /* the least size that an order of the struct's own fields gives; size if
+                           that is no less, or if the order is not to be changed, because a blank
+                           field is among them */
+};
+
+/* An object whose type is known as a whole and for sure. */
+struct g2h_layout {
+    uint32_t number; /* of its g2h_layout_class */
+    uint64_t header; /* bytes before the value: the malloc header */
+    uint64_t slot;   /* size of the slot */
+    uint64_t size;   /* bytes of the value; of strings, from the object's begin to the end of the
+                        last string; 0 of an array, since only slices know its length */
+};
+
+/* The layouts of all types that objects have. It is created once, takes some bytes for each type,
+ * and is constant. Without types it has no classes. Errors: G2H_ERROR_MEMORY. */
+struct g2h_layouts;
+G2H_PUBLIC struct g2h_error *g2h_layouts_create(const struct g2h_view *view,
+                                                struct g2h_layouts **ret);
+G2H_PUBLIC void g2h_layouts_destroy(struct g2h_layouts *layouts);
+
+/* Return the number of classes, and the class with a number. */
+G2H_PUBLIC uint32_t g2h_layouts_count(const struct g2h_layouts *layouts);
+G2H_PUBLIC struct g2h_layout_class g2h_layouts_class(const struct g2h_layouts *layouts,
+                                                     uint32_t number);
+
+/* Gets the layout of an object of the heap, which need not be in the view. Returns false if the
+ * object's type is not known as a whole, is a guess, or if values share the slot. */
+G2H_PUBLIC bool g2h_layouts_find(const struct g2h_layouts *layouts, uint32_t object,
+                                 struct g2h_layout *ret);
+
+/* Returns the size of the slot that Go takes for a value of size bytes that is like another one
+ * with this header. */
+G2H_PUBLIC uint64_t g2h_layouts_slot(const struct g2h_layouts *layouts, uint64_t header,
+                                     uint64_t size);
 
 /* ---- dominators ---- */
 

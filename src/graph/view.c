@@ -77,6 +77,14 @@ static void fill_synthetic(const struct g2h_graph *graph, uint32_t synthetic, st
                              .whole = synthetic};
 }
 
+uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object)
+{
+    const struct g2h_graph *graph = view->graph;
+    return graph->typing && typing_is_text(graph->typing, object)
+               ? G2H_NAME_NONE
+               : names_of_object(&graph->names, object);
+}
+
 static inline void fill_object(const struct g2h_graph *graph, uint32_t object, uint32_t edges,
                                struct g2h_node *ret)
 {

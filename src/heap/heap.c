@@ -86,6 +86,11 @@ uint64_t g2h_heap_address(const struct g2h_heap *heap, uint32_t index)
     return heap_address(heap, index);
 }
 
+uint64_t g2h_heap_size(const struct g2h_heap *heap, uint32_t index)
+{
+    return heap_object_size(heap, index);
+}
+
 bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret)
 {
     *ret = heap_find(heap, address);

@@ -6,36 +6,21 @@
 
 #include "base/bisect.h"
 #include "base/scope.h"
+#include "base/size_classes.h"
 
 /* ---- sizes ---- */
-
-/* runtime/sizeclasses.go; unchanged since Go 1.16, which added 24. */
-static const uint16_t size_classes[] = {
-    8,     16,    24,    32,    48,    64,    80,    96,    112,   128,   144,   160,  176,   192,
-    208,   224,   240,   256,   288,   320,   352,   384,   416,   448,   480,   512,  576,   640,
-    704,   768,   896,   1024,  1152,  1280,  1408,  1536,  1792,  2048,  2304,  2688, 3072,  3200,
-    3456,  4096,  4864,  5120,  5376,  6144,  6528,  6784,  6912,  8192,  9472,  9728, 10240, 10880,
-    12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768};
-
-uint64_t size_class(uint64_t size)
-{
-    const size_t count = sizeof(size_classes) / sizeof(size_classes[0]);
-    size_t at;
-    BISECT(at, count, size_classes[at] < size);
-    return at < count ? size_classes[at] : 0;
-}
 
 bool fits_class(uint64_t size, uint64_t slot)
 {
     if (size == slot)
         return true;
-    const uint64_t page = 8192, class = size_class(size);
+    const uint64_t class = size_class(size);
     if (size > slot)
         return false;
     if (slot == 16 && size < 16)
         return true; /* small values share a block, those with pointers have one of 8 bytes */
     if (class == 0)
-        return slot - size < page;
+        return slot - size < SPAN_UNIT;
     return class == slot || (class == 24 && slot == 32);
 }
 

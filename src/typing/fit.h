@@ -11,10 +11,6 @@
 
 /* ---- sizes ---- */
 
-/* Returns the size of the slot that Go takes for size bytes, or 0 if Go takes a span of their own
- * for them. */
-uint64_t size_class(uint64_t size);
-
 /* Returns whether Go takes a slot of this size for size bytes. */
 bool fits_class(uint64_t size, uint64_t slot);
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size_classes.h"
 #include "typing/fit.h"
 
 #define AMBIGUOUS   (UINT32_MAX - 1)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/size_classes.h"
 #include "typing/fit.h"
 
 enum { SLOTS = 8 /* of a bucket or group */, DEPTH_LIMIT = 32 };

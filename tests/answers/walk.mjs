@@ -8,6 +8,7 @@
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
+import {existsSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 
 import {end, test} from '../tap.mjs';
@@ -31,6 +32,8 @@ export function walk(program, database, options, check) {
   check('tree', () => walker.tree(report.tree));
   check('classes', () => walker.classes(report.classes));
   check('goroutines', () => walker.goroutines(report.goroutines));
+  const pages = pagesOf(process.env.GOROOT);
+  if (pages && report.waste?.spans) check('spans', () => walker.spans(report.waste.spans, pages));
   report.suspects.forEach((suspect, i) => check(`suspect ${i + 1}, ${suspect.item ?? suspect.part}`, () => walker.suspect(suspect)));
   for (const asked of walker.questions(report)) check(`--path-to ${asked}`, () => walker.path(reportOf('--path-to', asked)));
 }
@@ -114,6 +117,51 @@ class Walker {
   goroutines(said) {
     for (const {place, count, retained} of said)
       assert.ok(this.places(place, retained).some(line => this.goroutinesOf(line).length === count), `${count} ${place}, ${retained}`);
+  }
+
+  // ---- spans ----
+
+  /** Checks which spans few objects are in; pages has how many pages the spans of each size of slots have. */
+  spans(said, pages) {
+    const {heap} = this, spans = new Map(), PAGE = 8192, unreachable = heap.find('(unreachable)');
+    for (const node of heap.order) {
+      const size = heap.self[node], address = heap.address[node], count = pages.get(size);
+      if (!count || heap.kind[node] === 'root' || heap.dominatorsOf(node).includes(unreachable)) continue;
+      const begins = Array.from({length: count}, (_, i) => (Math.floor(address / PAGE) - i) * PAGE).filter(begin => (address - begin) % size === 0);
+      assert.equal(begins.length, 1, `the span of 0x${address.toString(16)}`);
+      const span = spans.get(begins[0]) ?? {slot: size, bytes: count * PAGE, live: 0, nodes: []};
+      assert.equal(span.slot, size);
+      span.live += size;
+      span.nodes.push(node);
+      spans.set(begins[0], span);
+    }
+    const known = new Map();
+    for (const span of spans.values()) {
+      const row = known.get(span.slot) ?? {wasted: 0, spans: 0, bytes: 0, live: 0, objects: 0, below_tenth: 0, all_spans: 0, all_bytes: 0, all_objects: 0, classes: new Map()};
+      known.set(span.slot, row);
+      row.all_spans++;
+      row.all_bytes += span.bytes;
+      row.all_objects += span.nodes.length;
+      if (4 * span.live >= span.bytes) continue;
+      row.spans++;
+      row.bytes += span.bytes;
+      row.live += span.live;
+      row.wasted += span.bytes - span.live;
+      row.objects += span.nodes.length;
+      if (10 * span.live < span.bytes) row.below_tenth += span.bytes - span.live;
+      const names = span.nodes.map(node => heap.name[node]);
+      for (const name of new Set(names)) {
+        const pin = row.classes.get(name) ?? {objects: 0, spans: 0};
+        row.classes.set(name, {objects: pin.objects + names.filter(each => each === name).length, spans: pin.spans + 1});
+      }
+    }
+    assert.equal(said.sizes.length, known.size);
+    for (const {slot, classes, ...row} of said.sizes) {
+      const {classes: pins, ...wanted} = known.get(slot);
+      assert.deepEqual({slot, ...row}, {slot, ...wanted});
+      assert.deepEqual(Object.fromEntries(classes.map(({class: name, objects, spans: some}) => [name, {objects, spans: some}])), Object.fromEntries(pins));
+    }
+    for (const key of ['wasted', 'spans', 'bytes', 'live', 'objects', 'below_tenth']) assert.equal(said[key], sum([...known.values()], row => row[key]), key);
   }
 
   // ---- suspects ----
@@ -257,6 +305,14 @@ class Walker {
       assert.ok(lines.some(line => line.nodes.length === count && line.retained === retained && line.nodes.includes(this.nodeAt(address)) && chain(line.parent).endsWith(above === '(several roots)' ? '' : above)) ||
           (this.isCut && this.lineOf[this.nodeAt(address)].name === name), above);
   }
+}
+
+/** Reads from Go's sources how many pages the spans of each size of slots have; undefined without sources. */
+function pagesOf(goroot) {
+  const file = ['internal/runtime/gc', 'runtime'].map(room => `${goroot}/src/${room}/sizeclasses.go`).find(path => goroot && existsSync(path));
+  if (!file) return undefined;
+  const rows = readFileSync(file, 'utf8').matchAll(/^\/\/ +\d+ +(\d+) +(\d+) +\d+ +\d+ +[\d.]+% +\d+$/gm);
+  return new Map([...rows].map(([, size, bytes]) => [Number(size), Number(bytes) / 8192]));
 }
 
 /** Returns the names of a line and of those above it: "main › rooms › map[string]*main.room". */

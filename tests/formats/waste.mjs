@@ -10,6 +10,7 @@ import {end, test} from '../tap.mjs';
 const [name, ...paths] = process.argv.slice(2);
 const [known, report] = paths.map(path => JSON.parse(readFileSync(path, 'utf8')));
 const {slices, maps, substrings} = report.waste;
+const sum = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
 
 test(`${name}: room in slices, by field and variable`, () => {
   for (const [place, {Wasted: wasted, Arrays: arrays}] of Object.entries(known.slices)) {
@@ -40,11 +41,30 @@ test(`${name}: maps that have none`, () => {
   assert.ok(row.empty_bytes >= 100 * 48 && row.empty_bytes < 100 * 512);
 });
 test(`${name}: sums are those of the rows`, () => {
-  const sum = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
   assert.equal(sum(slices.places, 'wasted'), slices.wasted);
   assert.equal(sum(slices.places, 'arrays'), slices.arrays);
   for (const key of ['wasted', 'maps', 'used', 'slots', 'bytes', 'empty', 'empty_bytes']) assert.equal(sum(maps.types, key), maps[key]);
   for (const key of ['wasted', 'texts', 'bytes']) assert.equal(sum(substrings.places, key), substrings[key]);
   assert.equal(report.waste.wasted, slices.wasted + maps.wasted + substrings.wasted + report.waste.strings.wasted);
+});
+test(`${name}: objects by the size of their slots`, () => {
+  for (const [slot, objects] of Object.entries(known.slots)) {
+    const row = report.waste.spans.sizes.find(row => row.slot === Number(slot));
+    const found = row?.all_objects ?? 0;
+    assert.ok(Math.abs(found - objects) <= 20 + objects / 100, `slots of ${slot} B: ${found} instead of ${objects}`);
+  }
+});
+test(`${name}: what slots have beyond the value, and values beyond their fields`, () => {
+  const {rounding, padding} = report.waste;
+  for (const [type, {Objects: objects, Needed: needed, Padding: unused}] of Object.entries(known.layouts)) {
+    const row = rounding.classes.find(row => row.class === type);
+    assert.deepEqual([type, row?.objects, row?.needed - row?.headers, row?.wasted], [type, objects, needed, row?.bytes - row?.needed]);
+    assert.equal(padding.classes.find(row => row.class === type)?.wasted, unused);
+  }
+  for (const [part, keys] of [[rounding, ['wasted', 'needed', 'headers', 'bytes']], [padding, ['wasted', 'saved']]])
+    for (const key of keys) assert.ok(sum(part.classes, key) <= part[key]);
+  assert.equal(sum(rounding.classes, 'wasted'), rounding.wasted);
+  assert.equal(sum(padding.classes, 'saved'), padding.saved);
+  assert.equal(sum(padding.classes, 'wasted'), padding.wasted);
 });
 end();

@@ -10,6 +10,7 @@
 #include "dump_builder.h"
 #include "type_builder.h"
 
+#include "base/size_classes.h"
 #include "graph/graph.h"
 #include "typing/fit.h"
 #include "typing/typer.h"

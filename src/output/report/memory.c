@@ -24,7 +24,7 @@ static const struct part {
     [G2H_MEMORY_OBJECTS] = {"objects", "objects", NULL},
     [G2H_MEMORY_SLOTS] = {"free_slots", "free slots",
                           "few objects are left in the spans of many that are gone: those that "
-                          "remain keep whole pages"},
+                          "remain keep whole pages; spans in WASTE has their classes"},
     [G2H_MEMORY_FREE] = {"free", "free heap",
                          "a burst is over: the runtime returns it slowly, debug.FreeOSMemory() at "
                          "once; with GODEBUG=madvdontneed=0 it stays resident until the system "

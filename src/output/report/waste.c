@@ -13,6 +13,7 @@ enum { OBJECTS = 1 << 16 /* in a task */ };
 struct finder {
     const struct report *report;
     const struct g2h_capacities *capacities;
+    const struct layout *layout;
     uint32_t places;
     size_t tasks;              /* tasks over objects; one more task goes over variables */
     open_slice_vector *slices; /* by task */
@@ -36,6 +37,7 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
     uint32_t object;
     if (capacity->object != UINT32_MAX && g2h_view_is_garbage(report->view, capacity->object))
         return true;
+    layout_see_slice(report, visit->finder->layout, capacity);
     if (capacity->used < capacity->all)
         return !slices_locate(report, capacity, &slice) || vector_push(visit->slices, slice);
     if (g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object))
@@ -203,10 +205,13 @@ struct g2h_error *waste_find(const struct report *report, struct waste *ret)
     _cleanup_(finder_deinit) struct finder finder = {
         .report = report,
         .capacities = ret->capacities,
+        .layout = &ret->layout,
         .places = g2h_capacities_place_count(ret->capacities),
         .tasks = g2h_heap_object_count(g2h_view_heap(report->view)) / OBJECTS + 1};
+    TRY(layout_init(report, &ret->layout));
+    TRY(fragmentation_find(report, &ret->fragmentation));
     if (finder.places == 0)
-        return NULL;
+        return layout_find(report, &ret->layout);
     finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
     finder.parts = calloc(finder.tasks + 1, sizeof(*finder.parts));
     finder.maps = calloc(report->threads, sizeof(*finder.maps));
@@ -214,6 +219,7 @@ struct g2h_error *waste_find(const struct report *report, struct waste *ret)
     finder.used = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.used));
     TRY_MEMORY(finder.slices && finder.parts && finder.maps && finder.full && finder.used);
     TRY(workers_run(report->threads, finder.tasks + 1, find_task, &finder));
+    TRY(layout_find(report, &ret->layout));
     TRY(slices_sum(report, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
                    &ret->slices));
     TRY(sum_maps(&finder, &ret->maps));
@@ -227,6 +233,8 @@ struct g2h_error *waste_find(const struct report *report, struct waste *ret)
 void waste_deinit(struct waste *waste)
 {
     equals_deinit(&waste->texts);
+    fragmentation_deinit(&waste->fragmentation);
+    layout_deinit(&waste->layout);
     g2h_capacities_destroy(waste->capacities);
     free(waste->slices.list.data);
     free(waste->maps.list.data);
@@ -329,6 +337,8 @@ struct g2h_error *report_put_waste(const struct report *report, const struct was
     put_maps(report, waste->capacities, &text, &waste->maps);
     substrings_put(report, waste->capacities, &text, &waste->substrings);
     equals_put(report, &text, &waste->texts);
+    fragmentation_put(report, &waste->fragmentation);
+    layout_put(report, &waste->layout);
     page_close(report->page);
     TRY_MEMORY(!text.failed);
     return NULL;

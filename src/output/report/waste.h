@@ -7,6 +7,8 @@
 #define OUTPUT_REPORT_WASTE_H
 
 #include "base/memory.h"
+#include "output/report/fragmentation.h"
+#include "output/report/layout.h"
 #include "output/report/sections.h"
 
 /* The waste of slices in one place, of maps of one type, or of strings in one place. */
@@ -104,6 +106,8 @@ struct waste {
     struct equals texts;
     struct g2h_capacities *capacities;
     struct waste_rows slices, maps, substrings;
+    struct fragmentation fragmentation;
+    struct layout layout;
 };
 
 /* Finds the waste of slices, maps and substrings, after equals_find() has filled ret->texts. Of the

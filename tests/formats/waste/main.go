@@ -202,6 +202,57 @@ func fillParts() {
 	keep("main.title", size, 5)
 }
 
+// What objects of a class need, and what of it belongs to no field.
+type layout struct {
+	Objects, Needed, Padding uint64
+}
+
+type ticket struct {
+	paid   bool
+	owner  *document
+	seat   [41]byte
+	prices struct {
+		full bool
+		of   int32
+	}
+	last bool
+}
+
+var (
+	tickets []*ticket
+	seats   [][]byte
+	rounds  [][]ticket
+	layouts = map[string]*layout{}
+)
+
+// fillLayouts makes objects that need less than their slots.
+func fillLayouts() {
+	const size, padding = unsafe.Sizeof(ticket{}), unsafe.Sizeof(ticket{}) - 1 - unsafe.Sizeof(uintptr(0)) - 41 - 1 - 4 - 1
+	layouts["main.ticket"] = &layout{1000, 1000 * uint64(size), 1000 * uint64(padding)}
+	layouts["[]main.ticket"] = &layout{50, 0, 0}
+	for i := 0; i < 1000; i++ {
+		tickets = append(tickets, &ticket{})
+	}
+	for i := 0; i < 50; i++ {
+		rounds = append(rounds, make([]ticket, i+1))
+		count := uint64(i + 1)
+		layouts["[]main.ticket"].Needed += count * uint64(size)
+		layouts["[]main.ticket"].Padding += count * uint64(padding)
+	}
+	for i := 0; i < 100; i++ {
+		seats = append(seats, make([]byte, 100+i))
+	}
+}
+
+// slots returns how many slots of each size have objects.
+func slots(stats *runtime.MemStats) map[uint32]uint64 {
+	slots := map[uint32]uint64{}
+	for _, each := range stats.BySize {
+		slots[each.Size] = each.Mallocs - each.Frees
+	}
+	return slots
+}
+
 // litter is garbage by the time of the dump.
 //
 //go:noinline
@@ -217,8 +268,11 @@ func main() {
 	fillParts()
 	held, _ := line(70000) // by a frame
 	requests[0].fields[0].value = held[:10]
+	fillLayouts()
 	runtime.GC()
 	debug.SetGCPercent(-1)
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
 	litter()
 	file, err := os.Create(os.Args[1])
 	if err != nil {
@@ -229,8 +283,10 @@ func main() {
 		panic(err)
 	}
 	json.NewEncoder(os.Stdout).Encode(map[string]interface{}{
-		"slices": rows,
-		"parts":  parts,
+		"slices":  rows,
+		"slots":   slots(&stats),
+		"layouts": layouts,
+		"parts":   parts,
 		"maps": map[string][2]int{
 			"map[string][]int16":     {1, len(byTitle)},
 			"map[int]*main.document": {1, len(sparse)},
@@ -239,5 +295,6 @@ func main() {
 		},
 	})
 	runtime.KeepAlive(full)
+	runtime.KeepAlive(tickets)
 	runtime.KeepAlive(held)
 }

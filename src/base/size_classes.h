@@ -1,0 +1,27 @@
+/*
+ * size_classes: the slots of Go's heap, and the spans that they are in.
+ *
+ * An object of at most 32 KiB is in a slot of one of the sizes of runtime/sizeclasses.go (Go 1.27:
+ * internal/runtime/gc/sizeclasses.go); the slots of a span have one size. Larger objects have a
+ * span of their own. The table is the same from Go 1.16 on. Go 1.12 to 1.15 lack the slots of 24
+ * bytes.
+ */
+#ifndef BASE_SIZE_CLASSES_H
+#define BASE_SIZE_CLASSES_H
+
+#include <stdint.h>
+
+/* The unit in which spans are allocated, and begin (runtime/malloc.go: pageSize). */
+enum { SPAN_UNIT = 8192 };
+
+/* The first release of Go 1.x for which all this was compared with its sources. */
+enum { SIZE_CLASSES_SINCE = 12 };
+
+/* Returns the size of the slot that Go takes for size bytes, or 0 if Go takes a span of their own
+ * for them. */
+uint64_t size_class(uint64_t size);
+
+/* Returns how many bytes a span has whose slots are of this size, or 0 if no slots are. */
+uint64_t size_class_span(uint64_t slot);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * fragmentation: spans that few objects keep; see waste.h.
+ *
+ * A span is the memory that the slots of one size are cut out of. It is given back as a whole only,
+ * once none of its slots has an object. Garbage counts as free here, since the next collection
+ * frees it: only objects that are reachable pin a span.
+ */
+#ifndef OUTPUT_REPORT_FRAGMENTATION_H
+#define OUTPUT_REPORT_FRAGMENTATION_H
+
+#include "base/memory.h"
+#include "output/report/sections.h"
+
+/* Spans, and the objects in them. */
+struct span_sums {
+    uint64_t spans, bytes;  /* number and size of the spans */
+    uint64_t objects, live; /* number of the reachable objects in them, and the bytes of these */
+};
+
+/* The spans whose slots have one size. */
+struct span_row {
+    uint64_t slot;
+    struct span_sums all;    /* those with reachable objects, */
+    struct span_sums sparse; /* of these, those of which these take less than a quarter, */
+    struct span_sums empty;  /* and less than a tenth */
+};
+
+/* The objects of one class in sparse spans of slots of one size. */
+struct span_pin {
+    uint64_t slot;
+    uint32_t name;           /* of the class */
+    uint64_t objects, spans; /* how many objects are in how many sparse spans */
+    uint64_t last;           /* begin of the span that was counted last */
+};
+
+struct fragmentation {
+    VECTOR(struct span_row) rows; /* the one with most free bytes in sparse spans comes first */
+    VECTOR(struct span_pin) pins; /* by slot; those in most spans come first */
+    struct span_row sums;
+};
+
+/* Finds the spans of all objects. Of the report it needs the view and the threads. There are no
+ * rows if the size of the spans is not known for the release of Go. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *fragmentation_find(const struct report *report, struct fragmentation *ret);
+void fragmentation_put(const struct report *report, const struct fragmentation *fragmentation);
+void fragmentation_deinit(struct fragmentation *fragmentation);
+
+#endif

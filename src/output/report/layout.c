@@ -1,0 +1,306 @@
+/* layout; see layout.h. */
+#include "output/report/waste.h"
+
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+
+enum { OBJECTS = 1 << 16 /* in a task */ };
+
+struct finder {
+    const struct report *report;
+    const struct layout *layout;
+    const struct g2h_layout_class *classes;
+    struct layout_row **rows; /* by worker, by class; NULL: the worker has met no object */
+};
+
+/* ---- arrays ---- */
+
+struct g2h_error *layout_init(const struct report *report, struct layout *ret)
+{
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(report->view));
+    ret->ends = calloc((size_t)objects + 1, sizeof(*ret->ends));
+    TRY_MEMORY(ret->ends);
+    return g2h_layouts_create(report->view, &ret->layouts);
+}
+
+void layout_see_slice(const struct report *report, const struct layout *layout,
+                      const struct g2h_capacity *capacity)
+{
+    const struct g2h_heap *heap = g2h_view_heap(report->view);
+    uint32_t array;
+    if (!g2h_heap_find(heap, capacity->address, &array))
+        return;
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, array),
+                   room = g2h_heap_size(heap, array) - begin;
+    if (capacity->all > room / capacity->size)
+        return; /* no slice that Go has made */
+    const uint64_t end = begin + capacity->all * capacity->size;
+    uint64_t now = __atomic_load_n(&layout->ends[array], __ATOMIC_RELAXED);
+    while (now < end && !__atomic_compare_exchange_n(&layout->ends[array], &now, end, true,
+                                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+/* ---- objects ---- */
+
+/* Adds an object to the row of its class, if its slot is the one that Go takes for its value. */
+static void add_object(const struct finder *finder, uint32_t object,
+                       const struct g2h_layout *layout, struct layout_row *row)
+{
+    const struct g2h_layouts *layouts = finder->layout->layouts;
+    const struct g2h_layout_class *class = &finder->classes[layout->number];
+    const uint64_t end = finder->layout->ends[object],
+                   size = !class->is_array       ? layout->size
+                          : end > layout->header ? end - layout->header
+                                                 : 0,
+                   values = size / class->size;
+    if (size == 0 || size % class->size != 0 ||
+        g2h_layouts_slot(layouts, layout->header, size) != layout->slot)
+        return;
+    row->objects++;
+    row->values += values;
+    row->slots += layout->slot;
+    row->needed += layout->header + size;
+    row->headers += layout->header;
+    row->padding += values * class->padding;
+    if (class->reordered == class->size)
+        return;
+    const uint64_t slot = g2h_layouts_slot(layouts, layout->header, values * class->reordered);
+    row->saved += slot < layout->slot ? layout->slot - slot : 0;
+    if (row->smallest == 0 || layout->slot < row->smallest) {
+        row->smallest = layout->slot;
+        row->reordered = slot;
+    }
+}
+
+static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
+{
+    const struct finder *finder = context;
+    const struct g2h_view *view = finder->report->view;
+    const uint32_t count = g2h_heap_object_count(g2h_view_heap(view)),
+                   first = (uint32_t)task * OBJECTS,
+                   end = count - first > OBJECTS ? first + OBJECTS : count;
+    struct layout_row **rows = &finder->rows[worker];
+    if (!*rows)
+        *rows = calloc(g2h_layouts_count(finder->layout->layouts), sizeof(**rows));
+    TRY_MEMORY(*rows);
+    for (uint32_t i = first; i < end; i++) {
+        struct g2h_layout layout;
+        if (!g2h_view_is_garbage(view, i) && g2h_layouts_find(finder->layout->layouts, i, &layout))
+            add_object(finder, i, &layout, &(*rows)[layout.number]);
+    }
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+static void add_row(struct layout_row *to, const struct layout_row *from)
+{
+    to->objects += from->objects;
+    to->values += from->values;
+    to->slots += from->slots;
+    to->needed += from->needed;
+    to->headers += from->headers;
+    to->padding += from->padding;
+    to->saved += from->saved;
+    if (from->smallest > 0 && (to->smallest == 0 || from->smallest < to->smallest)) {
+        to->smallest = from->smallest;
+        to->reordered = from->reordered;
+    }
+}
+
+static uint64_t rounding_of(const struct layout_row *row)
+{
+    return row->slots - row->needed;
+}
+
+/* Returns what a row of padding is ranked by: what reordering saves may be more than the padding,
+ * for the slot may become smaller, or all of it may be rounding then. */
+static uint64_t weight_of(const struct layout_row *row)
+{
+    return row->padding > row->saved ? row->padding : row->saved;
+}
+
+static int compare(const struct layout_row *one, const struct layout_row *other, uint64_t weight,
+                   uint64_t other_weight)
+{
+    if (weight != other_weight)
+        return weight > other_weight ? -1 : 1;
+    return one->class < other->class ? -1 : one->class > other->class;
+}
+
+static int compare_rounding(const void *a, const void *b)
+{
+    return compare(a, b, rounding_of(a), rounding_of(b));
+}
+
+static int compare_padding(const void *a, const void *b)
+{
+    return compare(a, b, weight_of(a), weight_of(b));
+}
+
+static struct g2h_error *sum_up(const struct finder *finder, uint32_t classes, struct layout *ret)
+{
+    for (uint32_t i = 0; i < classes; i++) {
+        struct layout_row row = {.class = i};
+        for (unsigned j = 0; j < finder->report->threads; j++)
+            if (finder->rows[j])
+                add_row(&row, &finder->rows[j][i]);
+        add_row(&ret->sums, &row);
+        TRY_MEMORY(rounding_of(&row) == 0 || vector_push(&ret->rounding, row));
+        TRY_MEMORY(row.padding == 0 || vector_push(&ret->padding, row));
+    }
+    vector_sort(&ret->rounding, compare_rounding);
+    vector_sort(&ret->padding, compare_padding);
+    return NULL;
+}
+
+static void finder_deinit(struct finder *finder)
+{
+    for (unsigned i = 0; finder->rows && i < finder->report->threads; i++)
+        free(finder->rows[i]);
+    free(finder->rows);
+}
+
+struct g2h_error *layout_find(const struct report *report, struct layout *ret)
+{
+    const uint32_t classes = g2h_layouts_count(ret->layouts),
+                   objects = g2h_heap_object_count(g2h_view_heap(report->view));
+    _cleanup_free_ struct g2h_layout_class *all = calloc((size_t)classes + 1, sizeof(*all));
+    _cleanup_(finder_deinit) struct finder finder = {
+        .report = report, .layout = ret, .classes = all};
+    finder.rows = calloc(report->threads, sizeof(*finder.rows));
+    TRY_MEMORY(all && finder.rows);
+    for (uint32_t i = 0; i < classes; i++)
+        all[i] = g2h_layouts_class(ret->layouts, i);
+    TRY(workers_run(report->threads, objects / OBJECTS + 1, find_task, &finder));
+    return sum_up(&finder, classes, ret);
+}
+
+void layout_deinit(struct layout *layout)
+{
+    g2h_layouts_destroy(layout->layouts);
+    free(layout->ends);
+    free(layout->rounding.data);
+    free(layout->padding.data);
+}
+
+/* ---- as text ---- */
+
+static struct page_field name_of(const struct report *report, const struct g2h_layout_class *class)
+{
+    size_t size;
+    const char *name = g2h_view_name(report->view, class->name, &size);
+    return class->name == G2H_NAME_NONE ? page_words("class", "(string)")
+                                        : page_text("class", name, size);
+}
+
+/* Puts "15 MB × 1,000,000 main.T, 33 B in slots of 48 B", or for objects of several sizes "1.2 MB ×
+ * 500 []main.T, together 2.8 MB in slots of 4 MB". */
+static void put_rounding(const struct report *report, const struct layout *layout,
+                         const struct layout_row *row)
+{
+    const struct g2h_layout_class class = g2h_layouts_class(layout->layouts, row->class);
+    const bool is_each = !class.is_array && class.name != G2H_NAME_NONE;
+    struct page *page = report->page;
+    page_open(page, NULL);
+    PAGE_PUT(page, "  %% × %, ", page_wide(page_bytes("wasted", rounding_of(row)), 9),
+             page_wide(page_count("objects", row->objects), 9), name_of(report, &class));
+    if (is_each)
+        PAGE_PUT(page, "% B in slots of % B", page_count(NULL, row->needed / row->objects),
+                 page_count(NULL, row->slots / row->objects));
+    else
+        PAGE_PUT(page, "together % in slots of %", page_bytes(NULL, row->needed),
+                 page_bytes(NULL, row->slots));
+    PAGE_DATA(page, page_bytes("needed", row->needed), page_bytes("headers", row->headers),
+              page_bytes("bytes", row->slots));
+    page_close(page);
+    page_say(page, "\n");
+}
+
+/* Puts "21 MB × 1,000,000 main.T, 21 of 48 B; reordering its fields saves 16 B each, 16 MB: slots
+ * of 32 B instead of 48". */
+static void put_padding(const struct report *report, const struct layout *layout,
+                        const struct layout_row *row)
+{
+    const struct g2h_layout_class class = g2h_layouts_class(layout->layouts, row->class);
+    struct page *page = report->page;
+    page_open(page, NULL);
+    PAGE_PUT(page, "  %% × %, % of % B", page_wide(page_bytes("wasted", row->padding), 9),
+             page_wide(page_count("objects", row->objects), 9), name_of(report, &class),
+             page_count("padding", class.padding), page_count("size", class.size));
+    PAGE_DATA(page, page_count("values", row->values), page_bytes("reordered", class.reordered),
+              page_bytes("saved", row->saved));
+    if (row->saved > 0 && class.is_array)
+        PAGE_PUT(page, "; reordering its fields saves %", page_bytes(NULL, row->saved));
+    else if (row->saved > 0)
+        PAGE_PUT(page, "; reordering its fields saves % B each, %: slots of % B instead of %",
+                 page_count(NULL, row->smallest - row->reordered), page_bytes(NULL, row->saved),
+                 page_count(NULL, row->reordered), page_count(NULL, row->smallest));
+    page_close(page);
+    page_say(page, "\n");
+}
+
+/* Returns whether a line is worth it: some rounding and padding is everywhere. */
+static bool is_much(const struct report *report, uint64_t wasted)
+{
+    return wasted > 0 && wasted >= report->reachable / 100;
+}
+
+static void put_all_rounding(const struct report *report, const struct layout *layout)
+{
+    const struct layout_row *sums = &layout->sums;
+    const uint64_t wasted = rounding_of(sums);
+    struct page *page = report->page;
+    page_open(page, "rounding");
+    PAGE_PUT(page,
+             is_much(report, wasted)
+                 ? "  rounding % of slots that values do not need, in % objects of %\n"
+                 : NULL,
+             page_bytes("wasted", wasted), page_count("objects", sums->objects),
+             page_bytes("bytes", sums->slots));
+    PAGE_DATA(page, page_bytes("needed", sums->needed), page_bytes("headers", sums->headers));
+    page_open_list(page, "classes");
+    for (size_t i = 0; i < layout->rounding.count; i++) {
+        const struct layout_row *row = &layout->rounding.data[i];
+        if (!page->is_json &&
+            (!is_much(report, wasted) || !waste_is_shown(report, i, rounding_of(row), wasted)))
+            break;
+        put_rounding(report, layout, row);
+    }
+    page_close(page);
+    page_close(page);
+}
+
+static void put_all_padding(const struct report *report, const struct layout *layout)
+{
+    const struct layout_row *sums = &layout->sums;
+    const uint64_t weight = weight_of(sums);
+    struct page *page = report->page;
+    page_open(page, "padding");
+    PAGE_PUT(page,
+             is_much(report, weight)
+                 ? "  padding  % between fields; reordering fields saves % of slots\n"
+                 : NULL,
+             page_bytes("wasted", sums->padding), page_bytes("saved", sums->saved));
+    page_open_list(page, "classes");
+    for (size_t i = 0; i < layout->padding.count; i++) {
+        const struct layout_row *row = &layout->padding.data[i];
+        if (!page->is_json &&
+            (!is_much(report, weight) || !waste_is_shown(report, i, weight_of(row), weight)))
+            break;
+        put_padding(report, layout, row);
+    }
+    page_close(page);
+    page_close(page);
+}
+
+void layout_put(const struct report *report, const struct layout *layout)
+{
+    if (layout->sums.objects == 0)
+        return;
+    put_all_rounding(report, layout);
+    put_all_padding(report, layout);
+}
