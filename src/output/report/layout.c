@@ -8,11 +8,20 @@
 
 enum { OBJECTS = 1 << 16 /* in a task */ };
 
+/* The objects of one layout that a worker has met. Most of them are equally large, so that the
+ * slots of the last one are those of the next. */
+struct found {
+    struct layout_row row;
+    uint64_t size, header;    /* of the last object; size 0: there is none */
+    uint64_t slot, reordered; /* which slots Go takes for it, as it is and if its fields were in the
+                                 best order */
+};
+
 struct finder {
     const struct report *report;
     const struct layout *layout;
     const struct g2h_layout_class *classes;
-    struct layout_row **rows; /* by worker, by class; NULL: the worker has met no object */
+    struct found **found; /* by worker, by class; NULL: the worker has met no object */
 };
 
 /* ---- arrays ---- */
@@ -45,19 +54,31 @@ void layout_see_slice(const struct report *report, const struct layout *layout,
 
 /* ---- objects ---- */
 
-/* Adds an object to the row of its class, if its slot is the one that Go takes for its value. */
-static void add_object(const struct finder *finder, uint32_t object,
-                       const struct g2h_layout *layout, struct layout_row *row)
+static void find_slots(const struct finder *finder, const struct g2h_layout_class *class,
+                       uint64_t header, uint64_t size, struct found *found)
 {
     const struct g2h_layouts *layouts = finder->layout->layouts;
+    found->size = size;
+    found->header = header;
+    found->slot = found->reordered = g2h_layouts_slot(layouts, header, size);
+    if (class->reordered < class->size)
+        found->reordered = g2h_layouts_slot(layouts, header, size / class->size * class->reordered);
+}
+
+/* Adds an object to the row of its class, if its slot is the one that Go takes for its value. */
+static void add_object(const struct finder *finder, uint32_t object,
+                       const struct g2h_layout *layout, struct found *found)
+{
     const struct g2h_layout_class *class = &finder->classes[layout->number];
-    const uint64_t end = finder->layout->ends[object],
+    const uint64_t end = class->is_array ? finder->layout->ends[object] : 0,
                    size = !class->is_array       ? layout->size
                           : end > layout->header ? end - layout->header
                                                  : 0,
-                   values = size / class->size;
-    if (size == 0 || size % class->size != 0 ||
-        g2h_layouts_slot(layouts, layout->header, size) != layout->slot)
+                   values = class->is_array ? size / class->size : 1;
+    struct layout_row *row = &found->row;
+    if (size != found->size || layout->header != found->header)
+        find_slots(finder, class, layout->header, size, found);
+    if (size == 0 || found->slot != layout->slot || (class->is_array && size % class->size != 0))
         return;
     row->objects++;
     row->values += values;
@@ -65,13 +86,10 @@ static void add_object(const struct finder *finder, uint32_t object,
     row->needed += layout->header + size;
     row->headers += layout->header;
     row->padding += values * class->padding;
-    if (class->reordered == class->size)
-        return;
-    const uint64_t slot = g2h_layouts_slot(layouts, layout->header, values * class->reordered);
-    row->saved += slot < layout->slot ? layout->slot - slot : 0;
+    row->saved += layout->slot - found->reordered;
     if (row->smallest == 0 || layout->slot < row->smallest) {
         row->smallest = layout->slot;
-        row->reordered = slot;
+        row->reordered = found->reordered;
     }
 }
 
@@ -82,14 +100,14 @@ static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
     const uint32_t count = g2h_heap_object_count(g2h_view_heap(view)),
                    first = (uint32_t)task * OBJECTS,
                    end = count - first > OBJECTS ? first + OBJECTS : count;
-    struct layout_row **rows = &finder->rows[worker];
-    if (!*rows)
-        *rows = calloc(g2h_layouts_count(finder->layout->layouts), sizeof(**rows));
-    TRY_MEMORY(*rows);
+    struct found **found = &finder->found[worker];
+    if (!*found)
+        *found = calloc(g2h_layouts_count(finder->layout->layouts), sizeof(**found));
+    TRY_MEMORY(*found);
     for (uint32_t i = first; i < end; i++) {
         struct g2h_layout layout;
         if (!g2h_view_is_garbage(view, i) && g2h_layouts_find(finder->layout->layouts, i, &layout))
-            add_object(finder, i, &layout, &(*rows)[layout.number]);
+            add_object(finder, i, &layout, &(*found)[layout.number]);
     }
     return NULL;
 }
@@ -146,8 +164,8 @@ static struct g2h_error *sum_up(const struct finder *finder, uint32_t classes, s
     for (uint32_t i = 0; i < classes; i++) {
         struct layout_row row = {.class = i};
         for (unsigned j = 0; j < finder->report->threads; j++)
-            if (finder->rows[j])
-                add_row(&row, &finder->rows[j][i]);
+            if (finder->found[j])
+                add_row(&row, &finder->found[j][i].row);
         add_row(&ret->sums, &row);
         TRY_MEMORY(rounding_of(&row) == 0 || vector_push(&ret->rounding, row));
         TRY_MEMORY(row.padding == 0 || vector_push(&ret->padding, row));
@@ -159,9 +177,9 @@ static struct g2h_error *sum_up(const struct finder *finder, uint32_t classes, s
 
 static void finder_deinit(struct finder *finder)
 {
-    for (unsigned i = 0; finder->rows && i < finder->report->threads; i++)
-        free(finder->rows[i]);
-    free(finder->rows);
+    for (unsigned i = 0; finder->found && i < finder->report->threads; i++)
+        free(finder->found[i]);
+    free(finder->found);
 }
 
 struct g2h_error *layout_find(const struct report *report, struct layout *ret)
@@ -171,8 +189,8 @@ struct g2h_error *layout_find(const struct report *report, struct layout *ret)
     _cleanup_free_ struct g2h_layout_class *all = calloc((size_t)classes + 1, sizeof(*all));
     _cleanup_(finder_deinit) struct finder finder = {
         .report = report, .layout = ret, .classes = all};
-    finder.rows = calloc(report->threads, sizeof(*finder.rows));
-    TRY_MEMORY(all && finder.rows);
+    finder.found = calloc(report->threads, sizeof(*finder.found));
+    TRY_MEMORY(all && finder.found);
     for (uint32_t i = 0; i < classes; i++)
         all[i] = g2h_layouts_class(ret->layouts, i);
     TRY(workers_run(report->threads, objects / OBJECTS + 1, find_task, &finder));
