@@ -7,9 +7,9 @@
 //	never settles in
 //	case swept
 //	tells ^  spans    (9|10)\.\d+ MB free in 1,\d\d\d spans that are less than 25 % full, (9|10)\.\d+ MB of it in spans less than 10 % full$
-//	tells ^ +9\.\d+ MB +1,2\d\d × spans of slots of 96 B, 4\.\d % full, pinned by 4,167 main\.remains in 1,2\d\d
+//	tells ^ +9\.\d+ MB +1,[12]\d\d × spans of slots of 96 B, 4\.\d % full, pinned by 4,167 main\.remains in 1,[12]\d\d
 //	case garbage GARBAGE=1
-//	tells ^ +9\.\d+ MB +1,2\d\d × spans of slots of 96 B, 4\.\d % full, pinned by 4,167 main\.remains in 1,2\d\d
+//	tells ^ +9\.\d+ MB +1,[12]\d\d × spans of slots of 96 B, 4\.\d % full, pinned by 4,167 main\.remains in 1,[12]\d\d
 //	case large SIZE=large
 //	tells ^  spans    1\d\.\d MB free in 2,\d\d\d spans that are less than 25 % full, \d+(\.\d+)? [kM]?B of it in spans less than 10 % full$
 //	tells ^ +1\d\.\d MB +2,\d\d\d × spans of slots of 1,152 B, 14\.\d % full, pinned by 2,\d\d\d main\.bulky in 2,\d\d\d
