@@ -1,6 +1,7 @@
 // Spans that few objects are left in: of one kind of sessions every 24th remains, of the other one all do. Garbage does not count as
-// full, whether or not it has been collected.
+// full, whether or not it has been collected. From 1.22 on, stripped programs tell these types.
 //
+//	from 1.22
 //	is r.waste.spans.sizes.reduce((sum, row) => sum + row.wasted, 0) === r.waste.spans.wasted && r.waste.spans.wasted === r.waste.spans.bytes - r.waste.spans.live
 //	is r.waste.spans.sizes.every(row => row.classes.every(each => each.spans <= row.spans && each.objects <= row.objects))
 //	never stays in

@@ -1,5 +1,6 @@
-// What slots have that no value needs, and values that no field has.
+// What slots have that no value needs, and values that no field has. Malloc headers are there from 1.22 on.
 //
+//	from 1.22
 //	tells ^  rounding 9\d\d kB of slots that values do not need, in [\d,]+ objects of \d
 //	tells ^ +750 kB +50,000 × main\.snug, 33 B in slots of 48 B$
 //	tells ^  padding  \d
