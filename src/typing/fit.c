@@ -103,6 +103,28 @@ static int compare_sizes(const void *one, const void *other, void *context)
     return size != other_size ? (size < other_size ? -1 : 1) : a < b ? -1 : a > b;
 }
 
+/* Returns whether a struct has the field that forbids to allocate it in the heap, since Go 1.20. */
+static bool is_forbidden(const struct types *types, const struct type *type)
+{
+    static const char marker[] = "/sys.NotInHeap"; /* in a package that has moved */
+    const size_t size = sizeof(marker) - 1;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const uint32_t field = types->fields.data[type->first_field + i].type;
+        const struct g2h_bytes name =
+            field < types->list.count ? types_name(types, field) : (struct g2h_bytes){.size = 0};
+        if (name.size >= size && memcmp(name.data + name.size - size, marker, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether objects may have a type: what allocates them has a descriptor of it. If there are
+ * none at all, the release has others than are read. */
+static bool is_allocated(const struct types *types, const struct type *type)
+{
+    return (type->address != 0 || types->low >= types->high) && !is_forbidden(types, type);
+}
+
 struct g2h_error *typing_find_arrays(struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -110,7 +132,7 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
     TRY_MEMORY(has);
     for (uint32_t i = 0; i < types->list.count; i++)
         if (types->list.data[i].kind == TYPE_STRUCT && types->list.data[i].size > 0 &&
-            has_array(types, has, i, ARRAYS_DEPTH))
+            is_allocated(types, &types->list.data[i]) && has_array(types, has, i, ARRAYS_DEPTH))
             TRY_MEMORY(vector_push(&typing->with_arrays, i));
     if (typing->with_arrays.count > 0)
         qsort_r(typing->with_arrays.data, typing->with_arrays.count,
