@@ -229,6 +229,8 @@ enum g2h_edge_flag {
     G2H_EDGE_OF_KEY = 8,    /* it is in the key of a map's entry, or */
     G2H_EDGE_OF_ELEM = 16,  /* in the elem; g2h_edges_key() may have a better name */
     G2H_EDGE_REPEATED = 32, /* an earlier edge leads to the same folded node: g2h_edges_repeat() */
+    G2H_EDGE_STALE = 64, /* it is an element of an array that no slice uses: it is beyond the length
+                            of each slice, or before its start */
 };
 
 struct g2h_edge {
@@ -516,6 +518,37 @@ G2H_PUBLIC bool g2h_layouts_find(const struct g2h_layouts *layouts, uint32_t obj
  * with this header. */
 G2H_PUBLIC uint64_t g2h_layouts_slot(const struct g2h_layouts *layouts, uint64_t header,
                                      uint64_t size);
+
+/* ---- windows: arrays of which slices use a part ---- */
+
+/*
+ * An array that nothing but slices leads to, and of which these do not use all: elements are before
+ * the start of each slice, or beyond the length of each; or the capacity of the slices was cut, as
+ * in b[100:112:112]. Slices in objects, in variables of packages and in variables of frames count.
+ * Offsets are in the object, in bytes.
+ */
+struct g2h_window {
+    uint32_t object;     /* the array; it is not garbage */
+    uint64_t size;       /* of an element */
+    uint64_t begin, end; /* the elements that are in use, from where the slice begins to its length;
+                            of several slices, all that is between their first and last elements */
+    uint64_t room;       /* the end of the largest capacity, */
+    uint64_t first, last; /* and what the array has room for, without what is due to the rounding of
+                             sizes by the allocator */
+};
+
+/* Finds them, ascending by object, on threads threads (0: one per processor). There are none if
+ * nothing is typed. Errors: G2H_ERROR_MEMORY. */
+struct g2h_windows;
+G2H_PUBLIC struct g2h_error *g2h_windows_find(const struct g2h_view *view, unsigned threads,
+                                              struct g2h_windows **ret);
+G2H_PUBLIC void g2h_windows_destroy(struct g2h_windows *windows);
+G2H_PUBLIC uint32_t g2h_windows_count(const struct g2h_windows *windows);
+G2H_PUBLIC void g2h_windows_get(const struct g2h_windows *windows, uint32_t number,
+                                struct g2h_window *ret);
+
+/* Returns the number of the window of an object; UINT32_MAX: it has none. */
+G2H_PUBLIC uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object);
 
 /* ---- dominators ---- */
 

@@ -21,6 +21,23 @@ struct owner {
     uint32_t number;
 };
 
+/* Returns whether values of a type may have pointers; a struct or an array may, unless its
+ * descriptor says that it has none. */
+static bool may_have_pointers(const struct type *type)
+{
+    return type->pointer_bytes > 0 && (type->kind < TYPE_BOOL || type->kind > TYPE_COMPLEX128);
+}
+
+static bool is_visited(const struct g2h_capacities *capacities, const struct type *type)
+{
+    const struct types *types = capacities->typing->types;
+    if (capacities->of == OF_EVERYTHING)
+        return true;
+    return type->kind == TYPE_SLICE && type->elem < types->list.count &&
+           may_have_pointers(&types->list.data[type->elem]) ==
+               (capacities->of == OF_POINTER_SLICES);
+}
+
 static bool add_run(struct g2h_capacities *capacities, const struct owner *owner,
                     const struct type *type, uint64_t offset)
 {
@@ -101,13 +118,13 @@ static bool find_runs(struct g2h_capacities *capacities, const struct owner *own
                       uint64_t offset, unsigned depth)
 {
     const struct type *type = &capacities->typing->types->list.data[number];
-    const uint64_t word = capacities->view->graph->heap->params.pointer_size;
+    const uint64_t word = capacities->graph->heap->params.pointer_size;
     if (depth == 0 || capacities->left == 0)
         return true;
     capacities->left--;
     if ((type->kind == TYPE_SLICE && type->size == 3 * word) ||
         (type->kind == TYPE_STRING && type->size == 2 * word))
-        return add_run(capacities, owner, type, offset);
+        return !is_visited(capacities, type) || add_run(capacities, owner, type, offset);
     if (type->kind == TYPE_STRUCT)
         return find_in_struct(capacities, owner, type, offset, depth - 1);
     return type->kind != TYPE_ARRAY || find_in_array(capacities, owner, type, offset, depth - 1);
@@ -159,14 +176,15 @@ static bool add_types(struct g2h_capacities *capacities)
 {
     const struct typing *typing = capacities->typing;
     const struct types *types = typing->types;
-    const struct type_names *names = capacities->view->graph->names.of_type;
+    const struct type_names *names = capacities->graph->names.of_type;
     for (uint32_t i = 0; i < types->list.count; i++) {
         const uint8_t role = types->list.data[i].role;
         capacities->map_of_type[i] = UINT32_MAX;
         if (names[i].value == NAME_NONE && names[i].array == NAME_NONE)
             continue; /* no object has this type */
         if (!add_type(capacities, i) ||
-            ((role == ROLE_MAP || role == ROLE_MAP_BUCKET || role == ROLE_MAP_GROUP) &&
+            (capacities->of == OF_EVERYTHING &&
+             (role == ROLE_MAP || role == ROLE_MAP_BUCKET || role == ROLE_MAP_GROUP) &&
              !add_map(capacities, i)))
             return false;
     }
@@ -192,18 +210,25 @@ static bool fill(struct g2h_capacities *capacities)
            add_types(capacities);
 }
 
-struct g2h_error *g2h_capacities_create(const struct g2h_view *view, struct g2h_capacities **ret)
+struct g2h_error *capacities_create(const struct g2h_graph *graph, enum capacities_of of,
+                                    struct g2h_capacities **ret)
 {
     *ret = calloc(1, sizeof(**ret));
     if (!*ret)
         return &error_no_memory;
-    (*ret)->view = view;
-    (*ret)->typing = view->graph->typing;
+    (*ret)->graph = graph;
+    (*ret)->typing = graph->typing;
+    (*ret)->of = of;
     if (!(*ret)->typing || fill(*ret))
         return NULL;
     g2h_capacities_destroy(*ret);
     *ret = NULL;
     return &error_no_memory;
+}
+
+struct g2h_error *g2h_capacities_create(const struct g2h_view *view, struct g2h_capacities **ret)
+{
+    return capacities_create(view->graph, OF_EVERYTHING, ret);
 }
 
 void g2h_capacities_destroy(struct g2h_capacities *capacities)
@@ -232,7 +257,7 @@ uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities)
 static void append_type(const struct g2h_capacities *capacities, uint32_t type, struct text *text)
 {
     const struct g2h_bytes name = types_name(capacities->typing->types, type);
-    text_append_name(text, &capacities->view->graph->names, name.data, name.size, NAME_LIMIT);
+    text_append_name(text, &capacities->graph->names, name.data, name.size, NAME_LIMIT);
 }
 
 static void append_map(const struct g2h_capacities *capacities, const struct type *map,
@@ -295,7 +320,7 @@ void g2h_capacities_place(const struct g2h_capacities *capacities, uint32_t numb
         const struct dwarf_global *global =
             &capacities->typing->dwarf_info->globals.data[place->number];
         const struct g2h_bytes name = types_text(types, global->name);
-        text_append_name(&made, &capacities->view->graph->names, name.data, name.size, NAME_LIMIT);
+        text_append_name(&made, &capacities->graph->names, name.data, name.size, NAME_LIMIT);
         append_path(capacities, global->type, place->offset, &made);
     }
     view_give_back(text, &made);

@@ -7,6 +7,13 @@
 #include "graph/view.h"
 #include "naming/keys.h"
 
+/* What is visited. */
+enum capacities_of {
+    OF_EVERYTHING,     /* slices, strings and maps */
+    OF_POINTER_SLICES, /* only slices, also those without a capacity, whose elements may have */
+    OF_PLAIN_SLICES    /* pointers, or have none */
+};
+
 /* What kind of thing a place belongs to. */
 enum place_of {
     PLACE_OF_MAP,    /* a map type */
@@ -34,8 +41,9 @@ struct runs {
 };
 
 struct g2h_capacities {
-    const struct g2h_view *view;
+    const struct g2h_graph *graph;
     const struct typing *typing; /* NULL: nothing is typed */
+    enum capacities_of of;
     VECTOR(struct run) runs;
     VECTOR(struct place) places;
     struct runs *of_type;  /* by type; empty if no object has it */
@@ -46,5 +54,10 @@ struct g2h_capacities {
     struct map maps; /* from key and element type to place */
     uint64_t left;   /* how many fields may still be visited: more than sane programs have */
 };
+
+/* Does what g2h_capacities_create() does before there is a view, for a part of the capacities.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *capacities_create(const struct g2h_graph *graph, enum capacities_of of,
+                                    struct g2h_capacities **ret);
 
 #endif

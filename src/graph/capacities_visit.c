@@ -16,18 +16,20 @@ struct visitor {
 
 static bool visit_slice(const struct visitor *visitor, const struct run *run, const uint8_t *at)
 {
-    const struct g2h_heap *heap = visitor->capacities->view->graph->heap;
-    const uint64_t word = heap->params.pointer_size;
+    const struct g2h_heap *heap = visitor->capacities->graph->heap;
+    const uint64_t word = heap->params.pointer_size, address = heap_word(heap, at);
+    if (address == 0)
+        return true;
     const struct g2h_capacity capacity = {
         .kind = run->is_string ? G2H_CAPACITY_STRING : G2H_CAPACITY_SLICE,
         .place = run->place,
         .object = visitor->object,
-        .address = heap_word(heap, at),
+        .address = address,
         .used = heap_word(heap, at + word),
         .all = heap_word(heap, at + (run->is_string ? word : 2 * word)),
         .size = run->element};
-    return capacity.address == 0 || capacity.all == 0 || capacity.used > capacity.all ||
-           visitor->visit(visitor->context, &capacity);
+    const bool is_empty = capacity.all == 0 && visitor->capacities->of == OF_EVERYTHING;
+    return is_empty || capacity.used > capacity.all || visitor->visit(visitor->context, &capacity);
 }
 
 /* Visits the slices and strings of count values in a row, each size bytes large; runs are those of
@@ -35,7 +37,7 @@ static bool visit_slice(const struct visitor *visitor, const struct run *run, co
 static bool visit_slices(const struct visitor *visitor, const struct runs *runs,
                          const struct g2h_bytes *contents, uint64_t size, uint64_t count)
 {
-    const uint64_t word = visitor->capacities->view->graph->heap->params.pointer_size;
+    const uint64_t word = visitor->capacities->graph->heap->params.pointer_size;
     for (uint64_t i = 0; i < count && (i == 0 || i <= contents->size / size); i++)
         for (uint32_t j = runs->first; j < runs->end; j++) {
             const struct run *run = &visitor->capacities->runs.data[j];
@@ -55,7 +57,7 @@ static bool visit_slices(const struct visitor *visitor, const struct runs *runs,
 static bool visit_slots(const struct visitor *visitor, uint32_t type,
                         const struct g2h_bytes *contents, uint64_t count)
 {
-    const struct g2h_graph *graph = visitor->capacities->view->graph;
+    const struct g2h_graph *graph = visitor->capacities->graph;
     const struct map_entries *entries = visitor->capacities->entries[type];
     struct g2h_capacity capacity = {.kind = G2H_CAPACITY_SLOTS,
                                     .place = visitor->capacities->map_of_type[type],
@@ -81,7 +83,7 @@ static bool visit_slots(const struct visitor *visitor, uint32_t type,
 static bool visit_map(const struct visitor *visitor, uint32_t type,
                       const struct g2h_bytes *contents)
 {
-    const struct g2h_graph *graph = visitor->capacities->view->graph;
+    const struct g2h_graph *graph = visitor->capacities->graph;
     const struct types *types = visitor->capacities->typing->types;
     const struct type_field *used = types_field(types, type, "used"),
                             *field = used ? used : types_field(types, type, "count");
@@ -99,7 +101,7 @@ static bool visit_map(const struct visitor *visitor, uint32_t type,
 static bool visit_object(struct visitor *visitor, uint32_t object, uint32_t number)
 {
     const struct g2h_capacities *capacities = visitor->capacities;
-    const struct g2h_heap *heap = capacities->view->graph->heap;
+    const struct g2h_heap *heap = capacities->graph->heap;
     const struct object_type known = typing_object(capacities->typing, object);
     const struct type *type = &capacities->typing->types->list.data[number];
     struct g2h_bytes contents = heap_contents(heap, object);
@@ -122,14 +124,16 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
                                uint32_t end, g2h_capacity_visit visit, void *context)
 {
     const struct typing *typing = capacities->typing;
-    const uint32_t objects = capacities->view->graph->heap->object_count;
+    const uint32_t objects = typing ? capacities->graph->heap->object_count : 0,
+                   *claims = typing ? typing->claims : NULL, *map_of_type = capacities->map_of_type;
+    const struct runs *of_type = capacities->of_type;
     struct visitor visitor = {.capacities = capacities, .visit = visit, .context = context};
-    for (uint32_t i = first; typing && i < end && i < objects; i++) {
-        if (typing->claims[i] == 0)
+    end = end < objects ? end : objects;
+    for (uint32_t i = first; i < end; i++) {
+        if (claims[i] == 0)
             continue;
-        const uint32_t type = (typing->claims[i] & CLAIM_TYPE) - 1;
-        const struct runs *runs = &capacities->of_type[type];
-        if ((runs->first < runs->end || capacities->map_of_type[type] != UINT32_MAX) &&
+        const uint32_t type = (claims[i] & CLAIM_TYPE) - 1;
+        if ((of_type[type].first < of_type[type].end || map_of_type[type] != UINT32_MAX) &&
             !visit_object(&visitor, i, type))
             return false;
     }
@@ -158,7 +162,7 @@ bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_ca
                                  void *context)
 {
     const struct typing *typing = capacities->typing;
-    const struct g2h_heap *heap = capacities->view->graph->heap;
+    const struct g2h_heap *heap = capacities->graph->heap;
     const struct visitor visitor = {capacities, UINT32_MAX, visit, context};
     for (size_t i = 0; i < capacities->of_global.count; i++) {
         const struct runs *runs = &capacities->of_global.data[i];

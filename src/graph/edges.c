@@ -90,7 +90,8 @@ static inline void name_pointer(const struct g2h_edges *edges, const struct walk
         ret->index = name->value;
         return;
     }
-    ret->flags = flags | (name->is_internal ? G2H_EDGE_INTERNAL : 0);
+    ret->flags = flags | (name->is_internal ? G2H_EDGE_INTERNAL : 0) |
+                 (edge_name_is_stale(name) ? G2H_EDGE_STALE : 0);
     ret->index = 0;
     if (name->form == EDGE_NAME_STRING) {
         ret->name = (uint32_t)name->value;
@@ -379,7 +380,8 @@ static inline bool read_typed_object(const struct g2h_edges *restrict edges, uin
     if (claim == 0 || words == 0)
         return false;
     const struct type_names *of_type = &graph->names.of_type[(claim & CLAIM_TYPE) - 1];
-    if (of_type->entries || (is_array && is_garbage))
+    if (of_type->entries ||
+        (is_array && (is_garbage || windows_has(&graph->names.windows, object))))
         return false;
     const uint8_t *contents = graph->heap->input->data + heap_offset(graph->heap, object);
     const uint32_t *paths = is_array ? of_type->array_paths : of_type->value_paths;

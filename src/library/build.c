@@ -3,9 +3,10 @@
  *
  *   heap/targets.h     the objects that pointers hit  (with types, typing has found them)
  *   naming/names.h     the names of objects
- *   naming/collect.h   the names of their pointers
+ *   naming/collect.h   the names of their pointers  (with types, after graph/windows.h)
  *   roots/roots.h      the nodes that hold objects
  *   graph/reach.c      which objects each root reaches, and which are garbage
+ *   graph/windows.h    which elements of arrays no slice uses
  *   graph/shortcuts.c  weak edges that are no pointers
  *   graph/children.c   edges in their order
  *   graph/several.c    the objects that several groups of roots hold together
@@ -18,6 +19,7 @@
 #include "graph/graph.h"
 #include "graph/sharing.h"
 #include "graph/owners.h"
+#include "graph/windows.h"
 #include "naming/collect.h"
 
 /* Finds the targets of pointers; without types, names are collected at the same time. */
@@ -37,7 +39,16 @@ static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h
         return find_targets(graph);
     graph->typing = typing->typing;
     graph->targets = &typing->targets;
-    TRY(names_add_types(&graph->names, graph->typing));
+    return names_add_types(&graph->names, graph->typing);
+}
+
+/* Collects the names of the pointers of typed objects, once it is known which elements of arrays no
+ * slice uses. */
+static struct g2h_error *collect_names(struct g2h_graph *graph)
+{
+    if (!graph->typing)
+        return NULL;
+    TRY(windows_find(graph, OF_POINTER_SLICES, graph->threads, &graph->names.windows));
     return names_collect(&graph->names, graph->targets, graph->threads);
 }
 
@@ -81,6 +92,7 @@ static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_o
     TRY(name_pointers(graph, options->typing));
     TRY(find_roots(graph, options->no_stacks));
     TRY(graph_reach(graph, &graph->node_owners));
+    TRY(collect_names(graph));
     if (graph->typing)
         TRY(typing_account(graph->typing, graph->live, &graph->type_account));
     TRY(graph_add_shortcuts(graph));

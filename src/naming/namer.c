@@ -29,6 +29,11 @@ static inline void set_name(struct edge_name *ret, enum edge_name_form form, boo
     ret->value = value;
 }
 
+/* KEY_STALE, which is of form KEY_INTERFACE: before the start << 58 | type + 1, or 0 << 32 | index
+ * << 16 | offset in the element. An index or a path that would need more bits is not in the name.
+ */
+enum { STALE_BEFORE = 58, STALE_TYPE = 32, STALE_INDEX = 16, STALE_NO_INDEX = UINT16_MAX };
+
 /* Returns whether the field list contains a word of the malloc header. */
 static bool is_header_listed(const struct g2h_object *object)
 {
@@ -49,7 +54,7 @@ bool names_need_keys_other(const struct names *names, uint32_t object)
         return true;
     const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
     heap_object(names->heap, object, &record);
-    return (has_header && is_header_listed(&record)) ||
+    return (has_header && is_header_listed(&record)) || windows_has(&names->windows, object) ||
            (of_type->entries && map_entries_have_others(names, of_type->entries, &record.contents,
                                                         has_header ? MALLOC_HEADER : 0));
 }
@@ -61,6 +66,14 @@ void namer_init_other(struct namer *namer)
                             .contents = namer->contents,
                             .object = namer->object,
                             .type = TYPE_NONE};
+}
+
+void namer_init_window(struct namer *namer)
+{
+    namer->window = windows_of(&namer->names->windows, namer->object);
+    const uint64_t words = (namer->window->end - namer->window->begin) >> namer->names->word_shift;
+    namer->base = namer->value = namer->window->begin;
+    namer->path_count = words < namer->path_count ? words : namer->path_count;
 }
 
 void namer_find_used(struct namer *namer)
@@ -123,9 +136,34 @@ static bool region_name(const struct namer *namer, uint64_t offset, struct edge_
     return true;
 }
 
+/* Gets the name of an element, or of a word in it, that no slice uses. Returns false if slices use
+ * it. */
+static bool stale_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
+{
+    const struct window *window = namer->window;
+    if (!window || (offset >= window->begin && offset < window->end))
+        return false;
+    const bool is_before = offset < window->begin,
+               is_pointer = window->size == namer->names->heap->params.pointer_size;
+    const uint64_t index = is_before ? (window->begin - offset + window->size - 1) / window->size
+                                     : (offset - window->begin) / window->size,
+                   start = is_before ? window->begin - index * window->size
+                                     : window->begin + index * window->size,
+                   inside = offset - start;
+    const bool has_path = !is_pointer && inside <= UINT16_MAX;
+    set_name(ret, EDGE_NAME_KEY, false,
+             KEY_STALE | (uint64_t)is_before << STALE_BEFORE |
+                 (has_path ? (uint64_t)namer->type + 1 : 0) << STALE_TYPE |
+                 (index < STALE_NO_INDEX ? index : STALE_NO_INDEX) << STALE_INDEX |
+                 (has_path ? inside : 0));
+    return true;
+}
+
 /* Gets a name by the type of the object, or of the part that contains the word. */
 static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
+    if (stale_name(namer, offset, ret))
+        return true;
     if (!is_typed(namer, offset))
         return region_name(namer, offset, ret);
     const uint64_t index = (offset - namer->base) >> namer->names->word_shift;
@@ -137,7 +175,8 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     } else if (!namer->is_array) {
         return false;
     } else {
-        set_name(ret, EDGE_NAME_INDEX, false, offset);
+        const bool is_word = namer->size == namer->names->heap->params.pointer_size;
+        set_name(ret, EDGE_NAME_INDEX, false, is_word ? index : offset);
         if (index < namer->path_count) {
             namer_find_value(namer, offset);
             ret->value = namer->element;
@@ -201,9 +240,28 @@ static void append_way(const struct names *names, uint32_t type, uint64_t offset
     text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
 }
 
+static void append_stale(const struct names *names, uint64_t key, struct text *text)
+{
+    const bool is_before = (key >> STALE_BEFORE & 1) != 0;
+    const uint64_t index = key >> STALE_INDEX & UINT16_MAX,
+                   type = key >> STALE_TYPE & ((1 << (STALE_BEFORE - STALE_TYPE)) - 1);
+    text_printf(text, is_before ? "[-" : "[");
+    if (index == STALE_NO_INDEX)
+        text_printf(text, "…");
+    else
+        text_append_number(text, index);
+    text_printf(text, is_before ? " before the start]" : " beyond the length]");
+    if (type > 0)
+        append_way(names, (uint32_t)type - 1, key & UINT16_MAX, text);
+}
+
 static void append_key(const struct names *names, uint64_t key, struct text *text)
 {
     const uint64_t form = key & KEY_FORM;
+    if ((key & KEY_STALE) == KEY_STALE) {
+        append_stale(names, key, text);
+        return;
+    }
     if (form == KEY_PART) {
         text_printf(text, "f%llu", (unsigned long long)(key >> 16 & UINT16_MAX));
         append_way(names, (uint32_t)((key & ~KEY_FORM) >> 32), key & UINT16_MAX, text);

@@ -21,14 +21,16 @@ static inline bool names_need_keys(const struct names *names, uint32_t object)
         heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object)))
         return names_need_keys_other(names, object);
     const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
-    return of_type->entries ? names_need_keys_other(names, object)
-                            : (claim & CLAIM_ARRAY) == 0 && of_type->has_gaps;
+    return of_type->entries             ? names_need_keys_other(names, object)
+           : (claim & CLAIM_ARRAY) == 0 ? of_type->has_gaps
+                                        : windows_has(&names->windows, object);
 }
 
 /*
  * The name of an edge: an element's index, a string, or a key. Keys below ELEMENT_OFFSET are plain
  * offsets, "f16"; others contain the index of a type (of an interface's value, "f16 (main.T)"), of
- * an array's element ("[3].f8"), or of a typed part of an object ("f64.next").
+ * an array's element ("[3].f8"), of a typed part of an object ("f64.next"), or of an array's
+ * element that no slice uses ("[3 beyond the length].Name").
  */
 struct edge_name {
     enum edge_name_form { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
@@ -37,6 +39,9 @@ struct edge_name {
     bool is_key;   /* the pointer is in the key itself */
     uint64_t value;
 };
+
+/* The bits that all keys of elements that no slice uses have, and no other key. */
+#define KEY_STALE ((uint64_t)3 << 61)
 
 /* State shared by the names of an object's pointers. */
 struct namer {
@@ -53,11 +58,19 @@ struct namer {
     const struct map_entries *entries;
     const uint32_t *paths;
     uint64_t path_count;
+    const struct window *window; /* of an array of which slices use a part; else NULL */
     uint64_t value, element; /* of the last name: where its value begins, and the value's number */
     unsigned used;           /* slots of that value's entries that are in use: a bit for each */
 };
 
+/* Returns whether a name is that of an element that no slice uses. */
+static inline bool edge_name_is_stale(const struct edge_name *name)
+{
+    return name->form == EDGE_NAME_KEY && (name->value & KEY_STALE) == KEY_STALE;
+}
+
 /* The rare cases of namer_init() and namer_name(). */
+void namer_init_window(struct namer *namer);
 void namer_init_other(struct namer *namer);
 void namer_find_used(struct namer *namer);
 void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret);
@@ -79,8 +92,11 @@ static inline void namer_init_typed(struct namer *namer, uint32_t claim)
     namer->path_count = namer->is_array ? of_type->array_words : of_type->value_words;
     namer->value = namer->base;
     namer->element = 0;
+    namer->window = NULL;
     if (namer->entries)
         namer_find_used(namer);
+    else if (namer->is_array && windows_has(&names->windows, namer->object))
+        namer_init_window(namer);
 }
 
 static inline void namer_init(struct namer *namer, const struct names *names, uint32_t object,

@@ -507,6 +507,7 @@ void names_deinit(struct names *names)
     }
     free(names->of_type);
     packages_deinit(&names->packages);
+    windows_deinit(&names->windows);
     number_set_deinit(&names->keys);
     free(names->of_key);
     string_pool_deinit(&names->paths);

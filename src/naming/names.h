@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "heap/heap.h"
 #include "naming/packages.h"
+#include "naming/windows.h"
 #include "typing/typing.h"
 
 enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names at the same length */
@@ -76,6 +77,7 @@ struct names {
                                 object has so many bytes */
     uint32_t *of_offset; /* string + 1 of each plain offset, indexed by offset / 4; 0 if not used.
                             Most of its pages are never written */
+    struct windows windows; /* with typing: of arrays whose elements may have pointers */
     struct number_set keys; /* the keys from which names are made, other than plain offsets */
     uint32_t *of_key;       /* string of each key, by the key's index in keys */
 };

@@ -66,21 +66,6 @@ static bool find_edge(const struct steps *steps, uint32_t from, uint32_t to, str
     return is_found;
 }
 
-/* Returns the index of an element. Elements of large arrays are numbered by their offsets
- * (docs/snapshot.md); in an array of pointers the offset divided by a pointer's size is the index.
- */
-static uint64_t index_of(const struct steps *steps, const struct g2h_edge *edge)
-{
-    static const char pointers[] = "[]*";
-    enum { BY_OFFSET = 1 << 20 };
-    size_t size;
-    const char *name = name_of(steps, edge->source, &size);
-    return edge->index >= BY_OFFSET && edge->index == edge->offset && size >= strlen(pointers) &&
-                   memcmp(name, pointers, strlen(pointers)) == 0
-               ? edge->index / g2h_heap_params(g2h_view_heap(steps->view))->pointer_size
-               : edge->index;
-}
-
 static void append_edge(const struct steps *steps, const struct g2h_edge *edge, struct text *text)
 {
     struct g2h_key_name key;
@@ -90,8 +75,7 @@ static void append_edge(const struct steps *steps, const struct g2h_edge *edge, 
     if (kind == G2H_KEY_TEXT) {
         text_append(text, key.text, key.size);
     } else if (kind == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
-        text_printf(text, "[%" PRIu64 "]",
-                    kind == G2H_KEY_INDEX ? key.index : index_of(steps, edge));
+        text_printf(text, "[%" PRIu64 "]", kind == G2H_KEY_INDEX ? key.index : edge->index);
     } else {
         if (text->size > 0 && size > 0 && name[0] != '[' && text->data[text->size - 1] != '.')
             text_append(text, ".", 1);

@@ -251,7 +251,7 @@ func (k *Known) value(t reflect.Type, addr uintptr, o owner, field string) {
 			return
 		}
 		k.edge(o, field, data)
-		k.array(t.Elem(), data, n, o, where)
+		k.array(t.Elem(), data, n, part{0, int(load(addr + word))}, o, where)
 	case reflect.Interface:
 		k.dynamic(t, addr, o, field, where)
 	case reflect.Map:
@@ -309,7 +309,21 @@ func (k *Known) target(t reflect.Type, to uintptr, o owner, where string) {
 	k.value(t, to, o.in(to, where), "")
 }
 
-func (k *Known) array(t reflect.Type, data uintptr, n int, o owner, where string) {
+// part is the elements of an array that slices use.
+type part struct{ begin, length int }
+
+// element returns the name of an array's element: its index in the slice, or that no slice uses it.
+func (p part) element(i int) string {
+	switch {
+	case i < p.begin:
+		return fmt.Sprintf("[-%d before the start]", p.begin-i)
+	case i >= p.begin+p.length:
+		return fmt.Sprintf("[%d beyond the length]", i-p.begin)
+	}
+	return fmt.Sprintf("[%d]", i-p.begin)
+}
+
+func (k *Known) array(t reflect.Type, data uintptr, n int, used part, o owner, where string) {
 	if data == 0 || k.visited[visit{data, t, n}] {
 		return
 	}
@@ -320,7 +334,7 @@ func (k *Known) array(t reflect.Type, data uintptr, n int, o owner, where string
 	}
 	k.object(data, uintptr(n)*t.Size(), "array", where, o.source, hasPointers(t), classes...)
 	for i := 0; i < n && i < 64 && hasPointers(t); i++ {
-		k.value(t, data+uintptr(i)*t.Size(), o.in(data, where), fmt.Sprintf("[%d]", i))
+		k.value(t, data+uintptr(i)*t.Size(), o.in(data, where), used.element(i))
 	}
 }
 
@@ -410,7 +424,7 @@ func (k *Known) channel(t reflect.Type, header uintptr, o owner, where string) {
 	buffer, n := load(header+2*word), int(load(header+word))
 	if n > 0 && hasPointers(t.Elem()) {
 		k.Edges = append(k.Edges, &Edge{From: Addr(header), Field: "buf", To: Addr(buffer), Where: where + " buffer", Source: o.source})
-		k.array(t.Elem(), buffer, n, o, where+" buffer")
+		k.array(t.Elem(), buffer, n, part{0, n}, o, where+" buffer")
 	}
 }
 
@@ -444,8 +458,13 @@ func (k *Known) Variable(name string, v interface{}) {
 
 // Base is an array that only interior pointers lead to: a slice of all of it.
 func (k *Known) Base(where, source string, slice interface{}) {
+	k.Sub(where, source, slice, 0, reflect.ValueOf(slice).Cap())
+}
+
+// Sub is an array that only a part of it leads to: a slice of all of it, and where the part begins and ends.
+func (k *Known) Sub(where, source string, slice interface{}, begin, end int) {
 	v := reflect.ValueOf(slice)
-	k.array(v.Type().Elem(), v.Pointer(), v.Cap(), owner{source: source}, where)
+	k.array(v.Type().Elem(), v.Pointer(), v.Cap(), part{begin, end - begin}, owner{source: source}, where)
 }
 
 // Text is the whole of a string that only substrings lead to.

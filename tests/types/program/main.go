@@ -334,7 +334,7 @@ func build(k *known.Known, source string) *everything {
 		squares[i].label = text("sub")
 	}
 	e.Sub = squares[3:5:6]
-	k.Base("Sub", source, squares)
+	k.Sub("Sub", source, squares, 3, 5)
 	e.SliceStructs = []square{{1, text("struct 0")}, {2, text("struct 1")}, {3, text("struct 2")}}
 	e.SliceStrings = []string{text("string 0"), text("string 1"), "static"}
 	name := text("circle")
