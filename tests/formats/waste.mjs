@@ -9,7 +9,7 @@ import {end, test} from '../tap.mjs';
 
 const [name, ...paths] = process.argv.slice(2);
 const [known, report] = paths.map(path => JSON.parse(readFileSync(path, 'utf8')));
-const {slices, maps, substrings} = report.waste;
+const {slices, stale, maps, substrings} = report.waste;
 const sum = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
 
 test(`${name}: room in slices, by field and variable`, () => {
@@ -18,6 +18,10 @@ test(`${name}: room in slices, by field and variable`, () => {
     assert.deepEqual([place, row?.wasted ?? 0, row?.arrays ?? 0], [place, wasted, arrays]);
   }
   assert.equal(slices.places.find(row => row.place === 'main.full'), undefined);
+});
+test(`${name}: what only slots that no slice uses hold, by field and variable`, () => {
+  const rows = stale.places.filter(({place}) => place.startsWith('main.')).map(({place, wasted, objects}) => [place, wasted, objects]);
+  assert.deepEqual(rows, Object.entries(known.stale).map(([place, {Wasted, Arrays}]) => [place, Wasted, Arrays]));
 });
 test(`${name}: texts of which strings have a part, by field and variable`, () => {
   const rows = substrings.places.map(({place, wasted, texts}) => [place, wasted, texts]);
@@ -44,8 +48,9 @@ test(`${name}: sums are those of the rows`, () => {
   assert.equal(sum(slices.places, 'wasted'), slices.wasted);
   assert.equal(sum(slices.places, 'arrays'), slices.arrays);
   for (const key of ['wasted', 'maps', 'used', 'slots', 'bytes', 'empty', 'empty_bytes']) assert.equal(sum(maps.types, key), maps[key]);
+  for (const key of ['wasted', 'objects']) assert.equal(sum(stale.places, key), stale[key]);
   for (const key of ['wasted', 'texts', 'bytes']) assert.equal(sum(substrings.places, key), substrings[key]);
-  assert.equal(report.waste.wasted, slices.wasted + maps.wasted + substrings.wasted + report.waste.strings.wasted);
+  assert.equal(report.waste.wasted, slices.wasted + stale.wasted + maps.wasted + substrings.wasted + report.waste.strings.wasted);
 });
 test(`${name}: objects by the size of their slots`, () => {
   for (const [slot, objects] of Object.entries(known.slots)) {

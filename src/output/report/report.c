@@ -76,6 +76,8 @@ static void work_deinit(struct work *work)
 {
     merged_deinit(&work->report.merged);
     allocated_deinit(&work->report.allocated);
+    stale_deinit(&work->report.stale);
+    g2h_windows_destroy(work->report.windows);
     free(work->report.growth.data);
     waste_deinit(&work->waste);
     g2h_dominators_destroy(work->dominators);
@@ -140,6 +142,8 @@ static struct g2h_error *put_all(struct work *work)
     const bool has_waste = g2h_view_is_typed(report->view) && !work->options->path_to;
     if (has_waste) {
         TRY(workers_beside(report->threads, find_dominators, find_texts, work));
+        TRY(g2h_windows_find(report->view, report->threads, &work->report.windows));
+        TRY(stale_find(report->view, report->dominators, report->windows, &work->report.stale));
         TRY(workers_beside(report->threads, put_most, find_waste, work));
         TRY(report_put_waste(report, &work->waste));
     } else {

@@ -9,6 +9,7 @@
 #include "output/report/growth.h"
 #include "output/report/page.h"
 #include "output/report/shortest.h"
+#include "output/report/stale.h"
 
 struct waste;
 struct report {
@@ -16,6 +17,8 @@ struct report {
     const struct g2h_dominators *dominators;
     struct merged merged;
     struct allocated allocated;
+    struct g2h_windows *windows; /* NULL, unless objects are typed and the whole report is put */
+    struct stale stale;          /* nothing, unless there are windows */
     struct page *page;
     uint64_t total, garbage, reachable; /* bytes */
     const struct g2h_base *base;        /* NULL: there is none */
@@ -115,6 +118,11 @@ struct g2h_error *report_find_ended(const struct report *report, struct ended *r
  * G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
                                        const char *indent);
+
+/* Puts how many objects of a suspect lie in slots that no slice uses, and in which slices' arrays,
+ * if they are more than a few. item is a node of merged, count how many objects the suspect has.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_stale(const struct report *report, uint32_t item, uint64_t count);
 
 /* ---- ranking ---- */
 

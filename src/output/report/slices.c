@@ -1,5 +1,8 @@
 /*
- * slices: room in slices beyond their length; see waste.h.
+ * slices: room in slices beyond their length, and what is outside of their capacity; see waste.h.
+ *
+ * What is before the start of all slices of an array, or behind their capacities, counts if nothing
+ * else leads there: the array has a window then.
  *
  * Several slices may share an array. The part that none of them uses counts as wasted once, at the
  * place of the slice that uses most. Full slices matter only if another slice of the same array is
@@ -104,15 +107,61 @@ static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
 
 /* ---- sums ---- */
 
-static struct g2h_error *sum_up(const struct arrays *arrays, struct waste_rows *ret)
+/* Adds the arrays that have windows. */
+static struct g2h_error *sum_windows(const struct report *report, const uint32_t *places,
+                                     struct map *by_place, struct waste_rows *ret)
 {
-    const struct g2h_heap *heap = g2h_view_heap(arrays->report->view);
+    const struct g2h_heap *heap = g2h_view_heap(report->view);
+    for (uint32_t i = 0; i < g2h_windows_count(report->windows); i++) {
+        struct g2h_window window;
+        g2h_windows_get(report->windows, i, &window);
+        const uint64_t outside = window.begin - window.first + window.last - window.room,
+                       wasted = outside + window.room - window.end;
+        if (wasted == 0 || g2h_view_object(report->view, window.object) == UINT32_MAX ||
+            stale_has(&report->stale, report->view, window.object))
+            continue;
+        struct waste_row *row =
+            waste_add(ret, by_place, places[i], wasted, g2h_heap_object(heap, window.object).size);
+        TRY_MEMORY(row);
+        row->elements += window.end - window.begin;
+        row->outside += outside;
+    }
+    return NULL;
+}
+
+static struct g2h_error *sum_up(const struct arrays *arrays, const uint32_t *places,
+                                struct waste_rows *ret)
+{
+    const struct report *report = arrays->report;
+    const struct g2h_heap *heap = g2h_view_heap(report->view);
     _cleanup_(map_deinit) struct map by_place = {0};
     for (size_t i = 0; i < arrays->list.count; i++) {
         const struct open_slice *array = &arrays->list.data[i];
-        if (array->used_end < array->end)
-            TRY_MEMORY(waste_add(ret, &by_place, array->place, array->end - array->used_end,
-                                 g2h_heap_object(heap, array->array).size));
+        if (array->used_end >= array->end ||
+            g2h_windows_of(report->windows, array->array) != UINT32_MAX)
+            continue;
+        struct waste_row *row =
+            waste_add(ret, &by_place, array->place, array->end - array->used_end,
+                      g2h_heap_object(heap, array->array).size);
+        TRY_MEMORY(row);
+        row->elements += array->used_end;
+    }
+    return sum_windows(report, places, &by_place, ret);
+}
+
+struct g2h_error *slices_sum_stale(const struct report *report, const uint32_t *places,
+                                   struct waste_rows *ret)
+{
+    _cleanup_(map_deinit) struct map by_place = {0};
+    for (size_t i = 0; i < report->stale.arrays.count; i++) {
+        const struct stale_array *array = &report->stale.arrays.data[i];
+        const uint64_t objects = array->beyond + array->before;
+        if (objects == 0)
+            continue;
+        struct waste_row *row =
+            waste_add(ret, &by_place, places[array->window], array->retained, array->retained);
+        TRY_MEMORY(row);
+        row->count += objects - 1;
     }
     return NULL;
 }
@@ -126,7 +175,7 @@ static void arrays_deinit(struct arrays *arrays)
 
 struct g2h_error *slices_sum(const struct report *report, const struct g2h_capacities *capacities,
                              const open_slice_vector *lists, size_t count, const uint64_t *full,
-                             struct waste_rows *ret)
+                             const uint32_t *places, struct waste_rows *ret)
 {
     _cleanup_(arrays_deinit) struct arrays arrays = {.report = report, .capacities = capacities};
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(report->view));
@@ -139,5 +188,5 @@ struct g2h_error *slices_sum(const struct report *report, const struct g2h_capac
         g2h_capacities_of_variables(capacities, visit_full, &arrays);
         TRY(workers_run(report->threads, objects / OBJECTS + 1, full_task, &arrays));
     }
-    return sum_up(&arrays, ret);
+    return sum_up(&arrays, places, ret);
 }

@@ -21,6 +21,7 @@ struct finder {
     struct waste_row **maps;   /* by worker, by place; NULL: the worker has met no map */
     uint64_t *full;            /* a bit for each object that full slices are in */
     uint64_t *used;            /* a bit for each text that substrings.c does not report */
+    uint32_t *windows;         /* by window: the lowest place of its slices, or PLACE_OF_LOCAL */
 };
 
 struct visit {
@@ -30,6 +31,25 @@ struct visit {
     struct waste_row **maps;
 };
 
+/* Notes the place of a slice whose array has a window. */
+static void note_window(const struct finder *finder, uint32_t array, uint32_t place)
+{
+    const uint32_t window = g2h_windows_of(finder->report->windows, array);
+    if (window == UINT32_MAX)
+        return;
+    uint32_t now = __atomic_load_n(&finder->windows[window], __ATOMIC_RELAXED);
+    while (now > place && !__atomic_compare_exchange_n(&finder->windows[window], &now, place, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+/* Returns whether a slice, string or map is in an object of which all counts as waste. */
+static bool is_stale(const struct report *report, const struct g2h_capacity *capacity)
+{
+    return capacity->object != UINT32_MAX &&
+           stale_has(&report->stale, report->view, capacity->object);
+}
+
 static bool visit_slice(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct report *report = visit->finder->report;
@@ -38,10 +58,13 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
     if (capacity->object != UINT32_MAX && g2h_view_is_garbage(report->view, capacity->object))
         return true;
     layout_see_slice(report, visit->finder->layout, capacity);
+    if (is_stale(report, capacity) ||
+        !g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object))
+        return true;
+    note_window(visit->finder, object, capacity->place);
     if (capacity->used < capacity->all)
         return !slices_locate(report, capacity, &slice) || vector_push(visit->slices, slice);
-    if (g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object))
-        waste_set_bit(visit->finder->full, object);
+    waste_set_bit(visit->finder->full, object);
     return true;
 }
 
@@ -94,9 +117,12 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
 static bool visit_one(void *context, const struct g2h_capacity *capacity)
 {
     const struct visit *visit = context;
-    return capacity->kind == G2H_CAPACITY_STRING  ? visit_string(visit, capacity)
-           : capacity->kind == G2H_CAPACITY_SLICE ? visit_slice(visit, capacity)
-                                                  : visit_map(visit, capacity);
+    if (capacity->kind == G2H_CAPACITY_SLICE)
+        return visit_slice(visit, capacity);
+    if (is_stale(visit->finder->report, capacity))
+        return true;
+    return capacity->kind == G2H_CAPACITY_STRING ? visit_string(visit, capacity)
+                                                 : visit_map(visit, capacity);
 }
 
 static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
@@ -123,23 +149,25 @@ static void add_row(struct waste_row *to, const struct waste_row *row)
     to->bytes += row->bytes;
     to->used += row->used;
     to->all += row->all;
+    to->elements += row->elements;
+    to->outside += row->outside;
     to->empty += row->empty;
     to->empty_size += row->empty_size;
 }
 
-bool waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place, uint64_t wasted,
-               uint64_t bytes)
+struct waste_row *waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place,
+                            uint64_t wasted, uint64_t bytes)
 {
     uint32_t index = (uint32_t)rows->list.count;
     if (!map_put(by_place, place, index, &index) ||
         (index == rows->list.count &&
          !vector_push(&rows->list, ((struct waste_row){.place = place}))))
-        return false;
+        return NULL;
     struct waste_row *row = &rows->list.data[index];
     row->count++;
     row->wasted += wasted;
     row->bytes += bytes;
-    return true;
+    return row;
 }
 
 static struct g2h_error *sum_maps(const struct finder *finder, struct waste_rows *ret)
@@ -183,6 +211,7 @@ static void finder_deinit(struct finder *finder)
     free(finder->maps);
     free(finder->full);
     free(finder->used);
+    free(finder->windows);
 }
 
 /* Sums up substrings, except those of texts that a slice is in or that are reported as equal ones.
@@ -217,14 +246,21 @@ struct g2h_error *waste_find(const struct report *report, struct waste *ret)
     finder.maps = calloc(report->threads, sizeof(*finder.maps));
     finder.full = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.full));
     finder.used = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.used));
-    TRY_MEMORY(finder.slices && finder.parts && finder.maps && finder.full && finder.used);
+    const uint32_t windows = g2h_windows_count(report->windows);
+    finder.windows = malloc((windows + 1) * sizeof(*finder.windows));
+    TRY_MEMORY(finder.slices && finder.parts && finder.maps && finder.full && finder.used &&
+               finder.windows);
+    for (uint32_t i = 0; i < windows; i++)
+        finder.windows[i] = PLACE_OF_LOCAL;
     TRY(workers_run(report->threads, finder.tasks + 1, find_task, &finder));
     TRY(layout_find(report, &ret->layout));
     TRY(slices_sum(report, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
-                   &ret->slices));
+                   finder.windows, &ret->slices));
+    TRY(slices_sum_stale(report, finder.windows, &ret->stale));
     TRY(sum_maps(&finder, &ret->maps));
     TRY(sum_substrings(&finder, &ret->texts, &ret->substrings));
     finish(&ret->slices);
+    finish(&ret->stale);
     finish(&ret->maps);
     finish(&ret->substrings);
     return NULL;
@@ -237,11 +273,36 @@ void waste_deinit(struct waste *waste)
     layout_deinit(&waste->layout);
     g2h_capacities_destroy(waste->capacities);
     free(waste->slices.list.data);
+    free(waste->stale.list.data);
     free(waste->maps.list.data);
     free(waste->substrings.list.data);
 }
 
 /* ---- as text ---- */
+
+/* Returns the name of a place; of PLACE_OF_LOCAL, that it is a variable of a function. */
+static struct page_field name_place(const struct g2h_capacities *capacities, uint32_t place,
+                                    struct g2h_text *name)
+{
+    if (place == PLACE_OF_LOCAL)
+        return page_words("place", "(local variables)");
+    g2h_capacities_place(capacities, place, name);
+    return page_text("place", name->data, name->size);
+}
+
+/* Puts the size of a row's arrays or texts or, if slices use small parts of large arrays, how much
+ * they use of each. */
+static void put_each(struct page *page, const struct waste_row *row)
+{
+    if (row->outside > row->wasted / 2)
+        PAGE_PUT(page, ", which uses % of each %\n", page_bytes(NULL, row->elements / row->count),
+                 page_bytes(NULL, row->bytes / row->count));
+    else
+        PAGE_PUT(page, ", of %\n", page_bytes(NULL, row->bytes));
+    PAGE_DATA(page, page_bytes("bytes", row->bytes));
+    if (row->outside > 0)
+        PAGE_DATA(page, page_bytes("outside", row->outside), page_bytes("used", row->elements));
+}
 
 void waste_put_places(const struct report *report, const struct g2h_capacities *capacities,
                       struct g2h_text *name, const struct waste_rows *rows, const char *counted)
@@ -252,11 +313,11 @@ void waste_put_places(const struct report *report, const struct g2h_capacities *
         const struct waste_row *row = &rows->list.data[i];
         if (!waste_is_shown(report, i, row->wasted, rows->sums.wasted))
             break;
-        g2h_capacities_place(capacities, row->place, name);
+        const struct page_field place = name_place(capacities, row->place, name);
         page_open(page, NULL);
-        PAGE_PUT(page, "  %% × %, of %\n", page_wide(page_bytes("wasted", row->wasted), 9),
-                 page_wide(page_count(counted, row->count), 9),
-                 page_text("place", name->data, name->size), page_bytes("bytes", row->bytes));
+        PAGE_PUT(page, "  %% × %", page_wide(page_bytes("wasted", row->wasted), 9),
+                 page_wide(page_count(counted, row->count), 9), place);
+        put_each(page, row);
         page_close(page);
     }
     page_close(page);
@@ -269,13 +330,42 @@ static void put_slices(const struct report *report, const struct g2h_capacities 
     if (slices->list.count == 0)
         return;
     page_open(page, "slices");
+    const bool is_cut = slices->sums.outside > slices->sums.wasted / 2;
     PAGE_PUT(page,
-             waste_is_much(report, slices->sums.wasted)
-                 ? "  slices   % beyond their length, in % arrays of %\n"
-                 : NULL,
+             !waste_is_much(report, slices->sums.wasted) ? NULL
+             : is_cut ? "  slices   % outside of what slices use, in % arrays of %\n"
+                      : "  slices   % beyond their length, in % arrays of %\n",
              page_bytes("wasted", slices->sums.wasted), page_count("arrays", slices->sums.count),
              page_bytes("bytes", slices->sums.bytes));
     waste_put_places(report, capacities, name, slices, "arrays");
+    page_close(page);
+}
+
+static void put_stale(const struct report *report, const struct g2h_capacities *capacities,
+                      struct g2h_text *name, const struct waste_rows *stale)
+{
+    struct page *page = report->page;
+    if (stale->list.count == 0)
+        return;
+    page_open(page, "stale");
+    PAGE_PUT(
+        page,
+        waste_is_much(report, stale->sums.wasted)
+            ? "  stale    % only in slots that no slice uses, in % objects and what they retain\n"
+            : NULL,
+        page_bytes("wasted", stale->sums.wasted), page_count("objects", stale->sums.count));
+    page_open_list(page, "places");
+    for (size_t i = 0; i < stale->list.count; i++) {
+        const struct waste_row *row = &stale->list.data[i];
+        if (!waste_is_shown(report, i, row->wasted, stale->sums.wasted))
+            break;
+        const struct page_field place = name_place(capacities, row->place, name);
+        page_open(page, NULL);
+        PAGE_PUT(page, "  %% × %\n", page_wide(page_bytes("wasted", row->wasted), 9),
+                 page_wide(page_count("objects", row->count), 9), place);
+        page_close(page);
+    }
+    page_close(page);
     page_close(page);
 }
 
@@ -327,12 +417,14 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
 struct g2h_error *report_put_waste(const struct report *report, const struct waste *waste)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
-    const uint64_t wasted = waste->slices.sums.wasted + waste->maps.sums.wasted +
-                            waste->substrings.sums.wasted + waste->texts.wasted;
+    const uint64_t wasted = waste->slices.sums.wasted + waste->stale.sums.wasted +
+                            waste->maps.sums.wasted + waste->substrings.sums.wasted +
+                            waste->texts.wasted;
     page_open(report->page, "waste");
     page_head(report->page, "WASTE");
     PAGE_PUT(report->page, "   %, % of what is reachable\n", page_bytes("wasted", wasted),
              page_tenths(page_percent(wasted, report->reachable)));
+    put_stale(report, waste->capacities, &text, &waste->stale);
     put_slices(report, waste->capacities, &text, &waste->slices);
     put_maps(report, waste->capacities, &text, &waste->maps);
     substrings_put(report, waste->capacities, &text, &waste->substrings);

@@ -1,7 +1,7 @@
 /*
  * waste: memory that is allocated, reachable, and of no use: room in slices beyond their length,
- * slots of maps without entries, texts that strings use a small part of, texts that are there more
- * than once.
+ * what is only in slots of arrays that no slice uses, slots of maps without entries, texts that
+ * strings use a small part of, texts that are there more than once.
  */
 #ifndef OUTPUT_REPORT_WASTE_H
 #define OUTPUT_REPORT_WASTE_H
@@ -18,6 +18,8 @@ struct waste_row {
     uint64_t count;             /* of arrays, maps or texts */
     uint64_t bytes;             /* of these arrays or texts, or of the memory for maps' entries */
     uint64_t used, all;         /* of maps: slots in use, and all slots */
+    uint64_t elements;          /* of slices: bytes of elements in use */
+    uint64_t outside;           /* of slices: bytes before their start and behind their capacity */
     uint64_t empty, empty_size; /* maps without entries, and the bytes that these retain */
 };
 
@@ -27,9 +29,9 @@ struct waste_rows {
 };
 
 /* Adds one array or text to the row of a place; by_place leads from a place to its row's index.
- * Returns false if memory runs out. */
-bool waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place, uint64_t wasted,
-               uint64_t bytes);
+ * Returns the row, or NULL if memory runs out. */
+struct waste_row *waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place,
+                            uint64_t wasted, uint64_t bytes);
 
 /* Puts a line for each place that wastes much; counted is the key of the row's count in JSON. */
 void waste_put_places(const struct report *report, const struct g2h_capacities *capacities,
@@ -51,11 +53,20 @@ bool slices_locate(const struct report *report, const struct g2h_capacity *capac
                    struct open_slice *ret);
 
 /* Sums up count lists of slices. Each array counts once, at the place of the slice that uses most
- * of it. full has a bit for each object that a full slice is in, and so uses, too. Errors:
- * G2H_ERROR_MEMORY. */
+ * of it. full has a bit for each object that a full slice is in, and so uses, too. Of an array that
+ * has a window all counts that the window leaves out, at the window's place, which is in places.
+ * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *slices_sum(const struct report *report, const struct g2h_capacities *capacities,
                              const open_slice_vector *lists, size_t count, const uint64_t *full,
-                             struct waste_rows *ret);
+                             const uint32_t *places, struct waste_rows *ret);
+
+/* The place of a window of which no slice is in an object or a package's variable. */
+#define PLACE_OF_LOCAL UINT32_MAX
+
+/* Sums up what lives only because it is in slots that no slice uses, at the places of the slices.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *slices_sum_stale(const struct report *report, const uint32_t *places,
+                                   struct waste_rows *ret);
 
 /* ---- substrings.c ---- */
 
@@ -105,7 +116,7 @@ void equals_deinit(struct equals *strings);
 struct waste {
     struct equals texts;
     struct g2h_capacities *capacities;
-    struct waste_rows slices, maps, substrings;
+    struct waste_rows slices, stale, maps, substrings;
     struct fragmentation fragmentation;
     struct layout layout;
 };

@@ -335,6 +335,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
     TRY(put_each(report, suspect));
     TRY(report_put_keys(report, suspect->item));
     TRY(put_holders(report, suspect));
+    TRY(report_put_stale(report, suspect->item, suspect->count));
     return put_allocator(report, suspect->item);
 }
 

@@ -30,6 +30,11 @@ type document struct {
 
 type index struct{ words []uint32 }
 
+// piece keeps a part of a buffer, cut off before the buffer's end, and may keep another one of the same buffer.
+type piece struct{ data, more []byte }
+
+type item [112]uint64
+
 // request keeps parts of lines.
 type request struct {
 	id     string
@@ -53,6 +58,9 @@ var (
 	title     string
 	parts     = map[string]*row{}
 	copies    [5]string
+	pieces    []*piece
+	queue     []*item
+	stale     = map[string]row{}
 )
 
 type registry map[uint8]uint64
@@ -132,6 +140,31 @@ func fill() {
 		empties = append(empties, make(map[string]bool))
 	}
 	waste("main.empties", empties)
+}
+
+// fillPieces makes slices that leave out what is before them, and what is behind their capacity.
+func fillPieces() {
+	cut := &row{}
+	rows["main.piece.data"] = cut
+	for i := 0; i < 50; i++ {
+		buffer := make([]byte, 8192)
+		p := &piece{data: buffer[1000+i : 1024+i : 1025+i]}
+		used := 24
+		if i%2 == 0 { // what is between the two counts as used
+			p.more = buffer[2000:2010:2010]
+			used = 2010 - 1000 - i
+		}
+		cut.Wasted += uint64(len(buffer) - used)
+		cut.Arrays++
+		pieces = append(pieces, p)
+	}
+	waste("main.pieces", pieces)
+	for i := 0; i < 64; i++ {
+		queue = append(queue, &item{})
+	}
+	queue = queue[10:60]
+	rows["main.queue"] = &row{14 * uint64(unsafe.Sizeof(queue[0])), 1}
+	stale["main.queue"] = row{14 * uint64(unsafe.Sizeof(item{})), 14}
 }
 
 // line returns a new text, and what it takes.
@@ -266,6 +299,7 @@ func litter() {
 func main() {
 	fill()
 	fillParts()
+	fillPieces()
 	held, _ := line(70000) // by a frame
 	requests[0].fields[0].value = held[:10]
 	fillLayouts()
@@ -284,6 +318,7 @@ func main() {
 	}
 	json.NewEncoder(os.Stdout).Encode(map[string]interface{}{
 		"slices":  rows,
+		"stale":   stale,
 		"slots":   slots(&stats),
 		"layouts": layouts,
 		"parts":   parts,
