@@ -71,6 +71,20 @@ static bool is_of_runtime(const struct merged *merged, uint32_t node)
     return false;
 }
 
+bool suspects_are_timers(const struct merged *merged, uint32_t node)
+{
+    static const char *const heaps[] = {"[]*runtime.timer" /* until Go 1.22 */,
+                                        "[]runtime.timerWhen"};
+    size_t size;
+    if (node == MERGED_NONE || merged->nodes.data[node].kind != MERGED_CLASS)
+        return false;
+    const char *name = merged_name(merged, node, &size);
+    for (size_t i = 0; i < sizeof(heaps) / sizeof(*heaps); i++)
+        if (size == strlen(heaps[i]) && memcmp(name, heaps[i], size) == 0)
+            return true;
+    return false;
+}
+
 /* ---- the weight of a node ---- */
 
 static uint64_t positive(int64_t number)
@@ -347,6 +361,26 @@ static uint64_t threshold_of(const struct finder *finder)
     return more > LEAST ? more : LEAST;
 }
 
+/* Drops the timers of a class of which other ones are a suspect that comes before: a timer points
+ * to its processor's heap, so whatever holds one of them holds that heap as well, which then is on
+ * a line of its own. */
+static void drop_timers(const struct merged *merged, suspect_vector *suspects)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    uint32_t first = MERGED_NONE; /* timers are of one class */
+    size_t count = 0;
+    for (size_t i = 0; i < suspects->count; i++) {
+        const struct suspect suspect = suspects->data[i];
+        if (suspects_are_timers(merged, suspect.holder)) {
+            if (first != MERGED_NONE && nodes[first].name == nodes[suspect.item].name)
+                continue;
+            first = suspect.item;
+        }
+        suspects->data[count++] = suspect;
+    }
+    suspects->count = count;
+}
+
 struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
                                 const struct g2h_base *base, const growth_vector *growth,
                                 suspect_vector *ret)
@@ -363,5 +397,7 @@ struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
     free(finder.left.data);
     free(finder.is_below);
     vector_sort(ret, compare);
+    if (!base)
+        drop_timers(merged, ret);
     return good ? NULL : &error_no_memory;
 }

@@ -35,4 +35,8 @@ struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
                                 const struct g2h_base *base, const growth_vector *growth,
                                 suspect_vector *ret);
 
+/* Returns whether a node is of the heaps in which the runtime keeps the timers: one per processor,
+ * so which of them has a timer says nothing. node may be MERGED_NONE. */
+bool suspects_are_timers(const struct merged *merged, uint32_t node);
+
 #endif

@@ -114,6 +114,33 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     return NULL;
 }
 
+/* Puts how many timers there are in all of the runtime's heaps of timers, if a suspect is only
+ * those of some of them. */
+static void put_timers(const struct report *report, const struct suspect *suspect)
+{
+    const struct merged *merged = &report->merged;
+    const struct merged_node *item = report_node(report, suspect->item);
+    uint64_t count = 0, retained = 0, heaps = 0;
+    if (report->base || !suspects_are_timers(merged, suspect->holder))
+        return;
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = report_node(report, i);
+        if (node->kind != item->kind || node->name != item->name ||
+            !suspects_are_timers(merged, node->parent))
+            continue;
+        count += node->count;
+        retained += node->retained;
+        heaps += report_node(report, node->parent)->count;
+    }
+    if (count == item->count)
+        return;
+    page_open(report->page, "timers");
+    PAGE_PUT(report->page, "      in all      % of these, % (%), in % heaps, one per processor\n",
+             page_count("count", count), page_bytes("retained", retained),
+             page_percent(retained, report->reachable), page_count("heaps", heaps));
+    page_close(report->page);
+}
+
 static struct g2h_error *put_holders(const struct report *report, const struct suspect *suspect)
 {
     _cleanup_(text_deinit) struct text way = {0};
@@ -130,7 +157,9 @@ static struct g2h_error *put_holders(const struct report *report, const struct s
     TRY(report_put_finalized(report, end, "      "));
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
-    return put_most(report, suspect, &example);
+    return suspects_are_timers(&report->merged, suspect->holder)
+               ? NULL
+               : put_most(report, suspect, &example);
 }
 
 static struct g2h_error *put_allocator(const struct report *report, uint32_t item)
@@ -247,7 +276,8 @@ static struct g2h_error *put_stack_suspect(const struct report *report, uint32_t
     return report_put_frames(report, goroutine);
 }
 
-/* Puts how many of the objects of class runtime.g belong to goroutines that have ended. */
+/* Puts how many of the objects of class runtime.g belong to goroutines that have ended, if most of
+ * them do: what those of others hold, like labels of the profiler, is in use. */
 static struct g2h_error *put_ended(const struct report *report, uint32_t item)
 {
     static const char g[] = "runtime.g";
@@ -257,7 +287,7 @@ static struct g2h_error *put_ended(const struct report *report, uint32_t item)
     if (size != sizeof(g) - 1 || memcmp(name, g, size) != 0)
         return NULL;
     TRY(report_find_ended(report, &ended));
-    if (ended.count == 0)
+    if (ended.count < (report_node(report, item)->count + 1) / 2)
         return NULL;
     PAGE_PUT(
         report->page,
@@ -307,6 +337,8 @@ static void put_holder(const struct report *report, uint32_t node)
     else
         PAGE_PUT(report->page, ", in %", report_name(report, "class", node),
                  page_count("count", holder->count));
+    if (suspects_are_timers(&report->merged, node))
+        page_say(report->page, ", the runtime's timers");
     page_close(report->page);
 }
 
@@ -331,6 +363,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
         return report_put_deferred(report, suspect->item);
     if (report_is_kind(report, suspect->item, G2H_NODE_STACK))
         return put_stack_suspect(report, suspect->item);
+    put_timers(report, suspect);
     TRY(put_ended(report, suspect->item));
     TRY(put_each(report, suspect));
     TRY(report_put_keys(report, suspect->item));

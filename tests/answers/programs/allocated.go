@@ -13,6 +13,12 @@
 //	says ^      allocated by main\.await allocated\.go:\d+ \(
 //	never allocated by main\.tick
 //	samples
+//	case processors SHAPE=timers GOMAXPROCS=4
+//	says ^  1 .* \d+,\d{3} (runtime\.timeTimer|time\.Timer), in .*, the runtime's timers$
+//	says ^      held by
+//	says ^      allocated by main\.await allocated\.go:\d+ \(
+//	is r.suspects.length === 1 && r.suspects[0].most === undefined
+//	is (r.suspects[0].timers ?? r.suspects[0]).count >= 20_000
 //	case contexts SHAPE=contexts
 //	says ^  1 .* 20,000 context\.cancelCtx
 //	says ^      allocated by main\.watch allocated\.go:\d+ \(
@@ -84,7 +90,7 @@ func tick(i int) {
 	time.AfterFunc(time.Hour, func() { bSeen[i].id++ }).Stop()
 }
 
-// Timers end in the runtime's heaps of timers.
+// Timers end in the runtime's heaps of timers. Until Go 1.22 those that were stopped may stay there for a while.
 func timers() {
 	runtime.MemProfileRate = 512
 	for i := 0; i < 20_000; i++ {

@@ -48,7 +48,6 @@ type sample struct{ at, value, weight uint64 }
 
 type series struct{ last []sample }
 
-
 // frame has an array that slices lead to: it is no []byte.
 type frame struct {
 	number uint64

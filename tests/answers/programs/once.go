@@ -68,7 +68,6 @@ func chunks(n int) [][]byte {
 	return all
 }
 
-
 var aPlan = sync.OnceValue(func() *plan { return &plan{"small", chunks(10)} })
 var bPlan = sync.OnceValue(func() *plan { return &plan{"large", chunks(10_000)} })
 var aRoute = sync.OnceValue(func() *route { return &route{"small", chunks(10)} })

@@ -1,14 +1,14 @@
-// Objects whose type no typed pointer tells: what a spill slot has, labels, victims of a pool, pins, and results of sync.Once….
+// Objects whose type no typed pointer tells: what a spill slot has, labels, and victims of a pool.
 //
 //	from 1.21
 //	case spill SHAPE=spill
 //	says[plain] ^      hold        \S+ \(for main\.bReplies\) of main\.render untyped\.go:\d+: bytes\.Buffer, 205 kB each
 //	says[stripped] ^      hold        \S+ of main\.render untyped\.go:\d+: bytes\.Buffer, 205 kB each
-//	tells ^  bytes\.Buffer +80 
+//	tells ^  bytes\.Buffer +80\b
 //	never main\.cursor
 //	case assertion SHAPE=assertion
 //	says ^      hold        \S+ of main\.crawl untyped\.go:\d+: main\.page, 115 kB each
-//	tells ^  main\.page +5,050 
+//	tells ^  main\.page +5,050\b
 //	never main\.card
 //	case either SHAPE=either
 //	says ^  1 .*  50 goroutines .* main\.either
@@ -17,6 +17,12 @@
 //	tells ^  pprof\.labelMap +[24]0,000
 //	tells ^  \(string\) +(39|40),\d{3}
 //	never ^  ptr
+//	never goroutines have ended
+//	case victim SHAPE=victim
+//	says ^  1 .* \d+ bytes\.Buffer
+//	says ^      each        10[67] kB = 48 B \+ \[\]uint8 106 kB$
+//	says[plain] ^      held by     main\.bReplies\.victim\[
+//	never main\.cursor
 package main
 
 import (
@@ -182,30 +188,8 @@ func victim() {
 	runtime.GC()
 }
 
-var aPins, bPins runtime.Pinner
-
-func pinned() {
-	for i := 0; i < 1000; i++ {
-		bPins.Pin(&page{title: fmt.Sprint("title", i), body: make([]byte, 10_000)})
-	}
-	aPins.Pin(&page{})
-}
-
-type table struct {
-	name string
-	rows [][]byte
-}
-
-func load(name string, rows int) *table {
-	t := &table{name: name}
-	for i := 0; i < rows; i++ {
-		t.rows = append(t.rows, make([]byte, 1000))
-	}
-	return t
-}
-
 func main() {
-	shapes := map[string]func(){"spill": spill, "assertion": assertion, "either": either, "labels": labels, "victim": victim, "pinned": pinned, "once": once}
+	shapes := map[string]func(){"spill": spill, "assertion": assertion, "either": either, "labels": labels, "victim": victim}
 	shapes[os.Getenv("SHAPE")]()
 	if os.Getenv("SHAPE") != "victim" {
 		runtime.GC()
@@ -213,22 +197,4 @@ func main() {
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
 	runtime.KeepAlive(aCards)
-	runtime.KeepAlive(&aPins)
-	runtime.KeepAlive(&bPins)
-}
-
-var aTable = sync.OnceValue(func() *table { return load("small", 10) })
-var bTable = sync.OnceValue(func() *table { return load("large", 10_000) })
-var bRows = sync.OnceValues(func() (map[string]*page, error) {
-	m := map[string]*page{}
-	for i := 0; i < 1000; i++ {
-		m[fmt.Sprint("p", i)] = &page{body: make([]byte, 1000)}
-	}
-	return m, nil
-})
-
-func once() {
-	aTable()
-	bTable()
-	bRows()
 }
