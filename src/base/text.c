@@ -50,6 +50,24 @@ void text_append_grouped(struct text *text, uint64_t number)
     text_printf(text, number >= 1000 ? ",%03u" : "%u", (unsigned)(number % 1000));
 }
 
+void text_append_bytes(struct text *text, uint64_t bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    double value = (double)bytes / 1000;
+    size_t unit = 0;
+    if (bytes < 1000) {
+        text_printf(text, "%u B", (unsigned)bytes);
+        return;
+    }
+    for (; value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+        value /= 1000;
+    text_printf(text,
+                value < 9.995   ? "%.2f %s"
+                : value < 99.95 ? "%.1f %s"
+                                : "%.0f %s",
+                value, units[unit]);
+}
+
 static bool is_read_as(const char *text, double value, bool is_narrow)
 {
     return is_narrow ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;

@@ -37,6 +37,9 @@ void text_append_number(struct text *text, uint64_t number);
 /* Appends the digits of a number in groups of three: 1,234. */
 void text_append_grouped(struct text *text, uint64_t number);
 
+/* Appends a number of bytes in units of a thousand: 17 B, 1.25 kB, 610 MB. */
+void text_append_bytes(struct text *text, uint64_t bytes);
+
 /* Appends a number as Go's %v formats it, strconv's 'g' with the fewest digits: 0.1, 1e+06, NaN,
  * +Inf. is_narrow says that it is a float32. The result is the same in every locale. */
 void text_append_float(struct text *text, double value, bool is_narrow);

@@ -49,30 +49,12 @@ void page_append_clipped(struct text *text, const char *data, size_t size, size_
     append_words(text, "…");
 }
 
-static void append_bytes(struct text *text, uint64_t bytes)
-{
-    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
-    double value = (double)bytes / 1000;
-    size_t unit = 0;
-    if (bytes < 1000) {
-        text_printf(text, "%" PRIu64 " B", bytes);
-        return;
-    }
-    for (; value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
-        value /= 1000;
-    text_printf(text,
-                value < 9.995   ? "%.2f %s"
-                : value < 99.95 ? "%.1f %s"
-                                : "%.0f %s",
-                value, units[unit]);
-}
-
 static void append_change(struct text *text, int64_t change, bool is_bytes)
 {
     const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
     append_words(text, change < 0 ? "-" : "+");
     if (is_bytes)
-        append_bytes(text, size);
+        text_append_bytes(text, size);
     else
         text_append_grouped(text, size);
 }
@@ -87,7 +69,7 @@ void page_append(struct text *text, const struct page_field *field)
         text_append_grouped(text, field->number);
         break;
     case PAGE_BYTES:
-        append_bytes(text, field->number);
+        text_append_bytes(text, field->number);
         break;
     case PAGE_CHANGE:
     case PAGE_BYTES_CHANGE:
