@@ -155,6 +155,7 @@ static struct g2h_error *build(const struct options *options, const struct serie
                                                     .typing = conversion->typing,
                                                     .threads = options->threads,
                                                     .redaction = series->redaction,
+                                                    .memory = &conversion->origin.memory,
                                                     .no_stacks = options->no_stacks,
                                                     .full_names = options->full_names,
                                                     .no_dominators = options->format->needs == 0 &&

@@ -7,6 +7,7 @@
 #ifndef GO2HEAPSNAPSHOT_GRAPH_H
 #define GO2HEAPSNAPSHOT_GRAPH_H
 
+#include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/typing.h>
 #include <go2heapsnapshot/visibility.h>
 
@@ -19,10 +20,12 @@ struct g2h_graph_options {
     const struct g2h_typing *typing; /* typing of the same heap and executable; NULL: none */
     unsigned threads;                /* 0: one per processor */
     const struct g2h_redaction
-        *redaction;  /* strings are named by their length, rounded up, and a hash with the
-                        redaction's key; names contain no numbers of the heap. NULL: strings and
-                        numbers are shown */
-    bool no_stacks;  /* leaves out the nodes of goroutines' stacks */
+        *redaction; /* strings are named by their length, rounded up, and a hash with the
+                       redaction's key; names contain no numbers of the heap. NULL: strings and
+                       numbers are shown */
+    const struct g2h_memory *memory; /* of the process that the heap was read from: gives nodes for
+                        the mappings that pointers lead to. NULL: not known */
+    bool no_stacks;                  /* leaves out the nodes of goroutines' stacks */
     bool full_names; /* calls packages by their full import paths everywhere. Otherwise packages are
                         called by their names, "mvcc.Watcher", except those whose name several
                         packages of exe share. Without exe, names are those of the dump */

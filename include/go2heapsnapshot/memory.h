@@ -41,6 +41,7 @@ struct g2h_mapped_file {
 struct g2h_mapping {
     uint64_t start, end, resident;
     enum g2h_memory_part part; /* G2H_MEMORY_FILES or G2H_MEMORY_C */
+    char *name; /* a file's base name, "[heap]", or NULL if the system has no name for it */
 };
 
 struct g2h_memory {

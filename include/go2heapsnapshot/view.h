@@ -98,7 +98,7 @@ G2H_PUBLIC void g2h_text_deinit(struct g2h_text *text);
 
 /* ---- nodes ---- */
 
-/* What a node stands for. There is at most one node of each kind up to G2H_NODE_SEVERAL. */
+/* What a node stands for. There is at most one node of each kind up to G2H_NODE_MAPPINGS. */
 enum g2h_node_kind {
     G2H_NODE_ROOT,
     G2H_NODE_GC_ROOTS,
@@ -120,6 +120,7 @@ enum g2h_node_kind {
     G2H_NODE_FUNCTIONS,
     G2H_NODE_SEVERAL, /* "(held by several)", which holds nothing: its edges are weak, largest
                          target first */
+    G2H_NODE_MAPPINGS,
 
     G2H_NODE_GOROUTINE,
     G2H_NODE_FRAME,
@@ -139,6 +140,8 @@ enum g2h_node_kind {
                                      have the same functions on their stacks */
     G2H_NODE_STACK,               /* the stack of a goroutine */
     G2H_NODE_DEFERRED_CALLS,      /* the calls that one function has deferred */
+    G2H_NODE_MAPPING, /* memory outside of the heap that something points into; its key is its
+                         address */
 
     G2H_NODE_OBJECT,
     G2H_NODE_TEXT, /* an object that holds the contents of strings */

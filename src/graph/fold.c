@@ -3,9 +3,10 @@
  *
  * The kept nodes are the upper part of the tree of dominators: nodes are folded in the order of
  * their worth, which is their retained size, so that no node is folded before the nodes that it
- * dominates. Each folded node belongs to the last of its dominators that is kept, d; the nodes of
- * one class that belong to the same d become one written node F(d, class). How many nodes will be
- * written for a given worth is counted without writing any, and the worth is searched for.
+ * dominates; a mapping, which retains nothing, is worth its resident size. Each folded node belongs
+ * to the last of its dominators that is kept, d; the nodes of one class that belong to the same d
+ * become one written node F(d, class). How many nodes will be written for a given worth is counted
+ * without writing any, and the worth is searched for.
  *
  * Every strong edge u → v of the graph becomes an edge between the nodes that u and v have become.
  * Two kinds of edges are added: d → F for each F, and d → k if a kept node k, whose dominator is d,
@@ -148,6 +149,13 @@ static struct g2h_error *find_classes(void *context, size_t task, unsigned worke
     return NULL;
 }
 
+/* Returns the resident size of the mapping that begins at an address. */
+static uint64_t resident_at(const struct g2h_memory *memory, uint64_t address)
+{
+    uint32_t mapping;
+    return mappings_find(memory, address, &mapping) ? memory->mappings[mapping].resident : 0;
+}
+
 static struct g2h_error *classify(struct folding *folding)
 {
     const struct g2h_graph *graph = folding->graph;
@@ -158,8 +166,10 @@ static struct g2h_error *classify(struct folding *folding)
         const enum g2h_node_kind kind = graph->roots.nodes.data[i].kind;
         folding->fate[preorder] =
             kind == G2H_NODE_STACK ? graph->roots.nodes.data[i].name : CLASS_SYNTHETIC;
-        if (kind <= G2H_NODE_SEVERAL)
+        if (kind <= G2H_NODE_MAPPINGS)
             folding->worth[preorder] = WORTH_KEPT;
+        if (kind == G2H_NODE_MAPPING)
+            folding->worth[preorder] += resident_at(graph->memory, graph->roots.nodes.data[i].key);
         if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)
             folding->fate[preorder] = FATE_LEFT_OUT;
     }

@@ -32,9 +32,10 @@ struct sharing {
 
 struct g2h_graph {
     const struct g2h_heap *heap;
-    const struct g2h_exe *exe;     /* may be NULL */
-    const struct typing *typing;   /* NULL without an executable */
-    const struct targets *targets; /* of pointers between objects: typing's, or own_targets */
+    const struct g2h_exe *exe;       /* may be NULL */
+    const struct typing *typing;     /* NULL without an executable */
+    const struct g2h_memory *memory; /* may be NULL */
+    const struct targets *targets;   /* of pointers between objects: typing's, or own_targets */
     struct targets own_targets;
     unsigned threads;
     struct g2h_graph_account account;

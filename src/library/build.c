@@ -52,10 +52,12 @@ static struct g2h_error *collect_names(struct g2h_graph *graph)
     return names_collect(&graph->names, graph->targets, graph->threads);
 }
 
-static struct g2h_error *find_roots(struct g2h_graph *graph, bool no_stacks)
+static struct g2h_error *find_roots(struct g2h_graph *graph,
+                                    const struct g2h_graph_options *options)
 {
-    const struct root_sources sources = {graph->heap,    graph->exe,    graph->typing,
-                                         graph->targets, &graph->names, no_stacks};
+    const struct root_sources sources = {graph->heap,       graph->exe,    graph->typing,
+                                         graph->targets,    &graph->names, graph->memory,
+                                         options->no_stacks};
     return roots_init(&graph->roots, &sources);
 }
 
@@ -90,9 +92,10 @@ static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_o
                                                 !options->full_names};
     TRY(names_init(&graph->names, graph->heap, &names_options));
     TRY(name_pointers(graph, options->typing));
-    TRY(find_roots(graph, options->no_stacks));
+    TRY(find_roots(graph, options));
     TRY(graph_reach(graph, &graph->node_owners));
     TRY(collect_names(graph));
+    TRY(roots_name_mapped(&graph->roots, graph->heap, &graph->names));
     if (graph->typing)
         TRY(typing_account(graph->typing, graph->live, &graph->type_account));
     TRY(graph_add_shortcuts(graph));
@@ -122,6 +125,7 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
         options = &none;
     graph->heap = heap;
     graph->exe = options->exe;
+    graph->memory = options->memory;
     graph->threads = options->threads > 0 ? options->threads : workers_available();
     TRY(build(graph, options));
     *ret = take_pointer(graph);

@@ -282,6 +282,19 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
         text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
 }
 
+void namer_append(const struct namer *namer, const struct edge_name *name, struct text *text)
+{
+    size_t size;
+    if (name->form == EDGE_NAME_INDEX) {
+        text_printf(text, "[%llu]", (unsigned long long)name->value);
+    } else if (name->form == EDGE_NAME_KEY) {
+        append_key(namer->names, name->value, text);
+    } else {
+        const char *string = string_pool_text(&namer->names->strings, (uint32_t)name->value, &size);
+        text_append(text, string, size);
+    }
+}
+
 /* Allocates the strings of keys. */
 static struct g2h_error *place_keys(struct names *names, const uint64_t *keys, size_t count)
 {

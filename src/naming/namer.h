@@ -197,6 +197,9 @@ static inline uint64_t namer_value(const struct namer *namer, uint64_t offset)
 /* Interns the names of keys, which must be ascending and unique. */
 struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count);
 
+/* Appends a name as text, whether it was collected or not: "Config.TLS", "[3]", "f16". */
+void namer_append(const struct namer *namer, const struct edge_name *name, struct text *text);
+
 /* Returns the string of a plain offset, or NAME_NONE if it was not collected. */
 static inline uint32_t names_of_offset(const struct names *names, uint64_t offset)
 {

@@ -274,7 +274,7 @@ static uint64_t synthetic_id(uint64_t key, uint32_t attempt)
  * to be hashed. */
 static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
 {
-    return kind <= G2H_NODE_SEVERAL                                ? 2 * ((uint64_t)kind + 1)
+    return kind <= G2H_NODE_MAPPINGS                               ? 2 * ((uint64_t)kind + 1)
            : kind == G2H_NODE_GOROUTINE && key < GOROUTINE_IDS / 2 ? GOROUTINE_IDS + 2 * key
                                                                    : 0;
 }

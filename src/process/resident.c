@@ -152,11 +152,18 @@ static int compare_sizes(const void *a, const void *b)
     return strcmp(one->path, other->path);
 }
 
-static void keep(const struct mapping *mapping, enum g2h_memory_part part, struct g2h_memory *ret)
+/* Lists a mapping, if any of it is resident. Returns false if memory runs out. */
+static bool keep(const struct mapping *mapping, enum g2h_memory_part part, struct g2h_memory *ret)
 {
-    if (mapping->resident > 0)
-        ret->mappings[ret->mapping_count++] =
-            (struct g2h_mapping){mapping->start, mapping->end, mapping->resident, part};
+    const char *slash = memrchr(mapping->path, '/', mapping->path_size),
+               *name = slash ? slash + 1 : mapping->path, *end = mapping->path + mapping->path_size;
+    struct g2h_mapping new = {mapping->start, mapping->end, mapping->resident, part, NULL};
+    if (mapping->resident == 0)
+        return true;
+    if (name < end && !(new.name = strndup(name, (size_t)(end - name))))
+        return false;
+    ret->mappings[ret->mapping_count++] = new;
+    return true;
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -180,7 +187,7 @@ static struct g2h_error *add_file(const struct mapping *mappings, size_t count,
     if (is_code || file.resident == 0)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        keep(&mappings[i], G2H_MEMORY_FILES, memory);
+        TRY_MEMORY(keep(&mappings[i], G2H_MEMORY_FILES, memory));
     file.path = strndup(mappings->path, mappings->path_size);
     TRY_MEMORY(file.path);
     memory->files[memory->file_count++] = file;
@@ -264,7 +271,7 @@ static bool sort_out(struct sorting *sorting, const struct mapping *mapping, str
         sorting->heap += mapping->resident;
     } else {
         sorting->rest += mapping->resident;
-        keep(mapping, G2H_MEMORY_C, ret);
+        return keep(mapping, G2H_MEMORY_C, ret);
     }
     return true;
 }
@@ -293,6 +300,8 @@ void g2h_memory_deinit(struct g2h_memory *memory)
 {
     for (size_t i = 0; i < memory->file_count; i++)
         free(memory->files[i].path);
+    for (size_t i = 0; i < memory->mapping_count; i++)
+        free(memory->mappings[i].name);
     free(memory->files);
     free(memory->mappings);
     *memory = (struct g2h_memory){0};

@@ -13,8 +13,10 @@ void builder_init(struct builder *builder, struct roots *roots, const struct roo
         .typing = sources->typing,
         .targets = sources->targets,
         .names = sources->names,
+        .memory = sources->memory,
         .no_stacks = sources->no_stacks,
         .globals = UINT32_MAX,
+        .mappings = UINT32_MAX,
         .lines_left = exe_lines_most(sources->exe),
     };
 }
@@ -26,6 +28,7 @@ void builder_deinit(struct builder *builder)
     free(builder->functions.data);
     map_deinit(&builder->function_by_entry);
     map_deinit(&builder->packages);
+    map_deinit(&builder->mapping_nodes);
     map_deinit(&builder->goroutine_by_g);
     map_deinit(&builder->creation_sites);
     map_deinit(&builder->threads);
@@ -99,14 +102,16 @@ bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_typ
                          uint64_t value)
 {
     struct root_account *account = &builder->roots->account;
-    uint32_t name, object;
+    uint32_t name, object, mapping;
     if (value == 0)
         return true;
     account->pointers++;
     object = heap_find(builder->heap, value);
     if (object == UINT32_MAX) {
         account->pointers_missed++;
-        return true;
+        return !builder_find_mapping(builder, value, &mapping) ||
+               (builder_label(builder, &name) &&
+                builder_point_at_mapping(builder, source, name, mapping));
     }
     account->pointers_hit++;
     return builder_label(builder, &name) &&

@@ -39,10 +39,12 @@ struct builder {
     const struct typing *typing; /* may be NULL */
     const struct targets *targets;
     struct names *names;
-    bool no_stacks;   /* makes no nodes for goroutines' stacks */
-    struct text text; /* the name that is being made */
-    uint32_t root, globals;
-    struct map packages; /* string of the name → node */
+    const struct g2h_memory *memory;  /* of the process; may be NULL */
+    bool no_stacks;                   /* makes no nodes for goroutines' stacks */
+    struct text text;                 /* the name that is being made */
+    uint32_t root, globals, mappings; /* the last two: UINT32_MAX if not added yet */
+    struct map mapping_nodes;         /* number of a mapping → node */
+    struct map packages;              /* string of the name → node */
 
     uint8_t *frame_pointed;            /* by frame: whether something points into its contents */
     VECTOR(struct function) functions; /* ascending by entry, after all frames have been read */
@@ -101,8 +103,8 @@ bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
 bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
                               enum g2h_node_kind kind, uint64_t key, uint32_t name, uint32_t *ret);
 
-/* Adds an edge to the object that value points to, if there is one. The edge's name is the
- * builder's text, or name. */
+/* Adds an edge to the object that value points to, or a weak one to the mapping; none if it points
+ * to neither. The edge's name is the builder's text, or name. */
 bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
                          uint64_t value);
 bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
@@ -180,5 +182,17 @@ struct g2h_error *builder_add_allocation_sites(struct builder *builder);
 
 /* (guesses), (parts): remarks.c */
 struct g2h_error *builder_add_remarks(struct builder *builder);
+
+/* (mappings), and the list of the objects' words that point into them: mappings.c */
+struct g2h_error *builder_add_mappings(struct builder *builder);
+
+/* Finds the mapping outside of the heap that value, which hits no object, points into. Returns
+ * false if there is none, or if value is the runtime's description of a type. */
+bool builder_find_mapping(const struct builder *builder, uint64_t value, uint32_t *ret);
+
+/* Adds a weak edge to a mapping, with a name that has been interned. Returns false if memory runs
+ * out. The builder's text changes. */
+bool builder_point_at_mapping(struct builder *builder, uint32_t source, uint32_t name,
+                              uint32_t mapping);
 
 #endif

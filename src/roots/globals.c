@@ -137,9 +137,9 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
     uint64_t offset, value;
     pointers_of_fields(builder->heap, segment->contents, segment->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        uint32_t parent = node;
-        if (heap_find(builder->heap, value) !=
-            UINT32_MAX) /* a package without pointers to objects needs no node */
+        uint32_t parent = node, mapping;
+        if (heap_find(builder->heap, value) != UINT32_MAX ||
+            builder_find_mapping(builder, value, &mapping)) /* others need no node of a package */
             TRY_MEMORY(name_global(builder, segment->address + offset, node, &parent));
         if (!builder->typing)
             builder_append_dynamic_type(builder, &segment->contents, offset);

@@ -107,7 +107,8 @@ static struct g2h_error *add_all(struct builder *builder)
     TRY(builder_add_defers_and_panics(builder));
     TRY(add_other_roots(builder));
     TRY(builder_add_allocation_sites(builder));
-    return builder_add_remarks(builder);
+    TRY(builder_add_remarks(builder));
+    return builder_add_mappings(builder);
 }
 
 struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources)
@@ -123,5 +124,6 @@ void roots_deinit(struct roots *roots)
     free(roots->edges.data);
     free(roots->goroutines.data);
     free(roots->frames.data);
+    free(roots->mapped.data);
     *roots = (struct roots){0};
 }

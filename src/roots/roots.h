@@ -8,14 +8,17 @@
  *                     → (cleanups)   see graph/cleanups.c
  *                     → (held by several)   see graph/several.c
  *        → (unreachable)            see graph/reach.c
- *        → (OS threads), (allocation sites), (guesses), (parts), (functions)
+ *        → (OS threads), (allocation sites), (guesses), (parts), (functions),
+ *          (mappings)
  *
- * The edges that begin at objects but are no pointers are here as well: they lead to allocation
- * sites, and to nodes for remarks on an object. So are the pointers to deferred calls, which are
- * weak (heap/targets.h).
+ * The edges that begin at objects but are no pointers to objects are here as well: they lead to
+ * allocation sites, to nodes for remarks on an object, and to mappings outside of the heap. So are
+ * the pointers to deferred calls, which are weak (heap/targets.h).
  */
 #ifndef ROOTS_ROOTS_H
 #define ROOTS_ROOTS_H
+
+#include <go2heapsnapshot/memory.h>
 
 #include "heap/targets.h"
 #include "naming/names.h"
@@ -70,12 +73,19 @@ struct root_goroutine {
     bool dumps_heap;
 };
 
+/* A word of an object that points into a mapping outside of the heap. */
+struct mapped_word {
+    uint64_t offset;
+    uint32_t object, node; /* node: of the mapping */
+};
+
 struct roots {
     VECTOR(struct synthetic) nodes; /* the first one is the root */
     VECTOR(struct edge) edges;
     uint32_t gc_roots; /* node */
     VECTOR(struct root_goroutine) goroutines;
     VECTOR(struct root_frame) frames;
+    VECTOR(struct mapped_word) mapped; /* in the order of objects, until they are edges */
     struct root_account account;
 };
 
@@ -86,7 +96,8 @@ struct root_sources {
     const struct typing *typing; /* may be NULL */
     const struct targets *targets;
     struct names *names;
-    bool no_stacks; /* makes no nodes for goroutines' stacks */
+    const struct g2h_memory *memory; /* of the process; may be NULL */
+    bool no_stacks;                  /* makes no nodes for goroutines' stacks */
 };
 
 /* Appends the goroutine's state, as a traceback shows it: "select". */
@@ -96,6 +107,15 @@ void root_goroutine_append_state(const struct g2h_heap *heap,
 /* Makes all root nodes and their edges. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources);
 void roots_deinit(struct roots *roots);
+
+/* Adds edges for the objects' words that point into mappings, once names has what names of elements
+ * need. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *heap,
+                                    struct names *names);
+
+/* Finds the mapping outside of the heap that has an address. Returns false if there is none. memory
+ * may be NULL. */
+bool mappings_find(const struct g2h_memory *memory, uint64_t address, uint32_t *ret);
 
 static inline struct node node_synthetic(uint32_t index)
 {

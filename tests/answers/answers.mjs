@@ -18,8 +18,10 @@
 //   is EXPRESSION                   in JavaScript, of the report r (as JSON): true
 //   samples                         who allocated the objects of each class, and of how many samples, is what SQLite has of the
 //                                   same heap; each function must allocate the objects of a class on one line only
+//   points REGEX                    is what an edge to a mapping outside of the heap says in the snapshot that DevTools loads:
+//                                   what has the pointer, the pointer's name, the mapping: main.T data 33.6 MB table.db
 //
-// says[WAY], tells[WAY], never[WAY] and is[WAY] are only for programs that were built in that way.
+// says[WAY], tells[WAY], never[WAY], is[WAY] and points[WAY] are only for programs that were built in that way.
 
 import {execFile, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -29,6 +31,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 
 import {end, report} from '../tap.mjs';
+import {mappingsOf} from './mappings.mjs';
 import {walk} from './walk.mjs';
 
 const [program, directory, release, ...asked] = process.argv.slice(2);
@@ -61,7 +64,7 @@ function casesOf(source) {
       current[word] = words;
     } else if (word === 'base') {
       current.base = true;
-    } else if (['says', 'tells', 'never', 'is', 'samples'].includes(word)) {
+    } else if (['says', 'tells', 'never', 'is', 'samples', 'points'].includes(word)) {
       current.checks.push({word, way, argument});
     } else {
       throw new Error(`the word is none of a case's: ${line}`);
@@ -100,8 +103,9 @@ async function reportOf(app, name, each) {
     writeFileSync(`${name}.txt`, text);
     const json = each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
     const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
+    const mappings = each.checks.some(({word}) => word === 'points') && await mappingsIn(name, running.pid, run, each.options);
     await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.dump`);
-    return {text, json, allocated};
+    return {text, json, allocated, mappings};
   } finally {
     process.off('exit', kill);
     kill();
@@ -139,6 +143,15 @@ async function allocatedBy(name, pid, run) {
   return {said, counted};
 }
 
+/** Returns the edges to mappings in the snapshot of a process. */
+async function mappingsIn(name, pid, run, options) {
+  const snapshot = `${name}.heapsnapshot`;
+  await run('--pid', String(pid), '-o', snapshot, ...options);
+  const edges = await mappingsOf(snapshot);
+  rmSync(snapshot);
+  return edges;
+}
+
 /** Checks all that the report says of a dump by the tables of SQLite; returns what is wrong. */
 function wrongInGraph(app, name) {
   const wrong = [];
@@ -154,7 +167,7 @@ function wrongInGraph(app, name) {
 }
 
 /** Checks a report; returns what is wrong. */
-function wrongWith({text, json, allocated}, checks, way) {
+function wrongWith({text, json, allocated, mappings}, checks, way) {
   const wrong = [];
   let rest = text.split('\n').slice(0, FIRST_SCREEN).join('\n');
   for (const check of checks) {
@@ -166,6 +179,10 @@ function wrongWith({text, json, allocated}, checks, way) {
     if (check.word === 'samples') {
       const [said, counted] = [allocated.said, allocated.counted].map(rows => rows.map(row => row.join(' ')).join(', '));
       if (said !== counted || said === '') wrong.push(`samples: the report says ${said}; SQLite has ${counted}`);
+      continue;
+    }
+    if (check.word === 'points') {
+      if (!mappings.some(edge => new RegExp(check.argument).test(edge))) wrong.push(`no edge is ${check.argument}`);
       continue;
     }
     const pattern = new RegExp(check.argument, 'm'), found = pattern.exec(check.word === 'says' ? rest : text);

@@ -1,17 +1,22 @@
 /*
  * outside: which fields and variables point to memory outside of the heap; see sections.h.
  *
- * Looked at are the slices and strings of all objects and of the variables of packages. If a place
- * points into a mapping, all that is resident of the mapping counts for the place, once. The
- * runtime's own places are left out. Fields and variables come before elements of slices and maps,
- * which are told by what holds the first of them.
+ * The graph has an edge for each pointer into a mapping. If a place, such as a field of a type,
+ * points into a mapping, all that is resident of the mapping counts for the place, once. Garbage
+ * and the runtime's own places are left out. Fields and variables come before elements of slices
+ * and maps, which are told by what holds the first of them. The list of all mappings that packages
+ * syscall and x/sys/unix keep is told only if the program has no pointer of its own.
  */
 #include <string.h>
+
+#include <go2heapsnapshot/heap.h>
 
 #include "base/bisect.h"
 #include "base/map.h"
 #include "base/scope.h"
+#include "base/strings.h"
 #include "output/report/sections.h"
+#include "output/report/steps.h"
 #include "output/report/way.h"
 
 enum {
@@ -20,55 +25,159 @@ enum {
 };
 
 struct place {
-    uint32_t number, object; /* object: the first that has it; UINT32_MAX: a variable has it */
+    uint32_t number; /* string of its name */
+    uint32_t object; /* the first node that has it, if that tells what it is; else UINT32_MAX */
     uint64_t bytes;
 };
 
 struct search {
-    const struct g2h_memory *memory;
+    const struct report *report;
     enum g2h_memory_part part;
-    struct map seen;   /* pairs of a place and a mapping */
-    struct map places; /* by number: index into list */
-    VECTOR(struct place) list;
-    bool failed; /* memory ran out */
+    struct g2h_edges *edges;
+    struct map mappings;       /* node → mapping */
+    struct map known;          /* pairs of what has a pointer and the pointer's name → place */
+    struct map seen;           /* pairs of a place and a mapping */
+    struct string_pool names;  /* by place */
+    VECTOR(struct place) list; /* until it is sorted, in the order of names */
 };
 
 static void search_deinit(struct search *search)
 {
+    g2h_edges_destroy(search->edges);
+    map_deinit(&search->mappings);
+    map_deinit(&search->known);
     map_deinit(&search->seen);
-    map_deinit(&search->places);
+    string_pool_deinit(&search->names);
     free(search->list.data);
 }
 
-/* Adds the bytes of a mapping to a place, unless it has them. Returns false if memory runs out. */
-static bool add(struct search *search, const struct g2h_capacity *capacity, size_t mapping)
+/* Finds the nodes of the part's mappings. */
+static struct g2h_error *find_mappings(struct search *search)
 {
-    const uint64_t pair = (uint64_t)capacity->place << 32 | mapping;
-    const struct place new = {capacity->place, capacity->object, 0};
-    uint32_t index;
-    if (map_get(&search->seen, pair) != MAP_NONE)
-        return true;
-    if (!map_put(&search->seen, pair, 0, &index) ||
-        !map_put(&search->places, capacity->place, (uint32_t)search->list.count, &index) ||
-        (index == search->list.count && !vector_push(&search->list, new)))
-        return false;
-    search->list.data[index].bytes += search->memory->mappings[mapping].resident;
-    return true;
+    const struct g2h_view *view = search->report->view;
+    const struct g2h_memory *memory = search->report->memory;
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_node node;
+    uint32_t at, number;
+    for (uint32_t i = 0; i < synthetic; i++) {
+        g2h_view_node(view, i, &node);
+        if (node.kind != G2H_NODE_MAPPING)
+            continue;
+        BISECT(at, (uint32_t)memory->mapping_count, memory->mappings[at].start < node.key);
+        if (memory->mappings[at].part == search->part)
+            TRY_MEMORY(map_put(&search->mappings, i, at, &number));
+    }
+    return NULL;
 }
 
-static bool visit(void *context, const struct g2h_capacity *capacity)
+static bool begins_with(const struct text *name, const char *prefix)
 {
-    struct search *search = context;
-    const struct g2h_mapping *mappings = search->memory->mappings;
-    size_t after;
-    if (capacity->kind != G2H_CAPACITY_SLICE && capacity->kind != G2H_CAPACITY_STRING)
-        return true;
-    BISECT(after, search->memory->mapping_count, mappings[after].start <= capacity->address);
-    if (after == 0 || capacity->address >= mappings[after - 1].end ||
-        mappings[after - 1].part != search->part)
-        return true;
-    search->failed = !add(search, capacity, after - 1);
-    return !search->failed;
+    return name->size >= strlen(prefix) && memcmp(name->data, prefix, strlen(prefix)) == 0;
+}
+
+/* Appends the name of a pointer without the numbers and keys of elements: chunks[3].data becomes
+ * chunks[].data. */
+static void append_pointer(const struct search *search, const struct g2h_edge *edge,
+                           struct text *text)
+{
+    size_t size;
+    const char *name = g2h_view_name(search->report->view, edge->name, &size);
+    bool is_inside = false;
+    if (text->size > 0 && size > 0 && name[0] != '[')
+        text_append(text, ".", 1);
+    for (size_t i = 0; i < size; i++) {
+        is_inside = is_inside && name[i] != ']';
+        if (!is_inside)
+            text_append(text, &name[i], 1);
+        is_inside = is_inside || name[i] == '[';
+    }
+}
+
+/* Returns whether a class says whose field a pointer is: main.T, but not []T or ptr64. */
+static bool has_fields(const char *class, size_t size)
+{
+    const char *bracket = size > 0 ? memchr(class, '[', size) : NULL;
+    const size_t before = bracket ? (size_t)(bracket - class) : size;
+    return before > 0 && memchr(class, '.', before) != NULL;
+}
+
+/* Makes the name of the place that a pointer is in. */
+static struct g2h_error *name_place(const struct search *search, const struct g2h_node *source,
+                                    const struct g2h_edge *edge, struct text *ret,
+                                    bool *ret_is_element)
+{
+    const struct g2h_view *view = search->report->view;
+    size_t size;
+    const char *class = g2h_view_name(view, source->name, &size);
+    ret->size = 0;
+    *ret_is_element = false;
+    if (source->object == UINT32_MAX)
+        return steps_append_pointer(view, search->edges, edge, ret);
+    *ret_is_element = !has_fields(class, size);
+    text_append(ret, class, size);
+    if (!*ret_is_element)
+        append_pointer(search, edge, ret);
+    return NULL;
+}
+
+/* Finds the place that a pointer is in. */
+static struct g2h_error *find_place(struct search *search, const struct g2h_node *source,
+                                    const struct g2h_edge *edge, uint32_t *ret)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    const uint64_t pair = (uint64_t)source->name << 32 | edge->name;
+    bool is_element;
+    *ret = map_get(&search->known, pair);
+    if (*ret != MAP_NONE)
+        return NULL;
+    TRY(name_place(search, source, edge, &name, &is_element));
+    TRY_MEMORY(!name.failed && string_pool_intern(&search->names, name.data, name.size, ret));
+    if (*ret == search->list.count)
+        TRY_MEMORY(vector_push(&search->list,
+                               ((struct place){*ret, is_element ? edge->source : UINT32_MAX, 0})));
+    TRY_MEMORY(map_put(&search->known, pair, *ret, ret));
+    return NULL;
+}
+
+/* Adds the bytes of a mapping to the place that points to it, unless it has them. */
+static struct g2h_error *add(struct search *search, const struct g2h_edge *edge, uint32_t mapping)
+{
+    struct g2h_node source;
+    uint32_t place, number;
+    g2h_view_node(search->report->view, edge->source, &source);
+    if (source.object != UINT32_MAX && g2h_view_is_garbage(search->report->view, source.object))
+        return NULL;
+    TRY(find_place(search, &source, edge, &place));
+    const uint64_t pair = (uint64_t)place << 32 | mapping;
+    if (map_get(&search->seen, pair) != MAP_NONE)
+        return NULL;
+    TRY_MEMORY(map_put(&search->seen, pair, 0, &number));
+    search->list.data[place].bytes += search->report->memory->mappings[mapping].resident;
+    return NULL;
+}
+
+static void destroy(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
+static struct g2h_error *find_places(struct search *search)
+{
+    const struct g2h_view *view = search->report->view;
+    _cleanup_(destroy) struct g2h_edges *edges = NULL;
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_edge edge;
+    TRY(g2h_edges_create(view, &edges));
+    TRY(g2h_edges_create(view, &search->edges));
+    g2h_edges_begin(edges, 0, UINT32_MAX);
+    while (g2h_edges_next(edges, &edge)) {
+        const uint32_t mapping = edge.target < synthetic && (edge.flags & G2H_EDGE_WEAK) != 0
+                                     ? map_get(&search->mappings, edge.target)
+                                     : MAP_NONE;
+        if (mapping != MAP_NONE)
+            TRY(add(search, &edge, mapping));
+    }
+    return NULL;
 }
 
 static int compare(const void *a, const void *b)
@@ -79,50 +188,47 @@ static int compare(const void *a, const void *b)
     return (one->number > other->number) - (one->number < other->number);
 }
 
-static bool begins_with(const struct text *name, const char *prefix)
+/* What is told, in this order. */
+enum told { FIELDS, ELEMENTS, LISTS, TOLD };
+
+/* Returns what a place with this name is, or TOLD if it is not told at all: it is the runtime's, or
+ * has no name but an address. */
+static enum told kind_of(const struct place *place, const struct text *name)
 {
-    return name->size >= strlen(prefix) && memcmp(name->data, prefix, strlen(prefix)) == 0;
+    if (name->size == 0 || begins_with(name, "runtime.") || begins_with(name, "0x"))
+        return TOLD;
+    if (begins_with(name, "syscall.mapper.") || begins_with(name, "unix.mapper."))
+        return LISTS;
+    return place->object == UINT32_MAX ? FIELDS : ELEMENTS;
 }
 
-/* Finds what a place is called; is_field says whether that is to be a field or a variable, or what
- * holds another place. Leaves the text empty if it is of the other kind, or of the runtime. */
-static struct g2h_error *name_place(const struct report *report, const struct place *place,
-                                    const struct g2h_capacities *capacities, bool is_field,
+/* Makes what a place is called in the report. */
+static struct g2h_error *call_place(const struct search *search, const struct place *place,
                                     struct text *ret)
 {
-    _cleanup_(g2h_text_deinit) struct g2h_text name = {0};
+    size_t size;
     uint32_t end;
+    const char *name = string_pool_text(&search->names, place->number, &size);
     ret->size = 0;
-    g2h_capacities_place(capacities, place->number, &name);
-    TRY_MEMORY(!name.failed);
-    const uint8_t *bracket = name.size > 0 ? memchr(name.data, '[', name.size) : NULL;
-    const size_t before = bracket ? (size_t)((const char *)bracket - name.data) : name.size;
-    if ((before > 0 && memchr(name.data, '.', before) != NULL) != is_field)
-        return NULL;
-    const uint32_t node =
-        place->object != UINT32_MAX ? g2h_view_object(report->view, place->object) : UINT32_MAX;
-    if (is_field)
-        text_append(ret, name.data, name.size);
-    else if (node != UINT32_MAX)
-        TRY(way_append(report, node, ret, &end));
-    if (begins_with(ret, "runtime."))
-        ret->size = 0;
+    if (place->object != UINT32_MAX)
+        return way_append(search->report, place->object, ret, &end);
+    text_append(ret, name, size);
     return NULL;
 }
 
-static struct g2h_error *put_places(const struct report *report, const struct search *search,
-                                    const struct g2h_capacities *capacities, bool is_field,
-                                    size_t *count)
+static struct g2h_error *put_places(const struct search *search, enum told told, size_t *count)
 {
     _cleanup_(text_deinit) struct text name = {0};
-    struct page *page = report->page;
-    const uint64_t least = search->memory->parts[search->part] / 100 * LEAST_OF_PART;
+    struct page *page = search->report->page;
+    const uint64_t least = search->report->memory->parts[search->part] / 100 * LEAST_OF_PART;
     for (size_t i = 0; i < search->list.count && *count < MOST_PLACES; i++) {
         const struct place *place = &search->list.data[i];
         if (place->bytes < least)
             break;
-        TRY(name_place(report, place, capacities, is_field, &name));
-        if (name.size == 0)
+        if ((told == FIELDS) != (place->object == UINT32_MAX))
+            continue;
+        TRY(call_place(search, place, &name));
+        if (kind_of(place, &name) != told)
             continue;
         page_say(page, ++*count == 1 ? "      pointed to by " : ", ");
         page_open(page, NULL);
@@ -133,26 +239,20 @@ static struct g2h_error *put_places(const struct report *report, const struct se
     return NULL;
 }
 
-static void destroy(struct g2h_capacities **capacities)
-{
-    g2h_capacities_destroy(*capacities);
-}
-
 struct g2h_error *report_put_pointers(const struct report *report, enum g2h_memory_part part)
 {
-    _cleanup_(search_deinit) struct search search = {.memory = report->memory, .part = part};
-    _cleanup_(destroy) struct g2h_capacities *capacities = NULL;
+    _cleanup_(search_deinit) struct search search = {.report = report, .part = part};
+    size_t count = 0;
     if (part != G2H_MEMORY_FILES && part != G2H_MEMORY_C)
         return NULL;
-    TRY(g2h_capacities_create(report->view, &capacities));
-    if (g2h_capacities_of_objects(capacities, 0, UINT32_MAX, visit, &search))
-        g2h_capacities_of_variables(capacities, visit, &search);
-    TRY_MEMORY(!search.failed);
+    TRY(find_mappings(&search));
+    TRY(find_places(&search));
     vector_sort(&search.list, compare);
-    size_t count = 0;
     page_open_list(report->page, "pointed_to_by");
-    TRY(put_places(report, &search, capacities, true, &count));
-    TRY(put_places(report, &search, capacities, false, &count));
+    TRY(put_places(&search, FIELDS, &count));
+    TRY(put_places(&search, ELEMENTS, &count));
+    if (count == 0)
+        TRY(put_places(&search, LISTS, &count));
     page_close(report->page);
     page_say(report->page, count > 0 ? "\n" : "");
     return NULL;

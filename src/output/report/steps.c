@@ -142,6 +142,15 @@ static void append_steps(const struct steps *steps, size_t from, struct text *te
     }
 }
 
+static void append_whose(struct text *text, const struct text *whose)
+{
+    if (whose->size == 0)
+        return;
+    text_printf(text, "  (");
+    text_append(text, whose->data, whose->size);
+    text_append(text, ")", 1);
+}
+
 struct g2h_error *steps_append(const struct g2h_view *view, struct g2h_edges *edges,
                                const uint32_t *nodes, size_t count, struct text *text)
 {
@@ -155,11 +164,7 @@ struct g2h_error *steps_append(const struct g2h_view *view, struct g2h_edges *ed
         return NULL;
     append_root(steps, steps->nodes[last], text, &whose);
     append_steps(steps, last, text, &whose);
-    if (whose.size > 0) {
-        text_printf(text, "  (");
-        text_append(text, whose.data, whose.size);
-        text_append(text, ")", 1);
-    }
+    append_whose(text, &whose);
     TRY_MEMORY(!whose.failed && !text->failed);
     return NULL;
 }
@@ -173,6 +178,22 @@ bool steps_append_one(const struct g2h_view *view, struct g2h_edges *edges, uint
     if (is_found)
         append_edge(&steps, &edge, text);
     return is_found;
+}
+
+struct g2h_error *steps_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
+                                       const struct g2h_edge *edge, struct text *text)
+{
+    const struct steps steps = {.view = view, .edges = edges};
+    _cleanup_(text_deinit) struct text whose = {0};
+    append_root(&steps, edge->source, text, &whose);
+    if (text->size == 0 && whose.size == 0)
+        return NULL;
+    append_edge(&steps, edge, text);
+    if (kind_of(&steps, edge->source) == G2H_NODE_FRAME)
+        split_argument(text, &whose);
+    append_whose(text, &whose);
+    TRY_MEMORY(!whose.failed && !text->failed);
+    return NULL;
 }
 
 bool steps_is_entries(const struct g2h_view *view, uint32_t node)

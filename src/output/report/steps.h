@@ -25,4 +25,9 @@ bool steps_append_one(const struct g2h_view *view, struct g2h_edges *edges, uint
  */
 bool steps_is_entries(const struct g2h_view *view, uint32_t node);
 
+/* Appends what a pointer of a variable is called: main.cache.items, or items  (local of main.serve
+ * main.go:12). Appends nothing if no variable has it. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *steps_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
+                                       const struct g2h_edge *edge, struct text *text);
+
 #endif

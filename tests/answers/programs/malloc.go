@@ -4,8 +4,9 @@
 //	says RSS .*C and other anonymous memory (3|4)\d\.\d MB
 //	says ^  1 .*% of RSS +C and other anonymous memory, no objects
 //	says meaning +malloc
-//	says pointed to by main\.device\.frame \(
+//	says pointed to by main\.device\.handle \(4\d\.\d MB\), main\.device\.label \(4\d\.\d MB\), main\.device\.frame
 //	never pointed to by .*spare
+//	points ^main\.device handle 4\d\.\d MB \[heap\]$
 package main
 
 /*
@@ -23,6 +24,7 @@ import (
 
 type device struct {
 	handle unsafe.Pointer
+	label  *C.char
 	frame  []byte
 }
 
@@ -32,7 +34,7 @@ func main() {
 	for i := 0; i < 400; i++ {
 		handle := C.malloc(100000)
 		C.memset(handle, 1, 100000)
-		devices = append(devices, &device{handle, (*[100000]byte)(handle)[:]})
+		devices = append(devices, &device{handle, (*C.char)(handle), (*[100000]byte)(handle)[:]})
 	}
 	spare = append(spare, &device{frame: make([]byte, 10)})
 	runtime.GC()

@@ -6,17 +6,52 @@
 //	says RSS .*mapped files 3\d\.\d MB \(outside-table\d+ \(deleted\) 3\d\.\d MB\)
 //	says ^  1 .*% of RSS +mapped files \(outside-table\d+ \(deleted\) 3\d\.\d MB\), no objects
 //	says[plain] pointed to by main\.opened\.data \(33\.6 MB\)
+//	points[plain] ^main opened\.data 33\.6 MB outside-table\d+ \(deleted\)$
+//	points[stripped] ^bss 0x[0-9a-f]+ 33\.6 MB outside-table\d+ \(deleted\)$
 //	is r.suspects[0].part === 'files' && r.process.rss.files.some(file => /outside-table/.test(file.path) && file.bytes > 30e6)
+//	never 0x[0-9a-f]+ \(|mapper
+//	case pointer SHAPE=pointer
+//	says ^  1 .*% of RSS +mapped files .* 3\d\.\d MB\), no objects
+//	says[plain] pointed to by main\.store\.data \(33\.6 MB\)
+//	never pointed to by .*(spare|idle)
+//	points[plain] ^main\.store data 33\.6 MB outside-table
+//	points[stripped] ^(ptr\d+ f\d+|main\.store data) 33\.6 MB outside-table
+//	case global SHAPE=global
+//	says RSS .*mapped files 3\d\.\d MB
+//	says[plain] pointed to by main\.mapped \(33\.6 MB\)
+//	points[plain] ^main mapped 33\.6 MB outside-table
+//	never pointed to by .*idle
+//	case local SHAPE=local
+//	says RSS .*mapped files 3\d\.\d MB
+//	says[plain] pointed to by region +\((local of|argument of) main\.hold.*\) \(33\.6 MB\)
+//	points[plain] ^main\..* region.* 33\.6 MB outside-table
+//	case lost SHAPE=lost
+//	says[plain] pointed to by syscall\.mapper\.active \(33\.6 MB\)
+//	case entries SHAPE=entries
+//	says RSS .*C and other anonymous memory (3|4)\d\.\d MB
+//	says[plain] pointed to by main\.regions \(3\d\.\d MB\)
+//	points[plain] ^map\[string\]\*\[1048576\]uint8 entries \[#\d+\] 3\d\.\d MB anonymous$
 //	case private SHAPE=file
 //	options --redact
 //	says RSS .*mapped files 3\d\.\d MB
 //	never outside-table
 //	is !JSON.stringify(r).includes('outside-table')
+//	points[plain] ^main opened\.data 33\.6 MB file$
+//	case folded SHAPE=file
+//	ways stripped
+//	options --max-nodes 100
+//	points ^bss 0x[0-9a-f]+ 33\.6 MB outside-table\d+ \(deleted\)$
 //	case anonymous SHAPE=anonymous
 //	says RSS .*C and other anonymous memory (3|4)\d\.\d MB
 //	says ^  1 .*% of RSS +C and other anonymous memory, no objects
 //	says meaning +malloc
-//	says[plain] pointed to by main\.chunks
+//	says[plain] pointed to by main\.chunks \(3\d\.\d MB\)
+//	points[plain] ^\[\]\[\]uint8 \[17\] 3\d\.\d MB anonymous$
+//	case stale SHAPE=stale
+//	ways plain
+//	points ^\[\]\[\]uint8 \[0\] 3\d\.\d MB anonymous$
+//	points ^\[\]\[\]uint8 \[-2 before the start\] 3\d\.\d MB anonymous$
+//	points ^\[\]\[\]uint8 \[19 beyond the length\] 3\d\.\d MB anonymous$
 //	case burst SHAPE=burst GODEBUG=madvdontneed=0
 //	says RSS .*free heap [345]\d\.\d MB
 //	says ^  1 .*% of RSS +free heap, no objects
@@ -36,23 +71,32 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"syscall"
+	"unsafe"
 )
 
 const size = 32 << 20
 
 type table struct{ data []byte }
 
+type store struct {
+	name string
+	data *[size]byte
+}
+
 type page struct{ body [4000]byte }
 
 var (
 	unused, opened table
+	spare, current *store
+	idle, mapped   unsafe.Pointer
+	none, regions  map[string]*[1 << 20]byte
 	chunks         [][]byte
 	recent, pages  []*page
 	samples        [64]*[16]byte
 	sink           int
 )
 
-func mapFile() {
+func mapFile() []byte {
 	file, err := os.CreateTemp("", "outside-table")
 	if err != nil {
 		panic(err)
@@ -60,11 +104,19 @@ func mapFile() {
 	defer file.Close()
 	defer os.Remove(file.Name())
 	file.Truncate(size)
-	opened.data, err = syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	data, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
 		panic(err)
 	}
-	touch(opened.data)
+	touch(data)
+	return data
+}
+
+//go:noinline
+func hold(region *[size]byte, done chan bool) {
+	done <- true
+	<-done
+	region[0]++
 }
 
 func touch(data []byte) {
@@ -131,9 +183,29 @@ func main() {
 	}
 	switch os.Getenv("SHAPE") {
 	case "file":
+		opened.data = mapFile()
+	case "pointer":
+		spare, current = &store{name: "spare"}, &store{"current", (*[size]byte)(mapFile())}
+	case "global":
+		mapped = unsafe.Pointer(&mapFile()[0])
+	case "local":
+		done := make(chan bool)
+		go hold((*[size]byte)(mapFile()), done)
+		<-done
+	case "lost":
 		mapFile()
+	case "entries":
+		mapChunks()
+		regions = map[string]*[1 << 20]byte{}
+		for i, chunk := range chunks {
+			regions[fmt.Sprint("region ", i)] = (*[1 << 20]byte)(chunk)
+		}
+		chunks = nil
 	case "anonymous":
 		mapChunks()
+	case "stale":
+		mapChunks()
+		chunks = chunks[2:10]
 	case "burst":
 		burst()
 	case "control":
@@ -142,7 +214,7 @@ func main() {
 	runtime.GC()
 	runtime.GC()
 	if pprof.Lookup("none") != nil {
-		fmt.Println(unused, recent)
+		fmt.Println(unused, recent, spare, current, idle, mapped, none, regions)
 	}
 	fmt.Println("READY")
 	fmt.Scanln()
