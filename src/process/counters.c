@@ -82,6 +82,8 @@ static uint64_t search(const struct runtime *runtime)
         const uint64_t range_end = range->address + range->size,
                        first = range->address > start ? range->address : start,
                        end = range_end < runtime->end ? range_end : runtime->end;
+        if (first > UINT64_MAX - 7) /* whose next multiple of 8 is none */
+            continue;
         for (uint64_t at = (first + 7) & ~(uint64_t)7; at < end && end - at >= 8; at += 8)
             if (read_heap_stats(runtime, at, &stats) && stats.in_heap == in_heap &&
                 has_neighbours(runtime, at))

@@ -216,9 +216,10 @@ static bool find_layouts(struct maker *maker)
     const struct types *types = maker->types;
     for (size_t i = 0; i < types->list.count; i++) {
         const struct type *type = &types->list.data[i];
+        if (type->kind != TYPE_STRUCT || type->address == 0 || type->field_count < 2)
+            continue;
         const struct type_field *fields = &types->fields.data[type->first_field];
-        if (type->kind != TYPE_STRUCT || type->address == 0 || type->field_count < 2 ||
-            (fields[0].name != maker->code_name && fields[0].name != maker->old_code_name) ||
+        if ((fields[0].name != maker->code_name && fields[0].name != maker->old_code_name) ||
             fields[1].type >= types->list.count ||
             types->list.data[fields[0].type].kind != TYPE_UINTPTR)
             continue;

@@ -37,7 +37,9 @@ targets='dump exe core gzip options'
 chosen_targets=${TARGETS:-$targets mutate}
 # The seconds of wall-clock time that an input may take; libFuzzer measures no other time. There are many of them, as a
 # busy machine is no hang.
-slowest=$([ "$minutes" -gt 0 ] && echo 120 || echo 3600)
+slowest=$([ "$minutes" -gt 0 ] && echo 120 || echo 1200)
+# The seconds of a processor that all inputs of a target may take in a short run, which need about 3.
+slowest_replay=200
 . "$top/tests/sanitize.sh"
 
 # One dump of each family: types and fields in the file; 32-bit words; big endian; field lists of Go 1.5, whose type records
@@ -115,7 +117,7 @@ replay() {
 		for file in "$here/corpus/$target"/* "$here/findings/$target"/*; do
 			[ ! -f "$file" ] || set -- "$@" "$file"
 		done
-		if [ $# -gt 0 ] && run_target "$target" -close_fd_mask=3 "$@" >"$build/replay.log" 2>&1; then
+		if [ $# -gt 0 ] && (ulimit -t $slowest_replay && run_target "$target" -close_fd_mask=3 "$@") >"$build/replay.log" 2>&1; then
 			echo "ok 0 - fuzz: $target: the corpus and former finds, $# inputs"
 		else
 			echo "not ok 0 - fuzz: $target: the corpus and former finds"
