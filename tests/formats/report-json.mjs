@@ -33,7 +33,7 @@ test(`${name}: totals`, () => {
   const {heap, process: system, since} = report;
   has(`${heap.source} ${heap.go} ${bytes(heap.bytes)} in ${count(heap.objects)} objects ${count(heap.goroutines)} goroutines`);
   has(`reachable ${bytes(heap.reachable)}`);
-  if (system) has(`process has ${bytes(system.bytes)}: objects ${bytes(system.objects)}, free ${bytes(system.free)}, stacks ${bytes(system.stacks)}, runtime ${bytes(system.runtime)}`);
+  if (system && !system.rss) has(`process has ${bytes(system.bytes)}: objects ${bytes(system.objects)}, free ${bytes(system.free)}, stacks ${bytes(system.stacks)}, runtime ${bytes(system.runtime)}`);
   if (since) has(`since ${since.source}: ${change(since.reachable, bytes)}`);
 });
 test(`${name}: suspects`, () => {

@@ -17,6 +17,8 @@ enum {
     SHOWN_OF_RSS = 1,         /* percent of RSS that a part has at least to be shown */
 };
 
+#define MEANING "      meaning     "
+
 /* What a part is called, in text and in JSON, and what it means that it is large. */
 static const struct part {
     const char *key, *name, *meaning;
@@ -48,6 +50,11 @@ static const struct part {
 };
 
 /* ---- MemStats ---- */
+
+static bool is_resident_known(const struct report *report)
+{
+    return report->memory && report->memory->resident > 0;
+}
 
 static void put_memstats(const struct report *report, const uint64_t *numbers)
 {
@@ -94,7 +101,11 @@ static void put_from_system(const struct report *report, const uint64_t *numbers
                    heap = numbers[G2H_MEMSTATS_HEAP_SYS] - released,
                    unused = heap > objects ? heap - objects : 0,
                    stacks = numbers[G2H_MEMSTATS_STACK_SYS], known = objects + unused + stacks;
-    PAGE_PUT(report->page, "  process has %: objects %, free %, stacks %, runtime %\n",
+    /* Of a process that is there, RSS says the same in more detail. */
+    PAGE_PUT(report->page,
+             is_resident_known(report)
+                 ? NULL
+                 : "  process has %: objects %, free %, stacks %, runtime %\n",
              page_bytes("bytes", held), page_bytes("objects", objects), page_bytes("free", unused),
              page_bytes("stacks", stacks), page_bytes("runtime", held > known ? held - known : 0));
     put_memstats(report, numbers);
@@ -151,11 +162,6 @@ static void put_data(const struct report *report)
         page_close(page);
     }
     page_close(page);
-}
-
-static bool is_resident_known(const struct report *report)
-{
-    return report->memory && report->memory->resident > 0;
 }
 
 /* Puts "RSS 678 MB: objects 2 MB, mapped files 610 MB (bolt.db 610 MB), …"; parts that are small
@@ -231,7 +237,9 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
         put_files(report);
     PAGE_PUT(page, ", no objects: all objects are %\n",
              page_bytes(NULL, memory->parts[G2H_MEMORY_OBJECTS]));
-    PAGE_PUT(page, "      meaning     %\n", page_words("meaning", parts[part].meaning));
+    PAGE_DATA(page, page_words("meaning", parts[part].meaning));
+    page_say(page, MEANING);
+    page_wrap(page, parts[part].meaning, sizeof(MEANING) - 1);
     PAGE_DATA(page, page_words("part", parts[part].key), page_flag("is_outside", true));
     TRY(report_put_pointers(report, part));
     page_close(page);

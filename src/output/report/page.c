@@ -139,6 +139,27 @@ void page_say(struct page *page, const char *words)
         append_words(&page->out, words);
 }
 
+void page_wrap(struct page *page, const char *words, size_t indent)
+{
+    size_t at = indent;
+    for (const char *end; !page->is_json && *words; words = end + strspn(end, " ")) {
+        end = words + strcspn(words, " ");
+        const size_t size = page_characters(words, (size_t)(end - words));
+        const bool is_first = at == indent, fits = at + 1 + size <= page->columns;
+        if (!is_first && !fits) {
+            page_say(page, "\n");
+            page_blanks(page, indent);
+            at = indent;
+        } else if (!is_first) {
+            page_say(page, " ");
+            at++;
+        }
+        text_append(&page->out, words, (size_t)(end - words));
+        at += size;
+    }
+    page_say(page, "\n");
+}
+
 void page_head(struct page *page, const char *words)
 {
     page_say(page, "\n");

@@ -141,6 +141,10 @@ void page_put_fields(struct page *page, const char *template, const struct page_
 
 /* Puts words that are in text only. */
 void page_say(struct page *page, const char *words);
+
+/* Puts words that are in text only and ends the line; what does not fit into the page's columns
+ * goes on in further lines, behind as many blanks as the words have before them. */
+void page_wrap(struct page *page, const char *words, size_t indent);
 void page_blanks(struct page *page, size_t count);
 
 /* Puts the title of a section, which stands out, after an empty line. */

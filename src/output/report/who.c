@@ -244,10 +244,11 @@ static void put_stacks(const struct report *report, uint32_t place)
              j = report_node(report, j)->sibling)
             bytes +=
                 report_is_kind(report, j, G2H_NODE_STACK) ? report_node(report, j)->retained : 0;
+    const uint64_t retained = report_node(report, place)->retained;
     if (bytes > 0 && goroutines > 0)
-        PAGE_PUT(report->page, "      stack       % each, % of this\n",
-                 page_bytes("stack", bytes / goroutines),
-                 page_percent(bytes, report_node(report, place)->retained));
+        PAGE_PUT(report->page,
+                 bytes < retained / 20 ? NULL : "      stack       % each, % of this\n",
+                 page_bytes("stack", bytes / goroutines), page_percent(bytes, retained));
 }
 
 static struct g2h_error *put_goroutines_suspect(const struct report *report,
