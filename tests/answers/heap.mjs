@@ -42,6 +42,7 @@ export class Heap {
     this.element = Float64Array.from(edges, row => Number(row[3]));
     this.at = new Map(Array.from(this.address, (address, node) => [address, node]));
     this.order = this.topDown();
+    this.number();
   }
 
   /** The nodes, each behind its dominator. */
@@ -53,6 +54,32 @@ export class Heap {
     return order;
   }
 
+  /** Numbers the nodes so that a node has the numbers from first to last with all that it dominates. */
+  number() {
+    const sizes = new Float64Array(this.count).fill(1);
+    for (const node of this.order.slice(1).reverse()) sizes[this.dominator[node]] += sizes[node];
+    this.first = new Float64Array(this.count).fill(-1);
+    const next = new Float64Array(this.count);
+    for (const node of this.order) {
+      this.first[node] = node === 0 ? 0 : next[this.dominator[node]];
+      if (node !== 0) next[this.dominator[node]] += sizes[node];
+      next[node] = this.first[node] + 1;
+    }
+    this.last = this.first.map((first, node) => first + sizes[node] - 1);
+  }
+
+  /** Returns whether a node dominates another one, or is it. */
+  dominates(top, node) {
+    return this.first[top] >= 0 && this.first[top] <= this.first[node] && this.first[node] <= this.last[top];
+  }
+
+  /** Returns the nearest of those that dominate a node, itself first, of which a condition is true. */
+  nearest(node, condition) {
+    let at = node;
+    while (at >= 0 && !condition(at)) at = this.dominator[at];
+    return at >= 0 ? at : undefined;
+  }
+
   * edgesOf(node) {
     for (let i = 0; i < this.edgeCount[node]; i++) yield this.firstEdge[node] + i;
   }
@@ -62,6 +89,13 @@ export class Heap {
     const found = [];
     for (let at = node; at >= 0; at = this.dominator[at]) found.push(at);
     return found;
+  }
+
+  /** Returns how many strong edges lead to a node. */
+  referrers(node) {
+    let count = 0;
+    for (let edge = 0; edge < this.to.length; edge++) if (this.to[edge] === node && !this.isWeak[edge]) count++;
+    return count;
   }
 
   isEntries(node) {

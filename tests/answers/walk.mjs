@@ -126,7 +126,7 @@ class Walker {
     const {heap} = this, spans = new Map(), PAGE = 8192, unreachable = heap.find('(unreachable)');
     for (const node of heap.order) {
       const size = heap.self[node], address = heap.address[node], count = pages.get(size);
-      if (!count || heap.kind[node] === 'root' || heap.dominatorsOf(node).includes(unreachable)) continue;
+      if (!count || heap.kind[node] === 'root' || (unreachable >= 0 && heap.dominates(unreachable, node))) continue;
       const begins = Array.from({length: count}, (_, i) => (Math.floor(address / PAGE) - i) * PAGE).filter(begin => (address - begin) % size === 0);
       assert.equal(begins.length, 1, `the span of 0x${address.toString(16)}`);
       const span = spans.get(begins[0]) ?? {slot: size, bytes: count * PAGE, live: 0, nodes: []};
@@ -200,7 +200,7 @@ class Walker {
     }
     assert.ok(items.includes(node), `${suspect.held_by} is not of this line, but of ${chain(this.lineOf[node])}`);
     const holder = this.most(suspect, line, items);
-    const alike = this.branches(items, holder === undefined ? items : items.filter(each => heap.dominatorsOf(each).includes(holder)));
+    const alike = this.branches(items, holder === undefined ? items : items.filter(each => heap.dominates(holder, each)));
     assert.equal(heap.retained[node], Math.max(...alike.map(each => heap.retained[each])), 'another one is heavier');
   }
 
@@ -215,7 +215,7 @@ class Walker {
   /** Returns of some objects those directly below the one that holds most of all, or all if there is none. */
   branches(items, some) {
     const {heap} = this, all = new Set(items), below = new Map();
-    const nearest = new Map(items.map(node => [node, heap.dominatorsOf(node).slice(1).find(above => all.has(above))]));
+    const nearest = new Map(items.map(node => [node, heap.nearest(heap.dominator[node], above => all.has(above))]));
     for (const above of nearest.values()) if (above !== undefined) below.set(above, (below.get(above) ?? 0) + 1);
     for (const [root, count] of below) if (count >= 4 && count > items.length / 2) return some.filter(node => nearest.get(node) === root);
     return some;
@@ -229,11 +229,12 @@ class Walker {
     assert.ok(holder >= 0, `there is no ${most.held_by}`);
     if (most.address && !most.held_by.endsWith(` at ${most.address}`)) this.leads(most.held_by, holder);
     const isItem = items.includes(holder), all = new Set(items), holders = this.lineOf[holder];
-    const nearest = node => isItem ? heap.dominatorsOf(node).find(above => above === holder) : heap.dominatorsOf(node).find(above => this.lineOf[above] === holders && heap.name[above] === heap.name[holder]);
-    const own = items.filter(node => nearest(node) === holder);
+    const isOne = node => this.lineOf[node] === holders && heap.name[node] === heap.name[holder];
+    const own = items.filter(node => heap.dominates(holder, node) && (isItem || heap.nearest(node, isOne) === holder));
     const outermost = own.filter(node => {
-      const above = heap.dominatorsOf(node).slice(1);
-      return node === holder || !above.slice(0, above.indexOf(holder) + 1).some(each => all.has(each));
+      if (node === holder) return true;
+      const above = heap.nearest(heap.dominator[node], each => each === holder || all.has(each));
+      return !all.has(above);
     });
     assert.equal(most.count, own.length, 'how many one has');
     assert.equal(most.retained, sum(outermost, node => heap.retained[node]), 'how much one has');
@@ -272,8 +273,7 @@ class Walker {
     this.rows(object.dominators);
     const above = new Set(heap.dominatorsOf(node).slice(1).filter(each => heap.kind[each] !== 'root' && !heap.isEntries(each)));
     assert.deepEqual(object.dominators.filter(({address}) => address).map(({address}) => this.nodeAt(address)), [...above]);
-    const referrers = sum(heap.order, from => [...heap.edgesOf(from)].filter(edge => heap.to[edge] === node && !heap.isWeak[edge]).length);
-    assert.equal(sum(object.referrers, ({times}) => times), referrers);
+    assert.equal(sum(object.referrers, ({times}) => times), heap.referrers(node));
     for (const {address} of object.referrers) if (address) assert.ok([...heap.edgesOf(this.nodeAt(address))].some(edge => heap.to[edge] === node));
   }
 
