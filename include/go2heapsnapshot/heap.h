@@ -87,6 +87,15 @@ G2H_PUBLIC uint64_t g2h_heap_size(const struct g2h_heap *heap, uint32_t index);
  * there is none. */
 G2H_PUBLIC bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret);
 
+/*
+ * Return the number of the parts of large objects that the process has never written to, so that
+ * they take no memory, and the object that has part number index, and its size. Only dumps that are
+ * made from outside the process tell; the number is 0 for others.
+ */
+G2H_PUBLIC size_t g2h_heap_untouched_count(const struct g2h_heap *heap);
+G2H_PUBLIC uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index,
+                                       uint32_t *ret_object);
+
 /* Returns the size of the allocation slots in the 8 KiB around an address, whether or not they hold
  * objects; 0 if there are slots of several sizes, or larger ones. This takes a fraction of the time
  * of g2h_heap_find(). */

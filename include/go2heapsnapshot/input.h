@@ -42,6 +42,14 @@ struct g2h_input {
 G2H_PUBLIC struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
                                             struct g2h_input **ret);
 
+/*
+ * Finds the first of the bytes [from, end) that are known to be zeros, because the file has a hole
+ * there: to read them would only fill memory. Returns false if there are none; then *ret_begin and
+ * *ret_end are end.
+ */
+G2H_PUBLIC bool g2h_input_hole(const struct g2h_input *input, uint64_t from, uint64_t end,
+                               uint64_t *ret_begin, uint64_t *ret_end);
+
 /* Makes an input of bytes that are already in memory; they must stay valid until g2h_input_close().
  * The name is copied. Errors: G2H_ERROR_MEMORY. */
 G2H_PUBLIC struct g2h_error *g2h_input_from_memory(const char *name, const void *data,
@@ -59,10 +67,6 @@ G2H_PUBLIC struct g2h_error *g2h_input_check(const struct g2h_input *input);
  * file or /proc/PID/mem. All zeros if the bytes come from neither; NULL for an input from memory.
  */
 G2H_PUBLIC const struct stat *g2h_input_status(const struct g2h_input *input);
-
-/* Returns whether bytes of an input are in a hole of its file: they are zeros, and reading them
- * would take memory for nothing. Any bytes of the input are allowed. */
-G2H_PUBLIC bool g2h_input_is_hole(const struct g2h_input *input, uint64_t offset, uint64_t size);
 
 /*
  * For a handler of SIGBUS, which is raised when mapped bytes cannot be read: returns the reason,

@@ -112,6 +112,13 @@ struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer)
     if (!error && !turn->stopped)
         error = turn->run->consume(turn->run->context, buffer);
     buffer->size = 0;
+    return error;
+}
+
+struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64_t zeros)
+{
+    buffer->zeros = zeros;
+    struct g2h_error *error = worker_buffer_flush(buffer);
     buffer->zeros = 0;
     return error;
 }

@@ -36,7 +36,7 @@ struct g2h_error *workers_beside(unsigned threads, workers_step *here, workers_s
 struct worker_buffer {
     char *data;
     size_t size, capacity;
-    uint64_t zeros; /* how many zeros follow the bytes; only where consume() expects any */
+    uint64_t zeros; /* that many zeros follow the bytes; worker_buffer_flush_zeros() sets it */
     struct workers_turn *turn; /* the task's turn; see worker_buffer_flush() */
 };
 
@@ -64,5 +64,9 @@ struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_pr
  * memory.
  */
 struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer);
+
+/* Does the same, and adds zeros that nobody has to store: consume() gets their number in
+ * buffer->zeros. Only for runs without pack. */
+struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64_t zeros);
 
 #endif

@@ -12,6 +12,8 @@ enum fact {
     FACT_END = 0,
     FACT_STACK_OBJECTS = 1, /* stack frames contain the words of live stack objects */
     FACT_TYPE = 2,          /* the address of a large object, and the address of its type */
+    FACT_UNTOUCHED = 3,     /* the address and the size of a part of a large object that the process
+                               has never written to: it takes no memory */
 };
 
 #endif

@@ -118,7 +118,7 @@ static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
         return false;
     if (*declared >= OBJECT_SIZE_LIMIT)
         return wrong(reader, "a length is beyond any memory");
-    ret->size = stored_size(*declared);
+    ret->size = reader->has_whole_contents ? *declared : stored_size(*declared);
     ret->data = reader->cursor.at;
     return cursor_skip(&reader->cursor, ret->size) ||
            cut(reader, "a length is beyond the end of the input");
@@ -423,7 +423,11 @@ bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret)
 
 static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 {
-    return read_bytes(reader, &ret->description) && read_uvarint(reader, &ret->pointer);
+    if (!read_bytes(reader, &ret->description) || !read_uvarint(reader, &ret->pointer))
+        return false;
+    if (says_whole_contents(reader->number, ret))
+        reader->has_whole_contents = true;
+    return true;
 }
 
 /*

@@ -35,6 +35,7 @@ struct g2h_reader {
     uint64_t number;      /* number of records begun */
     enum g2h_record_kind kind;
     bool at_end, has_params, stackframe_seen;
+    bool has_whole_contents; /* see WHOLE_CONTENTS */
     uint64_t pointer_size;
     uint64_t repairs;
     struct known_lists *known; /* NULL: lists are not remembered. Two readers must not share it */

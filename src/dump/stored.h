@@ -1,14 +1,35 @@
-/* stored: how much of an object's contents a dump holds: docs/dump-formats.md, "Short writes". */
+/*
+ * stored: how much of the memory of an object, a segment or a frame a dump holds:
+ * docs/dump-formats.md, "Short writes".
+ *
+ * Go's dumper writes too little of what is very large. A dump that is made from outside holds all
+ * of it, and says so.
+ */
 #ifndef DUMP_STORED_H
 #define DUMP_STORED_H
 
-#include <stdint.h>
+#include <string.h>
+
+#include <go2heapsnapshot/dump.h>
 
 /* Go's dumper ignores short writes, and Linux writes at most this many bytes at once. */
 static const uint64_t LONGEST_WRITE = 0x7ffff000;
 
-/* Returns the number of bytes that a dump holds of contents with a declared size. The dumper passes
- * their length as a number of 32 bits. */
+/* The description of an other root that is nil and is the second record of a dump that is made from
+ * outside, if the dump holds more than Go's dumper would write. Elsewhere such a root says nothing,
+ * so that all contents of a dump are read in the same way. */
+#define WHOLE_CONTENTS "whole contents"
+
+/* Returns whether the other root that is record number (1 is the first) says so. */
+static inline bool says_whole_contents(uint64_t number, const struct g2h_otherroot *root)
+{
+    const size_t size = sizeof(WHOLE_CONTENTS) - 1;
+    return number == 2 && root->pointer == 0 && root->description.size == size &&
+           memcmp(root->description.data, WHOLE_CONTENTS, size) == 0;
+}
+
+/* Returns the number of bytes that another dump holds of contents with a declared size. The dumper
+ * passes their length as a number of 32 bits. */
 static inline uint64_t stored_size(uint64_t size)
 {
     const uint64_t length = size & 0xffffffff;

@@ -19,14 +19,19 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     cursor.at += text;
     while (cursor_uvarint(&cursor, &fact) && fact != FACT_END) {
         struct fact_type type;
+        uint64_t begin, bytes;
         if (fact == FACT_STACK_OBJECTS)
             ret->has_stack_objects = true;
         else if (fact == FACT_TYPE && cursor_uvarint(&cursor, &type.address) &&
                  cursor_uvarint(&cursor, &type.type))
             TRY_MEMORY(vector_push(&ret->types, type));
+        else if (fact == FACT_UNTOUCHED && cursor_uvarint(&cursor, &begin) &&
+                 cursor_uvarint(&cursor, &bytes) && bytes <= UINT64_MAX - begin)
+            TRY_MEMORY(vector_push(&ret->untouched.list, ((struct range){begin, begin + bytes})));
         else
             break;
     }
+    ranges_sort(&ret->untouched);
     *ret_size = (uint64_t)(cursor.at - data);
     return NULL;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/ranges.h"
 
 /* An object whose type the runtime knows. */
 struct fact_type {
@@ -16,6 +16,8 @@ struct fact_type {
 struct facts {
     bool has_stack_objects; /* words that no list of a frame contains are dead */
     VECTOR(struct fact_type) types;
+    struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
+                                loaded, each is a part of one object */
 };
 
 /* Reads the facts at the beginning of size bytes, as far as they make sense. *ret_size is the

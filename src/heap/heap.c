@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
+
 void g2h_heap_destroy(struct g2h_heap *heap)
 {
     if (!heap)
@@ -17,6 +19,7 @@ void g2h_heap_destroy(struct g2h_heap *heap)
         free(heap->types.data[i].fields);
     free(heap->types.data);
     free(heap->facts.types.data);
+    ranges_deinit(&heap->facts.untouched);
     free(heap->itabs.data);
     map_deinit(&heap->type_by_address);
     map_deinit(&heap->itab_by_address);
@@ -100,6 +103,43 @@ bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret)
 uint64_t g2h_heap_slot_size(const struct g2h_heap *heap, uint64_t address)
 {
     return index_slot_size(&heap->index, address);
+}
+
+struct g2h_error *heap_cut_untouched(struct g2h_heap *heap)
+{
+    const struct ranges said = heap->facts.untouched;
+    struct ranges cut = {0};
+    bool good = true;
+    for (size_t i = 0; i < said.list.count && good; i++) {
+        const struct range range = said.list.data[i];
+        uint32_t object;
+        BISECT(object, heap->object_count, heap_address(heap, object) <= range.begin);
+        for (object -= object > 0; object < heap->object_count && good; object++) {
+            const uint64_t address = heap_address(heap, object),
+                           end = address + heap_object_size(heap, object),
+                           begin = address > range.begin ? address : range.begin;
+            if (address >= range.end)
+                break;
+            if (begin < end && begin < range.end)
+                good = vector_push(&cut.list,
+                                   ((struct range){begin, end < range.end ? end : range.end}));
+        }
+    }
+    ranges_deinit(&heap->facts.untouched);
+    heap->facts.untouched = cut;
+    return good ? NULL : &error_no_memory;
+}
+
+size_t g2h_heap_untouched_count(const struct g2h_heap *heap)
+{
+    return heap->facts.untouched.list.count;
+}
+
+uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index, uint32_t *ret_object)
+{
+    const struct range range = heap->facts.untouched.list.data[index];
+    *ret_object = heap_find(heap, range.begin);
+    return range.end - range.begin;
 }
 
 size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind kind)

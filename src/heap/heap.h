@@ -311,6 +311,10 @@ static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
     return index_find(&heap->index, address);
 }
 
+/* Cuts the untouched ranges that the dump tells of so that each is a part of one object, once the
+ * objects are in order (heap.c). */
+struct g2h_error *heap_cut_untouched(struct g2h_heap *heap);
+
 /* Prefetches the contents of an object that will soon be walked over, if an object of that number
  * exists and has pointers. */
 static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)

@@ -18,8 +18,10 @@
 #include "base/release.h"
 #include "base/scope.h"
 #include "base/workers.h"
+#include "dump/stored.h"
 #include "heap/sort.h"
 #include "heap/runs.h"
+#include "input/input.h"
 
 /* The part of a window that a thread has read before it was known that a record begins there. */
 struct window {
@@ -35,9 +37,9 @@ struct loader {
     struct run_reader **ahead; /* for records that are read ahead, by thread */
     struct window *windows;    /* the file from its first object on; NULL: nothing is read ahead */
     size_t window_count, next_window;
-    uint64_t windows_begin, window_size;
-    uint64_t records_ahead; /* number of objects in the windows */
-    chunk_vector chunks;    /* the chunks that were taken over, in file order */
+    uint64_t *window_begins; /* offsets, and the end of the last window */
+    uint64_t records_ahead;  /* number of objects in the windows */
+    chunk_vector chunks;     /* the chunks that were taken over, in file order */
 };
 
 enum { WINDOWS = 64, WINDOWS_PER_THREAD = 8, SMALLEST_WINDOW = 1 << 18, LARGEST_STEP = 1 << 24 };
@@ -56,7 +58,7 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
     struct loader *loader = context;
     struct run_reader *reader = loader->ahead[worker];
     struct window *window = &loader->windows[task];
-    const uint64_t begin = loader->windows_begin + task * loader->window_size;
+    const uint64_t begin = loader->window_begins[task];
     uint64_t records;
     window->begin = begin;
     if (worker == 0)
@@ -64,7 +66,7 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
     run_reader_begin(reader);
     if (task > 0 && !run_reader_find(reader, begin, &window->begin))
         return NULL;
-    if (!run_reader_read(reader, window->begin, begin + loader->window_size, &window->end,
+    if (!run_reader_read(reader, window->begin, loader->window_begins[task + 1], &window->end,
                          &records))
         return &error_no_memory;
     run_reader_end(reader, &window->chunk);
@@ -72,16 +74,39 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
     return NULL;
 }
 
+/* Cuts the input from an offset on into windows that have about as many bytes each, not counting
+ * those of holes. */
+static struct g2h_error *cut_windows(struct loader *loader, uint64_t begin)
+{
+    const struct g2h_input *input = loader->heap->input;
+    const struct ranges *holes = input_holes(input);
+    const uint64_t wanted = (uint64_t)loader->threads * WINDOWS_PER_THREAD,
+                   most = wanted > WINDOWS ? wanted : WINDOWS,
+                   left = input->size - begin - ranges_bytes(holes, begin, input->size),
+                   even = left / most + 1, size = even > SMALLEST_WINDOW ? even : SMALLEST_WINDOW;
+    uint64_t room = 0; /* bytes that the last window still takes */
+    loader->window_begins = malloc((size_t)(most + 1) * sizeof(uint64_t));
+    TRY_MEMORY(loader->window_begins);
+    while (begin < input->size) {
+        struct range hole;
+        (void)ranges_next(holes, begin, input->size, &hole);
+        for (uint64_t take; begin < hole.begin; begin += take, room -= take) {
+            if (room == 0) {
+                loader->window_begins[loader->window_count++] = begin;
+                room = size;
+            }
+            take = room < hole.begin - begin ? room : hole.begin - begin;
+        }
+        begin = hole.end;
+    }
+    loader->window_begins[loader->window_count] = input->size;
+    return NULL;
+}
+
 /* Reads all windows. begin is the offset of the first object, where the first window begins. */
 static struct g2h_error *read_ahead(struct loader *loader, uint64_t begin)
 {
-    const uint64_t left = loader->heap->input->size - begin;
-    const uint64_t wanted = (uint64_t)loader->threads * WINDOWS_PER_THREAD;
-    loader->windows_begin = begin;
-    loader->window_size = left / (wanted > WINDOWS ? wanted : WINDOWS) + 1;
-    if (loader->window_size < SMALLEST_WINDOW)
-        loader->window_size = SMALLEST_WINDOW;
-    loader->window_count = (size_t)((left + loader->window_size - 1) / loader->window_size);
+    TRY(cut_windows(loader, begin));
     loader->windows = calloc(loader->window_count, sizeof(*loader->windows));
     loader->ahead = calloc(loader->threads, sizeof(struct run_reader *));
     bool good = loader->windows && loader->ahead;
@@ -278,6 +303,9 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
         return NULL;
     case G2H_RECORD_EOF:
         return NULL;
+    case G2H_RECORD_OTHERROOT:
+        return says_whole_contents(record->number, &record->otherroot) ? NULL
+                                                                       : add_offset(heap, record);
     default:
         return add_offset(heap, record);
     }
@@ -368,6 +396,7 @@ static struct g2h_error *load(struct loader *loader)
     slot_classes_finish(heap);
     TRY(map_interfaces(heap));
     TRY(sort_objects(heap, &loader->chunks, loader->threads));
+    TRY(heap_cut_untouched(heap));
     return make_index(heap, loader->threads);
 }
 
@@ -380,6 +409,7 @@ static void loader_deinit(struct loader *loader)
     for (size_t i = 0; i < loader->window_count && loader->windows; i++)
         chunk_deinit(&loader->windows[i].chunk);
     free(loader->windows);
+    free(loader->window_begins);
     for (size_t i = 0; i < loader->chunks.count; i++)
         chunk_deinit(&loader->chunks.data[i]);
     free(loader->chunks.data);

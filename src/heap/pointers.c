@@ -4,9 +4,28 @@
 
 #include <string.h>
 
+#include "input/input.h"
+
+/* Finds the next hole in the contents of large memory from an offset on. */
+static void find_hole(struct pointers *pointers, uint64_t offset)
+{
+    const struct g2h_input *input = pointers->heap->input;
+    const uint64_t begin = (uint64_t)(pointers->contents.data - input->data),
+                   end = begin + pointers->contents.size;
+    struct range hole;
+    pointers->hole = (struct range){UINT64_MAX, UINT64_MAX};
+    if (pointers->contents.size >= LEAST_HOLE &&
+        ranges_next(input_holes(input), begin + offset, end, &hole))
+        pointers->hole = (struct range){hole.begin - begin, hole.end - begin};
+}
+
 static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
 {
-    *ret = (struct pointers){.heap = heap, .contents = contents, .pending = UINT64_MAX};
+    *ret = (struct pointers){.heap = heap,
+                             .contents = contents,
+                             .hole = {UINT64_MAX, UINT64_MAX},
+                             .pending = UINT64_MAX};
+    find_hole(ret, 0);
 }
 
 void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
@@ -137,13 +156,23 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
     return true;
 }
 
-/* Gives the offset of the next listed word that is in the file; stored_size() says why a
- * word may not be. Returns false at the end of the list. */
-static inline bool next_listed(struct g2h_fields *fields, uint64_t stored, uint64_t word,
+/* Returns whether all of a word lies in a hole. */
+static bool is_in_hole(struct pointers *pointers, uint64_t offset, uint64_t word)
+{
+    if (offset >= pointers->hole.end)
+        find_hole(pointers, offset);
+    return offset >= pointers->hole.begin && offset + word <= pointers->hole.end;
+}
+
+/* Gives the offset of the next listed word that is in the file, and not in a hole of it;
+ * stored_size() says why a word may not be there. Returns false at the end of the list. */
+static inline bool next_listed(struct pointers *pointers, struct g2h_fields *fields, uint64_t word,
                                uint64_t *ret)
 {
+    const uint64_t stored = pointers->contents.size;
     while (fields_next_pointer(fields, ret))
-        if (stored >= word && *ret <= stored - word)
+        if (stored >= word && *ret <= stored - word &&
+            (*ret < pointers->hole.begin || !is_in_hole(pointers, *ret, word)))
             return true;
     return false;
 }
@@ -169,7 +198,8 @@ static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
                                 struct g2h_fields *fields, uint64_t *next, uint64_t *words)
 {
     enum { WORD = 8, WORDS = 64 };
-    const uint64_t stored = pointers->contents.size; /* includes the word at base */
+    const uint64_t size = pointers->contents.size, hole = pointers->hole.begin,
+                   stored = size < hole ? size : hole; /* includes the word at base */
     while (fields->end - fields->at >= 8) {
         uint64_t offsets[2];
         size_t taken;
@@ -190,19 +220,18 @@ static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
 /* Decodes up to 64 words. A word that is too far away or out of order begins the next 64. */
 static inline bool decode(struct pointers *pointers, bool is_usual)
 {
-    const uint64_t word = is_usual ? 8 : pointers->heap->params.pointer_size,
-                   stored = pointers->contents.size;
+    const uint64_t word = is_usual ? 8 : pointers->heap->params.pointer_size;
     const unsigned shift = word == 8 ? 3 : 2;
     struct g2h_fields ahead = pointers->fields;
     uint64_t words = 0, base;
-    while (words == 0 && next_listed(&ahead, stored, word, &base)) {
+    while (words == 0 && next_listed(pointers, &ahead, word, &base)) {
         const uint8_t *behind = ahead.at;
         uint64_t offset, next = 1;
         words = bit_of(pointers, base, 0, is_usual);
         if (is_usual)
             decode_pairs(pointers, base, &ahead, &next, &words);
         behind = ahead.at;
-        while (next_listed(&ahead, stored, word, &offset)) {
+        while (next_listed(pointers, &ahead, word, &offset)) {
             const uint64_t distance = offset - base, place = distance >> shift;
             if (place < next || place >= 64 || (distance & (word - 1)) != 0)
                 break;

@@ -19,6 +19,7 @@ struct pointers {
      * at offset base. */
     uint64_t words, base;
     struct g2h_fields fields; /* the rest of the field list, behind the words that have bits */
+    struct range hole; /* the next part of large contents that is known to be zeros, by offsets */
 
     enum {
         WALK_BITS,     /* the slot class has a bit for each word */

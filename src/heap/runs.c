@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/input.h"
+
 enum {
     SLOT_CLASSES_ENOUGH =
         1 << 16, /* no program has as many; a chunk ends with them, so that lookups stay short */
@@ -277,9 +279,11 @@ bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_beg
 {
     const struct g2h_input *input = reader->heap->input;
     const uint64_t end = input->size - from < SEARCH_BYTES ? input->size : from + SEARCH_BYTES;
+    struct range hole; /* no record begins there */
+    (void)ranges_next(input_holes(input), from, end, &hole);
     uint64_t work = SEARCH_WORK;
     seek(reader, from);
-    for (uint64_t offset = from; offset < end && work > 0; offset++)
+    for (uint64_t offset = from; offset < hole.begin && work > 0; offset++)
         if (find_chain(reader, offset, &work, ret_begin))
             return true;
     return false;

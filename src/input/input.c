@@ -19,6 +19,7 @@
 
 #include "base/memory.h"
 #include "base/scope.h"
+#include "base/sparse.h"
 
 enum { CHUNK = 1 << 18 };
 
@@ -85,12 +86,27 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
     return NULL;
 }
 
-bool g2h_input_is_hole(const struct g2h_input *input, uint64_t offset, uint64_t size)
+bool g2h_input_hole(const struct g2h_input *input, uint64_t from, uint64_t end, uint64_t *ret_begin,
+                    uint64_t *ret_end)
 {
-    if (!input->file || input->file->fd < 0 || size == 0)
-        return false;
-    const off_t data = lseek(input->file->fd, (off_t)offset, SEEK_DATA);
-    return data < 0 ? errno == ENXIO && offset < input->size : (uint64_t)data >= offset + size;
+    struct range hole;
+    const bool any = ranges_next(input_holes(input), from, end, &hole);
+    *ret_begin = hole.begin;
+    *ret_end = hole.end;
+    return any;
+}
+
+/* Finds the holes of an input's file, which is mapped and not packed. */
+static struct g2h_error *find_holes(struct g2h_input *input)
+{
+    TRY_MEMORY(sparse_find_holes(input->file->fd, input->size, &input->file->holes));
+    return NULL;
+}
+
+const struct ranges *input_holes(const struct g2h_input *input)
+{
+    static const struct ranges none;
+    return input->file ? &input->file->holes : &none;
 }
 
 void input_expect(const struct g2h_input *input, enum input_order order)
@@ -151,18 +167,13 @@ static struct g2h_error *spool_look(struct spool *spool)
 
 static struct g2h_error *spool_write(struct spool *spool, const uint8_t *data, size_t size)
 {
-    while (size > 0) {
-        ssize_t count = write(spool->target, data, size);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return error_system(
-                errno, "%s: cannot write its temporary copy (set TMPDIR to where there is room)",
-                spool->input->name);
-        data += count;
-        size -= (size_t)count;
-        spool->size += (uint64_t)count;
-    }
+    const int error = sparse_write(spool->target, data, size);
+    if (error != 0)
+        return error_system(error,
+                            "%s: cannot write its temporary copy (set TMPDIR to where there is "
+                            "room)",
+                            spool->input->name);
+    spool->size += size;
     return spool->size >= spool->limit ? spool_look(spool) : NULL;
 }
 
@@ -327,7 +338,8 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
     TRY(input->unpacked ? spool_gzip(spool) : spool_plain(spool));
     TRY(check(input, source)); /* checking the file again at the end would be useless */
     input->stored = spool->taken;
-    return map(input, spool->target, spool->size);
+    TRY(map(input, spool->target, spool->size));
+    return find_holes(input);
 }
 
 static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
@@ -350,7 +362,7 @@ static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
     const uint64_t size = input->stored = (uint64_t)status->st_size;
     TRY(map(input, fd, size));
     if (!is_gzip(input->data, input->size))
-        return NULL;
+        return find_holes(input);
     unmap(input);
     return spool_and_map(input, size, progress, watcher);
 }
@@ -406,6 +418,7 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
         return error_system(errno, "%s: cannot read its temporary copy", name);
     input->stored = (uint64_t)status.st_size;
     TRY(map(input, input->file->fd, (uint64_t)status.st_size));
+    TRY(find_holes(input));
     *ret = take_pointer(input);
     return NULL;
 }
@@ -433,6 +446,8 @@ void g2h_input_close(struct g2h_input *input)
     unmap(input);
     if (input->file && input->file->fd >= 0)
         close(input->file->fd);
+    if (input->file)
+        ranges_deinit(&input->file->holes);
     free(input->file);
     g2h_error_destroy(input->damage);
     free(not_const(input->name));

@@ -7,12 +7,19 @@
 
 #include <go2heapsnapshot/input.h>
 
+#include "base/ranges.h"
+
 /* The file behind an input. */
 struct input_file {
-    int fd;             /* the mapped file: the file itself, or its copy */
-    bool is_copy;       /* the file has been read, and is not needed any more */
-    struct stat status; /* of the file, not of the copy */
+    int fd;              /* the mapped file: the file itself, or its copy */
+    bool is_copy;        /* the file has been read, and is not needed any more */
+    struct stat status;  /* of the file, not of the copy */
+    struct ranges holes; /* of the mapped file */
 };
+
+/* Returns the ranges of an input that are known to be zeros. To read them would fill memory with
+ * zeros. */
+const struct ranges *input_holes(const struct g2h_input *input);
 
 /*
  * A watcher looks at what has been copied so far, so that /dev/zero, or a gzip stream of as many

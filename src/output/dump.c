@@ -1,37 +1,67 @@
-/* dump: writes an input as it is: the dump that all other outputs are made from. Holes of its file
- * stay holes. */
+/*
+ * dump: writes an input as it is: the dump that all other outputs are made from.
+ *
+ * Holes of the input become holes of the file that is written, or are written as zeros where that
+ * is not possible. They are not read, which would fill memory with zeros.
+ */
 #include <string.h>
 
 #include <go2heapsnapshot/output.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "output/sink.h"
 
 enum { CHUNK = 1 << 20 };
 
+struct copying {
+    const struct g2h_input *input;
+    bool gzip;
+};
+
+static struct g2h_error *put(struct worker_buffer *buffer, const uint8_t *data, size_t size)
+{
+    char *bytes = worker_buffer_reserve(buffer, size);
+    TRY_MEMORY(bytes);
+    if (data)
+        memcpy(bytes, data, size);
+    else
+        memset(bytes, 0, size);
+    buffer->size += size;
+    return NULL;
+}
+
+static struct g2h_error *put_zeros(const struct copying *copying, struct worker_buffer *buffer,
+                                   uint64_t zeros)
+{
+    if (zeros == 0)
+        return NULL;
+    return copying->gzip ? put(buffer, NULL, (size_t)zeros)
+                         : worker_buffer_flush_zeros(buffer, zeros);
+}
+
 static struct g2h_error *produce(void *context, size_t task, unsigned worker,
                                  struct worker_buffer *buffer)
 {
-    const struct g2h_input *input = context;
-    const uint64_t at = (uint64_t)task * CHUNK, left = input->size - at;
-    const size_t size = left < CHUNK ? (size_t)left : CHUNK;
+    const struct copying *copying = context;
+    const struct g2h_input *input = copying->input;
+    const uint64_t begin = (uint64_t)task * CHUNK, left = input->size - begin,
+                   end = begin + (left < CHUNK ? left : CHUNK);
+    uint64_t hole, behind;
     (void)worker;
-    if (g2h_input_is_hole(input, at, size)) {
-        buffer->zeros = size;
-        return NULL;
+    for (uint64_t at = begin; at < end; at = behind) {
+        (void)g2h_input_hole(input, at, end, &hole, &behind);
+        TRY(put(buffer, input->data + at, (size_t)(hole - at)));
+        TRY(put_zeros(copying, buffer, behind - hole));
     }
-    char *bytes = worker_buffer_reserve(buffer, size);
-    if (!bytes)
-        return &error_no_memory;
-    memcpy(bytes, input->data + at, size);
-    buffer->size += size;
     return NULL;
 }
 
 struct g2h_error *g2h_write_dump(const struct g2h_input *input,
                                  const struct g2h_output_options *options)
 {
+    struct copying copying = {input, options->gzip};
     const size_t tasks = (size_t)((input->size + CHUNK - 1) / CHUNK);
     const unsigned threads = options->threads > 0 ? options->threads : workers_available();
-    return sink_run(options, threads, tasks, produce, not_const(input));
+    return sink_run(options, threads, tasks, produce, &copying);
 }

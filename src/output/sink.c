@@ -2,14 +2,13 @@
 #include "output/sink.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/error.h"
 #include "base/scope.h"
+#include "base/sparse.h"
 
 enum {
     LEVEL = 1
@@ -22,8 +21,7 @@ struct sink {
     workers_produce *produce; /* makes the bytes of a task */
     void *context;            /* the context of produce */
     uint32_t crc, size;       /* of the bytes before compression */
-    bool has_holes;           /* the destination is a file in which zeros may be a hole; */
-    bool ends_in_hole;
+    bool is_sparse;           /* zeros become holes of the file */
 };
 
 /* What follows the deflated bytes of a buffer. consume() combines the checksums from it. */
@@ -31,6 +29,12 @@ struct trailer {
     uint32_t crc;
     uint32_t size;
 };
+
+/* Returns the error for an errno value, or NULL for 0. */
+static struct g2h_error *failed(const struct sink *sink, int error)
+{
+    return error != 0 ? error_system(error, "%s: cannot write", sink->name) : NULL;
+}
 
 static struct g2h_error *write_all(const struct sink *sink, const void *data, size_t size)
 {
@@ -40,29 +44,16 @@ static struct g2h_error *write_all(const struct sink *sink, const void *data, si
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            return error_system(errno, "%s: cannot write", sink->name);
+            return failed(sink, errno);
         at += count;
         size -= (size_t)count;
     }
     return NULL;
 }
 
-/* Puts the buffer's zeros behind its bytes. */
-static struct g2h_error *put_zeros(struct worker_buffer *buffer)
-{
-    const size_t zeros = (size_t)buffer->zeros;
-    char *at = worker_buffer_reserve(buffer, zeros);
-    TRY_MEMORY(at);
-    memset(at, 0, zeros);
-    buffer->size += zeros;
-    buffer->zeros = 0;
-    return NULL;
-}
-
 /* Replaces the buffer's bytes by deflate blocks that end on a byte boundary, and the trailer. */
 static struct g2h_error *deflate_buffer(struct worker_buffer *buffer)
 {
-    TRY(put_zeros(buffer));
     struct trailer trailer = {(uint32_t)crc32(0, (const Bytef *)buffer->data, (uInt)buffer->size),
                               (uint32_t)buffer->size};
     struct worker_buffer packed = {.turn = buffer->turn};
@@ -95,35 +86,23 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     return sink->produce(sink->context, task, worker, buffer);
 }
 
-/* Returns whether the destination is a file in which a seek leaves a hole. */
-static bool takes_holes(int fd)
+static struct g2h_error *write_zeros(const struct sink *sink, uint64_t zeros)
 {
-    struct stat status;
-    const int flags = fcntl(fd, F_GETFL);
-    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && flags >= 0 &&
-           (flags & O_APPEND) == 0;
-}
-
-static struct g2h_error *write_zeros(struct sink *sink, uint64_t size)
-{
-    static const char zeros[1 << 16];
-    sink->ends_in_hole = sink->has_holes && size > 0;
-    if (sink->ends_in_hole)
-        return lseek(sink->fd, (off_t)size, SEEK_CUR) >= 0
-                   ? NULL
-                   : error_system(errno, "%s: cannot write", sink->name);
-    for (; size > 0; size -= size < sizeof(zeros) ? size : sizeof(zeros))
-        TRY(write_all(sink, zeros, size < sizeof(zeros) ? (size_t)size : sizeof(zeros)));
+    static const char block[1 << 16];
+    if (sink->is_sparse)
+        return failed(sink, sparse_skip(sink->fd, zeros));
+    while (zeros > 0) {
+        const size_t size = zeros < sizeof(block) ? (size_t)zeros : sizeof(block);
+        TRY(write_all(sink, block, size));
+        zeros -= size;
+    }
     return NULL;
 }
 
-/* Makes a file that ends in a hole as long as it has to be. */
-static struct g2h_error *end_hole(const struct sink *sink)
+/* Ends a file behind the zeros that were left out at its end. */
+static struct g2h_error *end_file(const struct sink *sink)
 {
-    const off_t end = sink->ends_in_hole ? lseek(sink->fd, 0, SEEK_CUR) : 0;
-    return end >= 0 && (end == 0 || ftruncate(sink->fd, end) == 0)
-               ? NULL
-               : error_system(errno, "%s: cannot write", sink->name);
+    return sink->is_sparse ? failed(sink, sparse_end(sink->fd)) : NULL;
 }
 
 static struct g2h_error *consume(void *context, const struct worker_buffer *buffer)
@@ -132,7 +111,7 @@ static struct g2h_error *consume(void *context, const struct worker_buffer *buff
     struct trailer trailer;
     if (!sink->gzip) {
         TRY(write_all(sink, buffer->data, buffer->size));
-        return write_zeros(sink, buffer->zeros);
+        return buffer->zeros > 0 ? write_zeros(sink, buffer->zeros) : NULL;
     }
     memcpy(&trailer, buffer->data + buffer->size - sizeof(trailer), sizeof(trailer));
     sink->crc = (uint32_t)crc32_combine(sink->crc, trailer.crc, (z_off_t)trailer.size);
@@ -157,13 +136,13 @@ struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned th
                         .gzip = options->gzip,
                         .produce = produce_bytes,
                         .context = context,
-                        .has_holes = takes_holes(options->fd)};
+                        .is_sparse = sparse_is_possible(options->fd)};
     struct g2h_error *error = sink.gzip ? write_all(&sink, head, sizeof(head)) : NULL;
     if (!error)
         error = workers_run_ordered(threads, tasks, produce, sink.gzip ? deflate_buffer : NULL,
                                     consume, &sink);
     if (error || !sink.gzip)
-        return error ? error : end_hole(&sink);
+        return error ? error : end_file(&sink);
     unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */
     for (int i = 0; i < 4; i++) {
         tail[2 + i] = (unsigned char)(sink.crc >> 8 * i);

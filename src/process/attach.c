@@ -89,12 +89,12 @@ static char *read_executable(uint64_t pid)
 
 /* ---- the copy ---- */
 
-/* Returns how many bytes there are to copy. Without a pagemap that is at most what the process has
- * in memory or in swap. */
+/* Returns how many bytes there are to copy: at most what the process has in memory or in swap,
+ * because pages of zeros are given back at once. */
 static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
 {
     _cleanup_(text_deinit) struct text status = {0};
-    if (!pages->is_guess || procfs_read_of(pid, "status", &status) != 0)
+    if (procfs_read_of(pid, "status", &status) != 0)
         return pages->resident;
     const uint64_t kilobytes = procfs_number(&status, "VmRSS:") + procfs_number(&status, "VmSwap:");
     return kilobytes < pages->resident / 1024 ? kilobytes * 1024 : pages->resident;
@@ -139,7 +139,7 @@ static int note_resident(uint64_t pid, const struct attach_pages *pages, struct 
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         const struct process_pages there = {run->address, run->size};
-        if (!run->is_zero && !vector_push(&ret->resident, there))
+        if (run->kind != ATTACH_ZERO && !vector_push(&ret->resident, there))
             return ENOMEM;
     }
     if (procfs_read_of(pid, "smaps", &smaps) == 0)

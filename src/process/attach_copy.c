@@ -33,6 +33,7 @@ enum {
 struct piece {
     uint64_t address, size;
     uint8_t *data;
+    bool is_maybe; /* many of its pages may be zeros */
 };
 
 struct batch {
@@ -42,13 +43,13 @@ struct batch {
 struct copy {
     pid_t pid;
     uint64_t page, total;
-    bool is_guess;
     const struct g2h_progress *progress;
     VECTOR(struct piece) pieces;
     VECTOR(struct batch) batches;
     pthread_mutex_t lock; /* guards the fields below */
     uint64_t bytes, reads;
     VECTOR(uint64_t) unreadable; /* addresses of pages */
+    struct ranges zeros;         /* addresses */
     int error;
 };
 
@@ -78,9 +79,11 @@ static bool plan(struct copy *copy, const struct attach_pages *pages,
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         uint8_t *data = attach_space_at(space, run);
-        for (uint64_t at = 0; at < run->size && !run->is_zero;) {
+        for (uint64_t at = 0; at < run->size && run->kind != ATTACH_ZERO;) {
             const uint64_t left = run->size - at, size = left < MOST_BATCH ? left : MOST_BATCH;
-            if (!add_piece(copy, (struct piece){run->address + at, size, data + at}, &batch_size))
+            const struct piece piece = {run->address + at, size, data + at,
+                                        run->kind == ATTACH_MAYBE};
+            if (!add_piece(copy, piece, &batch_size))
                 return false;
             at += size;
         }
@@ -117,16 +120,33 @@ static bool leave_out(struct copy *copy, uint64_t address)
     return good;
 }
 
-/* Gives the pages of a piece that were read as zeros back to the system: they still read as zeros,
- * and take no memory. */
-static void drop_zeros(const struct copy *copy, const struct piece *piece)
+static bool is_zero(const struct copy *copy, const uint8_t *data)
 {
-    const size_t page = (size_t)copy->page;
-    for (uint64_t at = 0; at < piece->size; at += page) {
-        const uint8_t *data = piece->data + at;
-        if (data[0] == 0 && memcmp(data, data + 1, page - 1) == 0)
-            (void)madvise(piece->data + at, page, MADV_DONTNEED);
+    return data[0] == 0 && memcmp(data, data + 1, (size_t)copy->page - 1) == 0;
+}
+
+/* Gives pages of zeros back to the system: they still read as zeros, and take no memory. */
+static bool drop(struct copy *copy, const struct piece *piece, uint64_t from, uint64_t end)
+{
+    const struct range zeros = {piece->address + from, piece->address + end};
+    (void)madvise(piece->data + from, (size_t)(end - from), MADV_DONTNEED);
+    pthread_mutex_lock(&copy->lock);
+    const bool good = vector_push(&copy->zeros.list, zeros);
+    pthread_mutex_unlock(&copy->lock);
+    return good;
+}
+
+/* Drops the pages of a piece that were read as zeros. */
+static bool drop_zeros(struct copy *copy, const struct piece *piece)
+{
+    for (uint64_t at = 0; at < piece->size; at += copy->page) {
+        const uint64_t from = at;
+        while (at < piece->size && is_zero(copy, piece->data + at))
+            at += copy->page;
+        if (at > from && !drop(copy, piece, from, at))
+            return false;
     }
+    return true;
 }
 
 /* Reads a batch, and notes the pages that cannot be read, which stay empty. Returns 0 or an errno
@@ -146,8 +166,11 @@ static int read_batch(struct copy *copy, const struct batch *batch, uint64_t *by
         for (; piece < end && done >= piece->size; piece++)
             done -= piece->size;
     }
-    for (size_t i = 0; copy->is_guess && i < batch->count; i++)
-        drop_zeros(copy, &copy->pieces.data[batch->first + i]);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct piece *read = &copy->pieces.data[batch->first + i];
+        if (read->is_maybe && !drop_zeros(copy, read))
+            return ENOMEM;
+    }
     return 0;
 }
 
@@ -203,11 +226,16 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
     vector_sort(&copy->unreadable, compare_addresses);
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
+        const struct range zeros = {run->address, run->address + run->size};
         if (!add_run(copy, run, attach_space_at(space, run), &next, memory) ||
-            (run->is_zero && !memory_add_untouched(memory, run->address, run->size)))
+            (run->kind == ATTACH_ZERO && !vector_push(&copy->zeros.list, zeros)))
             return false;
     }
     memory_sort(memory);
+    ranges_sort(&copy->zeros);
+    ranges_drop_short(&copy->zeros);
+    memory->untouched = copy->zeros;
+    copy->zeros = (struct ranges){0};
     return true;
 }
 
@@ -232,7 +260,6 @@ int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
     struct copy copy = {.pid = (pid_t)pid,
                         .page = (uint64_t)sysconf(_SC_PAGESIZE),
                         .total = pages->resident,
-                        .is_guess = pages->is_guess,
                         .progress = progress,
                         .lock = PTHREAD_MUTEX_INITIALIZER};
     const int error = copy_all(&copy, pages, space, memory);
@@ -240,6 +267,7 @@ int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
     free(copy.pieces.data);
     free(copy.batches.data);
     free(copy.unreadable.data);
+    ranges_deinit(&copy.zeros);
     pthread_mutex_destroy(&copy.lock);
     return error;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/scope.h"
@@ -14,6 +15,21 @@
 #define PAGEMAP_PRESENT (1ull << 63)
 #define PAGEMAP_SWAPPED (1ull << 62)
 #define PAGEMAP_OF_FILE (1ull << 61) /* or shared: the process has not written to it */
+#define PAGEMAP_ALONE   (1ull << 56) /* no other process has it, nor is it the page of zeros */
+
+/* The ioctl PAGEMAP_SCAN, since Linux 6.7, and its bits (same document). */
+struct scan {
+    uint64_t size, flags, start, end, walk_end, regions, region_count, most_pages, inverted, all_of,
+        any_of, wanted;
+};
+struct scan_region {
+    uint64_t start, end, bits;
+};
+#define SCAN         _IOWR('f', 16, struct scan)
+#define SCAN_FILE    (1u << 2)
+#define SCAN_PRESENT (1u << 3)
+#define SCAN_SWAPPED (1u << 4)
+#define SCAN_ZERO    (1u << 5)
 
 /* No program is larger. A larger mapping of a file is data, and no part of the heap: only its pages
  * that were written to are copied, as a core has them. */
@@ -24,7 +40,7 @@
 #define MOST_OF_ANONYMOUS (1ull << 40)
 #define MOST_OF_GUESS     (64ull << 30) /* without a pagemap: all of it has to be read */
 
-enum { ENTRIES = 1 << 13 };
+enum { ENTRIES = 1 << 13, REGIONS = 1 << 11 };
 
 /* ---- mappings ---- */
 
@@ -86,28 +102,33 @@ bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
 
 /* Adds pages behind the last run, or to that run if they follow it directly and are of the same
  * kind. Returns false if memory runs out. */
-static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, bool is_zero)
+static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, enum attach_kind kind)
 {
     struct attach_run *last =
         pages->runs.count > 0 ? &pages->runs.data[pages->runs.count - 1] : NULL;
+    if (size == 0)
+        return true;
     pages->size += size;
-    pages->resident += is_zero ? 0 : size;
-    if (last && last->is_zero == is_zero && last->address + last->size == address) {
+    pages->resident += kind == ATTACH_ZERO ? 0 : size;
+    if (last && last->kind == kind && last->address + last->size == address) {
         last->size += size;
         return true;
     }
-    const struct attach_run run = {address, size, is_zero};
+    const struct attach_run run = {address, size, kind};
     return vector_push(&pages->runs, run);
 }
 
-enum page_kind { PAGE_LEFT_OUT, PAGE_ZERO, PAGE_WRITTEN };
+enum { LEFT_OUT = -1 };
 
-static inline enum page_kind kind_of(const struct attach_mapping *mapping, uint64_t entry)
+/* Returns an attach_kind or LEFT_OUT. */
+static inline int kind_of(const struct attach_mapping *mapping, uint64_t entry)
 {
     const bool is_there = (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
-    if (!mapping->is_file)
-        return is_there ? PAGE_WRITTEN : PAGE_ZERO;
-    return is_there && (entry & PAGEMAP_OF_FILE) == 0 ? PAGE_WRITTEN : PAGE_LEFT_OUT;
+    if (mapping->is_file)
+        return is_there && (entry & PAGEMAP_OF_FILE) == 0 ? ATTACH_WRITTEN : LEFT_OUT;
+    return !is_there                                          ? ATTACH_ZERO
+           : (entry & (PAGEMAP_SWAPPED | PAGEMAP_ALONE)) != 0 ? ATTACH_WRITTEN
+                                                              : ATTACH_MAYBE;
 }
 
 /* Adds pages of one kind together, because reserved address space may be a terabyte that is mostly
@@ -116,11 +137,11 @@ static bool add_entries(struct attach_pages *pages, const struct attach_mapping 
                         uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
 {
     for (size_t begin = 0, end; begin < count; begin = end) {
-        const enum page_kind kind = kind_of(mapping, entries[begin]);
+        const int kind = kind_of(mapping, entries[begin]);
         for (end = begin + 1; end < count && kind_of(mapping, entries[end]) == kind;)
             end++;
-        if (kind != PAGE_LEFT_OUT &&
-            !add(pages, address + begin * page, (end - begin) * page, kind == PAGE_ZERO))
+        if (kind != LEFT_OUT &&
+            !add(pages, address + begin * page, (end - begin) * page, (enum attach_kind)kind))
             return false;
     }
     return true;
@@ -146,8 +167,50 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
     return 0;
 }
 
+/* Adds a region that was scanned, and the untouched pages before it, from *at on. */
+static bool add_region(struct attach_pages *pages, const struct attach_mapping *mapping,
+                       const struct scan_region *region, uint64_t *at)
+{
+    const uint64_t start = region->start > *at ? region->start : *at;
+    const bool is_zero = (region->bits & SCAN_ZERO) != 0, is_file = mapping->is_file;
+    if (region->end <= start)
+        return true;
+    if (!is_file && !add(pages, *at, start - *at, ATTACH_ZERO))
+        return false;
+    *at = region->end;
+    return (is_file && (region->bits & SCAN_FILE) != 0) ||
+           add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
+}
+
+/* Adds the pages of a mapping by one scan after the other. Each begins behind the last region:
+ * where the kernel says that a scan ended is wrong up to Linux 6.18. Returns 0 or an errno value:
+ * ENOTTY if the system has no scans, so that nothing was added. */
+static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *mapping,
+                       int pagemap, struct scan_region *regions)
+{
+    const uint64_t end = mapping->address + mapping->size;
+    const uint32_t is_there = SCAN_PRESENT | SCAN_SWAPPED;
+    uint64_t at = mapping->address;
+    for (int count = REGIONS; count == REGIONS && at < end;) {
+        struct scan scan = {.size = sizeof(scan),
+                            .start = at,
+                            .end = end,
+                            .regions = (uint64_t)(uintptr_t)regions,
+                            .region_count = REGIONS,
+                            .any_of = is_there,
+                            .wanted = is_there | SCAN_FILE | SCAN_ZERO};
+        count = ioctl(pagemap, SCAN, &scan);
+        if (count < 0)
+            return at == mapping->address ? ENOTTY : errno;
+        for (int i = 0; i < count; i++)
+            if (!add_region(pages, mapping, &regions[i], &at))
+                return ENOMEM;
+    }
+    return mapping->is_file || add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
+}
+
 static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
-                       int pagemap, uint64_t *entries)
+                       int pagemap, void *entries)
 {
     const bool is_guess = pages->is_guess;
     const uint64_t most = is_guess ? MOST_OF_GUESS : MOST_OF_ANONYMOUS;
@@ -157,13 +220,19 @@ static int add_mapping(struct attach_pages *pages, const struct attach_mapping *
     else if (mapping->size > most)
         return 0;
     if (is_whole)
-        return add(pages, mapping->address, mapping->size, false) ? 0 : ENOMEM;
-    return is_guess ? 0 : add_by_pagemap(pages, mapping, pagemap, entries);
+        return add(pages, mapping->address, mapping->size, is_guess ? ATTACH_MAYBE : ATTACH_WRITTEN)
+                   ? 0
+                   : ENOMEM;
+    if (is_guess)
+        return 0;
+    const int error = add_by_scan(pages, mapping, pagemap, entries);
+    return error == ENOTTY ? add_by_pagemap(pages, mapping, pagemap, entries) : error;
 }
 
 static int add_mappings(struct attach_pages *pages, const struct attach_mappings *mappings,
                         int pagemap)
 {
+    _Static_assert(ENTRIES * sizeof(uint64_t) >= REGIONS * sizeof(struct scan_region), "room");
     _cleanup_free_ uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
     int error = entries ? 0 : ENOMEM;
     for (size_t i = 0; i < mappings->count && error == 0; i++)
@@ -193,7 +262,7 @@ void attach_pages_drop_zeros(struct attach_pages *pages)
 {
     size_t kept = 0;
     for (size_t i = 0; i < pages->runs.count; i++)
-        if (!pages->runs.data[i].is_zero)
+        if (pages->runs.data[i].kind != ATTACH_ZERO)
             pages->runs.data[kept++] = pages->runs.data[i];
     pages->runs.count = kept;
     pages->size = pages->resident;

@@ -5,7 +5,8 @@
  * because a page that is not in memory is in the file; except code, which is left out, and files
  * too large for a program, of which only pages that were written to are copied. Most anonymous
  * mappings are reserves that nobody has touched: /proc/PID/pagemap says which of their pages exist,
- * and all others are zeros.
+ * and all others are zeros. Since Linux 6.7 the system also says which pages are the one page of
+ * zeros that all memory shares until it is written to.
  */
 #ifndef PROCESS_ATTACH_PAGES_H
 #define PROCESS_ATTACH_PAGES_H
@@ -23,10 +24,15 @@ struct attach_mappings {
     size_t count, capacity;
 };
 
-/* Consecutive pages. */
+/* Consecutive pages of one kind. */
 struct attach_run {
     uint64_t address, size;
-    bool is_zero; /* nobody has touched the pages: they need not be read */
+    enum attach_kind {
+        ATTACH_WRITTEN,
+        ATTACH_ZERO,  /* nobody has written to the pages: they need not be read */
+        ATTACH_MAYBE, /* they may be zero, as pages that were read but never written to are: the
+                         collector reads the words of all pointers */
+    } kind;
 };
 
 struct attach_pages {

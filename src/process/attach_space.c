@@ -76,9 +76,9 @@ void attach_space_fill(const struct attach_space *space, const struct attach_pag
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         uint8_t *data = attach_space_at(space, run);
-        if (!run->is_zero && run->size >= HUGE_RUN)
+        if (run->kind == ATTACH_WRITTEN && run->size >= HUGE_RUN)
             (void)madvise(data, (size_t)run->size, MADV_HUGEPAGE);
-        for (uint64_t at = 0, size; at < run->size && !run->is_zero; at += size) {
+        for (uint64_t at = 0, size; at < run->size && run->kind == ATTACH_WRITTEN; at += size) {
             size = run->size - at < FILL_AT_ONCE ? run->size - at : FILL_AT_ONCE;
             (void)madvise(data + at, (size_t)size, MADV_POPULATE_WRITE);
             done += size;

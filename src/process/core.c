@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
+#include "input/input.h"
 
 /* If a core has more segments than its header can count, the first section has their number. */
 enum { NUMBER_ELSEWHERE = 0xffff };
@@ -166,6 +167,24 @@ static uint64_t count_segments(const struct reading *reading)
     return section ? number_at(section + 44) : count;
 }
 
+/* Pages that a process has never touched are holes of the core that the kernel writes (core(5)). */
+static bool find_untouched(struct reading *reading)
+{
+    struct memory *memory = &reading->process->memory;
+    bool good = true;
+    for (size_t i = 0; i < memory->ranges.count; i++) {
+        const struct memory_range range = memory->ranges.data[i];
+        const uint64_t begin = (uint64_t)(range.data - reading->input->data),
+                       end = begin + range.size;
+        struct range hole;
+        for (uint64_t at = begin; ranges_next(input_holes(reading->input), at, end, &hole) && good;
+             at = hole.end)
+            good = ranges_add(&memory->untouched, range.address + (hole.begin - begin),
+                              range.address + (hole.end - begin));
+    }
+    return good;
+}
+
 static struct g2h_error *read_segments(struct reading *reading)
 {
     const struct g2h_input *input = reading->input;
@@ -177,6 +196,7 @@ static struct g2h_error *read_segments(struct reading *reading)
         TRY(take_segment(reading, header));
     }
     memory_sort(&reading->process->memory);
+    TRY_MEMORY(find_untouched(reading));
     return find_executable(reading);
 }
 

@@ -122,12 +122,11 @@ static bool piece_word(const struct arena_piece *piece, uint64_t i, bool *more)
     return (piece->bitmap[word / 8 - piece->first / 8] >> (word % 8) & 1) != 0;
 }
 
-/* Collects the bits of an object, which may lie in more than one arena. Returns false if memory
- * runs out. */
-static bool take_arena(struct heap_bits *bits, const struct span *span, uint64_t address,
+/* Collects the bits of an object's first words, which may lie in more than one arena. Returns false
+ * if memory runs out. */
+static bool take_arena(struct heap_bits *bits, uint64_t address, uint64_t words,
                        struct heap_mask *ret)
 {
-    const uint64_t words = span->elemsize / WORD;
     struct arena_piece piece;
     uint64_t done = 0;
     bool more = true;
@@ -187,13 +186,13 @@ uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, 
 }
 
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,
-                  struct heap_mask *ret)
+                  uint64_t listed, struct heap_mask *ret)
 {
     *ret = (struct heap_mask){0};
     if (span->noscan)
         return true;
     if (runtime_has(bits->runtime, LAYOUT_HEAP_ARENA_BITMAP))
-        return take_arena(bits, span, address, ret);
+        return take_arena(bits, address, listed / WORD, ret);
     if (span->is_user_arena)
         take_user_arena(bits, span, ret);
     else if (!heap_bits_are_of_types(bits->runtime, span))

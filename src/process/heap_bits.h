@@ -44,10 +44,11 @@ uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, 
 /* Reads the type at an address; *ret has no bits and no period if the type is not there. */
 void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_type *ret);
 
-/* Finds the pointers of the object at an address, which is in a slot of the span; *ret is valid
- * until the next call. Returns false if memory runs out. */
+/* Finds the pointers of the object at an address, which is in a slot of the span; those behind its
+ * first listed bytes need not be found. *ret is valid until the next call. Returns false if memory
+ * runs out. */
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,
-                  struct heap_mask *ret);
+                  uint64_t listed, struct heap_mask *ret);
 
 void heap_bits_deinit(struct heap_bits *bits);
 

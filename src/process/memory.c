@@ -13,27 +13,6 @@ bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const ui
     return range.size == 0 || vector_push(&memory->ranges, range);
 }
 
-bool memory_add_untouched(struct memory *memory, uint64_t address, uint64_t size)
-{
-    enum { LEAST = 1 << 16 }; /* fewer bytes are as soon written as left out */
-    return size < LEAST ||
-           vector_push(&memory->untouched, ((struct memory_range){address, size, NULL}));
-}
-
-uint64_t memory_untouched(const struct memory *memory, uint64_t address, uint64_t size,
-                          uint64_t *ret_from)
-{
-    const struct memory_range *ranges = memory->untouched.data;
-    size_t next;
-    BISECT(next, memory->untouched.count, ranges[next].address + ranges[next].size <= address);
-    if (next == memory->untouched.count || ranges[next].address >= address + size)
-        return 0;
-    *ret_from = ranges[next].address > address ? ranges[next].address - address : 0;
-    const uint64_t from = address + *ret_from,
-                   left = ranges[next].address + ranges[next].size - from;
-    return left < size - *ret_from ? left : size - *ret_from;
-}
-
 static int compare_ranges(const void *a, const void *b)
 {
     const struct memory_range *one = a, *other = b;
@@ -91,7 +70,7 @@ void memory_deinit(struct memory *memory)
 {
     free(memory->ranges.data);
     free(memory->read_only.data);
-    free(memory->untouched.data);
+    ranges_deinit(&memory->untouched);
     *memory = (struct memory){0};
 }
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/ranges.h"
 #include "exe/image.h"
 
 /* Bytes that are consecutive both in the process and here. */
@@ -24,10 +24,9 @@ struct memory {
      * the process and here. */
     VECTOR(struct memory_range) ranges;
     VECTOR(struct memory_range) read_only; /* of the executable; ascending */
-    VECTOR(struct memory_range)
-    untouched;      /* parts of ranges that nobody has written to, so that
-                       they are zeros; ascending */
-    uint64_t bytes; /* in ranges, once they are sorted */
+    uint64_t bytes;                        /* in ranges, once they are sorted */
+    struct ranges untouched; /* parts of ranges that the process has never written to: zeros that
+                                need not be read */
 };
 
 /* Adds a range, cut so that its end is at most UINT64_MAX. Returns false if memory runs out. */
@@ -46,15 +45,6 @@ void memory_deinit(struct memory *memory);
 /* Returns size bytes at an address, which are valid as long as their source is, or NULL if they are
  * not all there in one piece. */
 const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size);
-
-/* Adds a part of a range that nobody has written to, unless it is small; to be called for ascending
- * addresses. Returns false if memory runs out. */
-bool memory_add_untouched(struct memory *memory, uint64_t address, uint64_t size);
-
-/* Finds the first bytes that nobody has written to among size bytes from an address on: *ret_from
- * is their distance from the address, and the result their number, which is 0 if there are none. */
-uint64_t memory_untouched(const struct memory *memory, uint64_t address, uint64_t size,
-                          uint64_t *ret_from);
 
 /* Returns the range of the process, not of the executable, that has an address, or NULL. */
 const struct memory_range *memory_range_at(const struct memory *memory, uint64_t address);

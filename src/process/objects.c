@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "base/scope.h"
-#include "dump/stored.h"
 #include "process/heap_bits.h"
 #include "process/records.h"
 #include "process/release.h"
 
-/* The number of spans in a task; the bytes in a buffer from which on it is written. */
-enum { SPANS_PER_TASK = 64, FLUSHED_AT = 4 << 20 };
+/* The number of spans in a task; how many words of an element are listed although they are
+ * untouched. */
+enum { SPANS_PER_TASK = 64, MOST_OF_ELEMENT = 1 << 16 };
 
 /* An mspan has at least this many bytes in all releases. */
 enum { LEAST_MSPAN = 144 };
@@ -77,46 +77,11 @@ static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mas
     return put_number(buffer, 0);
 }
 
-/* Puts bytes; many in parts, so that no buffer has all of them. */
-static struct g2h_error *put_much(struct worker_buffer *buffer, const uint8_t *contents,
-                                  uint64_t size)
-{
-    while (size > 0) {
-        const uint64_t part = size < FLUSHED_AT ? size : FLUSHED_AT;
-        TRY_MEMORY(put_raw(buffer, contents, part));
-        contents += part;
-        size -= part;
-        if (buffer->size >= FLUSHED_AT)
-            TRY(worker_buffer_flush(buffer));
-    }
-    return NULL;
-}
-
-/* Puts as much of the contents of an object as WriteHeapDump writes. What nobody has written to
- * becomes a hole of the file. */
-static struct g2h_error *put_contents(const struct span_work *work, uint64_t address,
-                                      const uint8_t *contents, uint64_t size)
-{
-    enum { LARGE = 1 << 16 };
-    const struct memory *memory = work->bits->runtime->memory;
-    uint64_t from = 0, zeros;
-    size = stored_size(size);
-    for (uint64_t at = 0; at < size; at += from + zeros) {
-        from = size - at;
-        zeros = size >= LARGE ? memory_untouched(memory, address + at, size - at, &from) : 0;
-        TRY(put_much(work->buffer, contents + at, from));
-        work->buffer->zeros = zeros;
-        if (zeros > 0)
-            TRY(worker_buffer_flush(work->buffer));
-    }
-    return NULL;
-}
-
 static struct g2h_error *put_object(const struct span_work *work, uint64_t address)
 {
+    const struct memory *memory = work->bits->runtime->memory;
     const uint64_t size = work->span->elemsize;
-    const uint8_t *contents =
-        span_bytes(work->span, work->bits->runtime->memory, address - work->span->start, size);
+    const uint8_t *contents = span_bytes(work->span, memory, address - work->span->start, size);
     struct heap_mask mask;
     if (!contents) {
         work->account->objects_missing++;
@@ -125,10 +90,13 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
     }
     work->account->objects++;
     work->account->object_bytes += size;
-    TRY_MEMORY(heap_bits_of(work->bits, work->span, address, &mask));
+    const uint64_t listed = records_listed(memory, address, size);
+    TRY_MEMORY(heap_bits_of(work->bits, work->span, address, listed, &mask));
+    const uint64_t element = mask.offset + mask.period, /* the first one tells of its type */
+        most = listed / 8 > element || element > MOST_OF_ELEMENT ? listed / 8 : element;
     TRY_MEMORY(PUT(work->buffer, G2H_RECORD_OBJECT, address, size));
-    TRY(put_contents(work, address, contents, size));
-    TRY_MEMORY(put_fields(work->buffer, &mask, size / 8));
+    TRY(records_put_contents(work->buffer, memory, address, contents, size));
+    TRY_MEMORY(put_fields(work->buffer, &mask, most < size / 8 ? most : size / 8));
     return NULL;
 }
 
@@ -141,7 +109,7 @@ static struct g2h_error *put_span(const struct span_work *work)
             continue;
         count++;
         TRY(put_object(work, span->start + i * span->elemsize));
-        if (work->buffer->size >= FLUSHED_AT)
+        if (work->buffer->size >= RECORDS_FLUSHED_AT)
             TRY(worker_buffer_flush(work->buffer));
     }
     work->account->spans++;

@@ -2,35 +2,27 @@
 #include "process/records.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/scope.h"
+#include "base/sparse.h"
 #include "dump/facts.h"
+#include "dump/stored.h"
 #include "process/heap_bits.h"
 #include "process/types.h"
 
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
 
-static struct g2h_error *cannot_write(void)
-{
-    return error_system(errno, "cannot write a temporary file (set TMPDIR to where there is room)");
-}
-
 struct g2h_error *records_put(int fd, const struct worker_buffer *buffer)
 {
-    for (size_t at = 0; at < buffer->size;) {
-        const ssize_t count = write(fd, buffer->data + at, buffer->size - at);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return cannot_write();
-        at += (size_t)count;
-    }
-    return buffer->zeros == 0 || lseek(fd, (off_t)buffer->zeros, SEEK_CUR) >= 0 ? NULL
-                                                                                : cannot_write();
+    int error = sparse_write(fd, buffer->data, buffer->size);
+    if (error == 0 && buffer->zeros > 0)
+        error = sparse_skip(fd, buffer->zeros);
+    return error != 0
+               ? error_system(error,
+                              "cannot write a temporary file (set TMPDIR to where there is room)")
+               : NULL;
 }
 
 struct g2h_error *records_flush(struct records *records)
@@ -161,19 +153,62 @@ static struct g2h_error *put_itabs(struct records *records)
     return NULL;
 }
 
+/* ---- memory ---- */
+
+/* Puts bytes, as parts of which none is too large for a buffer. */
+static struct g2h_error *put_parts(struct worker_buffer *buffer, const uint8_t *data, uint64_t size)
+{
+    while (size > 0) {
+        const uint64_t part = size < RECORDS_FLUSHED_AT ? size : RECORDS_FLUSHED_AT;
+        TRY_MEMORY(put_raw(buffer, data, part));
+        data += part;
+        size -= part;
+        if (buffer->size >= RECORDS_FLUSHED_AT)
+            TRY(worker_buffer_flush(buffer));
+    }
+    return NULL;
+}
+
+struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struct memory *memory,
+                                       uint64_t address, const uint8_t *contents, uint64_t size)
+{
+    const uint64_t end = address + size;
+    struct range hole;
+    if (size < LEAST_HOLE)
+        return put_parts(buffer, contents, size);
+    for (uint64_t at = address; at < end; at = hole.end) {
+        (void)ranges_next(&memory->untouched, at, end, &hole);
+        TRY(put_parts(buffer, contents + (at - address), hole.begin - at));
+        if (hole.end - hole.begin >= LEAST_HOLE)
+            TRY(worker_buffer_flush_zeros(buffer, hole.end - hole.begin));
+        else
+            TRY(put_parts(buffer, contents + (hole.begin - address), hole.end - hole.begin));
+    }
+    return NULL;
+}
+
+uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t size)
+{
+    enum { LEAST = 1 << 20 };
+    if (size < LEAST)
+        return size;
+    const uint64_t touched = ranges_trim(&memory->untouched, address, address + size) - address;
+    return touched > size / 2 ? size : touched > PAGE_SIZE ? touched : PAGE_SIZE;
+}
+
 /* ---- data and bss ---- */
 
-static struct g2h_error *put_segment(struct records *records, enum g2h_record_kind kind,
-                                     uint64_t start, uint64_t end, const struct runtime_mask *mask)
+static struct g2h_error *put_segment(struct records *records, struct worker_buffer *buffer,
+                                     enum g2h_record_kind kind, uint64_t start, uint64_t end,
+                                     const struct runtime_mask *mask)
 {
-    struct worker_buffer *buffer = &records->buffer;
-    struct g2h_bytes contents = {memory_at(records->runtime->memory, start, end - start),
-                                 end - start};
-    if (!contents.data)
-        contents.size = 0;
-    records->account->missing_bytes += end - start - contents.size;
-    TRY_MEMORY(PUT(buffer, kind, start) && put_bytes(buffer, contents));
-    for (uint64_t i = 0; i < mask->count && i < contents.size / WORD; i++)
+    const struct memory *memory = records->runtime->memory;
+    const uint8_t *contents = memory_at(memory, start, end - start);
+    const uint64_t size = contents ? end - start : 0, listed = records_listed(memory, start, size);
+    records->account->missing_bytes += end - start - size;
+    TRY_MEMORY(PUT(buffer, kind, start, size));
+    TRY(records_put_contents(buffer, memory, start, contents, size));
+    for (uint64_t i = 0; i < mask->count && i < listed / WORD; i++)
         if ((mask->bits[i / 8] >> (i % 8) & 1) != 0)
             TRY_MEMORY(put_field(buffer, i * WORD));
     TRY_MEMORY(put_number(buffer, 0));
@@ -295,11 +330,36 @@ static struct g2h_error *put_types_of_large(struct records *records)
     return NULL;
 }
 
+/* Puts the parts of large objects that the process has never touched. Spans that overlap although
+ * they may not end this, so that there are not as many facts as spans times holes. */
+static struct g2h_error *put_untouched(struct records *records)
+{
+    struct runtime *runtime = records->runtime;
+    const struct ranges *untouched = &runtime->memory->untouched;
+    uint64_t left = ranges_bytes(untouched, 0, UINT64_MAX);
+    struct span span;
+    struct range hole;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++) {
+        if (span_read_fields_of(runtime, i, &span) != SPAN_IN_USE || !span.is_large)
+            continue;
+        const uint64_t end = span.start + span.elemsize;
+        for (uint64_t at = span.start; ranges_next(untouched, at, end, &hole); at = hole.end) {
+            const uint64_t size = hole.end - hole.begin;
+            if (size > left)
+                return NULL;
+            left -= size;
+            TRY_MEMORY(PUT(&records->buffer, FACT_UNTOUCHED, hole.begin, size));
+        }
+    }
+    return NULL;
+}
+
 static struct g2h_error *put_facts(struct records *records)
 {
     TRY_MEMORY(put_raw(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
                put_number(&records->buffer, FACT_STACK_OBJECTS));
     TRY(put_types_of_large(records));
+    TRY(put_untouched(records));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }
@@ -331,36 +391,75 @@ static struct g2h_error *set_aside(struct records *records,
     return NULL;
 }
 
+/* Returns whether an object has more bytes than the runtime's dumper would write. Go's linker does
+ * not make data or bss as large. */
+static bool has_long_object(const struct runtime *runtime)
+{
+    struct span span;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++)
+        if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE &&
+            stored_size(span.elemsize) < span.elemsize)
+            return true;
+    return false;
+}
+
+/* Says, if it matters, that the contents in this dump are whole; see WHOLE_CONTENTS. */
+static struct g2h_error *put_whole(struct records *records)
+{
+    const struct g2h_bytes text = text_of(WHOLE_CONTENTS);
+    if (has_long_object(records->runtime))
+        TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_OTHERROOT) &&
+                   put_bytes(&records->buffer, text) && put_number(&records->buffer, 0));
+    return NULL;
+}
+
 static struct g2h_error *put_begin(struct records *records)
 {
     static const char header[] = "go1.7 heap dump\n";
     TRY_MEMORY(put_raw(&records->buffer, header, sizeof(header) - 1));
     TRY(put_params(records));
+    TRY(put_whole(records));
     TRY(put_itabs(records));
     return records_flush(records);
 }
 
-static struct g2h_error *put_module(struct records *records, const struct runtime_segments *module)
+static struct g2h_error *put_module(struct records *records, const struct runtime_segments *module,
+                                    struct worker_buffer *buffer)
 {
-    TRY(put_segment(records, G2H_RECORD_DATA, module->data, module->edata, &module->data_mask));
-    TRY(put_segment(records, G2H_RECORD_BSS, module->bss, module->ebss, &module->bss_mask));
-    return records_flush(records);
+    TRY(put_segment(records, buffer, G2H_RECORD_DATA, module->data, module->edata,
+                    &module->data_mask));
+    return put_segment(records, buffer, G2H_RECORD_BSS, module->bss, module->ebss,
+                       &module->bss_mask);
 }
 
 /* Puts the segments of all modules; WriteHeapDump has those of the first module only. The number of
  * modules is limited, because they may be linked in a circle. */
-static struct g2h_error *put_segments(struct records *records)
+static struct g2h_error *produce_segments(void *context, size_t task, unsigned worker,
+                                          struct worker_buffer *buffer)
 {
     enum { MOST = 1000 };
+    struct records *records = context;
     const struct runtime *runtime = records->runtime;
     const struct runtime_segments first = {runtime->data, runtime->edata,     runtime->bss,
                                            runtime->ebss, runtime->data_mask, runtime->bss_mask};
     struct runtime_segments other;
     uint64_t module = 0;
-    TRY(put_module(records, &first));
+    (void)task, (void)worker;
+    TRY(put_module(records, &first, buffer));
     for (int i = 0; i < MOST && runtime_next_module(runtime, &module, &other); i++)
-        TRY(put_module(records, &other));
+        TRY(put_module(records, &other, buffer));
     return NULL;
+}
+
+static struct g2h_error *consume_segments(void *context, const struct worker_buffer *buffer)
+{
+    const struct records *records = context;
+    return records_put(records->fd, buffer);
+}
+
+static struct g2h_error *put_segments(struct records *records)
+{
+    return workers_run_ordered(1, 1, produce_segments, NULL, consume_segments, records);
 }
 
 static struct g2h_error *put_all(struct records *records)

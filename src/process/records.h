@@ -33,8 +33,22 @@ struct g2h_error *records_write(struct records *records);
 
 /* ---- for the files of this room ---- */
 
-/* Writes the contents of a buffer to fd, which is a file, and leaves a hole for its zeros. */
+/* Writes the contents of a buffer, and the zeros behind them, to fd. */
 struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);
+
+/* Puts memory of the process at an address, where contents are its bytes. Much of it is written in
+ * parts, so that no buffer has all of it, and without the pages that the process has never
+ * touched. */
+struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struct memory *memory,
+                                       uint64_t address, const uint8_t *contents, uint64_t size);
+
+/* Returns how many bytes of memory at an address have their pointers listed: if
+ * most of large memory is behind the last page that was ever touched, that part does not, except in
+ * the first page, which tells of what kind the memory is. */
+uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t size);
+
+/* A buffer that has more bytes is written. */
+enum { RECORDS_FLUSHED_AT = 4 << 20 };
 
 /* Writes the contents of records->buffer, and empties it. */
 struct g2h_error *records_flush(struct records *records);

@@ -45,6 +45,19 @@ static void change_bytes(struct release *release, uint64_t from, uint64_t end, c
     }
 }
 
+/* Changes the bytes at the addresses [first, last), which lie in a range of the process. */
+static void change_range(struct release *release, const struct memory_range *range, uint64_t first,
+                         uint64_t last, change *how)
+{
+    const uint64_t begin = (uint64_t)(range->data - release->copy) - range->address;
+    while (first < last) {
+        struct range hole; /* it has no memory that the system could take back */
+        (void)ranges_next(&release->runtime->memory->untouched, first, last, &hole);
+        change_bytes(release, begin + first, begin + hole.begin, how);
+        first = hole.end;
+    }
+}
+
 /* Changes the bytes at the addresses [from, end) of the process, as far as the copy has them. */
 static void change_addresses(struct release *release, uint64_t from, uint64_t end, change *how)
 {
@@ -56,11 +69,7 @@ static void change_addresses(struct release *release, uint64_t from, uint64_t en
         const uint64_t range_end = ranges[next].address + ranges[next].size,
                        first = from > ranges[next].address ? from : ranges[next].address,
                        last = end < range_end ? end : range_end;
-        if (first < last) {
-            const uint64_t offset =
-                (uint64_t)(ranges[next].data - release->copy) + (first - ranges[next].address);
-            change_bytes(release, offset, offset + (last - first), how);
-        }
+        change_range(release, &ranges[next], first, last, how);
     }
 }
 

@@ -259,19 +259,31 @@ static uint64_t data_start(const struct runtime *runtime)
     return runtime->noptrdata < runtime->data ? runtime->noptrdata : runtime->data;
 }
 
-static void look_at_range(struct search *search, const struct memory_range *range)
+/* Looks at the words of a range that lie wholly in [first, end); end may be where addresses end. */
+static void look_at_words(struct search *search, const struct memory_range *range, uint64_t first,
+                          uint64_t end)
 {
-    const uint64_t start = data_start(search->runtime), data_end = search->runtime->end,
-                   range_end = range->address + range->size,
-                   first = range->address > start ? range->address : start,
-                   end = range_end < data_end ? range_end : data_end;
-    /* Looks at the words that lie wholly in [first, end); end may be where addresses end. */
     for (uint64_t at = first - first % 8; at < end && end - at >= 8; at += 8) {
         if (at < first)
             continue;
         const uint64_t value = memory_number(range->data + (at - range->address), 8);
         if (value != 0)
             look_at(search, at, value);
+    }
+}
+
+static void look_at_range(struct search *search, const struct memory_range *range)
+{
+    const struct ranges *untouched = &search->runtime->memory->untouched;
+    const uint64_t start = data_start(search->runtime), data_end = search->runtime->end,
+                   range_end = range->address + range->size,
+                   end = range_end < data_end ? range_end : data_end;
+    uint64_t at = range->address > start ? range->address : start;
+    while (at < end) {
+        struct range hole;
+        (void)ranges_next(untouched, at, end, &hole);
+        look_at_words(search, range, at, hole.begin);
+        at = hole.end;
     }
 }
 

@@ -12,38 +12,38 @@
 /* How many fields may be looked at per word of an object, and how many more in any object. */
 enum { FIELD_VISITS = 64, FIELD_VISITS_MORE = 1 << 16 };
 
-static struct field_index *make(const struct g2h_object *record, uint64_t word)
+/* Notes where fields begin, up to the end of the list. */
+static bool note_starts(const struct g2h_object *record, struct field_index *index)
 {
-    struct field_index *index = calloc(1, sizeof(*index));
-    if (!index)
-        return NULL;
-    index->starts =
-        malloc((size_t)(record->contents.size / FIELD_STEP + 1) * sizeof(*index->starts));
-    if (!index->starts) {
-        free(index);
-        return NULL;
-    }
     struct g2h_fields fields = record->fields;
-    const uint8_t *at = fields.at;
-    uint64_t offset;
+    uint64_t start = 0, offset;
     while (fields_next_pointer(&fields, &offset)) {
-        while (index->count <= offset / FIELD_STEP &&
-               index->count <= record->contents.size / FIELD_STEP)
-            index->starts[index->count++] = (uint64_t)(at - record->fields.at);
-        at = fields.at;
+        while (index->starts.count <= offset / FIELD_STEP &&
+               index->starts.count <= record->contents.size / FIELD_STEP)
+            if (!vector_push(&index->starts, start))
+                return false;
+        start = (uint64_t)(fields.at - record->fields.at);
     }
-    while (index->count <= record->contents.size / FIELD_STEP)
-        index->starts[index->count++] = (uint64_t)(at - record->fields.at);
-    index->left = record->contents.size / word * FIELD_VISITS + FIELD_VISITS_MORE;
-    return index;
+    return vector_push(&index->starts, start);
 }
 
 void field_index_destroy(struct field_index *index)
 {
     if (!index)
         return;
-    free(index->starts);
+    free(index->starts.data);
     free(index);
+}
+
+static struct field_index *make(const struct g2h_object *record, uint64_t word)
+{
+    struct field_index *index = calloc(1, sizeof(*index));
+    if (!index || !note_starts(record, index)) {
+        field_index_destroy(index);
+        return NULL;
+    }
+    index->left = record->contents.size / word * FIELD_VISITS + FIELD_VISITS_MORE;
+    return index;
 }
 
 struct field_index *typer_field_index(struct typer *typer, uint32_t object,

@@ -177,9 +177,10 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
  * one object.
  */
 struct field_index {
-    uint64_t *starts; /* by offset / FIELD_STEP: distance from the beginning of the list to the
-                         first field at or behind that offset */
-    size_t count;
+    VECTOR(uint64_t)
+    starts;        /* by offset / FIELD_STEP: distance from the beginning of the list to
+                      the first field at or behind that offset; the last one is the list's
+                      end */
     uint64_t left; /* fields that may still be looked at: more than enough for sane programs */
     struct {
         uint32_t type;
@@ -203,7 +204,8 @@ static inline struct g2h_fields fields_near(const struct g2h_object *record,
     struct g2h_fields fields = record->fields;
     const uint64_t step = offset / FIELD_STEP;
     if (index)
-        fields.at += index->starts[step < index->count ? step : index->count - 1];
+        fields.at +=
+            index->starts.data[step < index->starts.count ? step : index->starts.count - 1];
     return fields;
 }
 

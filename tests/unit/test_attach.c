@@ -1062,10 +1062,10 @@ static void test_procfs(void **state)
 /* A run may grow into the room that the space has around it, but not beyond. */
 static void test_space(void **state)
 {
-    struct attach_run runs[] = {{0x10000, 0x2000, false},
-                                {0x12000, 0x1000, true},
-                                {0x20000, 0x1000, false},
-                                {0x7f0000000000, 0x4000, false}};
+    struct attach_run runs[] = {{0x10000, 0x2000, ATTACH_WRITTEN},
+                                {0x12000, 0x1000, ATTACH_ZERO},
+                                {0x20000, 0x1000, ATTACH_WRITTEN},
+                                {0x7f0000000000, 0x4000, ATTACH_WRITTEN}};
     struct attach_pages pages = {.runs = {runs, 4, 4}};
     struct attach_space space = {0};
     (void)state;
@@ -1088,7 +1088,7 @@ static void test_guess(void **state)
     enum { PAGES = 64 };
     const uint64_t address = (uint64_t)(uintptr_t)map_private(PAGES, -1);
     uint8_t *data = (uint8_t *)(uintptr_t)address;
-    struct attach_run run = {address, PAGES * page, false};
+    struct attach_run run = {address, PAGES * page, ATTACH_MAYBE};
     const struct attach_pages pages = {{&run, 1, 1}, run.size, run.size, true};
     struct attach_space space = {0};
     struct memory memory = {0};

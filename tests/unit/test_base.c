@@ -1,5 +1,5 @@
 /* Covers base/: the byte cursor's uvarints, the map, sets of numbers, the string pool, vectors,
- * texts, bisection, scope guards, Go's releases, large arrays and errors. */
+ * texts, bisection, ranges, scope guards, Go's releases, large arrays and errors. */
 #include "unit.h"
 
 #include <errno.h>
@@ -14,10 +14,51 @@
 #include "base/memory.h"
 #include "base/number_set.h"
 #include "base/printable.h"
+#include "base/ranges.h"
 #include "base/release.h"
 #include "base/scope.h"
 #include "base/strings.h"
 #include "base/text.h"
+
+/* ---- ranges ---- */
+
+static void expect_range(const struct ranges *ranges, uint64_t from, uint64_t end, uint64_t first,
+                         uint64_t last)
+{
+    struct range range;
+    assert_int_equal(ranges_next(ranges, from, end, &range), first < last);
+    assert_int_equal(range.begin, first);
+    assert_int_equal(range.end, last);
+}
+
+static void ranges_are_found(void **state)
+{
+    (void)state;
+    const struct range unsorted[] = {{60, 90}, {10, 20}, {20, 30}, {70, 80}, {50, 50}, {15, 25}};
+    struct ranges ranges = {0};
+    expect_range(&ranges, 5, 9, 9, 9);
+    for (size_t i = 0; i < sizeof(unsorted) / sizeof(*unsorted); i++)
+        assert_true(vector_push(&ranges.list, unsorted[i]));
+    ranges_sort(&ranges);
+    assert_int_equal(ranges.list.count, 2);
+    expect_range(&ranges, 0, 100, 10, 30);
+    expect_range(&ranges, 12, 18, 12, 18);
+    expect_range(&ranges, 30, 60, 60, 60);
+    expect_range(&ranges, 30, 61, 60, 61);
+    expect_range(&ranges, 95, 100, 100, 100);
+    expect_range(&ranges, 70, 60, 60, 60);
+    assert_int_equal(ranges_bytes(&ranges, 15, 65), 20);
+    assert_int_equal(ranges_trim(&ranges, 40, 80), 60);
+    assert_int_equal(ranges_trim(&ranges, 65, 80), 65);
+    assert_int_equal(ranges_trim(&ranges, 40, 95), 95);
+    assert_int_equal(ranges_trim(&ranges, 40, 60), 60);
+    assert_true(ranges_add(&ranges, 90, 90) && ranges_add(&ranges, 90, 90 + LEAST_HOLE));
+    assert_int_equal(ranges.list.count, 2);
+    ranges_drop_short(&ranges);
+    assert_int_equal(ranges.list.count, 1);
+    expect_range(&ranges, 0, 70, 60, 70);
+    ranges_deinit(&ranges);
+}
 
 /* ---- uvarint ---- */
 
@@ -696,6 +737,7 @@ int main(void)
 {
     const struct CMUnitTest base[] = {
         cmocka_unit_test(uvarint_lengths),
+        cmocka_unit_test(ranges_are_found),
         cmocka_unit_test(uvarint_overflow),
         cmocka_unit_test(uvarint_streams),
         cmocka_unit_test(uvarint_padded),

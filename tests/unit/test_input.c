@@ -299,6 +299,57 @@ static void memory(void **state)
     g2h_input_close(NULL);
 }
 
+/* ---- holes ---- */
+
+enum { HOLE = 1 << 22, BESIDE = 1 << 16 };
+
+/* A hole of a file is known, and so are zeros of a pipe, which become a hole of its copy. */
+static void holes(void **state)
+{
+    (void)state;
+    uint8_t *data = calloc(1, HOLE + 2 * BESIDE);
+    const size_t size = HOLE + 2 * BESIDE;
+    struct g2h_input *inputs[2];
+    uint64_t begin, end;
+    assert_non_null(data);
+    memset(data, 'a', BESIDE);
+    memset(data + size - BESIDE, 'b', BESIDE);
+    const int fd = open(path_of("holes"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    write_all(fd, data, BESIDE);
+    assert_true(lseek(fd, HOLE, SEEK_CUR) > 0);
+    write_all(fd, data + size - BESIDE, BESIDE);
+    close(fd);
+    assert_no_error(g2h_input_open(path_of("holes"), NULL, &inputs[0]));
+    inputs[1] = open_pipe(data, size, false);
+    for (int i = 0; i < 2; i++) {
+        assert_true(g2h_input_hole(inputs[i], 0, size, &begin, &end));
+        assert_in_range(begin, BESIDE, BESIDE + (1 << 18)); /* the pipe's zeros come in pieces */
+        assert_true(end > begin && end <= BESIDE + HOLE);
+        assert_false(g2h_input_hole(inputs[i], 0, BESIDE, &begin, &end));
+        assert_int_equal(begin, BESIDE);
+        assert_int_equal(end, BESIDE);
+        expect(inputs[i], data, size);
+    }
+    unlink(path_of("holes"));
+    free(data);
+}
+
+/* A packed file that ends in a hole is padded; its copy has no hole there. */
+static void hole_of_a_packed_file(void **state)
+{
+    (void)state;
+    const int fd = open(path_of("packed"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    struct g2h_input *input;
+    uint64_t begin, end;
+    write_all(fd, packed, packed_size);
+    assert_int_equal(ftruncate(fd, HOLE), 0);
+    close(fd);
+    assert_no_error(g2h_input_open(path_of("packed"), NULL, &input));
+    unlink(path_of("packed"));
+    assert_false(g2h_input_hole(input, 0, HOLE, &begin, &end));
+    expect(input, plain, SIZE);
+}
+
 /* ---- how much is copied ---- */
 
 enum { HEAP = 0x800000, LARGE = 1 << 26, LARGER = 100000000 };
@@ -448,6 +499,8 @@ int main(void)
         cmocka_unit_test(no_room_for_a_copy),
         cmocka_unit_test(copy_has_no_name),
         cmocka_unit_test(memory),
+        cmocka_unit_test(holes),
+        cmocka_unit_test(hole_of_a_packed_file),
         cmocka_unit_test(large_dumps),
         cmocka_unit_test(large_damaged_dumps),
         cmocka_unit_test(faults_have_names),

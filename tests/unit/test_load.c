@@ -233,8 +233,9 @@ static void cut_dump(void **state)
 static void facts_behind_the_end(void **state)
 {
     (void)state;
-    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x01\x02\x80\x20\x05\x00rest";
-    const uint64_t text = 24, whole = text + 6;
+    static const uint8_t facts[] =
+        "go2heapsnapshot facts 1\n\x01\x02\x80\x20\x05\x03\x80\x40\x07\x00rest";
+    const uint64_t text = 24, whole = text + 10;
     for (uint64_t size = 0; size < sizeof(facts); size++) {
         struct facts read = {0};
         uint64_t taken;
@@ -242,13 +243,52 @@ static void facts_behind_the_end(void **state)
         assert_int_equal(taken == 0, size < text);
         assert_true(taken <= size && taken <= whole);
         assert_int_equal(read.has_stack_objects, size > text);
-        assert_int_equal(read.types.count, size >= whole - 1);
+        assert_int_equal(read.types.count, size >= text + 5);
+        assert_int_equal(read.untouched.list.count, size >= whole - 1);
         if (read.types.count > 0) {
             assert_int_equal(read.types.data[0].address, 0x1000);
             assert_int_equal(read.types.data[0].type, 5);
         }
+        if (read.untouched.list.count > 0) {
+            assert_int_equal(read.untouched.list.data[0].begin, 0x2000);
+            assert_int_equal(read.untouched.list.data[0].end, 0x2007);
+        }
         free(read.types.data);
+        ranges_deinit(&read.untouched);
     }
+}
+
+/* What is untouched according to the facts, whatever they say, is then a part of one object. */
+static void untouched_parts(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n";
+    const uint64_t first = 0xc000000000, big = 0x20000;
+    const struct {
+        uint32_t object;
+        uint64_t size;
+    } expected[] = {{0, 0x8000}, {1, 0x4000}, {2, big}};
+    struct dump dump;
+    dump_start_modern(&dump, "go1.26.1");
+    dump_object(&dump, first, big, NO_WORDS);
+    dump_object(&dump, first + big, big, NO_WORDS);
+    dump_object(&dump, first + 3 * big, big, NO_WORDS);
+    dump_eof(&dump);
+    dump_bytes(&dump, facts, sizeof(facts) - 1);
+    dump_uvarints(&dump, WORDS(3, first + 3 * big - 0x10, 4 * big)); /* from free memory on */
+    dump_uvarints(&dump, WORDS(3, first + big - 0x8000, 0xc000));    /* of two objects */
+    dump_uvarints(&dump, WORDS(3, first + 9 * big, big));            /* of no object */
+    dump_uvarints(&dump, WORDS(3, 0, 0x1000));
+    dump_uvarints(&dump, WORDS(3, first + big - 0x100, 0x80)); /* once more */
+    dump_uvarints(&dump, WORDS(3, first + big, 0, 0));
+    dump_load(&dump, 1);
+    assert_int_equal(g2h_heap_untouched_count(dump.heap), 3);
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t object;
+        assert_int_equal(g2h_heap_untouched(dump.heap, i, &object), expected[i].size);
+        assert_int_equal(object, expected[i].object);
+    }
+    dump_deinit(&dump);
 }
 
 static void bytes_behind_the_end(void **state)
@@ -475,6 +515,7 @@ int main(void)
         cmocka_unit_test(cut_dump),
         cmocka_unit_test(bytes_behind_the_end),
         cmocka_unit_test(facts_behind_the_end),
+        cmocka_unit_test(untouched_parts),
         cmocka_unit_test(phantoms_of_versions),
         cmocka_unit_test(memstats_has_the_last_word),
         cmocka_unit_test(memstats_that_fits_nothing),

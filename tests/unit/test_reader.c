@@ -8,6 +8,7 @@
 #include "dump/reader.h"
 #include "dump/stored.h"
 #include "heap/heap.h"
+#include "heap/pointers.h"
 
 /* ---- one record at a time ---- */
 
@@ -805,6 +806,94 @@ static void object_of_2_gib(void **state)
     dump_deinit(&tail);
 }
 
+static void dump_whole_contents(struct dump *dump)
+{
+    static const char text[] = "whole contents";
+    dump_tag(dump, G2H_RECORD_OTHERROOT);
+    dump_uvarint(dump, sizeof(text) - 1);
+    dump_bytes(dump, text, sizeof(text) - 1);
+    dump_uvarint(dump, 0);
+}
+
+/* What a dump says in any other place is a root, and an object of 4 GiB and 16 bytes has 16 of
+ * them. */
+static void whole_contents_said_too_late(void **state)
+{
+    (void)state;
+    const uint64_t size = ((uint64_t)1 << 32) + 16, first = 0xc000000000;
+    const uint8_t contents[16] = {0};
+    struct g2h_input *input;
+    struct g2h_heap *heap;
+    struct dump dump;
+    dump_start_large(&dump, "go1.26.1", 4 * size);
+    for (uint64_t i = 0; i < 2; i++) {
+        dump_tag(&dump, G2H_RECORD_OBJECT);
+        dump_uvarints(&dump, WORDS(first + i * size, size));
+        dump_bytes(&dump, contents, sizeof(contents));
+        dump_uvarint(&dump, 0);
+        dump_whole_contents(&dump);
+    }
+    dump_eof(&dump);
+    assert_no_error(g2h_input_from_memory("test.dump", dump.data, dump.size, &input));
+    assert_no_error(g2h_heap_load(input, NULL, &heap));
+    assert_null(g2h_heap_damage(heap));
+    assert_int_equal(g2h_heap_object_count(heap), 2);
+    assert_int_equal(g2h_heap_account(heap)->short_objects, 2);
+    assert_int_equal(g2h_heap_record_count(heap, G2H_RECORD_OTHERROOT), 2);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    dump_deinit(&dump);
+}
+
+/* If a dump says that its contents are whole, an object of 5 GiB, sparse in the file, has all its
+ * bytes, and the pointers in its holes are nil. */
+static void whole_object_of_5_gib(void **state)
+{
+    (void)state;
+    const uint64_t size = (uint64_t)5 << 30, first = 0xc000000000, last = size - 8;
+    struct dump head, tail = {.format = DUMP_1_7, .pointer_size = 8};
+    struct g2h_input *input;
+    struct g2h_heap *heap;
+    struct pointers pointers;
+    uint64_t offset, target;
+    dump_start_large(&head, "go1.26.1", 2 * size);
+    dump_whole_contents(&head);
+    dump_tag(&head, G2H_RECORD_OBJECT);
+    dump_uvarints(&head, WORDS(first, size));
+    dump_uvarints(&tail, WORDS(1, 0, 1, size / 2, 1, last, 0));
+    dump_object(&tail, first + size, 64, NO_WORDS);
+    dump_eof(&tail);
+
+    char path[] = "/tmp/go2heapsnapshot-test-XXXXXX";
+    const int fd = mkstemp(path);
+    const uint64_t words[] = {first + size, first + size};
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, head.data, head.size, 0), head.size);
+    assert_int_equal(pwrite(fd, words, 8, (off_t)(head.size)), 8);
+    assert_int_equal(pwrite(fd, words + 1, 8, (off_t)(head.size + last)), 8);
+    assert_int_equal(pwrite(fd, tail.data, tail.size, (off_t)(head.size + size)), tail.size);
+    close(fd);
+    assert_no_error(g2h_input_open(path, NULL, &input));
+    unlink(path);
+    assert_no_error(g2h_heap_load(input, NULL, &heap));
+    assert_null(g2h_heap_damage(heap));
+    assert_int_equal(g2h_heap_object_count(heap), 2);
+    assert_int_equal(g2h_heap_account(heap)->short_objects, 0);
+    assert_int_equal(g2h_heap_object(heap, 0).contents.size, size);
+    assert_int_equal(g2h_heap_record_count(heap, G2H_RECORD_OTHERROOT), 0);
+    pointers_of(heap, 0, heap_slot_class(heap, 0), &pointers);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(pointers_next(&pointers, &offset, &target));
+        assert_int_equal(offset, i == 0 ? 0 : last);
+        assert_int_equal(target, first + size);
+    }
+    assert_false(pointers_next(&pointers, &offset, &target));
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    dump_deinit(&head);
+    dump_deinit(&tail);
+}
+
 /* A field list has each word once. There is room for some words that are listed more often, but not
  * for any number of them, because code that walks the list again must come to its end. */
 static void long_field_lists(void **state)
@@ -852,6 +941,8 @@ int main(void)
         cmocka_unit_test(corrupt_type_record),
         cmocka_unit_test(sizes_in_the_file),
         cmocka_unit_test(object_of_2_gib),
+        cmocka_unit_test(whole_contents_said_too_late),
+        cmocka_unit_test(whole_object_of_5_gib),
     };
     return UNIT_RUN(reader);
 }

@@ -1,0 +1,115 @@
+/* sparse; see sparse.h. */
+#include "base/sparse.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 4096, STAT_BLOCK = 512 };
+
+static bool is_zero(const uint8_t *block)
+{
+    return block[0] == 0 && memcmp(block, block + 1, BLOCK - 1) == 0;
+}
+
+static int write_all(int file, const uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t count = write(file, data, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return errno;
+        data += count;
+        size -= (size_t)count;
+    }
+    return 0;
+}
+
+bool sparse_is_possible(int file)
+{
+    struct stat status;
+    const int flags = fcntl(file, F_GETFL);
+    return flags >= 0 && (flags & O_APPEND) == 0 && fstat(file, &status) == 0 &&
+           S_ISREG(status.st_mode) && lseek(file, 0, SEEK_CUR) == status.st_size;
+}
+
+int sparse_skip(int file, uint64_t zeros)
+{
+    return lseek(file, (off_t)zeros, SEEK_CUR) < 0 ? errno : 0;
+}
+
+int sparse_end(int file)
+{
+    const off_t end = lseek(file, 0, SEEK_CUR);
+    return end < 0 || ftruncate(file, end) < 0 ? errno : 0;
+}
+
+/* Returns the size of the blocks of zeros that data begins with. */
+static size_t zeros_at(const uint8_t *data, size_t size)
+{
+    size_t zeros = 0;
+    while (size - zeros >= BLOCK && is_zero(data + zeros))
+        zeros += BLOCK;
+    return zeros;
+}
+
+int sparse_write(int file, const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    const off_t offset = lseek(file, 0, SEEK_CUR);
+    size_t written = 0, at = offset >= 0 ? (size_t)(-offset & (BLOCK - 1)) : 0;
+    if (offset < 0)
+        return errno;
+    while (at < size) {
+        const size_t zeros = zeros_at(bytes + at, size - at);
+        int error = 0;
+        if (zeros >= LEAST_HOLE) {
+            error = write_all(file, bytes + written, at - written);
+            if (error == 0)
+                error = sparse_skip(file, zeros);
+            written = at + zeros;
+        }
+        if (error != 0)
+            return error;
+        at += zeros > 0 ? zeros : BLOCK;
+    }
+    return written < size ? write_all(file, bytes + written, size - written) : sparse_end(file);
+}
+
+#ifdef SEEK_HOLE
+
+static bool find_holes(int file, uint64_t size, struct ranges *ret)
+{
+    for (uint64_t at = 0; at < size;) {
+        const off_t data = lseek(file, (off_t)at, SEEK_DATA),
+                    end = data >= 0 ? lseek(file, data, SEEK_HOLE) : -1;
+        if (data < 0 && errno != ENXIO)
+            return true;
+        const uint64_t behind = data >= 0 && (uint64_t)data < size ? (uint64_t)data : size;
+        if (behind - at >= LEAST_HOLE && !ranges_add(ret, at, behind))
+            return false;
+        at = end > (off_t)behind ? (uint64_t)end : size;
+    }
+    return true;
+}
+
+#endif
+
+bool sparse_find_holes(int file, uint64_t size, struct ranges *ret)
+{
+#ifdef SEEK_HOLE
+    struct stat status;
+    if (fstat(file, &status) < 0 || !S_ISREG(status.st_mode) ||
+        (uint64_t)status.st_blocks * STAT_BLOCK >= size)
+        return true;
+    const bool good = find_holes(file, size, ret);
+    (void)lseek(file, 0, SEEK_SET);
+    return good;
+#else
+    (void)file, (void)size, (void)ret;
+    return true;
+#endif
+}
