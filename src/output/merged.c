@@ -385,9 +385,12 @@ static void sum_up(struct merged *merged)
     struct merged_node *nodes = merged->nodes.data;
     for (size_t i = merged->nodes.count; i-- > 0;) {
         nodes[i].retained += nodes[i].bytes;
+        if (nodes[i].untouched > nodes[i].retained)
+            nodes[i].untouched = nodes[i].retained;
         if (nodes[i].parent == MERGED_NONE)
             continue;
         nodes[nodes[i].parent].retained += nodes[i].retained;
+        nodes[nodes[i].parent].untouched += nodes[i].untouched;
         nodes[i].sibling = nodes[nodes[i].parent].child;
         nodes[nodes[i].parent].child = (uint32_t)i;
     }
@@ -412,6 +415,22 @@ static struct g2h_error *place_samples(struct merging *merging)
     }
     merging->merged->samples.count = count;
     return NULL;
+}
+
+/* Adds parts of objects that nobody has written to where the objects have been merged. */
+static void add_untouched(struct merging *merging)
+{
+    const struct g2h_heap *heap = g2h_view_heap(merging->view);
+    for (size_t i = 0; i < g2h_heap_untouched_count(heap); i++) {
+        uint32_t object;
+        const uint64_t size = g2h_heap_untouched(heap, i, &object);
+        const uint32_t node =
+            object != UINT32_MAX ? g2h_view_object(merging->view, object) : UINT32_MAX;
+        if (node == UINT32_MAX)
+            continue;
+        const uint32_t number = g2h_dominators_number(merging->dominators, node);
+        merging->merged->nodes.data[merging->places[number].merged].untouched += size;
+    }
 }
 
 /* Keeps of each place the node that it has been merged in. */
@@ -448,6 +467,7 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
     TRY(place_samples(&merging));
+    add_untouched(&merging);
     TRY(keep_places(&merging));
     sum_up(merged);
     return NULL;

@@ -41,6 +41,7 @@ struct merged_node {
     uint64_t count;     /* of objects, or of nodes that are not objects */
     uint64_t bytes;     /* the size of this node itself */
     uint64_t retained;  /* the size of this node and of all below it */
+    uint64_t untouched; /* bytes of retained that take no memory: nobody has written to them */
 };
 
 struct merged {

@@ -52,6 +52,9 @@ static void put_totals(const struct report *report, const struct g2h_output_opti
              page_count("objects", g2h_heap_object_count(heap) - account->left_out_objects),
              page_count("goroutines", g2h_view_goroutine_count(report->view)));
     PAGE_PUT(page, "  reachable %", page_bytes("reachable", report->reachable));
+    if (report_is_untouched(report->untouched, report->reachable))
+        PAGE_PUT(page, " (% not resident)", page_bytes(NULL, report->untouched));
+    PAGE_DATA(page, page_bytes("not_resident", report->untouched));
     if (account->stack_bytes > 0)
         PAGE_PUT(page, " with % of stacks", page_bytes("stacks", account->stack_bytes));
     PAGE_PUT(page, ", garbage %", page_bytes("garbage", report->garbage + account->left_out_bytes));
@@ -102,6 +105,8 @@ static struct g2h_error *put_most(void *context)
     report->total = report_node(report, 0)->retained;
     report->garbage = garbage == MERGED_NONE ? 0 : report_node(report, garbage)->retained;
     report->reachable = report->total - report->garbage;
+    report->untouched = report_node(report, 0)->untouched -
+                        (garbage == MERGED_NONE ? 0 : report_node(report, garbage)->untouched);
     if (report->base)
         TRY(growth_find(report->base, &report->merged, &report->growth));
     page_open(report->page, NULL);

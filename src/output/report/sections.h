@@ -21,6 +21,7 @@ struct report {
     struct stale stale;          /* nothing, unless there are windows */
     struct page *page;
     uint64_t total, garbage, reachable; /* bytes */
+    uint64_t untouched;                 /* of the reachable ones: they take no memory */
     const struct g2h_base *base;        /* NULL: there is none */
     const struct g2h_memory *memory;    /* of the process; NULL: not known */
     growth_vector growth;               /* since the base; by node of merged */
@@ -62,6 +63,12 @@ struct g2h_error *report_put_keys(const struct report *report, uint32_t node);
 struct g2h_error *report_put_path(const struct report *report, const char *asked);
 
 /* ---- nodes of report->merged ---- */
+
+/* Returns whether so much of some bytes takes no memory that it should be said. */
+static inline bool report_is_untouched(uint64_t untouched, uint64_t all)
+{
+    return untouched >= all / 10 + 1;
+}
 
 static inline const struct merged_node *report_node(const struct report *report, uint32_t node)
 {

@@ -22,7 +22,7 @@ struct finder {
     const struct merged *merged;
     const struct g2h_base *base; /* NULL: there is none, and growth is NULL, too */
     const growth_vector *growth;
-    uint64_t reachable, threshold, threshold_of_runtime;
+    uint64_t reachable, untouched, threshold, threshold_of_runtime;
     VECTOR(uint32_t) left; /* nodes that have yet to be looked at */
     bool *is_below;        /* by node: used by count_all() */
     suspect_vector *found;
@@ -346,13 +346,23 @@ static int compare(const void *a, const void *b)
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
+/* Returns so many percent of the reachable bytes that take memory. Beside bytes that take none, few
+ * others are not worth a suspect. */
+static uint64_t share_of_resident(const struct finder *finder, uint64_t percent)
+{
+    enum { LEAST_BESIDE = 1 << 20 };
+    const uint64_t resident = finder->reachable - finder->untouched;
+    return (finder->untouched > 0 && resident < LEAST_BESIDE ? LEAST_BESIDE : resident) / 100 *
+           percent;
+}
+
 /* Returns the least bytes of a suspect: without a base a share of the heap; with a base a share of
  * its growth, but not less than another share of the heap. */
 static uint64_t threshold_of(const struct finder *finder)
 {
     enum { OF_GROWTH = 3, PERMILLE = 1, LEAST = 4096 };
     if (!finder->base)
-        return finder->reachable / 100 * THRESHOLD + 1;
+        return share_of_resident(finder, THRESHOLD) + 1;
     const uint64_t before = growth_totals(finder->base)->reachable,
                    grown = finder->reachable > before ? finder->reachable - before : 0,
                    of_growth = grown / 100 * OF_GROWTH,
@@ -381,13 +391,17 @@ static void drop_timers(const struct merged *merged, suspect_vector *suspects)
     suspects->count = count;
 }
 
-struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
+struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable, uint64_t untouched,
                                 const struct g2h_base *base, const growth_vector *growth,
                                 suspect_vector *ret)
 {
-    struct finder finder = {
-        .merged = merged, .base = base, .growth = growth, .reachable = reachable, .found = ret};
-    const uint64_t of_runtime = reachable / 100 * OF_RUNTIME;
+    struct finder finder = {.merged = merged,
+                            .base = base,
+                            .growth = growth,
+                            .reachable = reachable,
+                            .untouched = untouched,
+                            .found = ret};
+    const uint64_t of_runtime = share_of_resident(&finder, OF_RUNTIME);
     finder.threshold = threshold_of(&finder);
     finder.threshold_of_runtime = of_runtime > LEAST_OF_RUNTIME ? of_runtime : LEAST_OF_RUNTIME;
     finder.is_below = calloc(merged->nodes.count, sizeof(*finder.is_below));

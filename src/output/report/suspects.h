@@ -28,10 +28,11 @@ typedef VECTOR(struct suspect) suspect_vector;
 
 /*
  * Finds the suspects; those that retain most come first. reachable is the number of bytes that are
- * not garbage. If base and growth, the growth since the base, are not NULL, suspects are what has
- * grown instead of what there is. Errors: G2H_ERROR_MEMORY.
+ * not garbage, of which untouched bytes take no memory: a suspect must have its share of the
+ * others. If base and growth, the growth since the base, are not NULL, suspects are what has grown
+ * instead of what there is. Errors: G2H_ERROR_MEMORY.
  */
-struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
+struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable, uint64_t untouched,
                                 const struct g2h_base *base, const growth_vector *growth,
                                 suspect_vector *ret);
 

@@ -327,6 +327,18 @@ static void put_item(const struct report *report, const struct suspect *suspect)
               page_flag("is_deferred", suspect->is_deferred));
 }
 
+/* Puts how much of a suspect takes memory, if that is far less than what it retains. */
+static void put_resident(const struct report *report, const struct suspect *suspect)
+{
+    const struct merged_node *node = report_node(report, suspect->item);
+    const uint64_t resident = node->retained - node->untouched;
+    if (resident < node->retained / 100)
+        page_say(report->page, " (not resident)");
+    else if (report_is_untouched(node->untouched, node->retained))
+        PAGE_PUT(report->page, " (% resident)", page_bytes(NULL, resident));
+    PAGE_DATA(report->page, page_bytes("not_resident", node->untouched));
+}
+
 /* Puts what holds a suspect: ", in 4 × map[uint64]*main.Watcher". */
 static void put_holder(const struct report *report, uint32_t node)
 {
@@ -355,6 +367,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
     if (report->base)
         PAGE_DATA(page, page_bytes("retained", report_node(report, suspect->item)->retained));
     put_item(report, suspect);
+    put_resident(report, suspect);
     if (suspect->holder != MERGED_NONE)
         put_holder(report, suspect->holder);
     page_say(page, "\n");
@@ -405,7 +418,7 @@ static void free_suspects(suspect_vector *suspects)
 struct g2h_error *report_put_suspects(const struct report *report)
 {
     _cleanup_(free_suspects) suspect_vector suspects = {0};
-    TRY(suspects_find(&report->merged, report->reachable, report->base,
+    TRY(suspects_find(&report->merged, report->reachable, report->untouched, report->base,
                       report->base ? &report->growth : NULL, &suspects));
     page_head(report->page, report->base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
     page_say(report->page, "\n");
