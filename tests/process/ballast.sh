@@ -1,0 +1,117 @@
+#!/bin/sh
+# Memory that a program has allocated and never written to costs nothing: a program with gigabytes of it beside its objects is
+# read, written as a dump and converted with the memory, the time and the disk that the same program takes without them. The
+# figures of both are taken in the same run. TAP on standard output.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: see tests/go.sh)
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+build=${BUILD:-$top/build/process}/ballast
+. "$top/tests/go.sh"
+. "$here/lib.sh"
+mkdir -p "$build" || exit 1
+may_trace ballast || exit 0
+c cost "$here/cost.c" || exit 1
+
+# The best of so many runs counts, because other processes may have the processors.
+RUNS=3
+
+# cost NAME COMMAND...: writes the least milliseconds and the most kilobytes of a command to $at/NAME.
+cost() {
+	cost_to=$at/$1
+	shift
+	for _ in $(seq "$RUNS"); do
+		"$build/cost" "$@" 2>"$at/log" || return
+	done | awk 'NR == 1 || $1 < time { time = $1 } $2 > memory { memory = $2 } END { print time, memory; exit NR == 0 }' >"$cost_to"
+}
+
+# figures KIND: reads the program with a kind of ballast in all ways.
+figures() {
+	at=$build/$release/$1
+	mkdir -p "$at"
+	"$build/$release/app" "$1" >"$at/app.log" 2>&1 &
+	pid=$!
+	until grep -q '^ready' "$at/app.log"; do
+		kill -0 "$pid" 2>/dev/null || return
+		sleep 0.1
+	done
+	cost report.cost "$g2h" --pid "$pid" --format report -o "$at/report.txt" &&
+		cost dump.cost "$g2h" --pid "$pid" --format dump -o "$at/x.dump" &&
+		cost back.cost "$g2h" --format report --exe "$build/$release/app" -o "$at/back.txt" "$at/x.dump" &&
+		cost copy.cost "$g2h" --format dump -o "$at/copy.dump" "$at/x.dump"
+	figures_status=$?
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	pid=
+	return "$figures_status"
+}
+
+# blocks FILE: prints how many blocks of the disk a file takes.
+blocks() {
+	stat -c %b "$1"
+}
+
+# within MOST THIS OTHER: succeeds if THIS is at most MOST percent of OTHER, and says so.
+within() {
+	echo "$2 against $3"
+	[ "$2" -le $(($3 * $1 / 100)) ]
+}
+
+# reads_pointers KIND WAY: succeeds if the way has to read the words of all pointers. The collector has read them: memory has
+# one page of zeros for all of them, but only since Linux 6.7 the system says so.
+reads_pointers() {
+	[ "$1" = pointers ] || return
+	case $2 in back | copy) return 1 ;; esac
+	[ "$(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n 1)" != 6.7 ]
+}
+
+# compares KIND: compares the figures of a kind of ballast with those of none.
+compares() {
+	name="$release, ballast of $1"
+	figures "$1"
+	result $? "$name: is read" "$at/log"
+	none=$build/$release/none
+	for file in x.dump copy.dump; do
+		within 130 "$(blocks "$at/$file")" "$(blocks "$none/$file")" >"$at/log"
+		result $? "$name: blocks of $file" "$at/log"
+	done
+	for way in report dump back copy; do
+		read -r this_time this_memory <"$at/$way.cost"
+		read -r time memory <"$none/$way.cost"
+		within 130 "$this_memory" "$memory" >"$at/log"
+		result $? "$name: memory of $way" "$at/log"
+		# To read or write the ballast would take more than ten times as long.
+		! reads_pointers "$1" "$way" || continue
+		within 300 "$this_time" "$((time + 20))" >"$at/log"
+		result $? "$name: time of $way" "$at/log"
+	done
+	rm -f "$at"/*.dump
+}
+
+# same: tests that the zeros are in all copies of a dump.
+same() {
+	name="$release, ballast of few: the same dump"
+	figures few && cmp "$at/x.dump" "$at/copy.dump" >"$at/log" 2>&1
+	result $? "$name in a file with holes" "$at/log"
+	"$g2h" --format dump "$at/x.dump" 2>"$at/log" | cmp - "$at/x.dump" >>"$at/log" 2>&1
+	result $? "$name through a pipe" "$at/log"
+	"$g2h" --format dump --gzip "$at/x.dump" 2>"$at/log" | gzip -d | cmp - "$at/x.dump" >>"$at/log" 2>&1
+	result $? "$name compressed" "$at/log"
+	: >"$at/append.dump"
+	"$g2h" --format dump "$at/x.dump" >>"$at/append.dump" 2>"$at/log" && cmp "$at/x.dump" "$at/append.dump" >>"$at/log" 2>&1
+	result $? "$name appended to a file" "$at/log"
+	rm -f "$at"/*.dump
+}
+
+for goroot in $goroots; do
+	release=$(go_release "$goroot")
+	mkdir -p "$build/$release"
+	(cd "$here/ballast" && GOROOT=$goroot "$goroot/bin/go" build -o "$build/$release/app" .) >"$build/$release/log" 2>&1 &&
+		figures none
+	result $? "$release, the program without ballast" "$build/$release/log"
+	same
+	for kind in bytes pointers huge; do compares "$kind"; done
+	rm -f "$build/$release"/none/*.dump
+done

@@ -1,0 +1,3 @@
+module ballast
+
+go 1.19

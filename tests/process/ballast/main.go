@@ -1,0 +1,41 @@
+// ballast holds 20 MB of objects, and memory beside them that it has allocated and never written to, as its argument says: none;
+// bytes or pointers, 60 slices of 64 MB; few, 3 of them; or huge, one of 8 GiB. It prints "ready" and waits to be read.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+)
+
+type object struct {
+	text string
+	next *object
+}
+
+var (
+	last     *object
+	bytes    [][]byte
+	pointers [][]*object
+)
+
+func main() {
+	const slices, size = 60, 64 << 20
+	for i := 0; i < slices; i++ {
+		switch kind := os.Args[1]; {
+		case kind == "bytes" || kind == "few" && i < 3:
+			bytes = append(bytes, make([]byte, size))
+		case kind == "pointers":
+			pointers = append(pointers, make([]*object, size/8))
+		case kind == "huge" && i == 0:
+			bytes = append(bytes, make([]byte, 8<<30))
+		}
+	}
+	for i := 0; i < 300_000; i++ {
+		last = &object{fmt.Sprintf("%40d", i), last}
+	}
+	runtime.GC()
+	fmt.Println("ready")
+	time.Sleep(time.Hour)
+}
