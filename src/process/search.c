@@ -80,7 +80,8 @@ static bool is_allspans(struct search *search, uint64_t address)
     return any_in_use;
 }
 
-static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_starts)
+/* *ret_lives: it has a stack and a function, which memory that is mostly zero does not have. */
+static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_lives)
 {
     uint64_t status, goid, low, high, sp, start;
     if (!runtime_peek(runtime, g, LAYOUT_G_ATOMICSTATUS, &status) ||
@@ -91,11 +92,12 @@ static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_starts)
         !runtime_peek(runtime, g, LAYOUT_G_STARTPC, &start))
         return false;
     status &= ~(uint64_t)SCAN;
-    *ret_starts = is_in_text(runtime, start);
+    *ret_lives = false;
     if (status > LAST_STATUS || goid >> 40 != 0)
         return false;
     if (status == 0 || status == 6 || status == LAST_STATUS)
         return true;
+    *ret_lives = is_in_text(runtime, start);
     return low < high && (status == 2 || status == 3 || (sp >= low && sp <= high)) &&
            memory_range_at(runtime->memory, high - 1);
 }
@@ -104,19 +106,19 @@ static bool is_allgs(struct search *search, uint64_t address)
 {
     const struct runtime *runtime = search->runtime;
     struct runtime_slice slice;
-    bool any_starts = false;
+    bool any_lives = false; /* the first ones of all are those of the runtime, which never end */
     if (!runtime_slice_at(runtime, address, &slice) || slice.count == 0 ||
         slice.capacity > runtime->memory->bytes / 8)
         return false;
     for (uint64_t i = 0; i < slice.count && i < LOOKED_AT; i++) {
         uint64_t g;
-        bool starts = false;
+        bool lives = false;
         if (!pay(search, 1) || !memory_read(runtime->memory, slice.data + 8 * i, 8, &g) || g == 0 ||
-            !is_g(runtime, g, &starts))
+            !is_g(runtime, g, &lives))
             return false;
-        any_starts |= starts;
+        any_lives |= lives;
     }
-    return any_starts;
+    return any_lives;
 }
 
 /* Returns the number of Ms in a chain, or 0 if it is no chain of Ms. */

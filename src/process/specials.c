@@ -3,6 +3,10 @@
  * samples of the profile; and of the objects that specials keep alive, which WriteHeapDump leaves
  * out.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/scope.h"
 #include "process/records.h"
 #include "process/spans.h"
@@ -128,9 +132,20 @@ static bool put_root(struct worker_buffer *buffer, const char *description, uint
                             put_number(buffer, pointer));
 }
 
-/* Puts what a cleanup keeps alive: its function, a closure; since Go 1.26 also the adapter that
- * calls the function, and the box of its argument. Returns false if memory runs out. */
-static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, uint64_t special)
+/* Puts a root that keeps pointer for a cleanup of the object at an address. */
+static bool put_part(struct worker_buffer *buffer, const char *part, uint64_t object,
+                     uint64_t pointer)
+{
+    char description[64];
+    snprintf(description, sizeof(description), "%s of 0x%" PRIx64, part, object);
+    return put_root(buffer, description, pointer);
+}
+
+/* Puts what a cleanup of an object keeps alive: its function, a closure; since Go 1.26 also the
+ * adapter that calls the function, and the box of its argument. Returns false if memory runs
+ * out. */
+static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, uint64_t special,
+                        uint64_t object)
 {
     enum { SINCE_BOXES = 26 };
     const uint64_t fn = special + runtime_offset(runtime, LAYOUT_SPECIAL_CLEANUP_FN);
@@ -140,8 +155,9 @@ static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, u
         runtime_word(runtime, fn - WORD, &call);
         runtime_word(runtime, fn + WORD, &argument);
     }
-    return put_root(buffer, "cleanup", function) && put_root(buffer, "cleanup's caller", call) &&
-           put_root(buffer, "argument of a cleanup", argument);
+    return put_part(buffer, "cleanup", object, function) &&
+           put_part(buffer, "cleanup's caller", object, call) &&
+           put_part(buffer, "argument of a cleanup", object, argument);
 }
 
 static bool put_kept(struct special_walk *walk, const struct span *span,
@@ -151,7 +167,7 @@ static bool put_kept(struct special_walk *walk, const struct span *span,
     struct worker_buffer *buffer = &walk->records->buffer;
     if (runtime_has(runtime, LAYOUT_SPECIAL_CLEANUP_FN) &&
         special->kind == special_cleanup(runtime))
-        return put_cleanup(buffer, runtime, special->address);
+        return put_cleanup(buffer, runtime, special->address, span->start + special->offset);
     if (!runtime_has(runtime, LAYOUT_SPECIAL_WEAK_HANDLE_HANDLE) ||
         special->kind != special_weak_handle(runtime) || is_dead(span, special))
         return true;

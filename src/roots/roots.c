@@ -70,6 +70,38 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
     return NULL;
 }
 
+/* Splits the description of a root that keeps something for a cleanup, "cleanup of 0xc000012340";
+ * returns the address of the object that the cleanup is for, or 0. */
+static uint64_t split_cleanup(struct g2h_bytes *description)
+{
+    static const char of[] = " of 0x";
+    const size_t size = sizeof(of) - 1;
+    const uint8_t *end = description->data + description->size, *found = NULL;
+    if (description->size > 0)
+        found = memmem(description->data, (size_t)description->size, of, size);
+    uint64_t address = 0;
+    for (const uint8_t *at = found ? found + size : end; at < end; at++) {
+        const char *digits = "0123456789abcdef", *digit = *at ? strchr(digits, *at) : NULL;
+        if (!digit)
+            return 0;
+        address = address << 4 | (uint64_t)(digit - digits);
+    }
+    if (address != 0)
+        description->size = (uint64_t)(found - description->data);
+    return address;
+}
+
+/* Adds a weak edge from what is kept for a cleanup to the object that the cleanup is for. */
+static bool add_cleaned(struct builder *builder, uint64_t kept, uint64_t cleaned)
+{
+    const uint32_t source = heap_find(builder->heap, kept);
+    const uint32_t target = heap_find(builder->heap, cleaned);
+    uint32_t name;
+    return source == UINT32_MAX || target == UINT32_MAX ||
+           (builder_label_of(builder, "cleanup of", &name) &&
+            builder_add_edge(builder, node_object(source), EDGE_WEAK, name, node_object(target)));
+}
+
 static struct g2h_error *add_other_roots(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
@@ -81,9 +113,12 @@ static struct g2h_error *add_other_roots(struct builder *builder)
     for (size_t i = 0; i < heap->records[G2H_RECORD_OTHERROOT].count; i++) {
         struct g2h_record record;
         g2h_heap_record(heap, G2H_RECORD_OTHERROOT, i, &record);
+        struct g2h_bytes description = record.otherroot.description;
+        const uint64_t cleaned = split_cleanup(&description);
         TRY_MEMORY(builder_text(builder, ""));
-        builder_append(builder, &record.otherroot.description);
-        TRY_MEMORY(builder_add_pointer(builder, group, EDGE_PROPERTY, record.otherroot.pointer));
+        builder_append(builder, &description);
+        TRY_MEMORY(builder_add_pointer(builder, group, EDGE_PROPERTY, record.otherroot.pointer) &&
+                   add_cleaned(builder, record.otherroot.pointer, cleaned));
     }
     return NULL;
 }

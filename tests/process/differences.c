@@ -471,14 +471,13 @@ static void tell_record(struct comparison *comparison, const struct listing *lis
  * cleanup or a weak pointer keeps. These roots are at the end. */
 static bool is_kept(const struct comparison *comparison, uint32_t number)
 {
-    static const char *const descriptions[] = {"cleanup", "cleanup's caller",
-                                               "argument of a cleanup", "weak handle"};
+    static const char *const beginnings[] = {"cleanup of 0x", "cleanup's caller of 0x",
+                                             "argument of a cleanup of 0x", "weak handle"};
     const struct g2h_record record = listing_record(&comparison->ours, number);
-    for (size_t i = 0; i < sizeof(descriptions) / sizeof(*descriptions); i++)
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
         if (!comparison->both_by_program && record.kind == G2H_RECORD_OTHERROOT &&
-            record.otherroot.description.size == strlen(descriptions[i]) &&
-            memcmp(record.otherroot.description.data, descriptions[i], strlen(descriptions[i])) ==
-                0)
+            record.otherroot.description.size >= strlen(beginnings[i]) &&
+            memcmp(record.otherroot.description.data, beginnings[i], strlen(beginnings[i])) == 0)
             return true;
     return false;
 }

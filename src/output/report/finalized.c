@@ -1,4 +1,4 @@
-/* finalized: objects whose finalizers never run; see sections.h. */
+/* finalized: objects whose finalizers or cleanups never run; see sections.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,17 +56,26 @@ static struct g2h_error *leads_to(struct search *search, uint32_t from, uint32_t
     return NULL;
 }
 
-/* Returns the finalizer that alone holds a node of the view, or UINT32_MAX. */
-static uint32_t finalizer_of(const struct report *report, uint32_t node)
+/* What alone holds a node of the view: a finalizer, or an object that is kept for a cleanup. */
+struct keeper {
+    uint32_t finalizer, for_cleanup; /* nodes; UINT32_MAX: none */
+};
+
+static struct keeper keeper_of(const struct report *report, uint32_t node)
 {
+    struct keeper keeper = {UINT32_MAX, UINT32_MAX};
     struct g2h_node read;
+    uint32_t below = UINT32_MAX;
     for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS; i++) {
         g2h_view_node(report->view, node, &read);
         if (read.kind == G2H_NODE_FINALIZER)
-            return node;
+            keeper.finalizer = node;
+        if (read.kind == G2H_NODE_OTHER_ROOTS)
+            keeper.for_cleanup = below;
+        below = node;
         node = g2h_dominators_of(report->dominators, node);
     }
-    return UINT32_MAX;
+    return keeper;
 }
 
 /* Gives the object that a finalizer is for, and its function; UINT32_MAX if it has none. */
@@ -86,26 +95,62 @@ static void read_finalizer(struct search *search, uint32_t finalizer, uint32_t *
     }
 }
 
+/* Returns the object that a cleanup is for, by a node that is kept for it, or UINT32_MAX. */
+static uint32_t read_cleanup(struct search *search, uint32_t node)
+{
+    static const char of[] = "cleanup of";
+    struct g2h_edge edge;
+    size_t size;
+    g2h_edges_begin(search->edges, node, node + 1);
+    while (g2h_edges_next(search->edges, &edge)) {
+        const char *name = g2h_view_name(search->report->view, edge.name, &size);
+        if ((edge.flags & G2H_EDGE_WEAK) != 0 && size == sizeof(of) - 1 &&
+            memcmp(name, of, size) == 0)
+            return edge.target;
+    }
+    return UINT32_MAX;
+}
+
+/* Gives why a finalizer or a cleanup never runs, or NULL. */
+static struct g2h_error *find_reason(struct search *search, const struct keeper *keeper,
+                                     const char **ret)
+{
+    uint32_t object = UINT32_MAX, function = UINT32_MAX;
+    bool is_own = false, is_kept = false;
+    *ret = NULL;
+    if (keeper->finalizer != UINT32_MAX)
+        read_finalizer(search, keeper->finalizer, &object, &function);
+    else if (keeper->for_cleanup != UINT32_MAX)
+        object = read_cleanup(search, function = keeper->for_cleanup);
+    if (object != UINT32_MAX && keeper->finalizer != UINT32_MAX)
+        TRY(leads_to(search, object, object, &is_own));
+    if (object != UINT32_MAX && function != UINT32_MAX && !is_own)
+        TRY(leads_to(search, function, object, &is_kept));
+    if (is_own)
+        *ret = "the object with the finalizer reaches itself";
+    else if (is_kept && keeper->finalizer != UINT32_MAX)
+        *ret = "the finalizer's function reaches the object";
+    else if (is_kept)
+        *ret = "the cleanup's function or argument reaches the object";
+    return NULL;
+}
+
 struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
                                        const char *indent)
 {
     _cleanup_(search_deinit) struct search search = {.report = report};
-    const uint32_t finalizer = finalizer_of(report, node);
-    uint32_t object, function;
-    bool is_own = false, is_of_function = false;
-    if (finalizer == UINT32_MAX)
+    const struct keeper keeper = keeper_of(report, node);
+    const char *reason;
+    if (keeper.finalizer == UINT32_MAX && keeper.for_cleanup == UINT32_MAX)
         return NULL;
     TRY(g2h_edges_create(report->view, &search.edges));
-    read_finalizer(&search, finalizer, &object, &function);
-    if (object != UINT32_MAX)
-        TRY(leads_to(&search, object, object, &is_own));
-    if (object != UINT32_MAX && function != UINT32_MAX && !is_own)
-        TRY(leads_to(&search, function, object, &is_of_function));
-    if (!is_own && !is_of_function)
+    TRY(find_reason(&search, &keeper, &reason));
+    if (!reason)
         return NULL;
     page_say(report->page, indent);
-    PAGE_PUT(report->page, "never freed %, so the finalizer never runs\n",
-             page_words("never_freed", is_own ? "the object with the finalizer reaches itself"
-                                              : "the finalizer's function reaches the object"));
+    PAGE_PUT(report->page,
+             keeper.finalizer != UINT32_MAX ? "never freed %, so the finalizer never runs\n"
+                                            : "never freed %, so the cleanup never runs\n",
+             page_words("never_freed", reason));
     return NULL;
 }

@@ -120,9 +120,10 @@ struct ended {
 /* Counts them, which takes a walk over all nodes. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_find_ended(const struct report *report, struct ended *ret);
 
-/* If only a finalizer holds an object, a node of the view, and can never run, because its object
- * reaches itself or its function reaches the object, puts that behind indent. Errors:
- * G2H_ERROR_MEMORY. */
+/* If only a finalizer, or what is kept for a cleanup, holds an object, a node of the view, and can
+ * never run, because the object with the finalizer reaches itself, or what is kept for the
+ * finalizer or the cleanup reaches its object, puts that behind indent. Errors: G2H_ERROR_MEMORY.
+ */
 struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
                                        const char *indent);
 

@@ -1,0 +1,87 @@
+// Objects that only cleanups hold which never run: their argument, or what the function has captured, reaches the object.
+//
+//	from 1.24
+//	case argument SHAPE=argument
+//	says ^  1 .* of the heap   3,000 (main\.bState|func runtime\.AddCleanup.*)
+//	says ^      held by     (argument of a )?cleanup
+//	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
+//	is r.suspects[0].never_freed !== undefined && r.suspects.length === 1
+//
+//	case captured SHAPE=captured
+//	says ^  1 .* of the heap   3,000 (main\.bState|func .*)
+//	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
+//
+//	case path SHAPE=argument
+//	options --path-to main.bState
+//	tells ^  never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
+//
+//	case held SHAPE=held
+//	says ^  1 .* of the heap   3,000 main\.bMapping
+//	says[plain] ^      held by     main\.bHeld\[\d+\]$
+//	never never freed
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+)
+
+type aMapping struct {
+	page  []byte
+	state *aState
+}
+
+type bMapping struct {
+	name  string
+	page  []byte
+	state *bState
+}
+
+type aState struct{ of any }
+
+type bState struct{ of any }
+
+var aHeld []*aMapping
+var bHeld []*bMapping
+
+// use captures what it is given in one more closure, so that the function does not capture the mapping itself: since Go 1.26
+// that panics.
+func use(of any) func() {
+	state := &bState{of}
+	return func() { state.of = nil }
+}
+
+func open(shape string) {
+	m := &bMapping{name: shape, page: make([]byte, 2000), state: &bState{}}
+	switch shape {
+	case "argument":
+		m.state.of = m
+		runtime.AddCleanup(m, func(s *bState) { s.of = nil }, m.state)
+	case "captured":
+		forget := use(m)
+		runtime.AddCleanup(m, func(int) { forget() }, 1)
+	case "held":
+		runtime.AddCleanup(m, func(s *bState) { s.of = nil }, m.state)
+		bHeld = append(bHeld, m)
+	}
+}
+
+// openWell is the neighbour, whose cleanups run.
+func openWell() {
+	m := &aMapping{page: make([]byte, 20), state: &aState{}}
+	runtime.AddCleanup(m, func(s *aState) { s.of = nil }, m.state)
+}
+
+func main() {
+	for i := 0; i < 3000; i++ {
+		open(os.Getenv("SHAPE"))
+		openWell()
+	}
+	runtime.GC()
+	runtime.GC()
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+	runtime.KeepAlive(bHeld)
+	runtime.KeepAlive(aHeld)
+}
