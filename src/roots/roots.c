@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap/kept.h"
 #include "roots/builder.h"
 
 static struct g2h_error *add_threads(struct builder *builder)
@@ -70,27 +71,6 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
     return NULL;
 }
 
-/* Splits the description of a root that keeps something for a cleanup, "cleanup of 0xc000012340";
- * returns the address of the object that the cleanup is for, or 0. */
-static uint64_t split_cleanup(struct g2h_bytes *description)
-{
-    static const char of[] = " of 0x";
-    const size_t size = sizeof(of) - 1;
-    const uint8_t *end = description->data + description->size, *found = NULL;
-    if (description->size > 0)
-        found = memmem(description->data, (size_t)description->size, of, size);
-    uint64_t address = 0;
-    for (const uint8_t *at = found ? found + size : end; at < end; at++) {
-        const char *digits = "0123456789abcdef", *digit = *at ? strchr(digits, *at) : NULL;
-        if (!digit)
-            return 0;
-        address = address << 4 | (uint64_t)(digit - digits);
-    }
-    if (address != 0)
-        description->size = (uint64_t)(found - description->data);
-    return address;
-}
-
 /* Adds a weak edge from what is kept for a cleanup to the object that the cleanup is for. */
 static bool add_cleaned(struct builder *builder, uint64_t kept, uint64_t cleaned)
 {
@@ -114,7 +94,7 @@ static struct g2h_error *add_other_roots(struct builder *builder)
         struct g2h_record record;
         g2h_heap_record(heap, G2H_RECORD_OTHERROOT, i, &record);
         struct g2h_bytes description = record.otherroot.description;
-        const uint64_t cleaned = split_cleanup(&description);
+        const uint64_t cleaned = kept_split(&description);
         TRY_MEMORY(builder_text(builder, ""));
         builder_append(builder, &description);
         TRY_MEMORY(builder_add_pointer(builder, group, EDGE_PROPERTY, record.otherroot.pointer) &&

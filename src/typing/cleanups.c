@@ -6,9 +6,9 @@
  * function and the argument. Nothing points to it. Since 1.26 a cleanup is three objects that do
  * not refer to each other: the closure, which has only the instance's dictionary; a box with the
  * argument; and the function's own closure, if it has captured variables. The dictionary tells the
- * argument's type, and so how its box looks. Of the objects that nothing at all points to, as many
- * as there are cleanups of a type are taken for their boxes: if there is no garbage, these are all
- * of them.
+ * argument's type, and so how its box looks. A process tells which box belongs to a closure. In a
+ * dump, of the objects that nothing at all points to, as many as there are cleanups of a type are
+ * taken for their boxes: if there is no garbage, these are all of them.
  *
  * A weak pointer points to a handle: a word with an object's address, which the collector does not
  * follow. The runtime keeps the handle as long as the object lives.
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap/kept.h"
 #include "heap/pointers.h"
 #include "typing/fit.h"
 
@@ -159,6 +160,7 @@ struct gatherer {
     uint64_t *pointed; /* a bit per object */
     VECTOR(struct wanted_box) boxes;
     struct map box_of_type;
+    struct map box_of_closure; /* object → object, as far as a process tells */
     uint32_t handle_type;
 };
 
@@ -189,6 +191,10 @@ static bool find_pointed(struct gatherer *gatherer)
             point(gatherer, block->targets[j]);
     }
     pointers_of_roots(heap, point_by_words, gatherer); /* stale words do not count */
+    const struct map *boxes = &gatherer->box_of_closure;
+    for (size_t i = 0; boxes->entries && i <= boxes->mask; i++)
+        if (boxes->entries[i].value != MAP_NONE)
+            point(gatherer, boxes->entries[i].value);
     return true;
 }
 
@@ -234,6 +240,20 @@ static void follow_closure(struct typer *typer, const struct g2h_object *closure
                     NO_TARGET, SOURCE_CLOSURE);
 }
 
+/* Gives the box that a process tells of its type, or adds one to those that are wanted. */
+static bool find_box(struct gatherer *gatherer, uint32_t closure, uint32_t argument)
+{
+    struct typer *typer = gatherer->typer;
+    const uint32_t box = map_get(&gatherer->box_of_closure, closure);
+    if (box == MAP_NONE)
+        return want_box(gatherer, argument);
+    if (argument != TYPE_NONE && type_of(typer->typing, argument)->size > 0)
+        typer_refer(typer, REFERENCE_VALUE,
+                    heap_address(typer->typing->heap, box) + object_base(typer->typing->heap, box),
+                    0, argument, NO_TARGET, SOURCE_CLOSURE);
+    return true;
+}
+
 static bool gather_closures(struct gatherer *gatherer)
 {
     struct typer *typer = gatherer->typer;
@@ -249,7 +269,7 @@ static bool gather_closures(struct gatherer *gatherer)
             return false;
         if (typing->release.minor < SINCE_BOXES)
             follow_closure(typer, &closure, argument);
-        else if (!want_box(gatherer, argument))
+        else if (!find_box(gatherer, object, argument))
             return false;
     }
     typer_flush(typer);
@@ -361,7 +381,9 @@ static int compare_boxes(const void *a, const void *b)
 static bool gather(struct gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typer->typing;
-    if (!gather_closures(gatherer))
+    if ((typing->release.minor >= SINCE_BOXES &&
+         !kept_boxes(typing->heap, &gatherer->box_of_closure)) ||
+        !gather_closures(gatherer))
         return false;
     /* If there can be neither boxes nor handles, all parts have been found. */
     if (!typing->has_weak_handles &&
@@ -390,4 +412,5 @@ void typing_gather_cleanups(struct typer *typer)
     free(gatherer.pointed);
     free(gatherer.boxes.data);
     map_deinit(&gatherer.box_of_type);
+    map_deinit(&gatherer.box_of_closure);
 }

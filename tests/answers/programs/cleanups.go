@@ -11,6 +11,11 @@
 //	says ^  1 .* of the heap   (3,000|2,99\d) (main\.bState|func .*)
 //	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
 //
+//	case neighbours SHAPE=neighbours
+//	says ^  1 .* of the heap   3,000 (main\.bState|func runtime\.AddCleanup.*)
+//	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
+//	is r.classes.find(each => each.class === 'main.aState').retained < 100_000
+//
 //	case path SHAPE=argument
 //	options --path-to main.bState
 //	tells ^  never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
@@ -55,7 +60,7 @@ func use(of any) func() {
 func open(shape string) {
 	m := &bMapping{name: shape, page: make([]byte, 2000), state: &bState{}}
 	switch shape {
-	case "argument":
+	case "argument", "neighbours":
 		m.state.of = m
 		runtime.AddCleanup(m, func(s *bState) { s.of = nil }, m.state)
 	case "captured":
@@ -67,16 +72,19 @@ func open(shape string) {
 	}
 }
 
-// openWell is the neighbour, whose cleanups run.
-func openWell() {
+// openWell is the neighbour, whose cleanups run, unless what they are for is held. Their arguments are of the same shape.
+func openWell(shape string) {
 	m := &aMapping{page: make([]byte, 20), state: &aState{}}
 	runtime.AddCleanup(m, func(s *aState) { s.of = nil }, m.state)
+	if shape == "neighbours" {
+		aHeld = append(aHeld, m)
+	}
 }
 
 func main() {
 	for i := 0; i < 3000; i++ {
 		open(os.Getenv("SHAPE"))
-		openWell()
+		openWell(os.Getenv("SHAPE"))
 	}
 	runtime.GC()
 	runtime.GC()

@@ -1,0 +1,49 @@
+/* kept; see kept.h. */
+#include "heap/kept.h"
+
+#include <string.h>
+
+uint64_t kept_split(struct g2h_bytes *description)
+{
+    static const char of[] = " of 0x";
+    const size_t size = sizeof(of) - 1;
+    const uint8_t *end = description->data + description->size, *found = NULL;
+    if (description->size > 0)
+        found = memmem(description->data, (size_t)description->size, of, size);
+    uint64_t address = 0;
+    for (const uint8_t *at = found ? found + size : end; at < end; at++) {
+        const char *digits = "0123456789abcdef", *digit = *at ? strchr(digits, *at) : NULL;
+        if (!digit)
+            return 0;
+        address = address << 4 | (uint64_t)(digit - digits);
+    }
+    if (address != 0)
+        description->size = (uint64_t)(found - description->data);
+    return address;
+}
+
+static bool is_named(const struct g2h_bytes *description, const char *name)
+{
+    return description->size == strlen(name) && memcmp(description->data, name, strlen(name)) == 0;
+}
+
+bool kept_boxes(const struct g2h_heap *heap, struct map *ret_boxes)
+{
+    uint32_t caller = UINT32_MAX, first;
+    uint64_t of = 0;
+    /* An object may have several cleanups, so a box belongs to the caller just before it. */
+    for (size_t i = 0; i < heap->records[G2H_RECORD_OTHERROOT].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_OTHERROOT, i, &record);
+        struct g2h_bytes description = record.otherroot.description;
+        const uint64_t cleaned = kept_split(&description);
+        const uint32_t object = heap_find(heap, record.otherroot.pointer);
+        if (is_named(&description, "argument of a cleanup") && cleaned != 0 && cleaned == of &&
+            caller != UINT32_MAX && object != UINT32_MAX &&
+            !map_put(ret_boxes, caller, object, &first))
+            return false;
+        of = is_named(&description, "cleanup's caller") ? cleaned : 0;
+        caller = object;
+    }
+    return true;
+}
