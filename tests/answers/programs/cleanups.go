@@ -2,13 +2,13 @@
 //
 //	from 1.24
 //	case argument SHAPE=argument
-//	says ^  1 .* of the heap   (3,000|2,99\d) (main\.bState|func runtime\.AddCleanup.*)
+//	says ^  1 .* of the heap   3,000 (main\.bState|func runtime\.AddCleanup.*)
 //	says ^      held by     (argument of a )?cleanup
 //	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
 //	is r.suspects[0].never_freed !== undefined && r.suspects.length === 1
 //
 //	case captured SHAPE=captured
-//	says ^  1 .* of the heap   (3,000|2,99\d) (main\.bState|func .*)
+//	says ^  1 .* of the heap   3,000 (main\.bState|func .*)
 //	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
 //
 //	case neighbours SHAPE=neighbours
@@ -21,7 +21,7 @@
 //	tells ^  never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
 //
 //	case held SHAPE=held
-//	says ^  1 .* of the heap   (3,000|2,99\d) main\.bMapping
+//	says ^  1 .* of the heap   3,000 main\.bMapping
 //	says[plain] ^      held by     main\.bHeld\[\d+\]$
 //	never never freed
 package main
