@@ -140,38 +140,21 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     return true;
 }
 
-enum { MOST_SEGMENTS = 64 }; /* dumps have two */
-
-/* The contents of data and bss. */
-struct segments {
-    struct g2h_segment list[MOST_SEGMENTS];
-    size_t count;
-};
-
-/* Reads the segments, whose records end with long lists of fields: once for all variables. */
-static void read_segments(const struct g2h_heap *heap, struct segments *ret)
-{
-    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
-    ret->count = 0;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-        for (size_t j = 0; j < heap->records[kinds[i]].count && ret->count < MOST_SEGMENTS; j++) {
-            struct g2h_record record;
-            g2h_heap_record(heap, kinds[i], j, &record);
-            ret->list[ret->count++] = record.segment;
-        }
-}
-
 /* Returns the dump's bytes from an address in data or bss to the end of its segment; empty if there
  * are none. */
-static struct g2h_bytes segment_at(const struct segments *segments, uint64_t address)
+static struct g2h_bytes segment_at(const struct g2h_heap *heap, uint64_t address)
 {
-    for (size_t i = 0; i < segments->count; i++) {
-        const struct g2h_segment *segment = &segments->list[i];
-        const uint64_t offset = address - segment->address;
-        if (offset < segment->contents.size)
-            return (struct g2h_bytes){segment->contents.data + offset,
-                                      segment->contents.size - offset};
-    }
+    enum { MOST_SEGMENTS = 64 }; /* per kind; dumps have two segments */
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count && j < MOST_SEGMENTS; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            const uint64_t offset = address - record.segment.address;
+            if (offset < record.segment.contents.size)
+                return (struct g2h_bytes){record.segment.contents.data + offset,
+                                          record.segment.contents.size - offset};
+        }
     return (struct g2h_bytes){(const uint8_t *)"", 0};
 }
 
@@ -179,15 +162,14 @@ bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_ca
                                  void *context)
 {
     const struct typing *typing = capacities->typing;
+    const struct g2h_heap *heap = capacities->graph->heap;
     const struct visitor visitor = {capacities, UINT32_MAX, visit, context};
-    struct segments segments;
-    read_segments(capacities->graph->heap, &segments);
     for (size_t i = 0; i < capacities->of_global.count; i++) {
         const struct runs *runs = &capacities->of_global.data[i];
         if (runs->first == runs->end)
             continue;
-        const struct g2h_bytes contents = segment_at(
-            &segments, typing->dwarf_info->globals.data[i].address + exe_slide(typing->exe));
+        const struct g2h_bytes contents =
+            segment_at(heap, typing->dwarf_info->globals.data[i].address + exe_slide(typing->exe));
         if (!visit_slices(&visitor, runs, &contents, 0, 1))
             return false;
     }
@@ -200,7 +182,7 @@ bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_ca
         const uint64_t size = typing->types->list.data[value->type].size;
         if (runs->first == runs->end || size == 0)
             continue;
-        const struct g2h_bytes contents = segment_at(&segments, value->address);
+        const struct g2h_bytes contents = segment_at(heap, value->address);
         if (!visit_slices(&visitor, runs, &contents, size, value->count > 0 ? value->count : 1))
             return false;
     }

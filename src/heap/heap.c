@@ -26,8 +26,10 @@ void g2h_heap_destroy(struct g2h_heap *heap)
     map_deinit(&heap->type_of_interface);
     free(heap->goroutines.data);
     free(heap->frames.data);
-    for (int kind = 0; kind < G2H_RECORD_KINDS; kind++)
+    for (int kind = 0; kind < G2H_RECORD_KINDS; kind++) {
         free(heap->records[kind].data);
+        free(heap->segments[kind].data);
+    }
     free(heap);
 }
 
@@ -178,13 +180,17 @@ static void make_empty(enum g2h_record_kind kind, struct g2h_record *ret)
     }
 }
 
-/* The record was read without an error before. An error now means that the dump has been written
- * to: the record is then empty, and g2h_input_check() will report the change. Reading stops before
- * the next record of the same kind. */
+/* Segments are kept. Any other record was read without an error before. An error now means that the
+ * dump has been written to: the record is then empty, and g2h_input_check() will report the change.
+ * Reading stops before the next record of the same kind. */
 void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index,
                      struct g2h_record *ret)
 {
     const offset_vector *offsets = &heap->records[kind];
+    if (index < heap->segments[kind].count) {
+        *ret = heap->segments[kind].data[index];
+        return;
+    }
     const uint64_t offset = offsets->data[index], end = index + 1 < offsets->count
                                                             ? offsets->data[index + 1]
                                                             : heap->account.bytes_read;

@@ -129,6 +129,9 @@ struct g2h_heap {
     VECTOR(struct heap_frame) frames;
     offset_vector records[G2H_RECORD_KINDS]; /* offsets of records that are read again: all kinds
                                                 but objects, types, itabs, params, memstats, EOF */
+    VECTOR(struct g2h_record)
+    segments[G2H_RECORD_KINDS]; /* the first data and bss records as they were read: to read one
+                                   again is to read its list of fields, which may be long */
 };
 
 /* Returns a word of the dump's memory. at must have pointer_size readable bytes. */

@@ -247,6 +247,14 @@ static struct g2h_error *add_offset(struct g2h_heap *heap, const struct g2h_reco
     return vector_push(&heap->records[record->kind], record->offset) ? NULL : &error_no_memory;
 }
 
+static struct g2h_error *add_segment(struct g2h_heap *heap, const struct g2h_record *record)
+{
+    enum { MOST = 64 }; /* dumps have one of each kind, of a process one per module */
+    if (heap->records[record->kind].count < MOST)
+        TRY_MEMORY(vector_push(&heap->segments[record->kind], *record));
+    return add_offset(heap, record);
+}
+
 static struct g2h_error *add_goroutine(struct g2h_heap *heap, const struct g2h_record *record)
 {
     const struct heap_goroutine goroutine = {record->goroutine, (uint32_t)heap->frames.count, 0};
@@ -306,6 +314,9 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
     case G2H_RECORD_OTHERROOT:
         return says_whole_contents(record->number, &record->otherroot) ? NULL
                                                                        : add_offset(heap, record);
+    case G2H_RECORD_DATA:
+    case G2H_RECORD_BSS:
+        return add_segment(heap, record);
     default:
         return add_offset(heap, record);
     }
