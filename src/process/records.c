@@ -189,8 +189,7 @@ struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struc
 
 uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t size)
 {
-    enum { LEAST = 1 << 20 };
-    if (size < LEAST)
+    if (size < RECORDS_LARGE)
         return size;
     const uint64_t touched = ranges_trim(&memory->untouched, address, address + size) - address;
     return touched > size / 2 ? size : touched > PAGE_SIZE ? touched : PAGE_SIZE;
@@ -198,20 +197,38 @@ uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t 
 
 /* ---- data and bss ---- */
 
+/* Puts the pointers among the first words of a segment; of a large one without those that the
+ * process has never touched. */
+static bool put_pointers(const struct records *records, struct worker_buffer *buffer,
+                         uint64_t start, uint64_t words, const struct runtime_mask *mask)
+{
+    const struct ranges *untouched = &records->runtime->memory->untouched;
+    const uint64_t end = start + words * WORD;
+    struct range hole = {end, end};
+    uint64_t i = 0;
+    for (uint64_t at = start; at < end; at = hole.end) {
+        if (end - start >= RECORDS_LARGE)
+            (void)ranges_next(untouched, at, end, &hole);
+        const uint64_t first = (at - start) / WORD, last = (hole.begin - start + WORD - 1) / WORD;
+        for (i = i > first ? i : first; i < last; i++)
+            if ((mask->bits[i / 8] >> (i % 8) & 1) != 0 && !put_field(buffer, i * WORD))
+                return false;
+    }
+    return put_number(buffer, 0);
+}
+
 static struct g2h_error *put_segment(struct records *records, struct worker_buffer *buffer,
                                      enum g2h_record_kind kind, uint64_t start, uint64_t end,
                                      const struct runtime_mask *mask)
 {
     const struct memory *memory = records->runtime->memory;
     const uint8_t *contents = memory_at(memory, start, end - start);
-    const uint64_t size = contents ? end - start : 0, listed = records_listed(memory, start, size);
+    const uint64_t size = contents ? end - start : 0, words = size / WORD;
     records->account->missing_bytes += end - start - size;
     TRY_MEMORY(PUT(buffer, kind, start, size));
     TRY(records_put_contents(buffer, memory, start, contents, size));
-    for (uint64_t i = 0; i < mask->count && i < listed / WORD; i++)
-        if ((mask->bits[i / 8] >> (i % 8) & 1) != 0)
-            TRY_MEMORY(put_field(buffer, i * WORD));
-    TRY_MEMORY(put_number(buffer, 0));
+    TRY_MEMORY(
+        put_pointers(records, buffer, start, words < mask->count ? words : mask->count, mask));
     return NULL;
 }
 

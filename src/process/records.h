@@ -42,9 +42,13 @@ struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);
 struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struct memory *memory,
                                        uint64_t address, const uint8_t *contents, uint64_t size);
 
-/* Returns how many bytes of memory at an address have their pointers listed: if
- * most of large memory is behind the last page that was ever touched, that part does not, except in
- * the first page, which tells of what kind the memory is. */
+/* Memory that is as large may have parts whose pointers are not listed, since the process has never
+ * touched them. */
+enum { RECORDS_LARGE = 1 << 20 };
+
+/* Returns how many bytes of an object at an address have their pointers listed: if most of a large
+ * one is behind the last page that was ever touched, that part does not, except in the first page,
+ * which tells of what kind the memory is. */
 uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t size);
 
 /* A buffer that has more bytes is written. */
