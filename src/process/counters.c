@@ -75,16 +75,15 @@ static bool has_neighbours(const struct runtime *runtime, uint64_t memstats)
 static uint64_t search(const struct runtime *runtime)
 {
     const uint64_t in_heap = bytes_of_spans(runtime),
-                   start = runtime->noptrdata < runtime->data ? runtime->noptrdata : runtime->data;
+                   reach = runtime_offset(runtime, LAYOUT_MSTATS_HEAP_STATS) +
+                           GENERATIONS * runtime_size(runtime, LAYOUT_HEAP_STATS);
+    struct runtime_part part = {.range = 0};
     struct heap_stats stats;
-    for (size_t i = 0; i < runtime->memory->ranges.count; i++) {
-        const struct memory_range *range = &runtime->memory->ranges.data[i];
-        const uint64_t range_end = range->address + range->size,
-                       first = range->address > start ? range->address : start,
-                       end = range_end < runtime->end ? range_end : runtime->end;
-        if (first > UINT64_MAX - 7) /* whose next multiple of 8 is none */
-            continue;
-        for (uint64_t at = (first + 7) & ~(uint64_t)7; at < end && end - at >= 8; at += 8)
+    while (runtime_next_part(runtime, &part)) {
+        /* What is before the sums may not have been written to. */
+        const uint64_t begin = part.addresses.begin, end = part.addresses.end,
+                       first = begin > reach ? begin - reach : 0;
+        for (uint64_t at = first - first % 8; at < end && end - at >= 8; at += 8)
             if (read_heap_stats(runtime, at, &stats) && stats.in_heap == in_heap &&
                 has_neighbours(runtime, at))
                 return at;

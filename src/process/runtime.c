@@ -205,6 +205,35 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
     return NULL;
 }
 
+uint64_t runtime_data_start(const struct runtime *runtime)
+{
+    return runtime->noptrdata < runtime->data ? runtime->noptrdata : runtime->data;
+}
+
+bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
+{
+    const struct memory *memory = runtime->memory;
+    const uint64_t start = runtime_data_start(runtime);
+    for (; part->range < memory->ranges.count; part->range++) {
+        const struct memory_range *range = &memory->ranges.data[part->range];
+        const uint64_t range_end = range->address + range->size,
+                       end = range_end < runtime->end ? range_end : runtime->end;
+        uint64_t at = range->address > start ? range->address : start;
+        at = part->addresses.end > at ? part->addresses.end : at;
+        while (at < end) {
+            struct range hole;
+            (void)ranges_next(&memory->untouched, at, end, &hole);
+            if (at < hole.begin) {
+                part->addresses = (struct range){at, hole.begin};
+                part->data = range->data + (at - range->address);
+                return true;
+            }
+            at = hole.end;
+        }
+    }
+    return false;
+}
+
 bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
                          struct runtime_segments *ret)
 {

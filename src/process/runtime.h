@@ -134,6 +134,20 @@ struct runtime_segments {
     struct runtime_mask data_mask, bss_mask;
 };
 
+/* A part of the first module's data, which is consecutive here as well. */
+struct runtime_part {
+    struct range addresses;
+    const uint8_t *data;
+    size_t range; /* of the memory: where the next part is looked for */
+};
+
+/* Returns where the first module's data begin, those without pointers included. */
+uint64_t runtime_data_start(const struct runtime *runtime);
+
+/* Finds the next part of the first module's data that the process may have written to, ascending.
+ * *part is zeros before the first call. Returns false if there is no next part. */
+bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part);
+
 /*
  * Finds the next module behind the first one, and its segments: these modules are plugins and
  * shared libraries. *module is 0 before the first call. Returns false if there is no next module,

@@ -256,48 +256,29 @@ static void look_at(struct search *search, uint64_t address, uint64_t value)
     }
 }
 
-static uint64_t data_start(const struct runtime *runtime)
+/* Looks at the words that lie wholly in a part. */
+static void look_at_part(struct search *search, const struct runtime_part *part)
 {
-    return runtime->noptrdata < runtime->data ? runtime->noptrdata : runtime->data;
-}
-
-/* Looks at the words of a range that lie wholly in [first, end); end may be where addresses end. */
-static void look_at_words(struct search *search, const struct memory_range *range, uint64_t first,
-                          uint64_t end)
-{
-    for (uint64_t at = first - first % 8; at < end && end - at >= 8; at += 8) {
-        if (at < first)
+    const struct range in = part->addresses;
+    for (uint64_t at = in.begin - in.begin % 8; at < in.end && in.end - at >= 8; at += 8) {
+        if (at < in.begin)
             continue;
-        const uint64_t value = memory_number(range->data + (at - range->address), 8);
+        const uint64_t value = memory_number(part->data + (at - in.begin), 8);
         if (value != 0)
             look_at(search, at, value);
-    }
-}
-
-static void look_at_range(struct search *search, const struct memory_range *range)
-{
-    const struct ranges *untouched = &search->runtime->memory->untouched;
-    const uint64_t start = data_start(search->runtime), data_end = search->runtime->end,
-                   range_end = range->address + range->size,
-                   end = range_end < data_end ? range_end : data_end;
-    uint64_t at = range->address > start ? range->address : start;
-    while (at < end) {
-        struct range hole;
-        (void)ranges_next(untouched, at, end, &hole);
-        look_at_words(search, range, at, hole.begin);
-        at = hole.end;
     }
 }
 
 void runtime_search(struct runtime *runtime)
 {
     enum { STEPS_PER_WORD = 64 };
-    const uint64_t words = (runtime->end - data_start(runtime)) / 8,
+    const uint64_t words = (runtime->end - runtime_data_start(runtime)) / 8,
                    most = runtime->memory->bytes / 8;
     struct search search = {.runtime = runtime,
                             .steps = STEPS_PER_WORD * (words < most ? words : most) + (1 << 20)};
-    for (size_t i = 0; i < runtime->memory->ranges.count; i++)
-        look_at_range(&search, &runtime->memory->ranges.data[i]);
+    struct runtime_part part = {.range = 0};
+    while (runtime_next_part(runtime, &part))
+        look_at_part(&search, &part);
 }
 
 bool runtime_is_allspans(struct runtime *runtime, uint64_t address)
