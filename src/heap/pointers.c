@@ -6,26 +6,23 @@
 
 #include "input/input.h"
 
-/* Finds the next hole in the contents of large memory from an offset on. */
-static void find_hole(struct pointers *pointers, uint64_t offset)
+struct range pointers_hole(const struct g2h_heap *heap, struct g2h_bytes contents, uint64_t offset)
 {
-    const struct g2h_input *input = pointers->heap->input;
-    const uint64_t begin = (uint64_t)(pointers->contents.data - input->data),
-                   end = begin + pointers->contents.size;
+    const struct g2h_input *input = heap->input;
+    const uint64_t begin = (uint64_t)(contents.data - input->data), end = begin + contents.size;
     struct range hole;
-    pointers->hole = (struct range){UINT64_MAX, UINT64_MAX};
-    if (pointers->contents.size >= LEAST_HOLE &&
-        ranges_next(input_holes(input), begin + offset, end, &hole))
-        pointers->hole = (struct range){hole.begin - begin, hole.end - begin};
+    return contents.size >= LEAST_HOLE &&
+                   ranges_next(input_holes(input), begin + offset, end, &hole)
+               ? (struct range){hole.begin - begin, hole.end - begin}
+               : (struct range){UINT64_MAX, UINT64_MAX};
 }
 
 static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
 {
     *ret = (struct pointers){.heap = heap,
                              .contents = contents,
-                             .hole = {UINT64_MAX, UINT64_MAX},
+                             .hole = pointers_hole(heap, contents, 0),
                              .pending = UINT64_MAX};
-    find_hole(ret, 0);
 }
 
 void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
@@ -160,7 +157,7 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
 static bool is_in_hole(struct pointers *pointers, uint64_t offset, uint64_t word)
 {
     if (offset >= pointers->hole.end)
-        find_hole(pointers, offset);
+        pointers->hole = pointers_hole(pointers->heap, pointers->contents, offset);
     return offset >= pointers->hole.begin && offset + word <= pointers->hole.end;
 }
 

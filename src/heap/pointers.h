@@ -78,6 +78,10 @@ void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
 void pointers_of_roots(const struct g2h_heap *heap,
                        void (*each)(void *context, struct pointers *pointers), void *context);
 
+/* Returns the next part of contents, from an offset on, that is known to be zeros, by offsets;
+ * UINT64_MAX for both if there is none. */
+struct range pointers_hole(const struct g2h_heap *heap, struct g2h_bytes contents, uint64_t offset);
+
 /* Begins a walk over every aligned word. */
 void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents,
                        struct pointers *ret);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/scope.h"
 #include "typing/typer.h"
 
 /* How many words may be looked at per word of the areas, and how many more in any program. */
@@ -178,10 +179,9 @@ struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *h
     if (!add_segments(outside, heap, &words) || !add_image(outside, image, slide) ||
         !add_frames(outside, heap, &words))
         return &error_no_memory;
-    outside->value_of_word = malloc((size_t)(words + 1) * sizeof(*outside->value_of_word));
-    if (!outside->value_of_word)
-        return &error_no_memory;
-    memset(outside->value_of_word, 0xff, (size_t)(words + 1) * sizeof(*outside->value_of_word));
+    outside->words = (size_t)words + 1;
+    outside->value_of_word = large_alloc(outside->words, sizeof(*outside->value_of_word));
+    TRY_MEMORY(outside->value_of_word); /* most of it stays untouched if much of a segment is */
     if (outside->areas.count > 0)
         qsort(outside->areas.data, outside->areas.count, sizeof(*outside->areas.data),
               compare_areas);
@@ -198,7 +198,7 @@ void outside_deinit(struct outside *outside)
         free(outside->areas.data[i].listed);
     free(outside->areas.data);
     free(outside->values.data);
-    free(outside->value_of_word);
+    large_free(outside->value_of_word, outside->words, sizeof(*outside->value_of_word));
     free(outside->pointers.data);
     map_deinit(&outside->seen);
 }
@@ -225,10 +225,10 @@ const struct outside_value *outside_value_at(const struct outside *outside,
     const uint32_t number =
         outside->value_of_word[area->first_word +
                                (address - area->address) / heap->params.pointer_size];
-    if (number == UINT32_MAX)
+    if (number == 0)
         return NULL;
-    *ret_offset = address - outside->values.data[number].address;
-    return &outside->values.data[number];
+    *ret_offset = address - outside->values.data[number - 1].address;
+    return &outside->values.data[number - 1];
 }
 
 /* ---- pointers that lead outside ---- */
@@ -358,8 +358,8 @@ static void name_words(struct typing *typing, const struct area *area, uint64_t 
     for (uint32_t i = 0; i < map->word_count; i++) {
         uint32_t *value =
             &typing->outside.value_of_word[area->first_word + (offset + map->words[i]) / size];
-        if (*value == UINT32_MAX)
-            *value = number;
+        if (*value == 0)
+            *value = number + 1;
     }
 }
 

@@ -67,7 +67,8 @@ struct outside {
     uint64_t static_low, static_high; /* the range of the areas that are no frames */
     uint64_t stack_low, stack_high;   /* the range of frames */
     VECTOR(struct outside_value) values;
-    uint32_t *value_of_word; /* by word: its value, by the shortest way; UINT32_MAX: none */
+    size_t words;            /* how many value_of_word has */
+    uint32_t *value_of_word; /* by word: its value + 1, by the shortest way; 0: none */
     struct map seen;         /* hash of address, type and form → value */
     VECTOR(struct outside_pointer) pointers; /* to be followed, from next on */
     size_t next;

@@ -210,6 +210,32 @@ static bool is_global(void *context, uint64_t offset)
  * segment: variables overlap in damaged executables. */
 enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 
+/* Follows the pointers of the values of one type in a row, except those that nobody has written to.
+ */
+static void seed_elements(struct typer *typer, const struct g2h_segment *segment, uint64_t offset,
+                          const struct pointer_map *map, uint64_t count)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    const struct g2h_bytes *contents = &segment->contents;
+    const struct extent extent = {contents->data, contents->data + contents->size};
+    struct range hole = {0, 0};
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t begin = offset + i * map->size;
+        if (begin >= hole.end)
+            hole = pointers_hole(heap, *contents, begin);
+        if (begin >= hole.begin && hole.end - begin >= map->size) {
+            i += (hole.end - begin) / map->size - 1;
+            continue;
+        }
+        for (uint32_t j = 0; j < map->field_count; j++) {
+            const uint64_t at = begin + map->fields[j].offset;
+            typer->way = (struct way){.holder = HOLDER_WORD, .offset = segment->address + at};
+            typer_follow(typer, contents->data + at, &extent, &map->fields[j], NO_TARGET,
+                         SOURCE_POINTER);
+        }
+    }
+}
+
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct typing *typing = typer->typing;
@@ -247,15 +273,7 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
         if (count * map->size > left)
             continue;
         left -= count * map->size;
-        const struct extent extent = {segment->contents.data,
-                                      segment->contents.data + segment->contents.size};
-        for (uint64_t j = 0; j < count; j++)
-            for (uint32_t k = 0; k < map->field_count; k++) {
-                const uint64_t at = offset + j * map->size + map->fields[k].offset;
-                typer->way = (struct way){.holder = HOLDER_WORD, .offset = segment->address + at};
-                typer_follow(typer, segment->contents.data + at, &extent, &map->fields[k],
-                             NO_TARGET, SOURCE_POINTER);
-            }
+        seed_elements(typer, segment, offset, map, count);
     }
 }
 
