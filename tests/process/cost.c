@@ -1,6 +1,6 @@
 /*
- * cost: runs a command, and prints what it cost: milliseconds of processors, and the most memory
- * that it had, in kilobytes.
+ * cost: runs a command, and prints what it cost: milliseconds of processors outside of the kernel,
+ * the most memory that it had, in kilobytes, and how often the kernel had to give it a page.
  *
  *   cost COMMAND [ARGUMENT]...
  *
@@ -30,7 +30,6 @@ int main(int argc, char **argv)
     if (child < 0 || waitpid(child, &status, 0) != child)
         return 1;
     getrusage(RUSAGE_CHILDREN, &usage);
-    printf("%ld %ld\n", milliseconds(&usage.ru_utime) + milliseconds(&usage.ru_stime),
-           usage.ru_maxrss);
+    printf("%ld %ld %ld\n", milliseconds(&usage.ru_utime), usage.ru_maxrss, usage.ru_minflt);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }

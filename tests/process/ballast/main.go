@@ -1,5 +1,5 @@
 // ballast holds 20 MB of objects, and memory beside them that it has allocated and never written to, as its argument says: none;
-// bytes or pointers, 60 slices of 64 MB; few, 3 of them; or huge, one of 8 GiB. It prints "ready" and waits to be read.
+// bytes or pointers, 60 slices of 64 MB; few, 3 of them; or huge, one of 8 GiB; variables.go has more. It prints "ready" and waits to be read.
 package main
 
 import (
