@@ -32,6 +32,7 @@ export function walk(program, database, options, check) {
   check('tree', () => walker.tree(report.tree));
   check('classes', () => walker.classes(report.classes));
   check('goroutines', () => walker.goroutines(report.goroutines));
+  if (report.waste) check('waste', () => walker.waste(report.waste, report.heap));
   const pages = pagesOf(process.env.GOROOT);
   if (pages && report.waste?.spans) check('spans', () => walker.spans(report.waste.spans, pages));
   report.suspects.forEach((suspect, i) => check(`suspect ${i + 1}, ${suspect.item ?? suspect.part}`, () => walker.suspect(suspect)));
@@ -117,6 +118,34 @@ class Walker {
   goroutines(said) {
     for (const {place, count, retained} of said)
       assert.ok(this.places(place, retained).some(line => this.goroutinesOf(line).length === count), `${count} ${place}, ${retained}`);
+  }
+
+  // ---- waste ----
+
+  /** Checks what only slots hold that no slice uses, and that no byte is wasted twice: such objects' texts are none of the equal ones. */
+  waste({wasted, stale, slices, maps, substrings, strings}, {reachable}) {
+    const {heap} = this, isStale = new Set(), isLost = edge => / (beyond the length|before the start)\]/.test(heap.label[edge] ?? '');
+    const unreachable = heap.find('(unreachable)'), known = {objects: 0, wasted: 0}, held = new Map();
+    let texts = 0;
+    for (const node of heap.order) {
+      const above = heap.dominator[node];
+      if (above >= 0 && isStale.has(above)) isStale.add(node);
+      else if (above >= 0 && held.get(above)?.has(node)) {
+        isStale.add(node);
+        known.objects++;
+        known.wasted += heap.retained[node];
+      }
+      const edges = [...heap.edgesOf(node)].filter(edge => !heap.isWeak[edge]);
+      if (edges.some(isLost)) {
+        const used = new Set(edges.filter(edge => !isLost(edge)).map(edge => heap.to[edge]));
+        held.set(node, new Set(edges.map(edge => heap.to[edge]).filter(to => !used.has(to))));
+      }
+      if (heap.kind[node] === 'text' && !isStale.has(node) && !(unreachable >= 0 && heap.dominates(unreachable, node))) texts += heap.self[node];
+    }
+    assert.deepEqual({objects: stale?.objects ?? 0, wasted: stale?.wasted ?? 0}, known);
+    assert.equal(wasted, [stale, slices, maps, substrings, strings].reduce((all, part) => all + (part?.wasted ?? 0), 0));
+    assert.ok((strings?.bytes ?? 0) <= texts, `${strings?.bytes} of texts, of which ${texts} are not stale`);
+    assert.ok(wasted <= reachable, `${wasted} of ${reachable} are wasted`);
   }
 
   // ---- spans ----

@@ -130,7 +130,7 @@ static struct g2h_error *find_dominators(void *context)
 static struct g2h_error *find_texts(void *context)
 {
     struct work *work = context;
-    return equals_find(work->report.view, &work->waste.texts);
+    return equals_read(work->report.view, &work->waste.texts);
 }
 
 static struct g2h_error *find_waste(void *context)

@@ -105,10 +105,14 @@ void stale_deinit(struct stale *stale)
     free(stale->of);
 }
 
-bool stale_has(const struct stale *stale, const struct g2h_view *view, uint32_t object)
+bool stale_has_node(const struct stale *stale, uint32_t node)
 {
     struct stale_reason reason;
+    return stale->of && stale_of(stale, g2h_dominators_number(stale->dominators, node), &reason);
+}
+
+bool stale_has(const struct stale *stale, const struct g2h_view *view, uint32_t object)
+{
     const uint32_t node = stale->of ? g2h_view_object(view, object) : UINT32_MAX;
-    return node != UINT32_MAX &&
-           stale_of(stale, g2h_dominators_number(stale->dominators, node), &reason);
+    return node != UINT32_MAX && stale_has_node(stale, node);
 }

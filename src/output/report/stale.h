@@ -49,7 +49,8 @@ static inline bool stale_of(const struct stale *stale, uint32_t number, struct s
     return true;
 }
 
-/* Returns whether an object of the heap is stale. */
+/* Return whether a node of the view, or an object of the heap, is stale. */
+bool stale_has_node(const struct stale *stale, uint32_t node);
 bool stale_has(const struct stale *stale, const struct g2h_view *view, uint32_t object);
 
 #endif

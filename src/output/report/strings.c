@@ -38,15 +38,7 @@ static int compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* All texts, while equal ones are searched. */
-struct texts {
-    VECTOR(uint64_t) hashes;
-    VECTOR(uint32_t) nodes;
-    struct map by_hash; /* hash → index in the list of equals */
-};
-
-static struct g2h_error *hash_all(const struct g2h_view *view, struct texts *texts,
-                                  struct equals *equals)
+struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
     const uint32_t end = g2h_view_node_count(view);
@@ -64,18 +56,35 @@ static struct g2h_error *hash_all(const struct g2h_view *view, struct texts *tex
         uint64_t hash = map_hash_text(data, size);
         if (node.size > LONG)
             hash = map_hash_pair(hash, g2h_view_text_size(view, i));
-        TRY_MEMORY(!text.failed && vector_push(&texts->hashes, hash) &&
-                   vector_push(&texts->nodes, i));
+        TRY_MEMORY(!text.failed && vector_push(&equals->hashes, hash) &&
+                   vector_push(&equals->nodes, i));
         equals->bytes += node.size;
     }
-    equals->count = texts->nodes.count;
     return NULL;
+}
+
+static void drop_stale(const struct report *report, struct equals *equals)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < equals->nodes.count && report->stale.of; i++) {
+        const uint32_t number = equals->nodes.data[i];
+        struct g2h_node node;
+        if (stale_has_node(&report->stale, number)) {
+            g2h_view_node(report->view, number, &node);
+            equals->bytes -= node.size;
+            continue;
+        }
+        equals->hashes.data[kept] = equals->hashes.data[i];
+        equals->nodes.data[kept++] = number;
+    }
+    if (report->stale.of)
+        equals->hashes.count = equals->nodes.count = kept;
 }
 
 /* Counts, up to 2, the texts in each place of a small table. Most texts are there once, and a text
  * that has its place for itself is one of them. The place of a hash is the hash masked by
  * *ret_mask. Returns NULL if memory runs out. */
-static uint8_t *find_places(const struct texts *texts, size_t *ret_mask)
+static uint8_t *find_places(const struct equals *texts, size_t *ret_mask)
 {
     size_t places = 64;
     while (places / 4 < texts->hashes.count)
@@ -99,17 +108,18 @@ static uint64_t hash_whole(const struct g2h_view *view, uint32_t number,
                          size < contents.size ? (size_t)size : (size_t)contents.size);
 }
 
-static struct g2h_error *add(const struct g2h_view *view, struct texts *texts, size_t index,
+static struct g2h_error *add(const struct g2h_view *view, size_t index, struct map *by_hash,
                              struct equals *equals)
 {
     struct g2h_node node;
     uint32_t number = (uint32_t)equals->list.count;
-    g2h_view_node(view, texts->nodes.data[index], &node);
-    const uint64_t hash = node.size > LONG ? hash_whole(view, texts->nodes.data[index], &node)
-                                           : texts->hashes.data[index];
-    TRY_MEMORY(map_put(&texts->by_hash, hash, number, &number));
+    const uint32_t text = equals->nodes.data[index];
+    g2h_view_node(view, text, &node);
+    const uint64_t hash =
+        node.size > LONG ? hash_whole(view, text, &node) : equals->hashes.data[index];
+    TRY_MEMORY(map_put(by_hash, hash, number, &number));
     if (number == equals->list.count) {
-        TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = texts->nodes.data[index]})));
+        TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = text})));
         equals->different++;
     }
     equals->list.data[number].count++;
@@ -120,13 +130,6 @@ static struct g2h_error *add(const struct g2h_view *view, struct texts *texts, s
         waste_set_bit(equals->objects, node.object);
     }
     return NULL;
-}
-
-static void texts_deinit(struct texts *texts)
-{
-    free(texts->hashes.data);
-    free(texts->nodes.data);
-    map_deinit(&texts->by_hash);
 }
 
 /* Keeps the texts that waste most. */
@@ -140,19 +143,21 @@ static void cut(struct equals *equals)
     equals->list.count = MOST_TEXTS;
 }
 
-struct g2h_error *equals_find(const struct g2h_view *view, struct equals *equals)
+struct g2h_error *equals_find(const struct report *report, struct equals *equals)
 {
-    _cleanup_(texts_deinit) struct texts texts = {.by_hash = {0}};
+    const struct g2h_view *view = report->view;
+    _cleanup_(map_deinit) struct map by_hash = {0};
     size_t mask;
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(view));
+    drop_stale(report, equals);
+    equals->count = equals->nodes.count;
     equals->objects = calloc(objects / 64 + 1, sizeof(*equals->objects));
     TRY_MEMORY(equals->objects);
-    TRY(hash_all(view, &texts, equals));
-    _cleanup_free_ uint8_t *times = find_places(&texts, &mask);
+    _cleanup_free_ uint8_t *times = find_places(equals, &mask);
     TRY_MEMORY(times);
-    for (size_t i = 0; i < texts.hashes.count; i++)
-        if (times[texts.hashes.data[i] & mask] > 1)
-            TRY(add(view, &texts, i, equals));
+    for (size_t i = 0; i < equals->count; i++)
+        if (times[equals->hashes.data[i] & mask] > 1)
+            TRY(add(view, i, &by_hash, equals));
         else
             equals->different++;
     for (size_t i = 0; i < equals->list.count; i++)
@@ -197,6 +202,8 @@ void equals_put(const struct report *report, struct g2h_text *text, const struct
 
 void equals_deinit(struct equals *equals)
 {
+    free(equals->hashes.data);
+    free(equals->nodes.data);
     free(equals->list.data);
     free(equals->objects);
 }

@@ -239,6 +239,7 @@ struct g2h_error *waste_find(const struct report *report, struct waste *ret)
         .tasks = g2h_heap_object_count(g2h_view_heap(report->view)) / OBJECTS + 1};
     TRY(layout_init(report, &ret->layout));
     TRY(fragmentation_find(report, &ret->fragmentation));
+    TRY(equals_find(report, &ret->texts));
     if (finder.places == 0)
         return layout_find(report, &ret->layout);
     finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));

@@ -100,14 +100,20 @@ void substrings_put(const struct report *report, const struct g2h_capacities *ca
 
 struct equal;
 struct equals {
+    VECTOR(uint64_t) hashes;   /* of all texts that were read; */
+    VECTOR(uint32_t) nodes;    /* their nodes */
     VECTOR(struct equal) list; /* those that waste most first; only as many as are shown */
     uint64_t count, bytes, different, wasted; /* wasted: all but one of several equal texts */
     uint64_t *objects; /* a bit for each object whose text is there more than once */
 };
 
-/* Finds texts that are there more than once, except garbage, and except objects that strings use
- * less than half of. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *equals_find(const struct g2h_view *view, struct equals *ret);
+/* Reads all texts, except garbage, and except objects that strings use less than half of. Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *equals_read(const struct g2h_view *view, struct equals *ret);
+
+/* Finds the texts that are there more than once among those that were read. What is stale counts as
+ * waste already, so it is none of them. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *equals_find(const struct report *report, struct equals *ret);
 void equals_put(const struct report *report, struct g2h_text *text, const struct equals *equals);
 void equals_deinit(struct equals *strings);
 
@@ -121,7 +127,7 @@ struct waste {
     struct layout layout;
 };
 
-/* Finds the waste of slices, maps and substrings, after equals_find() has filled ret->texts. Of the
+/* Finds the waste, after equals_read() has filled ret->texts. Of the
  * report it needs the view, the dominators and the threads. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *waste_find(const struct report *report, struct waste *ret);
 void waste_deinit(struct waste *waste);

@@ -42,12 +42,16 @@
 //	says[plain] stale +9\.\d+ MB: 900 objects beyond the length of 100 slices, such as main\.pools\[\d+\]\.batch
 //	says[stripped] stale +9\.\d+ MB: 900 objects beyond the length of 100 slices, such as 0x\w+\[\d+\]\.batch
 //	is r.suspects[0].stale.retained > 9e6 && r.suspects[0].stale.slices == 100
+//	case names SHAPE=names
+//	says[plain] stale +2,990 of them before the start of main\.right\.batch \(length 10\)
+//	is r.waste.stale.objects == 2990 && r.waste.strings.wasted < 10000
 package main
 
 import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 )
 
 type span struct {
@@ -115,6 +119,12 @@ func main() {
 	case "pointer":
 		right.batch = spans(1000)[:3]
 		right.one = &right.batch[0]
+	case "names":
+		right.batch = spans(3000)
+		for i, span := range right.batch {
+			span.name = strings.Repeat("x", 400) + fmt.Sprint(i%3)
+		}
+		right.batch = right.batch[2990:]
 	case "global":
 		first, second = spans(10), spans(500)
 		second = second[:0]
