@@ -233,13 +233,17 @@ static void divide_heap(const struct resident_spans *spans, uint64_t heap,
     parts[G2H_MEMORY_FREE] = heap;
 }
 
-static void divide_rest(const struct counters *counters, uint64_t rest, struct g2h_memory *memory)
+static void divide_rest(const struct runtime *runtime, const struct counters *counters,
+                        uint64_t rest, struct g2h_memory *memory)
 {
-    uint64_t *parts = memory->parts;
+    uint64_t *parts = memory->parts, buckets = counters->buckhash_sys;
+    /* buckhash_sys also has the masks of data and bss, which are the collector's (mbitmap.go:
+     * progToPointerMask). */
+    const uint64_t masks = take(&buckets, (runtime->data_mask.count + runtime->bss_mask.count) / 8);
     parts[G2H_MEMORY_SPANS] = take(&rest, counters->mspan_sys + counters->mcache_sys);
-    parts[G2H_MEMORY_GC] = take(&rest, counters->gc_misc_sys);
+    parts[G2H_MEMORY_GC] = take(&rest, counters->gc_misc_sys + masks);
     parts[G2H_MEMORY_RUNTIME] = take(&rest, counters->other_sys + counters->stacks_sys);
-    parts[G2H_MEMORY_BUCKETS] = take(&rest, counters->buckhash_sys); /* most of it is untouched */
+    parts[G2H_MEMORY_BUCKETS] = take(&rest, buckets); /* most of it is untouched */
     parts[G2H_MEMORY_C] = rest;
 }
 
@@ -290,7 +294,7 @@ struct g2h_error *resident_find(const struct runtime *runtime, const struct coun
     for (size_t i = 0; i < sorting.mappings.count; i++)
         TRY_MEMORY(sort_out(&sorting, &sorting.mappings.data[i], ret));
     divide_heap(spans, sorting.heap, ret);
-    divide_rest(counters, sorting.rest, ret);
+    divide_rest(sorting.runtime, counters, sorting.rest, ret);
     TRY(add_files(&sorting.files, ret));
     qsort(ret->mappings, ret->mapping_count, sizeof(*ret->mappings), compare_starts);
     return NULL;

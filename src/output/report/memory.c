@@ -39,7 +39,8 @@ static const struct part {
                             "runtime.MemProfileRate is too low, or there are too many stacks"},
     [G2H_MEMORY_SPANS] = {"spans", "spans",
                           "the heap had many spans once: their descriptions are never returned"},
-    [G2H_MEMORY_GC] = {"gc", "GC", "the collector's own: the heap was large once"},
+    [G2H_MEMORY_GC] = {"gc", "GC",
+                       "the collector's own: the heap was large once, or variables have gigabytes"},
     [G2H_MEMORY_RUNTIME] = {"runtime", "runtime and other", "the runtime's own"},
     [G2H_MEMORY_FILES] = {"files", "mapped files",
                           "the system's cache of these files: it takes the pages back when it "
