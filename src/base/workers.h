@@ -7,8 +7,10 @@
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -42,6 +44,20 @@ struct worker_buffer {
 
 /* Makes room for size more bytes. Returns where they go, or NULL if memory runs out. */
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size);
+
+/* Appends bytes, or as many zeros if data is NULL. Returns false if memory runs out. */
+static inline bool worker_buffer_put(struct worker_buffer *buffer, const void *data, size_t size)
+{
+    char *at = worker_buffer_reserve(buffer, size);
+    if (!at)
+        return false;
+    if (data)
+        memcpy(at, data, size);
+    else
+        memset(at, 0, size);
+    buffer->size += size;
+    return true;
+}
 
 void worker_buffer_deinit(struct worker_buffer *buffer);
 

@@ -236,11 +236,7 @@ static struct g2h_error *gather(void *context, size_t task, unsigned worker,
         if (!finder->is_source[claimed] ||
             (claimed - 1 != finder->handle_type && !leads_on(finder, object)))
             continue;
-        char *room = worker_buffer_reserve(buffer, sizeof(object));
-        if (!room)
-            return &error_no_memory;
-        memcpy(room, &object, sizeof(object));
-        buffer->size += sizeof(object);
+        TRY_MEMORY(worker_buffer_put(buffer, &object, sizeof(object)));
     }
     return NULL;
 }

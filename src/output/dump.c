@@ -4,8 +4,6 @@
  * Holes of the input become holes of the file that is written, or are written as zeros where that
  * is not possible. They are not read, which would fill memory with zeros.
  */
-#include <string.h>
-
 #include <go2heapsnapshot/output.h>
 
 #include "base/memory.h"
@@ -19,25 +17,15 @@ struct copying {
     bool gzip;
 };
 
-static struct g2h_error *put(struct worker_buffer *buffer, const uint8_t *data, size_t size)
-{
-    char *bytes = worker_buffer_reserve(buffer, size);
-    TRY_MEMORY(bytes);
-    if (data)
-        memcpy(bytes, data, size);
-    else
-        memset(bytes, 0, size);
-    buffer->size += size;
-    return NULL;
-}
-
 static struct g2h_error *put_zeros(const struct copying *copying, struct worker_buffer *buffer,
                                    uint64_t zeros)
 {
     if (zeros == 0)
         return NULL;
-    return copying->gzip ? put(buffer, NULL, (size_t)zeros)
-                         : worker_buffer_flush_zeros(buffer, zeros);
+    if (!copying->gzip)
+        return worker_buffer_flush_zeros(buffer, zeros);
+    TRY_MEMORY(worker_buffer_put(buffer, NULL, (size_t)zeros));
+    return NULL;
 }
 
 static struct g2h_error *produce(void *context, size_t task, unsigned worker,
@@ -51,7 +39,7 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     (void)worker;
     for (uint64_t at = begin; at < end; at = behind) {
         (void)g2h_input_hole(input, at, end, &hole, &behind);
-        TRY(put(buffer, input->data + at, (size_t)(hole - at)));
+        TRY_MEMORY(worker_buffer_put(buffer, input->data + at, (size_t)(hole - at)));
         TRY(put_zeros(copying, buffer, behind - hole));
     }
     return NULL;

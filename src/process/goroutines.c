@@ -249,7 +249,8 @@ static struct g2h_error *put_all(struct dumping *dumping)
         if (g != 0)
             TRY(put_one(dumping, g, &left));
     }
-    TRY_MEMORY(put_raw(&records->buffer, dumping->registers.data, dumping->registers.size));
+    TRY_MEMORY(
+        worker_buffer_put(&records->buffer, dumping->registers.data, dumping->registers.size));
     for (size_t i = 0; i < dumping->threads.ms.count; i++) {
         const struct thread_m *m = &dumping->threads.ms.data[i];
         TRY_MEMORY(PUT(&records->buffer, G2H_RECORD_OSTHREAD, m->address, m->id, m->procid));

@@ -126,9 +126,10 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
         return true;
     return PUT(buffer, G2H_RECORD_TYPE, address, type.size,
                type.name.size + (type.package.size > 0 ? type.package.size + 1 : 0)) &&
-           put_raw(buffer, type.package.data, type.package.size) &&
-           put_raw(buffer, ".", type.package.size > 0) &&
-           put_raw(buffer, type.name.data, type.name.size) && put_number(buffer, type.is_indirect);
+           worker_buffer_put(buffer, type.package.data, type.package.size) &&
+           worker_buffer_put(buffer, ".", type.package.size > 0) &&
+           worker_buffer_put(buffer, type.name.data, type.name.size) &&
+           put_number(buffer, type.is_indirect);
 }
 
 static struct g2h_error *put_itabs(struct records *records)
@@ -160,7 +161,7 @@ static struct g2h_error *put_parts(struct worker_buffer *buffer, const uint8_t *
 {
     while (size > 0) {
         const uint64_t part = size < RECORDS_FLUSHED_AT ? size : RECORDS_FLUSHED_AT;
-        TRY_MEMORY(put_raw(buffer, data, part));
+        TRY_MEMORY(worker_buffer_put(buffer, data, part));
         data += part;
         size -= part;
         if (buffer->size >= RECORDS_FLUSHED_AT)
@@ -373,7 +374,7 @@ static struct g2h_error *put_untouched(struct records *records)
 
 static struct g2h_error *put_facts(struct records *records)
 {
-    TRY_MEMORY(put_raw(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
+    TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
                put_number(&records->buffer, FACT_STACK_OBJECTS));
     TRY(put_types_of_large(records));
     TRY(put_untouched(records));
@@ -433,7 +434,7 @@ static struct g2h_error *put_whole(struct records *records)
 static struct g2h_error *put_begin(struct records *records)
 {
     static const char header[] = "go1.7 heap dump\n";
-    TRY_MEMORY(put_raw(&records->buffer, header, sizeof(header) - 1));
+    TRY_MEMORY(worker_buffer_put(&records->buffer, header, sizeof(header) - 1));
     TRY(put_params(records));
     TRY(put_whole(records));
     TRY(put_itabs(records));

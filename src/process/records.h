@@ -107,21 +107,10 @@ static inline bool put_number(struct worker_buffer *buffer, uint64_t value)
     put_numbers(buffer, (const uint64_t[]){__VA_ARGS__}, \
                 sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-static inline bool put_raw(struct worker_buffer *buffer, const void *data, uint64_t size)
-{
-    char *at = worker_buffer_reserve(buffer, (size_t)size);
-    if (!at)
-        return false;
-    if (size > 0) /* otherwise data may be NULL */
-        memcpy(at, data, (size_t)size);
-    buffer->size += (size_t)size;
-    return true;
-}
-
 /* Puts a length and the bytes. */
 static inline bool put_bytes(struct worker_buffer *buffer, struct g2h_bytes bytes)
 {
-    return put_number(buffer, bytes.size) && put_raw(buffer, bytes.data, bytes.size);
+    return put_number(buffer, bytes.size) && worker_buffer_put(buffer, bytes.data, bytes.size);
 }
 
 /* Puts a field that is a pointer. */

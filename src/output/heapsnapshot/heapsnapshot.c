@@ -77,16 +77,6 @@ struct snapshot {
     struct g2h_edges **readers; /* by thread */
 };
 
-static bool append(struct worker_buffer *buffer, const char *text, size_t size)
-{
-    char *at = worker_buffer_reserve(buffer, size);
-    if (!at)
-        return false;
-    memcpy(at, text, size);
-    buffer->size += size;
-    return true;
-}
-
 /* ---- preparation ---- */
 
 /* Adds the parts in which a large node continues, in the order of addresses. Returns false if
@@ -275,7 +265,7 @@ static struct g2h_error *write_header(const struct snapshot *snapshot, struct wo
                 "native_bytes\":0},\n",
                 (unsigned long long)snapshot->nodes, (unsigned long long)snapshot->edges);
     text_printf(&text, "\"nodes\":[");
-    bool good = !text.failed && append(buffer, text.data, text.size);
+    bool good = !text.failed && worker_buffer_put(buffer, text.data, text.size);
     text_deinit(&text);
     return good ? NULL : &error_no_memory;
 }
@@ -538,7 +528,7 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     task -= blocks;
     if (task == 0) {
         TRY(write_parts(snapshot, buffer));
-        if (!append(buffer, edges, sizeof(edges) - 1))
+        if (!worker_buffer_put(buffer, edges, sizeof(edges) - 1))
             return &error_no_memory;
     }
     if (task < blocks)
@@ -546,10 +536,12 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     task -= blocks;
     if (task == 0) {
         TRY(write_edges_of_contexts(snapshot, buffer));
-        TRY_MEMORY(append(buffer, strings, sizeof(strings) - 1));
+        TRY_MEMORY(worker_buffer_put(buffer, strings, sizeof(strings) - 1));
     }
     TRY(write_strings(snapshot, task, buffer));
-    return task < snapshot->string_tasks - 1 || append(buffer, "]}\n", 3) ? NULL : &error_no_memory;
+    return task < snapshot->string_tasks - 1 || worker_buffer_put(buffer, "]}\n", 3)
+               ? NULL
+               : &error_no_memory;
 }
 
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,

@@ -33,13 +33,7 @@ struct g2h_error *large_add(struct writer *writer, const void *data, uint64_t si
     const char *from = data;
     while (size > 0) {
         const size_t part = size < LARGE ? (size_t)size : LARGE;
-        char *at = worker_buffer_reserve(buffer, part);
-        TRY_MEMORY(at);
-        if (from)
-            memcpy(at, from, part);
-        else
-            memset(at, 0, part);
-        buffer->size += part;
+        TRY_MEMORY(worker_buffer_put(buffer, from, part));
         from = from ? from + part : NULL;
         size -= part;
         if (buffer->size >= LARGE)

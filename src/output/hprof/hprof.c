@@ -175,24 +175,15 @@ static struct g2h_error *write_strings(const struct string_pool *pool, struct wo
     return NULL;
 }
 
-static struct g2h_error *append(struct worker_buffer *buffer, const struct worker_buffer *more)
-{
-    char *at = worker_buffer_reserve(buffer, more->size);
-    TRY_MEMORY(at);
-    if (more->size > 0)
-        memcpy(at, more->data, more->size);
-    buffer->size += more->size;
-    return NULL;
-}
-
 static struct g2h_error *write_begin(const struct file *file, struct worker_buffer *buffer)
 {
     TRY(write_header(buffer));
     TRY(write_strings(&file->names.pool, buffer));
     TRY(classes_write_loads(&file->classes, buffer));
-    TRY(append(buffer, &file->before));
+    TRY_MEMORY(worker_buffer_put(buffer, file->before.data, file->before.size));
     TRY(classes_write(&file->classes, buffer));
-    return append(buffer, &file->roots);
+    TRY_MEMORY(worker_buffer_put(buffer, file->roots.data, file->roots.size));
+    return NULL;
 }
 
 static struct g2h_error *write_end(struct worker_buffer *buffer)

@@ -285,10 +285,8 @@ static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
             const uint64_t hash = key.hash ^ key.has_edges;
             if (map_get(seen, hash) != MAP_NONE)
                 continue;
-            char *at = worker_buffer_reserve(buffer, sizeof(key));
-            TRY_MEMORY(at && map_put(seen, hash, 0, &known));
-            memcpy(at, &key, sizeof(key));
-            buffer->size += sizeof(key);
+            TRY_MEMORY(map_put(seen, hash, 0, &known) &&
+                       worker_buffer_put(buffer, &key, sizeof(key)));
         }
     }
     return NULL;

@@ -39,15 +39,8 @@ bool profile_put_number(struct worker_buffer *buffer, unsigned field, uint64_t v
 
 bool profile_put_bytes(struct worker_buffer *buffer, unsigned field, const char *data, size_t size)
 {
-    char *at = profile_put_varint(buffer, field << 3 | BYTES) && profile_put_varint(buffer, size)
-                   ? worker_buffer_reserve(buffer, size)
-                   : NULL;
-    if (!at)
-        return false;
-    if (size > 0)
-        memcpy(at, data, size);
-    buffer->size += size;
-    return true;
+    return profile_put_varint(buffer, field << 3 | BYTES) && profile_put_varint(buffer, size) &&
+           worker_buffer_put(buffer, data, size);
 }
 
 bool profile_put_string(struct profile *profile, struct worker_buffer *buffer, unsigned field,

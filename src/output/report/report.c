@@ -164,11 +164,8 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
                                  struct worker_buffer *buffer)
 {
     const struct text *text = context;
-    char *bytes = worker_buffer_reserve(buffer, text->size);
     (void)task, (void)worker;
-    TRY_MEMORY(bytes);
-    memcpy(bytes, text->data, text->size);
-    buffer->size += text->size;
+    TRY_MEMORY(worker_buffer_put(buffer, text->data, text->size));
     return NULL;
 }
 
