@@ -21,24 +21,10 @@ struct visitor {
 static uint32_t slice_type_at(const struct types *types, uint32_t number, uint64_t offset)
 {
     for (unsigned depth = 0; depth < DEPTH && number < types->list.count; depth++) {
-        const struct type *type = &types->list.data[number];
-        if (type->kind == TYPE_SLICE)
+        if (types->list.data[number].kind == TYPE_SLICE)
             return offset == 0 ? number : TYPE_NONE;
-        if (type->kind == TYPE_ARRAY) {
-            const uint64_t size =
-                type->elem < types->list.count ? types->list.data[type->elem].size : 0;
-            if (size == 0)
-                return TYPE_NONE;
-            number = type->elem;
-            offset %= size;
-            continue;
-        }
-        const struct type_field *field =
-            type->kind == TYPE_STRUCT ? types_field_at(types, type, offset) : NULL;
-        if (!field)
+        if (!types_step_into(types, &number, &offset))
             return TYPE_NONE;
-        number = field->type;
-        offset -= field->offset;
     }
     return TYPE_NONE;
 }

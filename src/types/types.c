@@ -130,6 +130,27 @@ const struct type_field *types_field_at(const struct types *types, const struct 
     return NULL;
 }
 
+bool types_step_into(const struct types *types, uint32_t *number, uint64_t *offset)
+{
+    const struct type *type = &types->list.data[*number];
+    if (type->kind == TYPE_ARRAY) {
+        const uint64_t size =
+            type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+        if (size == 0 || *offset >= type->size)
+            return false;
+        *number = type->elem;
+        *offset %= size;
+        return true;
+    }
+    const struct type_field *field =
+        type->kind == TYPE_STRUCT ? types_field_at(types, type, *offset) : NULL;
+    if (!field)
+        return false;
+    *number = field->type;
+    *offset -= field->offset;
+    return true;
+}
+
 uint32_t types_map_inside(const struct types *types, uint32_t number)
 {
     enum { STEPS_MOST = 4 }; /* enough for [2]*[]*bucket */

@@ -168,6 +168,10 @@ bool types_intern(struct types *types, const char *text, size_t size, uint32_t *
 const struct type_field *types_field_at(const struct types *types, const struct type *type,
                                         uint64_t offset);
 
+/* Goes from a struct or an array to its field or element that contains the byte at an offset: gives
+ * the part's type, and the offset in the part. Returns false if there is no such part. */
+bool types_step_into(const struct types *types, uint32_t *type, uint64_t *offset);
+
 /* Returns the first type that has this name and a size greater than 0, or TYPE_NONE. Searches all
  * types. */
 uint32_t types_find(const struct types *types, const char *name);

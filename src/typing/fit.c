@@ -34,24 +34,10 @@ bool fills_slot(const struct slot_class *slot_class, uint64_t size)
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
 {
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
-        const struct type *type = &types->list.data[number];
         if (offset == 0 && number == wanted)
             return true;
-        if (type->kind == TYPE_ARRAY) {
-            if (type->elem >= types->list.count || types->list.data[type->elem].size == 0 ||
-                offset >= type->size)
-                return false;
-            number = type->elem;
-            offset %= types->list.data[number].size;
-            continue;
-        }
-        if (type->kind != TYPE_STRUCT)
+        if (!types_step_into(types, &number, &offset))
             return false;
-        const struct type_field *field = types_field_at(types, type, offset);
-        if (!field)
-            return false;
-        number = field->type;
-        offset -= field->offset;
     }
     return false;
 }
@@ -147,25 +133,11 @@ static bool has_array_at(const struct types *types, uint32_t number, uint64_t of
 {
     for (unsigned depth = 0; depth < ARRAYS_DEPTH && number < types->list.count; depth++) {
         const struct type *type = &types->list.data[number];
-        if (offset >= type->size)
+        const uint64_t begin = offset;
+        if (!types_step_into(types, &number, &offset))
             return false;
-        if (type->kind == TYPE_ARRAY) {
-            const uint64_t size =
-                type->elem < types->list.count ? types->list.data[type->elem].size : 0;
-            if (size == 0)
-                return false;
-            if (type->elem == elem && offset % size == 0)
-                return (type->size - offset) / size >= count;
-            number = type->elem;
-            offset %= size;
-            continue;
-        }
-        const struct type_field *field =
-            type->kind == TYPE_STRUCT ? types_field_at(types, type, offset) : NULL;
-        if (!field)
-            return false;
-        number = field->type;
-        offset -= field->offset;
+        if (type->kind == TYPE_ARRAY && number == elem && offset == 0)
+            return (type->size - begin) / types->list.data[elem].size >= count;
     }
     return false;
 }
