@@ -15,7 +15,6 @@
 
 #include <stdlib.h>
 
-#include "base/bisect.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "graph/slice_words.h"
@@ -33,9 +32,8 @@ struct finder {
     unsigned threads;
     size_t tasks;
     window_vector *lists;        /* by task; the last one is of the words outside of the heap */
-    window_vector list;          /* ascending by object, each array once */
-    uint64_t *has;               /* a bit per object that is in list */
-    uint32_t *slices, *pointers; /* by index in list: how many lead to the array */
+    struct windows found;        /* each array once */
+    uint32_t *slices, *pointers; /* by index in found.list: how many lead to the array */
 };
 
 /* ---- slices ---- */
@@ -63,11 +61,6 @@ static bool locate(const struct finder *finder, uint32_t object, const struct sl
                            .size = slice->size,
                            .object = object};
     return true;
-}
-
-static inline bool has_window(const uint64_t *has, uint32_t object)
-{
-    return (has[object / 64] >> object % 64 & 1) != 0;
 }
 
 static void widen(struct window *window, const struct window *by)
@@ -163,7 +156,7 @@ static int compare_windows(const void *a, const void *b)
 /* Merges the slices that the first pass has found, and counts those of each array. */
 static struct g2h_error *merge(struct finder *finder)
 {
-    window_vector *all = &finder->list;
+    window_vector *all = &finder->found.list;
     size_t merged = 0;
     for (size_t i = 0; i <= finder->tasks; i++) {
         TRY_MEMORY(vector_grow(all, finder->lists[i].count));
@@ -191,8 +184,8 @@ static struct g2h_error *merge(struct finder *finder)
 
 static void count_pointer(struct finder *finder, uint32_t object)
 {
-    size_t index;
-    BISECT(index, finder->list.count, finder->list.data[index].object < object);
+    const struct windows *found = &finder->found;
+    const size_t index = (size_t)(windows_of(found, object) - found->list.data);
     __atomic_fetch_add(&finder->pointers[index], 1, __ATOMIC_RELAXED);
 }
 
@@ -204,7 +197,7 @@ static void count_roots(struct finder *finder)
     for (uint64_t i = 0; i < count; i++) {
         const struct edge *edge = &edges[i];
         if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
-            edge->type != EDGE_WEAK && has_window(finder->has, edge->target.index))
+            edge->type != EDGE_WEAK && windows_has(&finder->found, edge->target.index))
             count_pointer(finder, edge->target.index);
     }
 }
@@ -213,11 +206,11 @@ static void count_roots(struct finder *finder)
 static void count_objects(struct finder *finder, uint32_t object, uint32_t end)
 {
     const struct g2h_graph *graph = finder->graph;
-    const uint64_t *has = finder->has;
+    const struct windows *found = &finder->found;
     const uint32_t *behind, *last, *target = object_targets(graph, object, &behind);
     object_targets(graph, end - 1, &last);
     for (; target < last; target++) {
-        if (*target == NO_TARGET || !has_window(has, *target))
+        if (*target == NO_TARGET || !windows_has(found, *target))
             continue;
         while (target >= behind)
             object_targets(graph, ++object, &behind);
@@ -241,11 +234,12 @@ static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
 /* Keeps the windows of the arrays that nothing but slices leads to. */
 static void keep_known(struct finder *finder)
 {
+    window_vector *list = &finder->found.list;
     size_t kept = 0;
-    for (size_t i = 0; i < finder->list.count; i++)
-        if (finder->slices[i] == finder->pointers[i] && leaves_out(finder, &finder->list.data[i]))
-            finder->list.data[kept++] = finder->list.data[i];
-    finder->list.count = kept;
+    for (size_t i = 0; i < list->count; i++)
+        if (finder->slices[i] == finder->pointers[i] && leaves_out(finder, &list->data[i]))
+            list->data[kept++] = list->data[i];
+    list->count = kept;
 }
 
 /* ---- all of it ---- */
@@ -255,17 +249,22 @@ static void finder_deinit(struct finder *finder)
     for (size_t i = 0; finder->lists && i <= finder->tasks; i++)
         free(finder->lists[i].data);
     free(finder->lists);
-    free(finder->list.data);
-    free(finder->has);
+    windows_deinit(&finder->found);
     free(finder->slices);
     free(finder->pointers);
     g2h_capacities_destroy(finder->capacities);
 }
 
-static void set_bits(uint64_t *has, const window_vector *list)
+/* Sets the bits of the windows' objects, which are among so many; there are no others. */
+static struct g2h_error *set_bits(struct windows *windows, uint32_t objects)
 {
+    const window_vector *list = &windows->list;
+    free(windows->has);
+    windows->has = list->count > 0 ? calloc(objects / 64 + 1, sizeof(*windows->has)) : NULL;
+    TRY_MEMORY(windows->has || list->count == 0);
     for (size_t i = 0; i < list->count; i++)
-        has[list->data[i].object / 64] |= (uint64_t)1 << list->data[i].object % 64;
+        windows->has[list->data[i].object / 64] |= (uint64_t)1 << list->data[i].object % 64;
+    return NULL;
 }
 
 struct g2h_error *windows_find(const struct g2h_graph *graph, enum capacities_of of,
@@ -282,20 +281,13 @@ struct g2h_error *windows_find(const struct g2h_graph *graph, enum capacities_of
     TRY_MEMORY(finder.lists);
     TRY(workers_run(threads, finder.tasks + 1, note_task, &finder));
     TRY(merge(&finder));
-    if (finder.list.count == 0)
-        return NULL;
-    finder.has = calloc(objects / 64 + 1, sizeof(*finder.has));
-    TRY_MEMORY(finder.has);
-    set_bits(finder.has, &finder.list);
-    TRY(workers_run(threads, finder.tasks + 1, count_task, &finder));
+    TRY(set_bits(&finder.found, objects));
+    if (finder.found.has)
+        TRY(workers_run(threads, finder.tasks + 1, count_task, &finder));
     keep_known(&finder);
-    for (size_t i = 0; i <= objects / 64; i++)
-        finder.has[i] = 0;
-    set_bits(finder.has, &finder.list);
-    ret->list = finder.list;
-    ret->has = finder.has;
-    finder.list.data = NULL;
-    finder.has = NULL;
+    TRY(set_bits(&finder.found, objects));
+    *ret = finder.found;
+    finder.found = (struct windows){.has = NULL};
     return NULL;
 }
 
@@ -316,18 +308,14 @@ static struct g2h_error *join(const struct windows *known, const struct windows 
                               uint32_t objects, struct windows *ret)
 {
     const window_vector *a = &known->list, *b = &plain->list;
-    if (a->count + b->count == 0)
-        return NULL;
-    ret->has = calloc(objects / 64 + 1, sizeof(*ret->has));
-    TRY_MEMORY(ret->has && vector_grow(&ret->list, a->count + b->count));
+    TRY_MEMORY(a->count + b->count == 0 || vector_grow(&ret->list, a->count + b->count));
     for (size_t i = 0, j = 0; i < a->count || j < b->count;) {
         const bool both = i < a->count && j < b->count,
                    is_known = both ? a->data[i].object <= b->data[j].object : i < a->count;
         j += both && a->data[i].object == b->data[j].object;
         ret->list.data[ret->list.count++] = is_known ? a->data[i++] : b->data[j++];
     }
-    set_bits(ret->has, &ret->list);
-    return NULL;
+    return set_bits(ret, objects);
 }
 
 struct g2h_error *g2h_windows_find(const struct g2h_view *view, unsigned threads,
