@@ -9,20 +9,21 @@
 
 enum { BLOCK = 4096, STAT_BLOCK = 512 };
 
-static bool is_zero(const uint8_t *block)
+bool sparse_is_zero(const uint8_t *data, size_t size)
 {
-    return block[0] == 0 && memcmp(block, block + 1, BLOCK - 1) == 0;
+    return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
 }
 
-static int write_all(int file, const uint8_t *data, size_t size)
+int sparse_put(int file, const void *data, size_t size)
 {
+    const char *at = data;
     while (size > 0) {
-        const ssize_t count = write(file, data, size);
+        const ssize_t count = write(file, at, size);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
             return errno;
-        data += count;
+        at += count;
         size -= (size_t)count;
     }
     return 0;
@@ -51,7 +52,7 @@ int sparse_end(int file)
 static size_t zeros_at(const uint8_t *data, size_t size)
 {
     size_t zeros = 0;
-    while (size - zeros >= BLOCK && is_zero(data + zeros))
+    while (size - zeros >= BLOCK && sparse_is_zero(data + zeros, BLOCK))
         zeros += BLOCK;
     return zeros;
 }
@@ -67,7 +68,7 @@ int sparse_write(int file, const void *data, size_t size)
         const size_t zeros = zeros_at(bytes + at, size - at);
         int error = 0;
         if (zeros >= LEAST_HOLE) {
-            error = write_all(file, bytes + written, at - written);
+            error = sparse_put(file, bytes + written, at - written);
             if (error == 0)
                 error = sparse_skip(file, zeros);
             written = at + zeros;
@@ -76,7 +77,7 @@ int sparse_write(int file, const void *data, size_t size)
             return error;
         at += zeros > 0 ? zeros : BLOCK;
     }
-    return written < size ? write_all(file, bytes + written, size - written) : sparse_end(file);
+    return written < size ? sparse_put(file, bytes + written, size - written) : sparse_end(file);
 }
 
 #ifdef SEEK_HOLE

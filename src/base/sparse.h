@@ -13,6 +13,12 @@
  * file, and nothing is behind the place where it is written. */
 bool sparse_is_possible(int file);
 
+/* Returns whether bytes, at least one, are all zeros. */
+bool sparse_is_zero(const uint8_t *data, size_t size);
+
+/* Writes bytes to a file of any kind as they are. Returns 0 or an errno value. */
+int sparse_put(int file, const void *data, size_t size);
+
 /* Writes bytes to a new regular file, at the end of what has been written to it: whole blocks of
  * zeros become holes. Returns 0 or an errno value. */
 int sparse_write(int file, const void *data, size_t size);

@@ -1,9 +1,7 @@
 /* sink; see sink.h. */
 #include "output/sink.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/error.h"
@@ -38,17 +36,7 @@ static struct g2h_error *failed(const struct sink *sink, int error)
 
 static struct g2h_error *write_all(const struct sink *sink, const void *data, size_t size)
 {
-    const char *at = data;
-    while (size > 0) {
-        ssize_t count = write(sink->fd, at, size);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return failed(sink, errno);
-        at += count;
-        size -= (size_t)count;
-    }
-    return NULL;
+    return failed(sink, sparse_put(sink->fd, data, size));
 }
 
 /* Replaces the buffer's bytes by deflate blocks that end on a byte boundary, and the trailer. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "base/sparse.h"
 #include "base/workers.h"
 
 #ifndef IOV_MAX
@@ -120,11 +121,6 @@ static bool leave_out(struct copy *copy, uint64_t address)
     return good;
 }
 
-static bool is_zero(const struct copy *copy, const uint8_t *data)
-{
-    return data[0] == 0 && memcmp(data, data + 1, (size_t)copy->page - 1) == 0;
-}
-
 /* Gives pages of zeros back to the system: they still read as zeros, and take no memory. */
 static bool drop(struct copy *copy, const struct piece *piece, uint64_t from, uint64_t end)
 {
@@ -141,7 +137,7 @@ static bool drop_zeros(struct copy *copy, const struct piece *piece)
 {
     for (uint64_t at = 0; at < piece->size; at += copy->page) {
         const uint64_t from = at;
-        while (at < piece->size && is_zero(copy, piece->data + at))
+        while (at < piece->size && sparse_is_zero(piece->data + at, (size_t)copy->page))
             at += copy->page;
         if (at > from && !drop(copy, piece, from, at))
             return false;
