@@ -501,3 +501,12 @@ void merged_deinit(struct merged *merged)
     large_free(merged->of, merged->of_count, sizeof(*merged->of));
     *merged = (struct merged){0};
 }
+
+void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below)
+{
+    for (uint32_t i = item; i < merged->nodes.count; i++) {
+        const uint32_t above =
+            merged->nodes.data[i].parent; /* parents come before their children */
+        is_below[i] = i == item || (above != MERGED_NONE && above >= item && is_below[above]);
+    }
+}

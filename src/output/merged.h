@@ -74,4 +74,7 @@ const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_
 /* Returns the kind of the view's nodes that are merged in a node, which must not be of objects. */
 enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node);
 
+/* Sets the flags of all nodes from item on: whether they are item or below it. */
+void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below);
+
 #endif

@@ -268,10 +268,10 @@ static struct g2h_error *find_items(struct finder *finder)
     const bool is_place = report_is_kind(report, finder->item, G2H_NODE_GOROUTINES_IN_PLACE);
     _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
     TRY_MEMORY(is_below);
+    merged_mark_below(&report->merged, finder->item, is_below);
     finder->retained = report_node(report, finder->item)->retained;
     for (uint32_t i = finder->item; i < count; i++) {
         const struct merged_node *node = report_node(report, i);
-        is_below[i] = i == finder->item || is_below[node->parent];
         finder->is_item[i] =
             is_below[i] && (is_place ? report_is_kind(report, i, G2H_NODE_GOROUTINE)
                                      : node->kind == report_node(report, finder->item)->kind &&

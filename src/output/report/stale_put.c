@@ -19,9 +19,9 @@ struct found {
 static void find_items(const struct report *report, uint32_t item, bool *is_below, bool *is_item)
 {
     const struct merged_node *node = report_node(report, item);
+    merged_mark_below(&report->merged, item, is_below);
     for (uint32_t i = item; i < report->merged.nodes.count; i++) {
         const struct merged_node *other = report_node(report, i);
-        is_below[i] = i == item || is_below[other->parent];
         is_item[i] = is_below[i] && other->kind == node->kind && other->name == node->name;
     }
 }

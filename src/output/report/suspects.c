@@ -132,11 +132,8 @@ static void count_all(const struct finder *finder, struct suspect *suspect)
     const struct merged_node *nodes = finder->merged->nodes.data;
     int64_t grown = 0;
     suspect->count = suspect->own = 0;
+    merged_mark_below(finder->merged, suspect->item, finder->is_below);
     for (uint32_t i = suspect->item; i < finder->merged->nodes.count; i++) {
-        const uint32_t above = nodes[i].parent; /* parents come before their children */
-        finder->is_below[i] =
-            i == suspect->item ||
-            (above != MERGED_NONE && above >= suspect->item && finder->is_below[above]);
         if (!finder->is_below[i] || nodes[i].kind != nodes[suspect->item].kind ||
             nodes[i].name != nodes[suspect->item].name)
             continue;

@@ -184,17 +184,15 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
     return NULL;
 }
 
-/* Adds the variables below a node, those that retain most first. Parents come before
- * their children, so one pass finds all nodes below. */
+/* Adds the variables below a node, those that retain most first. */
 static struct g2h_error *rank_variables(const struct report *report, uint32_t below, ranking *ret)
 {
     const size_t count = report->merged.nodes.count;
     _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
     TRY_MEMORY(is_below);
-    is_below[below] = true;
+    merged_mark_below(&report->merged, below, is_below);
     for (uint32_t i = below + 1; i < count; i++) {
         const struct merged_node *node = report_node(report, i);
-        is_below[i] = node->parent != MERGED_NONE && is_below[node->parent];
         if (is_below[i] && node->kind == MERGED_VARIABLE)
             TRY_MEMORY(vector_push(ret, ((struct ranked){node->retained, i})));
     }
