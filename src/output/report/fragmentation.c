@@ -271,15 +271,11 @@ static void put_pins(const struct report *report, const struct fragmentation *fr
     page_open_list(page, "classes");
     for (size_t i = 0; i < fragmentation->pins.count; i++) {
         const struct span_pin *pin = &fragmentation->pins.data[i];
-        size_t size;
-        const char *name = g2h_view_name(report->view, pin->name, &size);
         if (pin->slot != slot || (!page->is_json && shown == MOST_PINS))
             continue;
         page_open(page, NULL);
         PAGE_PUT(page, shown++ == 0 ? ", pinned by % % in %" : ", % % in %",
-                 page_count("objects", pin->objects),
-                 pin->name == G2H_NAME_NONE ? page_words("class", "(string)")
-                                            : page_text("class", name, size),
+                 page_count("objects", pin->objects), report_class(report, "class", pin->name),
                  page_count("spans", pin->spans));
         page_close(page);
     }

@@ -207,14 +207,6 @@ void layout_deinit(struct layout *layout)
 
 /* ---- as text ---- */
 
-static struct page_field name_of(const struct report *report, const struct g2h_layout_class *class)
-{
-    size_t size;
-    const char *name = g2h_view_name(report->view, class->name, &size);
-    return class->name == G2H_NAME_NONE ? page_words("class", "(string)")
-                                        : page_text("class", name, size);
-}
-
 /* Puts "15 MB × 1,000,000 main.T, 33 B in slots of 48 B", or for objects of several sizes "1.2 MB ×
  * 500 []main.T, together 2.8 MB in slots of 4 MB". */
 static void put_rounding(const struct report *report, const struct layout *layout,
@@ -225,7 +217,8 @@ static void put_rounding(const struct report *report, const struct layout *layou
     struct page *page = report->page;
     page_open(page, NULL);
     PAGE_PUT(page, "  %% × %, ", page_wide(page_bytes("wasted", rounding_of(row)), 9),
-             page_wide(page_count("objects", row->objects), 9), name_of(report, &class));
+             page_wide(page_count("objects", row->objects), 9),
+             report_class(report, "class", class.name));
     if (is_each)
         PAGE_PUT(page, "% B in slots of % B", page_count(NULL, row->needed / row->objects),
                  page_count(NULL, row->slots / row->objects));
@@ -247,8 +240,9 @@ static void put_padding(const struct report *report, const struct layout *layout
     struct page *page = report->page;
     page_open(page, NULL);
     PAGE_PUT(page, "  %% × %, % of % B", page_wide(page_bytes("wasted", row->padding), 9),
-             page_wide(page_count("objects", row->objects), 9), name_of(report, &class),
-             page_count("padding", class.padding), page_count("size", class.size));
+             page_wide(page_count("objects", row->objects), 9),
+             report_class(report, "class", class.name), page_count("padding", class.padding),
+             page_count("size", class.size));
     PAGE_DATA(page, page_count("values", row->values), page_bytes("reordered", class.reordered),
               page_bytes("saved", row->saved));
     if (row->saved > 0 && class.is_array)

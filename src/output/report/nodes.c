@@ -51,6 +51,13 @@ void report_append_name(const struct report *report, uint32_t node, struct text 
     text_append(text, name, size);
 }
 
+struct page_field report_class(const struct report *report, const char *key, uint32_t name)
+{
+    size_t size;
+    const char *text = g2h_view_name(report->view, name, &size);
+    return name == G2H_NAME_NONE ? page_words(key, "(string)") : page_text(key, text, size);
+}
+
 struct page_field report_name(const struct report *report, const char *key, uint32_t node)
 {
     size_t size;

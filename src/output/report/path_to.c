@@ -23,11 +23,8 @@ struct path {
 static struct page_field name_of(const struct report *report, const char *key,
                                  const struct g2h_node *node)
 {
-    size_t size;
-    const char *name = g2h_view_name(report->view, node->name, &size);
-    return node->kind == G2H_NODE_ROOT   ? page_words(key, "(roots)")
-           : node->name == G2H_NAME_NONE ? page_words(key, "(string)")
-                                         : page_text(key, name, size);
+    return node->kind == G2H_NODE_ROOT ? page_words(key, "(roots)")
+                                       : report_class(report, key, node->name);
 }
 
 static bool is_object(const struct g2h_node *node)

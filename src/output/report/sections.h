@@ -132,6 +132,9 @@ struct g2h_error *report_put_finalized(const struct report *report, uint32_t nod
  * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_stale(const struct report *report, uint32_t item, uint64_t count);
 
+/* Returns a class by its name in the view, which may be G2H_NAME_NONE: the contents of strings. */
+struct page_field report_class(const struct report *report, const char *key, uint32_t name);
+
 /* ---- ranking ---- */
 
 struct ranked {

@@ -159,7 +159,7 @@ struct g2h_error *slices_sum_stale(const struct report *report, const uint32_t *
         if (objects == 0)
             continue;
         struct waste_row *row =
-            waste_add(ret, &by_place, places[array->window], array->retained, array->retained);
+            waste_add(ret, &by_place, places[array->window], array->retained, 0);
         TRY_MEMORY(row);
         row->count += objects - 1;
     }

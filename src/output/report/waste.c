@@ -291,10 +291,14 @@ static struct page_field name_place(const struct g2h_capacities *capacities, uin
     return page_text("place", name->data, name->size);
 }
 
-/* Puts the size of a row's arrays or texts or, if slices use small parts of large arrays, how much
- * they use of each. */
+/* Puts the size of a row's arrays or texts, if any; or, if slices use small parts of large arrays,
+ * how much they use of each. */
 static void put_each(struct page *page, const struct waste_row *row)
 {
+    if (row->bytes == 0) {
+        page_say(page, "\n");
+        return;
+    }
     if (row->outside > row->wasted / 2)
         PAGE_PUT(page, ", which uses % of each %\n", page_bytes(NULL, row->elements / row->count),
                  page_bytes(NULL, row->bytes / row->count));
@@ -355,18 +359,7 @@ static void put_stale(const struct report *report, const struct g2h_capacities *
             ? "  stale    % only in slots that no slice uses, in % objects and what they retain\n"
             : NULL,
         page_bytes("wasted", stale->sums.wasted), page_count("objects", stale->sums.count));
-    page_open_list(page, "places");
-    for (size_t i = 0; i < stale->list.count; i++) {
-        const struct waste_row *row = &stale->list.data[i];
-        if (!waste_is_shown(report, i, row->wasted, stale->sums.wasted))
-            break;
-        const struct page_field place = name_place(capacities, row->place, name);
-        page_open(page, NULL);
-        PAGE_PUT(page, "  %% × %\n", page_wide(page_bytes("wasted", row->wasted), 9),
-                 page_wide(page_count("objects", row->count), 9), place);
-        page_close(page);
-    }
-    page_close(page);
+    waste_put_places(report, capacities, name, stale, "objects");
     page_close(page);
 }
 

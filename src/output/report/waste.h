@@ -16,7 +16,8 @@ struct waste_row {
     uint32_t place; /* see g2h_capacities_place() */
     uint64_t wasted;
     uint64_t count;             /* of arrays, maps or texts */
-    uint64_t bytes;             /* of these arrays or texts, or of the memory for maps' entries */
+    uint64_t bytes;             /* of these arrays or texts, or of the memory for maps' entries; 0
+                                   of what is stale, all of which is wasted */
     uint64_t used, all;         /* of maps: slots in use, and all slots */
     uint64_t elements;          /* of slices: bytes of elements in use */
     uint64_t outside;           /* of slices: bytes before their start and behind their capacity */
