@@ -117,7 +117,7 @@ struct ended {
     uint64_t count, bytes;
 };
 
-/* Counts them, which takes a walk over all nodes. Errors: G2H_ERROR_MEMORY. */
+/* Counts them. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_find_ended(const struct report *report, struct ended *ret);
 
 /* If only a finalizer, or what is kept for a cleanup, holds an object, a node of the view, and can

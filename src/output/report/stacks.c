@@ -97,17 +97,35 @@ struct living {
     struct g2h_edges *edges;
     uint32_t name;    /* runtime.g */
     struct map nodes; /* node of the view → 1 */
+    bool *is_of;      /* by node of merged: it has goroutines, Ms, or objects of class runtime.g */
 };
 
-static bool is_machine(const struct report *report, const struct g2h_node *node)
+static void living_deinit(struct living *living)
 {
-    static const char *const names[] = {"runtime.m", "runtime.mPadded"};
+    g2h_edges_destroy(living->edges);
+    map_deinit(&living->nodes);
+    free(living->is_of);
+}
+
+static bool is_class(const struct report *report, uint32_t node, const char *name)
+{
     size_t size;
-    const char *name = g2h_view_name(report->view, node->name, &size);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (size == strlen(names[i]) && memcmp(name, names[i], size) == 0)
-            return true;
-    return false;
+    const char *text = merged_name(&report->merged, node, &size);
+    return report_node(report, node)->kind == MERGED_CLASS && size == strlen(name) &&
+           memcmp(text, name, size) == 0;
+}
+
+static struct g2h_error *find_nodes(struct living *living)
+{
+    const struct report *report = living->report;
+    const uint32_t count = (uint32_t)report->merged.nodes.count;
+    living->is_of = calloc(count, sizeof(*living->is_of));
+    TRY_MEMORY(living->is_of);
+    for (uint32_t i = 0; i < count; i++)
+        living->is_of[i] = report_is_kind(report, i, G2H_NODE_GOROUTINE) ||
+                           is_class(report, i, "runtime.g") || is_class(report, i, "runtime.m") ||
+                           is_class(report, i, "runtime.mPadded");
+    return NULL;
 }
 
 /* Marks the objects of class runtime.g that a goroutine or an M has. */
@@ -128,21 +146,24 @@ static struct g2h_error *mark_living(struct living *living, uint32_t number)
 
 static struct g2h_error *count_ended(struct living *living, struct ended *ret)
 {
-    enum { MANY = 256 };
-    const struct g2h_view *view = living->report->view;
-    struct g2h_node nodes[MANY];
+    const struct report *report = living->report;
     uint64_t bytes = 0;
-    size_t count;
-    for (uint32_t first = 0; (count = g2h_view_nodes(view, first, MANY, nodes)) > 0;
-         first += (uint32_t)count)
-        for (uint32_t i = 0; i < count; i++) {
-            if (nodes[i].kind == G2H_NODE_GOROUTINE || is_machine(living->report, &nodes[i]))
-                TRY(mark_living(living, first + i));
-            if (nodes[i].kind == G2H_NODE_OBJECT && nodes[i].name == living->name) {
-                ret->count += nodes[i].members > 0 ? nodes[i].members : 1;
-                bytes += nodes[i].size;
-            }
+    for (uint32_t number = 0; number < report->merged.of_count; number++) {
+        const uint32_t merged = report->merged.of[number];
+        if (merged == MERGED_NONE || !living->is_of[merged])
+            continue;
+        const uint32_t node = g2h_dominators_node(report->dominators, number);
+        struct g2h_node read;
+        if (node == UINT32_MAX)
+            continue;
+        g2h_view_node(report->view, node, &read);
+        if (read.kind == G2H_NODE_OBJECT && read.name == living->name) {
+            ret->count += read.members > 0 ? read.members : 1;
+            bytes += read.size;
+        } else {
+            TRY(mark_living(living, node));
         }
+    }
     const uint64_t each = ret->count > 0 ? bytes / ret->count : 0;
     ret->count -= living->nodes.count < ret->count ? living->nodes.count : ret->count;
     ret->bytes = each * ret->count;
@@ -152,14 +173,11 @@ static struct g2h_error *count_ended(struct living *living, struct ended *ret)
 struct g2h_error *report_find_ended(const struct report *report, struct ended *ret)
 {
     static const char name[] = "runtime.g";
-    struct living living = {.report = report};
+    _cleanup_(living_deinit) struct living living = {.report = report};
     *ret = (struct ended){0};
     if (!g2h_view_find_name(report->view, name, sizeof(name) - 1, &living.name))
         return NULL;
-    struct g2h_error *error = g2h_edges_create(report->view, &living.edges);
-    if (!error)
-        error = count_ended(&living, ret);
-    g2h_edges_destroy(living.edges);
-    map_deinit(&living.nodes);
-    return error;
+    TRY(find_nodes(&living));
+    TRY(g2h_edges_create(report->view, &living.edges));
+    return count_ended(&living, ret);
 }
