@@ -23,9 +23,7 @@
 
 /* Appends a copy of value. Returns false if memory runs out. */
 #define vector_push(vector, value) \
-    ((vector)->count < (vector)->capacity || vector_grow(vector, 1) \
-         ? ((vector)->data[(vector)->count++] = (value), true) \
-         : false)
+    (vector_grow(vector, 1) ? ((vector)->data[(vector)->count++] = (value), true) : false)
 
 /* Sorts the entries with qsort(), which must not be given the NULL of an empty vector. */
 #define vector_sort(vector, compare) \
@@ -33,11 +31,13 @@
          ? qsort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare) \
          : (void)0)
 
-/* Makes room for this many more entries. Returns false, and changes nothing, if memory runs out. */
+/* Makes room for this many more entries, unless there is. Returns false, and changes nothing, if
+ * memory runs out. With 0 more entries, .data may stay NULL. */
 #define vector_grow(vector, more) \
-    ((vector)->data = array_grow((vector)->data, &(vector)->capacity, (vector)->count, more, \
-                                 sizeof(*(vector)->data)), \
-     (vector)->capacity - (vector)->count >= (more))
+    ((vector)->capacity - (vector)->count >= (more) || \
+     ((vector)->data = array_grow((vector)->data, &(vector)->capacity, (vector)->count, more, \
+                                  sizeof(*(vector)->data)), \
+      (vector)->capacity - (vector)->count >= (more)))
 
 /*
  * Makes room for more entries behind the first count, and for at least count / 2, so that pushing

@@ -149,8 +149,7 @@ static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alo
         owners ? __atomic_load_n(&owners[object], __ATOMIC_RELAXED) & ~OWNER_FIXED : OWNER_NONE;
     const uint32_t *end, *target = targets_of(marker->targets, object, &end);
     const size_t count = (size_t)(end - target);
-    if (marker->stack.objects.capacity - marker->stack.objects.count < count &&
-        !vector_grow(&marker->stack.objects, count))
+    if (!vector_grow(&marker->stack.objects, count))
         return false;
     uint32_t *next = &marker->stack.objects.data[marker->stack.objects.count];
     const uint32_t *begin = next;

@@ -76,7 +76,7 @@ static inline bool crossings_move(struct crossings *crossings, struct crossings 
     const size_t count = crossings->all.count;
     if (count == 0)
         return true;
-    if (ret->all.capacity - ret->all.count < count && !vector_grow(&ret->all, count))
+    if (!vector_grow(&ret->all, count))
         return false;
     memcpy(ret->all.data + ret->all.count, crossings->all.data, count * sizeof(struct crossing));
     ret->all.count += count;

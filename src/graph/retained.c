@@ -7,13 +7,25 @@
 
 struct g2h_dominators {
     const struct g2h_view *view;
-    struct dominators tree; /* of the graph */
+    struct dominators tree; /* of the graph; in a folded view its idom are kept nodes */
     uint64_t *sizes;        /* by number in preorder */
 };
 
 static void destroy(struct g2h_dominators **dominators)
 {
     g2h_dominators_destroy(*dominators);
+}
+
+/* Lets the idom of each node be the last node above it that a folded view keeps, so that nobody has
+ * to climb over those that it folds. In preorder this is known of a dominator before it is asked.
+ */
+static void pass_folded(struct dominators *tree, const struct fold *fold)
+{
+    for (uint32_t i = 1; i < tree->nodes; i++) {
+        const uint32_t above = tree->idom[i];
+        if (fold->number_of[tree->node_at[above]] >= fold->kept) /* the root is kept */
+            tree->idom[i] = tree->idom[above];
+    }
 }
 
 struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_dominators **ret)
@@ -24,6 +36,8 @@ struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_do
     TRY(dominators_init(&dominators->tree, view->graph));
     TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
     dominators->sizes[0] -= view->account.left_out_bytes; /* this garbage hung below the root */
+    if (view->is_folded)
+        pass_folded(&dominators->tree, &view->fold);
     *ret = take_pointer(dominators);
     return NULL;
 }
@@ -56,12 +70,8 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
 {
     const struct g2h_view *view = dominators->view;
     const struct dominators *tree = &dominators->tree;
-    uint32_t preorder = tree->idom[tree->preorder_of[graph_node_of(view, node)]];
-    if (!view->is_folded)
-        return tree->node_at[preorder];
-    while (view->fold.number_of[tree->node_at[preorder]] >= view->fold.kept)
-        preorder = tree->idom[preorder]; /* the root is kept */
-    return view->fold.number_of[tree->node_at[preorder]];
+    const uint32_t above = tree->node_at[tree->idom[tree->preorder_of[graph_node_of(view, node)]]];
+    return view->is_folded ? view->fold.number_of[above] : above;
 }
 
 /* ---- the order ---- */
@@ -113,17 +123,11 @@ uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t n
 uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t number)
 {
     const struct dominators *tree = &dominators->tree;
-    const struct fold *fold = &dominators->view->fold;
-    if (!dominators->view->is_folded)
-        return tree->idom[number];
     if (number >= tree->nodes) {
         const uint32_t node = g2h_dominators_node(dominators, number);
         number = tree->preorder_of[graph_node_of(dominators->view, node)];
     }
-    do
-        number = tree->idom[number];
-    while (fold->number_of[tree->node_at[number]] >= fold->kept); /* the root is kept */
-    return number;
+    return tree->idom[number];
 }
 
 uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)

@@ -308,7 +308,7 @@ static struct g2h_error *join(const struct windows *known, const struct windows 
                               uint32_t objects, struct windows *ret)
 {
     const window_vector *a = &known->list, *b = &plain->list;
-    TRY_MEMORY(a->count + b->count == 0 || vector_grow(&ret->list, a->count + b->count));
+    TRY_MEMORY(vector_grow(&ret->list, a->count + b->count));
     for (size_t i = 0, j = 0; i < a->count || j < b->count;) {
         const bool both = i < a->count && j < b->count,
                    is_known = both ? a->data[i].object <= b->data[j].object : i < a->count;

@@ -273,11 +273,6 @@ static struct g2h_error *settle_shard(void *context, size_t task, unsigned worke
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-static bool reserve(item_vector *items, size_t more)
-{
-    return (items->data && items->capacity - items->count >= more) || vector_grow(items, more);
-}
-
 /* Clears CLAIM_FRESH of a thread's claims that lead nowhere. Other claims stay fresh until it is
  * their turn to be followed. */
 static void forget_fresh(struct waves *waves, struct typer *typer)
@@ -290,7 +285,7 @@ static void forget_fresh(struct waves *waves, struct typer *typer)
 static bool take_items(struct waves *waves, struct typer *typer)
 {
     item_vector *items = &waves->typers[0].items;
-    if (!reserve(items, typer->items.count))
+    if (!vector_grow(items, typer->items.count))
         return false;
     for (size_t i = 0; i < typer->items.count; i++)
         items->data[items->count++] = typer->items.data[i];
@@ -489,7 +484,7 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
     const uint32_t last = typing->heap->object_count - 1;
     uint32_t starts[DIGITS][BUCKETS] = {0};
     scratch->count = 0;
-    if (!reserve(scratch, items->count))
+    if (!vector_grow(scratch, items->count))
         return false;
     for (size_t i = 0; i < items->count; i++)
         for (unsigned digit = 0; digit < DIGITS; digit++)

@@ -15,6 +15,12 @@
  * number. */
 enum { MOST_FRAMES = 512 };
 
+/* How far a node is from the root, and where a long stack that ends at the node goes on behind its
+ * innermost half, so that nobody has to walk through what it leaves out. */
+struct way {
+    uint32_t depth, outer; /* outer: the node above that is MOST_FRAMES / 2 from the root */
+};
+
 struct retained {
     struct profile profile;
     const struct merged *merged;
@@ -22,6 +28,7 @@ struct retained {
     struct map functions; /* name and kind → number of the function, from 1 on */
     uint32_t function_count;
     VECTOR(uint32_t) function_of; /* node of merged → function */
+    VECTOR(struct way) way_to;    /* by node of merged */
 };
 
 /* ---- functions ---- */
@@ -139,18 +146,37 @@ static struct g2h_error *put_functions(struct retained *retained)
 
 /* ---- samples ---- */
 
+/* Finds the ways to all nodes; a node's parent comes before it. */
+static struct g2h_error *find_ways(struct retained *retained)
+{
+    const struct merged *merged = retained->merged;
+    TRY_MEMORY(vector_grow(&retained->way_to, merged->nodes.count));
+    for (uint32_t node = 0; node < merged->nodes.count; node++) {
+        const uint32_t parent = merged->nodes.data[node].parent;
+        struct way way = {.outer = node};
+        if (parent != MERGED_NONE) {
+            way.depth = retained->way_to.data[parent].depth + 1;
+            if (way.depth > MOST_FRAMES / 2)
+                way.outer = retained->way_to.data[parent].outer;
+        }
+        retained->way_to.data[retained->way_to.count++] = way;
+    }
+    return NULL;
+}
+
 /* Puts the way from a node up to the root, without the root. */
 static bool put_stack(struct retained *retained, struct worker_buffer *ids, uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
-    size_t depth = 0, at = 0;
-    for (uint32_t i = node; nodes[i].parent != MERGED_NONE; i = nodes[i].parent)
-        depth++;
+    const struct way way = retained->way_to.data[node];
+    uint32_t put = 0;
     ids->size = 0;
-    for (uint32_t i = node; nodes[i].parent != MERGED_NONE; i = nodes[i].parent, at++)
-        if ((at < MOST_FRAMES / 2 || depth - at <= MOST_FRAMES / 2) &&
-            !profile_put_varint(ids, retained->function_of.data[i]))
+    for (uint32_t i = node; nodes[i].parent != MERGED_NONE; i = nodes[i].parent) {
+        if (put++ == MOST_FRAMES / 2 && way.depth > MOST_FRAMES)
+            i = way.outer;
+        if (!profile_put_varint(ids, retained->function_of.data[i]))
             return false;
+    }
     return true;
 }
 
@@ -190,6 +216,7 @@ static struct g2h_error *put_profile(struct retained *retained)
                profile_put_type(profile, PROFILE_SAMPLE_TYPE, usual, "bytes") &&
                profile_put_mapping(profile, retained->program, 1 << MAPPING_HAS_FUNCTIONS));
     TRY(put_functions(retained));
+    TRY(find_ways(retained));
     TRY(put_samples(retained));
     TRY_MEMORY(profile_put_string(profile, profile->out, PROFILE_DEFAULT_SAMPLE_TYPE, usual,
                                   sizeof(usual) - 1) &&
@@ -202,6 +229,7 @@ static void retained_deinit(struct retained *retained)
     profile_deinit(&retained->profile);
     map_deinit(&retained->functions);
     free(retained->function_of.data);
+    free(retained->way_to.data);
 }
 
 struct source {
