@@ -21,6 +21,10 @@ struct g2h_contexts_account {
 G2H_PUBLIC void g2h_heapsnapshot_contexts(const struct g2h_view *view,
                                           struct g2h_contexts_account *ret);
 
+/* Returns how many bytes of objects and of stacks an HPROF file of a view does not have, because
+ * the dump does not have them either: no array is longer than what is there. */
+G2H_PUBLIC uint64_t g2h_hprof_cut(const struct g2h_view *view);
+
 /* What an earlier view held, by names, for comparison: formats with G2H_TAKES_BASE show what has
  * grown since. */
 struct g2h_base;
@@ -116,6 +120,8 @@ struct g2h_format {
     bool is_for_devtools;
     bool leaves_out_garbage; /* it omits garbage; not if the dump is cut or damaged, because then
                                 garbage is not known */
+    uint64_t (*cut)(const struct g2h_view *view); /* NULL, or how many bytes of objects and stacks
+                                                     it lacks, which the dump does not have */
     /* dominators: NULL unless the format needs them. Errors: G2H_ERROR_SYSTEM (a write failed; a
      * part of the file may have been written), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT if the view
      * exceeds the format's limits; then nothing has been written. */

@@ -338,6 +338,11 @@ void message_size(const struct options *options, const struct g2h_input *input,
         say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
             " nodes; there are %" PRIu64 " nodes now",
             input->name, account->folded_objects, account->folded_nodes, nodes);
+    const uint64_t cut = options->format->cut ? options->format->cut(view) : 0;
+    if (cut > 0)
+        say("go2heapsnapshot: note: %s: %" PRIu64 " bytes of objects or stacks are not in the "
+            "dump, so their arrays are shorter",
+            input->name, cut);
     if (options->max_nodes == 0 && options->format->is_for_devtools)
         warn_of_size(input, nodes);
     if (options->max_nodes > 0 && nodes > options->max_nodes) {

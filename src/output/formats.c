@@ -68,6 +68,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".hprof",
         .summary = "for Eclipse Memory Analyzer and VisualVM",
         .leaves_out_garbage = true,
+        .cut = g2h_hprof_cut,
         .write = g2h_write_hprof,
     },
 #ifdef WITH_SQLITE

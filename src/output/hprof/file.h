@@ -5,6 +5,7 @@
 #include <go2heapsnapshot/output.h>
 
 #include "output/hprof/classes.h"
+#include "output/hprof/written.h"
 #include "output/node_ids.h"
 
 /* A node that is written in several pieces; first_id is the id of the second piece. */
@@ -19,6 +20,7 @@ struct file {
     struct java_names names;
     struct classes classes;
     struct node_ids ids;
+    struct written written;
     uint32_t nodes;
     uint32_t *id_of;       /* by node; 0: it is not written */
     uint32_t *shape_of;    /* by node that is written; UINT32_MAX: see shape_of_node() */

@@ -86,7 +86,7 @@ static struct g2h_error *find_pieces(struct file *file)
         return NULL;
     for (uint32_t i = 0; i < file->nodes; i++) {
         g2h_view_node(file->view, i, &node);
-        const uint64_t elements = array_elements(node.size);
+        const uint64_t elements = array_elements(written_size(&file->written, i, &node));
         if (file->id_of[i] == 0 || elements + node.edges <= PIECE_ELEMENTS)
             continue;
         const uint64_t count = (elements + node.edges) / PIECE_ELEMENTS + 1;
@@ -227,6 +227,7 @@ struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
     struct writing writing = {.progress = options->progress};
     (void)dominators;
     writing.file.view = view;
+    writing.file.written = written_begin(view);
     writing.file.heap = g2h_view_heap(view);
     writing.file.name = options->name;
     writing.file.nodes = g2h_view_node_count(view);

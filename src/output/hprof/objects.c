@@ -249,9 +249,12 @@ void writer_find_rests(struct writer *writer, uint32_t first, uint32_t end, bool
 }
 
 static struct g2h_error *write_object(struct writer *writer, uint32_t number, uint32_t end,
-                                      const struct g2h_node *node)
+                                      const struct g2h_node *whole)
 {
     const struct shape *shape = shape_of_node(writer->file, number);
+    struct g2h_node written = *whole;
+    const struct g2h_node *node = &written;
+    written.size = written_size(&writer->file->written, number, whole);
     if (!shape)
         return NULL;
     switch (shape->form) {
