@@ -271,7 +271,7 @@ static struct g2h_error *convert(const struct options *options, const char *path
 /* Frees a conversion, except the heap and the input that series_keep() has taken. */
 static void conversion_deinit(struct conversion *conversion)
 {
-    g2h_memory_deinit(&conversion->origin.memory);
+    origin_deinit(&conversion->origin);
     g2h_view_destroy(conversion->view);
     g2h_graph_destroy(conversion->graph);
     g2h_typing_destroy(conversion->typing);

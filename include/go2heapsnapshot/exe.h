@@ -62,6 +62,10 @@ G2H_PUBLIC bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address,
  * executable says which module it was built of, in a package of that module. exe may be NULL. */
 G2H_PUBLIC bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function);
 
+/* Returns whether an executable says that it was built as a plugin (-buildmode=plugin), whose
+ * runtime is that of the program that loads it. */
+G2H_PUBLIC bool g2h_exe_is_plugin(const struct g2h_exe *exe);
+
 /* ---- calls that were inlined ---- */
 
 /* A call on a stack, with the fields of runtime.Frame. Texts are not terminated. */

@@ -16,6 +16,34 @@
 
 G2H_BEGIN
 
+/*
+ * A file with Go in it that a process has mapped: its executable, or a library
+ * (-buildmode=c-shared, plugin). Plugins share the runtime of the program that loads them. Each
+ * other library has a runtime of its own, with its own heap and goroutines: it is read if its file
+ * is given in the place of the executable.
+ */
+struct g2h_module {
+    char *path;   /* where the process has it from */
+    char *file;   /* where it can be opened now; of a live process below /proc/PID */
+    bool is_read; /* the reading function sets it: its heap was read, or it shares that runtime */
+};
+
+/* They are ascending by path. */
+struct g2h_modules {
+    struct g2h_module *list;
+    size_t count;
+};
+
+/*
+ * Finds the Go modules of a live process, and of a core. Only files that are there now are found.
+ * If the process may not be read, there are none. *ret goes to g2h_modules_deinit(). Errors:
+ * G2H_ERROR_MEMORY; those of a core that is not read.
+ */
+G2H_PUBLIC struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret);
+G2H_PUBLIC struct g2h_error *g2h_core_modules(const struct g2h_input *core,
+                                              struct g2h_modules *ret);
+G2H_PUBLIC void g2h_modules_deinit(struct g2h_modules *modules);
+
 /* What was read, and what is missing. */
 struct g2h_process_account {
     bool by_dwarf; /* the field offsets of the runtime's structures come from DWARF; otherwise from
@@ -47,10 +75,12 @@ struct g2h_process_account {
 struct g2h_process_options {
     unsigned threads;                    /* 0: one per processor */
     const struct g2h_progress *progress; /* may be NULL */
+    struct g2h_modules *modules;         /* whose is_read is set; may be NULL */
 };
 
 /*
- * Makes a dump from a core file. exe is the executable that ran. options may be NULL.
+ * Makes a dump from a core file. exe is the executable that ran, or the library whose heap is
+ * wanted. options may be NULL.
  * Errors: G2H_ERROR_NOT_DUMP: the input is no core of a supported kind; G2H_ERROR_NOT_EXE: exe is
  * not the executable that ran, or is of an unknown release or machine; G2H_ERROR_DAMAGED: the core
  * lacks the runtime's own variables, so nothing can be read; G2H_ERROR_SYSTEM (temporary file),
@@ -64,10 +94,10 @@ G2H_PUBLIC struct g2h_error *g2h_process_read_core(const struct g2h_input *core,
 
 /*
  * Makes a dump from a live process, which is stopped only while its memory is copied. exe is
- * /proc/PID/exe, or a copy of it; if that cannot be opened, pass NULL to get the error that says
- * why. Linux only. Errors: those of g2h_process_read_core(); G2H_ERROR_SYSTEM: the process cannot
- * be traced; the message says what would help.
- * *ret_memory goes to g2h_memory_deinit(), after an error, too.
+ * /proc/PID/exe, a library of it, or a copy of one of these; if it cannot be opened, pass NULL to
+ * get the error that says why. Linux only. Errors: those of g2h_process_read_core();
+ * G2H_ERROR_SYSTEM: the process cannot be traced; the message says what would help. *ret_memory
+ * goes to g2h_memory_deinit(), after an error, too.
  */
 G2H_PUBLIC struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                                    const struct g2h_process_options *options,

@@ -89,12 +89,25 @@ static void warn_count(const struct g2h_input *input, uint64_t count, const char
     warn(input, line);
 }
 
+/* Says which Go library is read, and which heaps of the process are not. */
+static void message_modules(const struct origin *origin)
+{
+    if (origin->library)
+        say("go2heapsnapshot: note: %s: its program is not Go: the heap of its library %s is read",
+            origin->input->name, origin->library->path);
+    for (size_t i = 0; i < origin->modules.count; i++)
+        if (!origin->modules.list[i].is_read)
+            say("go2heapsnapshot: note: %s: %s has a Go heap of its own, which --exe %s reads",
+                origin->input->name, origin->modules.list[i].path, origin->modules.list[i].file);
+}
+
 void message_process(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
     const struct g2h_input *input = origin->input;
     if (!origin->is_process)
         return;
+    message_modules(origin);
     if (account->stopped > 0)
         say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
             " thread%s were copied",

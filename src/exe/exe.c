@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/bisect.h"
 #include "base/bytes.h"
@@ -31,8 +32,9 @@ struct g2h_exe {
     struct g2h_input *debug_input; /* its separate debug file; NULL: there is none */
     struct image debug_image;
     struct pclntab pclntab;
-    struct g2h_bytes version;          /* empty: not known */
-    struct g2h_bytes module;           /* path of the main module; empty: not known */
+    struct g2h_bytes version; /* empty: not known */
+    struct g2h_bytes module;  /* path of the main module; empty: not known */
+    bool is_plugin;
     VECTOR(struct variable) variables; /* ascending */
     struct moduledata moduledata;      /* all 0: not found */
     /* These fields depend on the process; see exe_bind(). */
@@ -44,6 +46,34 @@ struct g2h_exe {
     struct dwarf_info dwarf_info;
     struct scopes scopes;
 };
+
+/* ---- looking ---- */
+
+static bool has_go_section(const struct image *image)
+{
+    static const char *const names[] = {".go.buildinfo", ".note.go.buildid", ".gopclntab",
+                                        ".data.rel.ro.gopclntab"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (image_section(image, names[i]))
+            return true;
+    return false;
+}
+
+bool exe_is_go(const char *path)
+{
+    _cleanup_(image_deinit) struct image image = {0};
+    struct g2h_input *input = NULL;
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* reading a pipe might not end */
+        return false;
+    struct g2h_error *error = source_open(path, &input);
+    if (!error)
+        error = image_init(&image, path, (struct g2h_bytes){input->data, input->size});
+    const bool is_go = !error && has_go_section(&image);
+    g2h_error_destroy(error);
+    g2h_input_close(input);
+    return is_go;
+}
 
 /* ---- opening ---- */
 
@@ -187,6 +217,7 @@ static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
     struct g2h_bytes modules;
     read_build_info(&exe->image, &exe->version, &modules);
     exe->module = main_module(modules);
+    exe->is_plugin = bytes_contain(modules, "\nbuild\t-buildmode=plugin\n");
     moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
     return NULL;
 }
@@ -248,6 +279,11 @@ bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function)
     return module.size > 0 && function.size > module.size &&
            memcmp(function.data, module.data, (size_t)module.size) == 0 &&
            (function.data[module.size] == '.' || function.data[module.size] == '/');
+}
+
+bool g2h_exe_is_plugin(const struct g2h_exe *exe)
+{
+    return exe->is_plugin;
 }
 
 struct image *exe_dwarf_image(struct g2h_exe *exe)

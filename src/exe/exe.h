@@ -18,6 +18,12 @@
 #include "exe/scopes.h"
 #include "types/types.h"
 
+/* ---- before it is opened ---- */
+
+/* Returns whether a path is that of a file with Go in it, by the names of its sections, which costs
+ * far less than to open it. */
+bool exe_is_go(const char *path);
+
 /* ---- what the file says ---- */
 
 const struct image *exe_image(const struct g2h_exe *exe);

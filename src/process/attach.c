@@ -164,6 +164,7 @@ static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
     if (error != 0)
         return error;
     ret->entry = read_entry(pid);
+    ret->maps = take_pointer(pages.maps);
     account->bytes = copied.bytes;
     account->reads = copied.reads;
     account->unreadable = copied.unreadable;
@@ -214,6 +215,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
     if (error != 0)
         return attach_refuse(pid, error, true);
     hand_over(&space, &process);
+    TRY_MEMORY(mapped_parse_maps(process.maps, &process.files));
     *ret_account = account;
     *ret = process;
     process = (struct process){0};

@@ -255,6 +255,7 @@ int attach_pages_find(uint64_t pid, struct attach_pages *ret)
     if (pagemap >= 0)
         close(pagemap);
     free(mappings.data);
+    ret->maps = take_pointer(maps.data);
     return result;
 }
 
@@ -271,6 +272,7 @@ void attach_pages_drop_zeros(struct attach_pages *pages)
 void attach_pages_deinit(struct attach_pages *pages)
 {
     free(pages->runs.data);
+    free(pages->maps);
     *pages = (struct attach_pages){0};
 }
 

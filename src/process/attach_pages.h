@@ -38,6 +38,7 @@ struct attach_run {
 struct attach_pages {
     VECTOR(struct attach_run) runs; /* ascending */
     uint64_t size, resident;        /* bytes of all runs, and of those that are not zero */
+    char *maps;                     /* the text of /proc/PID/maps */
     bool is_guess; /* the system has no pagemap: many pages that count as resident may be zero */
 };
 

@@ -98,30 +98,17 @@ static struct g2h_error *read_notes(struct reading *reading, uint64_t offset, ui
     return NULL;
 }
 
-/* Finds the path of the file that was mapped where the program's code begins. NT_FILE has a count
- * and the page size, three words for each mapping, and then all names. */
-static struct g2h_error *find_executable(struct reading *reading)
+/* Finds the files that were mapped, and the one where the program's code begins. */
+static struct g2h_error *find_files(const struct reading *reading)
 {
-    const struct g2h_bytes files = reading->files;
-    const uint64_t entry = reading->process->entry,
-                   count = files.size >= 16 ? word_at(files.data) : 0;
-    if (entry == 0 || count > files.size / 24 || files.size < 16 + count * 24)
+    struct process *process = reading->process;
+    TRY_MEMORY(mapped_parse_note(reading->files, &process->files));
+    const struct mapped_file *file =
+        process->entry != 0 ? mapped_at(&process->files, process->entry) : NULL;
+    if (!file)
         return NULL;
-    uint64_t name = 16 + count * 24;
-    for (uint64_t i = 0; i < count; i++) {
-        const uint8_t *mapping = files.data + 16 + i * 24;
-        const uint8_t *end =
-            name < files.size ? memchr(files.data + name, 0, (size_t)(files.size - name)) : NULL;
-        if (!end)
-            return NULL;
-        if (entry >= word_at(mapping) && entry < word_at(mapping + 8)) {
-            reading->process->executable =
-                strndup((const char *)files.data + name, (size_t)(files.size - name));
-            TRY_MEMORY(reading->process->executable);
-            return NULL;
-        }
-        name = (uint64_t)(end - files.data) + 1;
-    }
+    process->executable = strndup((const char *)file->path.data, (size_t)file->path.size);
+    TRY_MEMORY(process->executable);
     return NULL;
 }
 
@@ -197,7 +184,7 @@ static struct g2h_error *read_segments(struct reading *reading)
     }
     memory_sort(&reading->process->memory);
     TRY_MEMORY(find_untouched(reading));
-    return find_executable(reading);
+    return find_files(reading);
 }
 
 struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,

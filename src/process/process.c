@@ -9,6 +9,8 @@ void process_deinit(struct process *process)
     memory_deinit(&process->memory);
     free(process->threads.data);
     free(process->executable);
+    free(process->files.data);
+    free(process->maps);
     free(process->smaps);
     free(process->resident.data);
     if (process->copy)

@@ -5,6 +5,7 @@
 
 #include <elf.h>
 
+#include "process/mapped.h"
 #include "process/memory.h"
 
 #ifndef EM_LOONGARCH /* glibc has it since 2.38 */
@@ -30,6 +31,8 @@ struct process {
     uint16_t machine; /* EM_… */
     uint64_t entry;   /* AT_ENTRY, where the executable's code begins; 0: unknown */
     char *executable; /* the path that it had; NULL: unknown */
+    struct mapped_files files;
+    char *maps; /* /proc/PID/maps of a live process, which files refers to */
     struct memory memory;
     VECTOR(struct process_thread) threads;
     void *copy; /* the mapping with the copy of a live process; NULL: it is a core */

@@ -9,6 +9,7 @@
 #include "input/magic.h"
 #include "process/attach.h"
 #include "process/core.h"
+#include "process/modules.h"
 #include "process/procfs.h"
 #include "process/records.h"
 #include "process/resident.h"
@@ -51,6 +52,8 @@ static struct g2h_error *read_process(struct process *process, const struct stat
 {
     _cleanup_(runtime_deinit) struct runtime runtime = {0};
     TRY(runtime_init(&runtime, process, exe));
+    if (options && options->modules)
+        modules_mark(&runtime, options->modules);
     account->by_dwarf = runtime.by_dwarf;
     account->threads = process->threads.count;
     if (account->memory_bytes == 0)

@@ -6,6 +6,7 @@
 
 #include "base/release.h"
 #include "base/scope.h"
+#include "process/loaded.h"
 
 /* ---- reading ---- */
 
@@ -66,17 +67,6 @@ uint64_t runtime_function_entry(const struct runtime *runtime, uint64_t index)
 }
 
 /* ---- the executable ---- */
-
-/* Returns the distance from the executable's addresses to those of the process. */
-static uint64_t find_slide(const struct process *process, const struct image *image)
-{
-    enum { TYPE_AT = 16, ENTRY_AT = 24 };
-    const uint8_t *header = image->file.data;
-    const bool is_movable =
-        image->file.size > ENTRY_AT + 8 && image_u16(image, header + TYPE_AT) == ET_DYN;
-    return is_movable && process->entry != 0 ? process->entry - image_word(image, header + ENTRY_AT)
-                                             : 0;
-}
 
 /* Returns whether the notes with the executable's build IDs, as far as the process has them, are
  * those of the file. */
@@ -260,6 +250,9 @@ static struct g2h_error *find_moduledata(struct runtime *runtime)
     if (in_file == 0)
         return error_create(G2H_ERROR_NOT_EXE, "%s: has no runtime.firstmoduledata",
                             g2h_exe_path(runtime->exe));
+    if (!memory_range_at(runtime->memory, address) && runtime->process->copy)
+        return error_create(G2H_ERROR_NOT_EXE, "%s: is not what %s runs",
+                            g2h_exe_path(runtime->exe), runtime->process->name);
     if (!memory_range_at(runtime->memory, address))
         return error_create(
             G2H_ERROR_DAMAGED,
@@ -347,11 +340,11 @@ static struct g2h_error *find_all(struct runtime *runtime)
 
 struct g2h_error *runtime_init(struct runtime *ret, struct process *process, struct g2h_exe *exe)
 {
-    *ret = (struct runtime){.process = process,
-                            .memory = &process->memory,
-                            .exe = exe,
-                            .pclntab = exe_pclntab(exe),
-                            .slide = find_slide(process, exe_image(exe))};
+    *ret = (struct runtime){
+        .process = process, .memory = &process->memory, .exe = exe, .pclntab = exe_pclntab(exe)};
+    if (!loaded_find(process, exe, &ret->slide))
+        return error_create(G2H_ERROR_NOT_EXE, "%s: is a library that %s has not loaded",
+                            g2h_exe_path(exe), process->name);
     TRY_MEMORY(memory_add_image(&process->memory, exe_image(exe), ret->slide));
     struct g2h_error *error = find_all(ret);
     if (error)

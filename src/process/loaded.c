@@ -1,0 +1,81 @@
+/* loaded; see loaded.h. */
+#include "process/loaded.h"
+
+#include <elf.h>
+#include <stddef.h>
+
+#include "base/bytes.h"
+
+enum { WORD = 8 };
+
+/* Offsets of fields in the header of ELF and in a program header. */
+#define IN_HEADER(field)  offsetof(Elf64_Ehdr, field)
+#define IN_SEGMENT(field) offsetof(Elf64_Phdr, field)
+
+static bool is_movable(const struct image *image)
+{
+    return image->format == IMAGE_ELF && image->is_64 && image->file.size >= sizeof(Elf64_Ehdr) &&
+           image_u16(image, image->file.data + IN_HEADER(e_type)) == ET_DYN;
+}
+
+/* Finds the address, in the file, of the segment with which the file begins. Returns false if there
+ * is none. */
+static bool find_start(const struct image *image, uint64_t *ret)
+{
+    const uint8_t *header = image->file.data;
+    const uint64_t size = image->file.size, at = image_word(image, header + IN_HEADER(e_phoff)),
+                   entry = image_u16(image, header + IN_HEADER(e_phentsize)),
+                   count = image_u16(image, header + IN_HEADER(e_phnum));
+    if (entry < sizeof(Elf64_Phdr) || at > size || entry * count > size - at)
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *segment = header + at + i * entry;
+        if (image_u32(image, segment + IN_SEGMENT(p_type)) != PT_LOAD ||
+            image_word(image, segment + IN_SEGMENT(p_offset)) != 0)
+            continue;
+        *ret = image_word(image, segment + IN_SEGMENT(p_vaddr));
+        return true;
+    }
+    return false;
+}
+
+/* Returns whether a process has the file's moduledata where it is with a slide. */
+static bool is_at(const struct process *process, const struct g2h_exe *exe, uint64_t slide)
+{
+    const uint64_t moduledata = exe_moduledata(exe);
+    uint64_t table;
+    return moduledata != 0 && memory_read(&process->memory, moduledata + slide, WORD, &table) &&
+           table == exe_pclntab(exe)->address + slide;
+}
+
+static struct g2h_bytes name_of(const struct g2h_exe *exe)
+{
+    return bytes_base_name(bytes_of(g2h_exe_path(exe)));
+}
+
+bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint64_t *ret)
+{
+    const struct image *image = exe_image(exe);
+    uint64_t start;
+    *ret = 0;
+    if (!is_movable(image))
+        return true;
+    const uint64_t entry = image_word(image, image->file.data + IN_HEADER(e_entry));
+    bool is_found = entry != 0; /* libraries have none */
+    if (is_found && process->entry != 0)
+        *ret = process->entry - entry;
+    if (is_at(process, exe, *ret) || !find_start(image, &start))
+        return true;
+    for (size_t i = 0; i < process->files.count; i++) {
+        const struct mapped_file *file = &process->files.data[i];
+        const uint64_t slide = file->address - start;
+        const bool is_it = file->offset == 0 && is_at(process, exe, slide);
+        if (!is_it && (file->offset != 0 || !bytes_same(bytes_base_name(file->path), name_of(exe))))
+            continue;
+        *ret = slide;
+        is_found = true;
+        if (is_it)
+            break;
+    }
+    return is_found;
+}

@@ -1,0 +1,142 @@
+/* modules: the files with Go in them that a process has mapped; see
+ * include/go2heapsnapshot/process.h. */
+#include "process/modules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/scope.h"
+#include "exe/exe.h"
+#include "process/core.h"
+#include "process/procfs.h"
+
+/* A process has a few hundred libraries; a forged core may name any number of files. */
+enum { MOST_FILES = 4096 };
+
+static const char deleted[] = " (deleted)";
+
+static bool is_deleted(struct g2h_bytes path)
+{
+    const size_t size = sizeof(deleted) - 1;
+    return path.size > size && memcmp(path.data + path.size - size, deleted, size) == 0;
+}
+
+/* Makes the path by which a file of a live process, or of a core if pid is 0, can be opened now. A
+ * file that has been removed or replaced can be opened by its mapping only. Returns NULL if memory
+ * runs out. */
+static char *file_of(uint64_t pid, const struct mapped_file *file)
+{
+    char *path = NULL;
+    int size;
+    if (pid == 0)
+        return strndup((const char *)file->path.data, (size_t)file->path.size);
+    if (is_deleted(file->path))
+        size = asprintf(&path, "/proc/%llu/map_files/%llx-%llx", (unsigned long long)pid,
+                        (unsigned long long)file->address,
+                        (unsigned long long)(file->address + file->size));
+    else
+        size = asprintf(&path, "/proc/%llu/root%.*s", (unsigned long long)pid, (int)file->path.size,
+                        (const char *)file->path.data);
+    return size < 0 ? NULL : path;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const struct mapped_file *one = a, *other = b;
+    const uint64_t size = one->path.size < other->path.size ? one->path.size : other->path.size;
+    const int order = memcmp(one->path.data, other->path.data, (size_t)size);
+    return order != 0 ? order : (one->path.size > size) - (other->path.size > size);
+}
+
+static struct g2h_error *add(struct g2h_modules *modules, const struct mapped_file *file,
+                             char **opened)
+{
+    struct g2h_module *list =
+        reallocarray(modules->list, modules->count + 1, sizeof(*modules->list));
+    TRY_MEMORY(list);
+    modules->list = list;
+    struct g2h_module *module = &list[modules->count++];
+    *module =
+        (struct g2h_module){.path = strndup((const char *)file->path.data, (size_t)file->path.size),
+                            .file = take_pointer(*opened)};
+    TRY_MEMORY(module->path);
+    return NULL;
+}
+
+/* Looks at each file that is mapped from its start on, as programs and libraries are. */
+static struct g2h_error *find(uint64_t pid, struct mapped_files *files, struct g2h_modules *ret)
+{
+    unsigned looked_at = 0;
+    size_t last = SIZE_MAX;
+    vector_sort(files, compare_paths);
+    for (size_t i = 0; i < files->count && looked_at < MOST_FILES; i++) {
+        const struct mapped_file *file = &files->data[i];
+        _cleanup_free_ char *path = NULL;
+        if (file->offset != 0 ||
+            (last != SIZE_MAX && bytes_same(files->data[last].path, file->path)))
+            continue;
+        last = i;
+        looked_at++;
+        path = file_of(pid, file);
+        TRY_MEMORY(path);
+        if (exe_is_go(path))
+            TRY(add(ret, file, &path));
+    }
+    return NULL;
+}
+
+static void files_deinit(struct mapped_files *files)
+{
+    free(files->data);
+}
+
+struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret)
+{
+    _cleanup_(text_deinit) struct text maps = {0};
+    _cleanup_(files_deinit) struct mapped_files files = {0};
+    *ret = (struct g2h_modules){0};
+    if (procfs_read_of(pid, "maps", &maps) != 0)
+        return NULL;
+    TRY_MEMORY(mapped_parse_maps(maps.data, &files));
+    return find(pid, &files, ret);
+}
+
+struct g2h_error *g2h_core_modules(const struct g2h_input *core, struct g2h_modules *ret)
+{
+    _cleanup_(process_deinit) struct process process = {0};
+    struct core_account account;
+    *ret = (struct g2h_modules){0};
+    TRY(core_read(core, &process, &account));
+    return find(0, &process.files, ret);
+}
+
+void g2h_modules_deinit(struct g2h_modules *modules)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        free(modules->list[i].path);
+        free(modules->list[i].file);
+    }
+    free(modules->list);
+    *modules = (struct g2h_modules){0};
+}
+
+/* ---- which of them are read ---- */
+
+/* Marks the module whose file is mapped at an address. */
+static void mark(const struct runtime *runtime, uint64_t address, struct g2h_modules *modules)
+{
+    const struct mapped_file *file = mapped_at(&runtime->process->files, address);
+    for (size_t i = 0; file && i < modules->count; i++)
+        modules->list[i].is_read |= bytes_are(file->path, modules->list[i].path);
+}
+
+void modules_mark(const struct runtime *runtime, struct g2h_modules *modules)
+{
+    enum { MOST = 1000 }; /* they may be linked in a circle */
+    struct runtime_segments segments;
+    uint64_t module = 0;
+    mark(runtime, runtime->text, modules);
+    for (int i = 0; i < MOST && runtime_next_module(runtime, &module, &segments); i++)
+        mark(runtime, segments.data, modules);
+}

@@ -1,0 +1,3 @@
+module libraries
+
+go 1.19
