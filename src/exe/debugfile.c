@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/bytes.h"
+#include "base/process_root.h"
 #include "base/scope.h"
 #include "exe/source.h"
 
@@ -125,7 +127,45 @@ static struct g2h_error *try_file(const struct search *search, const char *forma
     return NULL;
 }
 
-static struct g2h_error *search_by_id(const struct search *search, const char *directory)
+/* The path of a file of a live process, in the process's own root directory. */
+struct place {
+    char *path; /* "/proc/1234/root/opt/app"; NULL: it is no such file */
+    int root;   /* the length of "/proc/1234/root" */
+};
+
+static void place_deinit(struct place *place)
+{
+    free(place->path);
+}
+
+/* Finds the place of a file by a path below /proc/PID: exe and map_files have links that lead to a
+ * path of the process, also if the file there was removed or replaced. Returns false if memory runs
+ * out. */
+static bool find_place(const char *path, struct place *ret)
+{
+    const char *pid = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "", *end = strchr(pid, '/');
+    char process[32], target[PATH_MAX];
+    *ret = (struct place){0};
+    if (!end || (size_t)(end - path) >= sizeof(process))
+        return true;
+    snprintf(process, sizeof(process), "%.*s", (int)(end - path), path);
+    ret->root = (int)strlen(process) + (int)strlen("/root");
+    if (strncmp(end, "/root/", 6) == 0)
+        ret->path = strdup(path);
+    else if (strcmp(end, "/exe") == 0 || strncmp(end, "/map_files/", 11) == 0) {
+        const ssize_t size = readlink(path, target, sizeof(target));
+        if (size <= 0 || (size_t)size >= sizeof(target))
+            return true;
+        ret->path =
+            process_root_path(process, (struct g2h_bytes){(uint8_t *)target, (uint64_t)size});
+    } else
+        return true;
+    return ret->path != NULL;
+}
+
+/* Looks below the directory of debug files, first that of the process. */
+static struct g2h_error *search_by_id(const struct search *search, const struct place *place,
+                                      const char *directory)
 {
     const struct g2h_bytes id = find_note(search->image, "GNU", NT_GNU_BUILD_ID);
     char digits[2 * LONGEST_ID + 1];
@@ -133,15 +173,17 @@ static struct g2h_error *search_by_id(const struct search *search, const char *d
         return NULL;
     for (size_t i = 0; i < id.size; i++)
         snprintf(digits + 2 * i, 3, "%02x", id.data[i]);
+    if (place->path)
+        TRY(try_file(search, "%.*s%s/.build-id/%.2s/%s.debug", place->root, place->path, directory,
+                     digits, digits + 2));
     return try_file(search, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
 }
 
-/* .gnu_debuglink has the name of a file, ended by 0, then, aligned to four bytes, the file's
- * CRC. */
-static struct g2h_error *search_by_link(struct search *search, const char *directory)
+/* Finds the name in .gnu_debuglink, which a 0 ends, and behind it, aligned to four bytes, the
+ * file's CRC. Returns NULL if there is none. */
+static const char *find_link(struct search *search)
 {
-    const struct image *image = search->image;
-    const struct image_section *section = image_section(image, ".gnu_debuglink");
+    const struct image_section *section = image_section(search->image, ".gnu_debuglink");
     if (!section)
         return NULL;
     const struct g2h_bytes link = section->data;
@@ -150,27 +192,51 @@ static struct g2h_error *search_by_link(struct search *search, const char *direc
     if (size == 0 || size > NAME_MAX || memchr(link.data, '/', (size_t)size) ||
         link.size < crc_at + 4)
         return NULL;
-    const char *name = (const char *)link.data, *slash = strrchr(image->path, '/');
-    _cleanup_free_ char *folder =
-        slash ? strndup(image->path, (size_t)(slash - image->path) + 1) : strdup("./");
-    if (!folder)
-        return &error_no_memory;
-    _cleanup_free_ char *whole = realpath(folder, NULL);
     search->has_crc = true;
-    search->crc = image_u32(image, link.data + crc_at);
-    TRY(try_file(search, "%s%s", folder, name));
-    TRY(try_file(search, "%s.debug/%s", folder, name));
-    return whole ? try_file(search, "%s%s/%s", directory, whole, name) : NULL;
+    search->crc = image_u32(search->image, link.data + crc_at);
+    return (const char *)link.data;
+}
+
+/* Looks beside a file, and below the directory of debug files as if that were the root. The first
+ * bytes of the path are that of the root directory. */
+static struct g2h_error *search_beside(const struct search *search, const char *path, int root,
+                                       const char *name, const char *directory)
+{
+    const char *inner = path + root, *slash = strrchr(inner, '/');
+    const int size = slash ? (int)(slash - inner) + 1 : 0;
+    TRY(try_file(search, "%.*s%s", root + size, path, name));
+    TRY(try_file(search, "%.*s.debug/%s", root + size, path, name));
+    if (inner[0] != '/')
+        return NULL;
+    if (root > 0)
+        TRY(try_file(search, "%.*s%s%.*s%s", root, path, directory, size, inner, name));
+    return try_file(search, "%s%.*s%s", directory, size, inner, name);
+}
+
+/* Looks beside the file, and beside that to which links lead, as gdb does. */
+static struct g2h_error *search_by_link(struct search *search, const struct place *place,
+                                        const char *directory)
+{
+    const char *name = find_link(search), *path = search->image->path;
+    if (!name)
+        return NULL;
+    if (place->path)
+        return search_beside(search, place->path, place->root, name, directory);
+    _cleanup_free_ char *whole = realpath(path, NULL);
+    TRY(search_beside(search, path, 0, name, directory));
+    return whole ? search_beside(search, whole, 0, name, directory) : NULL;
 }
 
 struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,
                                         struct g2h_input **ret_input, struct image *ret)
 {
     struct search search = {.image = image, .ret_input = ret_input, .ret = ret};
+    _cleanup_(place_deinit) struct place place = {0};
     *ret_input = NULL;
     *ret = (struct image){0};
     if (image->format != IMAGE_ELF)
         return NULL;
-    TRY(search_by_id(&search, directory));
-    return *ret_input ? NULL : search_by_link(&search, directory);
+    TRY_MEMORY(find_place(image->path, &place));
+    TRY(search_by_id(&search, &place, directory));
+    return *ret_input ? NULL : search_by_link(&search, &place, directory);
 }

@@ -3,8 +3,9 @@
  * executable.
  *
  * The search looks where gdb looks: by the executable's build ID below the directory of the
- * system's debug files, then by .gnu_debuglink beside the executable. A file is taken only if it
- * belongs to the executable.
+ * system's debug files, then by .gnu_debuglink beside the executable. If that is a file of a live
+ * process (/proc/PID/exe), it looks in the process's own root directory, beside the path that the
+ * file had there. A file is taken only if it belongs to the executable.
  */
 #ifndef EXE_DEBUGFILE_H
 #define EXE_DEBUGFILE_H

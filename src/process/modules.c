@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/process_root.h"
 #include "base/scope.h"
 #include "exe/exe.h"
 #include "process/core.h"
@@ -27,17 +28,15 @@ static bool is_deleted(struct g2h_bytes path)
  * runs out. */
 static char *file_of(uint64_t pid, const struct mapped_file *file)
 {
-    char *path = NULL;
-    int size;
+    char process[32], *path = NULL;
     if (pid == 0)
         return strndup((const char *)file->path.data, (size_t)file->path.size);
-    if (is_deleted(file->path))
-        size = asprintf(&path, "/proc/%llu/map_files/%llx-%llx", (unsigned long long)pid,
-                        (unsigned long long)file->address,
-                        (unsigned long long)(file->address + file->size));
-    else
-        size = asprintf(&path, "/proc/%llu/root%.*s", (unsigned long long)pid, (int)file->path.size,
-                        (const char *)file->path.data);
+    snprintf(process, sizeof(process), "/proc/%llu", (unsigned long long)pid);
+    if (!is_deleted(file->path))
+        return process_root_path(process, file->path);
+    const int size =
+        asprintf(&path, "%s/map_files/%llx-%llx", process, (unsigned long long)file->address,
+                 (unsigned long long)(file->address + file->size));
     return size < 0 ? NULL : path;
 }
 

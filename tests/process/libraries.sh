@@ -23,6 +23,7 @@ library() {
 
 # start LIBRARY...: runs the host with libraries until it waits.
 start() {
+	: >"$at/host.log"
 	"$build/host" "$at/own.dump" "$@" >"$at/host.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/host.log"; do

@@ -1,0 +1,21 @@
+/* process_root; see process_root.h. */
+#include "base/process_root.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+char *process_root_path(const char *process, struct g2h_bytes path)
+{
+    char link[64], root[PATH_MAX], *whole = NULL;
+    snprintf(link, sizeof(link), "%s/root", process);
+    const ssize_t size = readlink(link, root, sizeof(root));
+    if (size > 1 && path.size > (uint64_t)size && path.data[size] == '/' &&
+        memcmp(path.data, root, (size_t)size) == 0) {
+        path.data += size;
+        path.size -= (uint64_t)size;
+    }
+    return asprintf(&whole, "%s%.*s", link, (int)path.size, (const char *)path.data) < 0 ? NULL
+                                                                                         : whole;
+}

@@ -1,0 +1,3 @@
+module debugfiles
+
+go 1.19
