@@ -6,22 +6,22 @@
 //	says each .* \[\]uint8 32\.8 kB
 //	tells ^  slices   .* outside of what slices use
 //	tells ^ +24\.6 MB +750 × main\.header\.trace, which uses 12 B of each 32\.8 kB
-//	never noptr
+//	never noptr\d{5}
 //	case large SHAPE=large
 //	says each .* \[\]uint8 65\.5 kB
-//	never noptr
+//	never noptr\d{5}
 //	case start SHAPE=start
 //	says each .* \[\]uint8 32\.8 kB
 //	tells ^ +24\.6 MB +750 × main\.header\.trace, which uses 12 B of each 32\.8 kB
-//	never noptr
+//	never noptr\d{5}
 //	case clip SHAPE=clip
 //	says each .* \[\]uint8 32\.8 kB
 //	tells ^ +24\.6 MB +750 × main\.header\.trace, which uses 16 B of each 32\.8 kB
-//	never noptr
+//	never noptr\d{5}
 //	case pieces SHAPE=pieces
 //	says ^  1 .* 750 \[\]uint8
 //	tells ^ +24\.\d MB +750 × main\.header\.trace, which uses 64 B of each 32\.8 kB
-//	never noptr
+//	never noptr\d{5}
 //	case wide SHAPE=wide
 //	says each .* \[\]main\.sample 32\.8 kB
 //	tells ^ +24\.5 MB +750 × main\.series\.last, which uses 48 B of each 32\.8 kB

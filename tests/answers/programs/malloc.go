@@ -6,7 +6,7 @@
 //	says meaning +malloc
 //	says pointed to by main\.device\.handle \(4\d\.\d MB\), main\.device\.label \(4\d\.\d MB\), main\.device\.frame
 //	never pointed to by .*spare
-//	points ^main\.device handle 4\d\.\d MB \[heap\]$
+//	points ^main\.device handle 4\d\.\d MB (\[heap\]|anonymous)$
 package main
 
 /*
