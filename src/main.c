@@ -51,6 +51,7 @@ struct conversion {
 struct series {
     struct g2h_redaction *redaction; /* NULL: none; all dumps share it, for texts are compared */
     struct g2h_base *base;           /* of formats that take a base; NULL: none */
+    struct stat base_status;         /* of the dump that base was made of */
     uint64_t base_build;             /* hash of the executable that wrote the base; 0: none */
     struct g2h_identity *identity;   /* NULL: there is only one dump */
     struct g2h_input *input;
@@ -169,32 +170,42 @@ static struct g2h_error *build(const struct options *options, const struct serie
     return g2h_view_create(conversion->graph, &view_options, &conversion->view);
 }
 
+/* Completes the output, which shows the dump and the base. */
+static struct g2h_error *complete(struct outputs *outputs, const struct series *series,
+                                  const struct conversion *conversion)
+{
+    const struct target_read read = {.dump = g2h_input_status(conversion->input),
+                                     .base = series->base ? &series->base_status : NULL};
+    return outputs_complete(outputs, &read);
+}
+
 /* Writes the dump itself, which may have been made of a process. */
 static struct g2h_error *write_dump(const struct options *options,
                                     const struct g2h_output_options *output_options,
-                                    struct outputs *outputs, const struct conversion *conversion)
+                                    struct outputs *outputs, const struct series *series,
+                                    const struct conversion *conversion)
 {
     TRY(g2h_write_dump(conversion->input, output_options));
     TRY(g2h_input_check(conversion->input));
-    TRY(outputs_complete(outputs, conversion->input));
+    TRY(complete(outputs, series, conversion));
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
     progress_clear();
     return NULL;
 }
 
-/* Returns what a summary records about its origin, and its file's permissions. */
+/* Returns what a summary records about its origin. */
 static struct g2h_summary_options summary_options(const struct options *options,
                                                   const struct g2h_input *input)
 {
     const struct stat *status = g2h_input_status(input);
     const bool is_file = status && S_ISREG(status->st_mode);
-    return (struct g2h_summary_options){
-        .append_to = options->append ? options->output : NULL,
-        .permissions = 0666 & (is_file ? target_most(status, getegid()) : 0666),
-        .time = is_file && options->pid == 0 ? status->st_mtime : time(NULL),
-        .labels = options->labels,
-        .label_count = options->label_count};
+    return (struct g2h_summary_options){.append_to = options->append ? options->output : NULL,
+                                        .dump = status,
+                                        .time = is_file && options->pid == 0 ? status->st_mtime
+                                                                             : time(NULL),
+                                        .labels = options->labels,
+                                        .label_count = options->label_count};
 }
 
 /* Runs the rooms one after the other. */
@@ -225,7 +236,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     if (options->summary)
         output_options.summary = &summary;
     if (options->is_dump)
-        return write_dump(options, &output_options, outputs, conversion);
+        return write_dump(options, &output_options, outputs, series, conversion);
     message_warnings(conversion->input, conversion->heap);
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));
@@ -236,7 +247,9 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     message_size(options, conversion->input, conversion->graph, conversion->view);
     TRY(g2h_write(options->format, conversion->view, &output_options));
     TRY(check_inputs(series, conversion));
-    TRY(outputs_complete(outputs, conversion->input));
+    TRY(complete(outputs, series, conversion));
+    if (options->append)
+        message_narrowed(&outputs->list[0]);
     if (outputs->list[0].is_named)
         message_name(options->format, outputs->name, options->gzip);
     if (options->verbose && conversion->origin.is_process)
@@ -375,6 +388,8 @@ static struct g2h_error *make_base(const struct options *options, struct series 
     if (!error)
         error = g2h_base_create(conversion.view, conversion.input->name, options->threads,
                                 &series->base);
+    if (!error)
+        series->base_status = *g2h_input_status(conversion.input);
     if (!error && options->base_exe)
         series->base_build = build_of(&conversion);
     if (!error)
@@ -404,17 +419,19 @@ static struct g2h_error *convert_all(const struct options *options, const struct
                                      struct outcome *outcome)
 {
     struct series series = {.identity = NULL};
+    struct target_directory directory = {.path = NULL};
     char **paths = NULL;
     struct g2h_error *error = open_redaction(options, &series);
     const bool is_series = options->input_count > 1 && !options->append;
     if (!error && is_series)
-        error = series_make_paths(options, &paths);
+        error = series_make_paths(options, &paths, &directory);
     if (!error && is_series)
         error = g2h_identity_create(options->threads, &series.identity);
     if (!error && options->base)
         error = make_base(options, &series, outcome);
     if (!error)
         error = convert_each(options, sources, paths, &series, outcome);
+    target_directory_deinit(&directory);
     series_free_paths(options, paths);
     series_deinit(&series);
     return error;

@@ -4,6 +4,8 @@
 #ifndef GO2HEAPSNAPSHOT_OUTPUT_H
 #define GO2HEAPSNAPSHOT_OUTPUT_H
 
+#include <sys/stat.h>
+
 #include <go2heapsnapshot/identity.h>
 #include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/progress.h>
@@ -42,9 +44,10 @@ enum { G2H_MOST_FILES = 2 };
 /* Options for a summary: formats with G2H_TAKES_SUMMARY then write a few thousand rows per dump
  * instead of all nodes and edges. The view must not be folded. */
 struct g2h_summary_options {
-    const char *append_to;     /* the file to which the rows are added; NULL: fd gets them, alone */
-    unsigned permissions;      /* permissions of append_to if it has to be created */
-    int64_t time;              /* when the dump was written, in seconds since 1970 */
+    const char *append_to;   /* the file to which the rows are added; NULL: fd gets them, alone */
+    const struct stat *dump; /* g2h_input_status() of the dump: append_to gets no wider permissions
+                                than the dump has, or loses those that are wider; NULL: any */
+    int64_t time;            /* when the dump was written, in seconds since 1970 */
     const char *const *labels; /* further facts about the dump, each KEY=VALUE */
     size_t label_count;
 };

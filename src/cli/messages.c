@@ -429,6 +429,17 @@ static bool ends_in(const char *text, const char *end)
     return size >= count && strcmp(text + size - count, end) == 0;
 }
 
+void message_narrowed(const struct target *target)
+{
+    struct stat status;
+    if (!target->exists || stat(target->name, &status) < 0 ||
+        (target->status.st_mode & ~status.st_mode & 0777) == 0)
+        return;
+    say("go2heapsnapshot: note: %s: had permissions %03o and has %03o now, as no more users may "
+        "read it than the dump",
+        target->name, (unsigned)target->status.st_mode & 0777, (unsigned)status.st_mode & 0777);
+}
+
 void message_name(const struct g2h_format *format, const char *path, bool gzip)
 {
     if (!format->is_for_devtools)

@@ -6,6 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/origin.h"
+#include "cli/target.h"
 
 /*
  * Prints a line on stderr; format follows printf's rules, without a newline at its end. The
@@ -49,6 +50,9 @@ void message_size(const struct options *options, const struct g2h_input *input,
 
 /* Says a note if DevTools does not load files of that name. */
 void message_name(const struct g2h_format *format, const char *path, bool gzip);
+
+/* Says that a file to which something was added has lost permissions, if it has. */
+void message_narrowed(const struct target *target);
 
 /* Prints the account of -v: what the dump holds and what became of it. exe may be NULL. */
 void message_account(const struct options *options, const struct g2h_input *input,

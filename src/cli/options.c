@@ -79,6 +79,8 @@ static bool take_label(struct options *options, const char *text)
     const char *value = strchr(text, '=');
     if (!value || value == text)
         return USAGE_REFUSE("--label takes KEY=VALUE, not '%s'", text);
+    if (!printable_is(text, strlen(text)))
+        return USAGE_REFUSE("--label takes UTF-8 without control characters, not '%s'", text);
     options->labels[options->label_count++] = text;
     return true;
 }

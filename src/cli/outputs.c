@@ -9,11 +9,11 @@
 
 #include "base/scope.h"
 
-struct g2h_error *directory_make(const char *path, const char *what_for, bool *ret_made)
+struct g2h_error *directory_make(const char *path, const char *what_for,
+                                 struct target_directory *ret)
 {
     struct stat status;
-    *ret_made = mkdir(path, 0777) == 0;
-    if (*ret_made)
+    if (target_make_directory(path, ret))
         return NULL;
     if (errno != EEXIST)
         return error_system(errno, "%s: cannot create the directory", path);
@@ -48,7 +48,7 @@ static struct g2h_error *open_in_directory(struct outputs *outputs, const struct
                                            const struct target_source *sources, size_t count)
 {
     const struct g2h_format *format = options->format;
-    TRY(directory_make(outputs->name, format->name, &outputs->made_directory));
+    TRY(directory_make(outputs->name, format->name, &outputs->directory));
     for (unsigned i = 0; i < G2H_MOST_FILES && format->files[i]; i++) {
         outputs->paths[i] = path_of(outputs->name, format->files[i], options->gzip);
         TRY_MEMORY(outputs->paths[i]);
@@ -57,13 +57,27 @@ static struct g2h_error *open_in_directory(struct outputs *outputs, const struct
     return NULL;
 }
 
+/* Remembers what the file is like before something is added to it. */
+static struct g2h_error *open_to_append(struct outputs *outputs, const char *path,
+                                        const struct target_source *sources, size_t count)
+{
+    struct target *target = &outputs->list[0];
+    *target = (struct target){.fd = -1, .name = path};
+    target->exists = stat(path, &target->status) == 0;
+    return target_refuse(path, sources, count);
+}
+
 struct g2h_error *outputs_open(const struct options *options, const char *path,
                                const struct target_source *sources, size_t count,
                                struct outputs *ret)
 {
     *ret = (struct outputs){.name = path ? path : "standard output"};
+    if (!options->is_dump && options->format->is_file)
+        ret->database = path;
+    if (ret->database)
+        TRY(target_refuse_database(path, !options->append, sources, count));
     if (options->append)
-        return target_refuse(path, sources, count);
+        return open_to_append(ret, path, sources, count);
     return path && !options->is_dump && options->format->files[0]
                ? open_in_directory(ret, options, sources, count)
                : open_next(ret, path, sources, count);
@@ -74,14 +88,12 @@ struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_
 {
     for (unsigned i = 0; i < outputs->count; i++)
         TRY(target_check(&outputs->list[i], input, what));
-    return NULL;
+    return outputs->database ? target_check_database(outputs->database, input, what) : NULL;
 }
 
-struct g2h_error *outputs_complete(struct outputs *outputs, const struct g2h_input *dump)
+struct g2h_error *outputs_complete(struct outputs *outputs, const struct target_read *read)
 {
-    TRY(target_complete_all(outputs->list, outputs->count, dump));
-    outputs->made_directory = false;
-    return NULL;
+    return target_complete_all(outputs->list, outputs->count, read);
 }
 
 void outputs_deinit(struct outputs *outputs)
@@ -90,7 +102,6 @@ void outputs_deinit(struct outputs *outputs)
         target_deinit(&outputs->list[i]);
     for (unsigned i = 0; i < G2H_MOST_FILES; i++)
         free(outputs->paths[i]);
-    if (outputs->made_directory)
-        rmdir(outputs->name);
+    target_directory_deinit(&outputs->directory);
     *outputs = (struct outputs){.count = 0};
 }

@@ -10,10 +10,10 @@ struct outputs {
     struct target list[G2H_MOST_FILES];
     unsigned count;
     int fds[G2H_MOST_FILES];
-    char *paths[G2H_MOST_FILES]; /* of files in a directory */
-    const char *name;            /* name of the file or of the directory */
-    bool made_directory;         /* the directory is new, and is removed again unless the files are
-                                    completed */
+    char *paths[G2H_MOST_FILES];       /* of files in a directory */
+    const char *name;                  /* name of the file or of the directory */
+    const char *database;              /* path of an SQLite database; NULL: it is none */
+    struct target_directory directory; /* that the files are in, if it is new */
 };
 
 /*
@@ -32,11 +32,12 @@ struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_
                                 const char *what);
 
 /* Completes all files by target_complete_all(). */
-struct g2h_error *outputs_complete(struct outputs *outputs, const struct g2h_input *dump);
+struct g2h_error *outputs_complete(struct outputs *outputs, const struct target_read *read);
 void outputs_deinit(struct outputs *outputs);
 
-/* Makes a directory unless it is there already; *ret_made is whether it is new. what_for names what
- * needs it, for a message. Errors: G2H_ERROR_SYSTEM. */
-struct g2h_error *directory_make(const char *path, const char *what_for, bool *ret_made);
+/* Makes a directory unless it is there already. what_for names what needs it, for a message.
+ * Errors: G2H_ERROR_SYSTEM. */
+struct g2h_error *directory_make(const char *path, const char *what_for,
+                                 struct target_directory *ret);
 
 #endif

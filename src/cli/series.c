@@ -54,15 +54,15 @@ static struct g2h_error *check_different(const struct options *options, char *co
     return NULL;
 }
 
-struct g2h_error *series_make_paths(const struct options *options, char ***ret)
+struct g2h_error *series_make_paths(const struct options *options, char ***ret,
+                                    struct target_directory *ret_directory)
 {
     char **paths = *ret = calloc(options->input_count, sizeof(*paths));
-    bool made;
     TRY_MEMORY(paths);
     for (size_t i = 0; i < options->input_count; i++)
         TRY_MEMORY(paths[i] = snapshot_path(options, options->inputs[i]));
     TRY(check_different(options, paths));
-    return directory_make(options->output, "a series of snapshots", &made);
+    return directory_make(options->output, "a series of snapshots", ret_directory);
 }
 
 void series_free_paths(const struct options *options, char **paths)

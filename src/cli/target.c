@@ -19,24 +19,30 @@
 #include <go2heapsnapshot/output.h>
 
 #include "base/error.h"
+#include "base/permissions.h"
+#include "base/scope.h"
 
-/* Paths of temporary files, for the signal handler. */
-enum { UNFINISHED = G2H_MOST_FILES, UNFINISHED_SIZE = 4096 };
-static char unfinished[UNFINISHED][UNFINISHED_SIZE];
+/* Paths of temporary files, for the signal handler; and after them those of new directories: of a
+ * series, and of the files of one of its dumps. */
+enum { FILES = G2H_MOST_FILES, DIRECTORIES = 2, UNFINISHED_SIZE = 4096 };
+static char unfinished[FILES + DIRECTORIES][UNFINISHED_SIZE];
 
 void target_remove_unfinished(void)
 {
-    for (unsigned i = 0; i < UNFINISHED; i++)
+    for (unsigned i = 0; i < FILES; i++)
         if (unfinished[i][0])
             unlink(unfinished[i]);
+    for (unsigned i = FILES + DIRECTORIES; i-- > FILES;)
+        if (unfinished[i][0])
+            rmdir(unfinished[i]); /* fails if anything complete is in it */
 }
 
-/* Stores a path for the signal handler to remove. Returns its place, or NULL if there is no room
- * for it. */
-static char *keep_unfinished(const char *path)
+/* Stores a path for the signal handler to remove, in one of the places from first up to end.
+ * Returns its place, or NULL if there is no room for it. */
+static char *keep_unfinished(const char *path, unsigned first, unsigned end)
 {
     const size_t size = strlen(path) + 1;
-    for (unsigned i = 0; i < UNFINISHED && size <= UNFINISHED_SIZE; i++)
+    for (unsigned i = first; i < end && size <= UNFINISHED_SIZE; i++)
         if (!unfinished[i][0])
             return memcpy(unfinished[i], path, size);
     return NULL;
@@ -50,6 +56,29 @@ static void block_signals(sigset_t *ret_before)
     sigprocmask(SIG_BLOCK, &all, ret_before);
 }
 
+/* ---- directories ---- */
+
+bool target_make_directory(const char *path, struct target_directory *ret)
+{
+    sigset_t before;
+    block_signals(&before);
+    ret->path = mkdir(path, 0777) == 0 ? path : NULL;
+    const int reason = errno;
+    ret->unfinished = ret->path ? keep_unfinished(path, FILES, FILES + DIRECTORIES) : NULL;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return ret->path != NULL;
+}
+
+void target_directory_deinit(struct target_directory *directory)
+{
+    if (directory->path)
+        rmdir(directory->path);
+    if (directory->unfinished)
+        directory->unfinished[0] = '\0';
+    *directory = (struct target_directory){.path = NULL};
+}
+
 /* ---- files that must not be overwritten ---- */
 
 /* Returns whether two statuses are of one file that must not be both read and written. Pipes and
@@ -60,14 +89,18 @@ static bool is_same_file(const struct stat *one, const struct stat *other)
            (S_ISREG(one->st_mode) || S_ISBLK(one->st_mode));
 }
 
+static bool find_status(const struct target_source *source, struct stat *ret)
+{
+    if (!source->path)
+        return false;
+    return (strcmp(source->path, "-") == 0 ? fstat(STDIN_FILENO, ret) : stat(source->path, ret)) ==
+           0;
+}
+
 static bool is_source(const struct stat *status, const struct target_source *source)
 {
     struct stat own;
-    if (!source->path)
-        return false;
-    return (strcmp(source->path, "-") == 0 ? fstat(STDIN_FILENO, &own)
-                                           : stat(source->path, &own)) == 0 &&
-           is_same_file(status, &own);
+    return find_status(source, &own) && is_same_file(status, &own);
 }
 
 bool target_is_source(int fd, const struct target_source *sources, size_t count)
@@ -157,7 +190,7 @@ static struct g2h_error *open_temporary(struct target *target)
     target->fd = mkostemp(target->temporary_path, O_CLOEXEC); /* with mode 0600 */
     const int reason = errno;
     if (target->fd >= 0)
-        target->unfinished = keep_unfinished(target->temporary_path);
+        target->unfinished = keep_unfinished(target->temporary_path, 0, FILES);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (target->fd >= 0)
         return NULL;
@@ -200,6 +233,64 @@ struct g2h_error *target_refuse(const char *path, const struct target_source *so
     return NULL;
 }
 
+/* The files that SQLite has beside a database, and whether it applies one that it finds there to
+ * the database. It deletes all of them. */
+static const struct {
+    const char *ending;
+    bool is_applied;
+} database_files[] = {{"-journal", true}, {"-wal", true}, {"-shm", false}};
+
+/* Returns an error if a file of SQLite's beside a database has the status of a source, or, if the
+ * status is NULL, if there is one that would be applied to a new database. */
+static struct g2h_error *check_beside(const char *database, const struct stat *source,
+                                      const char *what)
+{
+    for (size_t i = 0; i < sizeof(database_files) / sizeof(*database_files); i++) {
+        _cleanup_free_ char *path = NULL;
+        struct stat status;
+        TRY_MEMORY(asprintf(&path, "%s%s", database, database_files[i].ending) >= 0);
+        if (stat(path, &status) < 0)
+            continue;
+        if (source && is_same_file(&status, source))
+            return error_create(G2H_ERROR_SYSTEM,
+                                "%s: is the %s, and SQLite deletes a file of this name beside %s; "
+                                "give one of them another name",
+                                path, what, database);
+        if (!source && database_files[i].is_applied && status.st_size > 0)
+            return error_create(G2H_ERROR_SYSTEM,
+                                "%s: is of an earlier database, and SQLite would apply it to the "
+                                "new one; remove it, or give the new one another name",
+                                path);
+    }
+    return NULL;
+}
+
+/* Calls check_beside() for the path, and for what it leads to if it is a symbolic link. */
+static struct g2h_error *check_database(const char *path, const struct stat *source,
+                                        const char *what)
+{
+    _cleanup_free_ char *followed = follow_links(path);
+    TRY(check_beside(path, source, what));
+    return followed ? check_beside(followed, source, what) : NULL;
+}
+
+struct g2h_error *target_check_database(const char *path, const struct g2h_input *input,
+                                        const char *what)
+{
+    const struct stat *status = input ? g2h_input_status(input) : NULL;
+    return status ? check_database(path, status, what) : NULL;
+}
+
+struct g2h_error *target_refuse_database(const char *path, bool is_new,
+                                         const struct target_source *sources, size_t count)
+{
+    struct stat status;
+    for (size_t i = 0; i < count; i++)
+        if (find_status(&sources[i], &status))
+            TRY(check_database(path, &status, sources[i].what));
+    return is_new ? check_database(path, NULL, NULL) : NULL;
+}
+
 struct g2h_error *target_open(const char *path, const struct target_source *sources, size_t count,
                               struct target *ret)
 {
@@ -213,18 +304,12 @@ struct g2h_error *target_open(const char *path, const struct target_source *sour
 
 /* ---- completing the file ---- */
 
-mode_t target_most(const struct stat *dump, gid_t group)
-{
-    const mode_t most = 0700 | (dump->st_mode & 077);
-    return group == dump->st_gid ? most : most & (0707 | (most & 7) << 3);
-}
-
 /*
  * Returns the permissions of the finished file. A new file has those of the umask, and a file that
- * was there keeps its own; but neither gives its group or everybody more than the dump does. If the
- * group is another one, it gets no more than everybody.
+ * was there keeps its own; but neither gives its group or everybody more than the dump does, and
+ * the dump that it is compared with. If the group is another one, it gets no more than everybody.
  */
-static mode_t permissions(const struct target *target, const struct stat *dump)
+static mode_t permissions(const struct target *target, const struct target_read *read)
 {
     const struct stat *old = &target->status;
     struct stat own;
@@ -238,10 +323,9 @@ static mode_t permissions(const struct target *target, const struct stat *dump)
         return 0600;
     mode = target->exists ? old->st_mode & 0777 : 0666 & ~mask;
     if (target->exists && own.st_gid != old->st_gid)
-        mode &= 0707 | (mode & 7) << 3;
-    if (dump && S_ISREG(dump->st_mode))
-        mode &= target_most(dump, own.st_gid);
-    return mode;
+        mode = permissions_of_other_group(mode);
+    return mode & permissions_most(read->dump, own.st_gid) &
+           permissions_most(read->base, own.st_gid);
 }
 
 /* Gives a file without a name a temporary name. */
@@ -273,9 +357,9 @@ static bool name_temporarily(struct target *target)
 
 /* Sets the permissions, makes sure that the file has a temporary name, and closes it, which reports
  * errors of writing. */
-static bool settle(struct target *target, const struct stat *dump)
+static bool settle(struct target *target, const struct target_read *read)
 {
-    fchmod(target->fd, permissions(target, dump)); /* fails if the file system has none */
+    fchmod(target->fd, permissions(target, read)); /* fails if the file system has none */
     if (!target->temporary_path && !name_temporarily(target))
         return false;
     const int fd = target->fd;
@@ -293,13 +377,13 @@ static bool give_name(struct target *target)
 }
 
 struct g2h_error *target_complete_all(struct target *targets, unsigned count,
-                                      const struct g2h_input *dump)
+                                      const struct target_read *read)
 {
     sigset_t before;
     struct g2h_error *error = NULL;
     block_signals(&before);
     for (unsigned i = 0; i < count && !error; i++)
-        if (targets[i].path && !settle(&targets[i], g2h_input_status(dump)))
+        if (targets[i].path && !settle(&targets[i], read))
             error = error_system(errno, "%s: cannot write", targets[i].name);
     for (unsigned i = 0; i < count && !error; i++)
         if (targets[i].path && !give_name(&targets[i]))
@@ -312,7 +396,8 @@ struct g2h_error *target_complete_all(struct target *targets, unsigned count,
 
 struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump)
 {
-    return target_complete_all(target, 1, dump);
+    const struct target_read read = {.dump = g2h_input_status(dump)};
+    return target_complete_all(target, 1, &read);
 }
 
 void target_deinit(struct target *target)

@@ -40,6 +40,18 @@ struct g2h_error *target_open(const char *path, const struct target_source *sour
 struct g2h_error *target_refuse(const char *path, const struct target_source *sources,
                                 size_t count);
 
+/*
+ * Returns an error if one of the sources has a name that belongs to SQLite beside the database at
+ * path, where it would be deleted; or if the database is new, and the journal of an earlier one of
+ * that name is there, which would be applied to it.
+ */
+struct g2h_error *target_refuse_database(const char *path, bool is_new,
+                                         const struct target_source *sources, size_t count);
+
+/* Does so for the file of an input that has been opened; see target_check(). */
+struct g2h_error *target_check_database(const char *path, const struct g2h_input *input,
+                                        const char *what);
+
 /* Returns an error if the target is the file of an input that has been opened, and whose path the
  * caller does not have. */
 struct g2h_error *target_check(const struct target *target, const struct g2h_input *input,
@@ -48,23 +60,39 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 /* Returns whether a descriptor is that of one of the sources. */
 bool target_is_source(int fd, const struct target_source *sources, size_t count);
 
-/* Returns the widest permissions that a file of a group may have if it shows the contents of a
- * dump: those of the dump. If the dump's group is another one, the file's group gets no more than
- * everybody. */
-mode_t target_most(const struct stat *dump, gid_t group);
+/* What fstat() reported of the files whose contents a target shows; NULL: there is none, or it has
+ * no permissions. */
+struct target_read {
+    const struct stat *dump, *base;
+};
 
-/* Gives the file its name, and permissions that are no wider than those of the dump. */
+/* Gives the file its name, and permissions that are no wider than those of what it shows. */
 struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump);
 
 /* Completes several files; none gets its name before all are written. After an error none of the
  * temporary files is left. */
 struct g2h_error *target_complete_all(struct target *targets, unsigned count,
-                                      const struct g2h_input *dump);
+                                      const struct target_read *read);
+
+/* A directory that is new. If the program ends by a signal, it is removed unless anything complete
+ * is in it. */
+struct target_directory {
+    const char *path; /* NULL: it was there before */
+    char *unfinished; /* the place where the signal handler finds path; NULL: none */
+};
+
+/* Makes a directory, whose path must live as long as ret. Returns false, with errno set, if it
+ * cannot be made. */
+bool target_make_directory(const char *path, struct target_directory *ret);
+
+/* Removes the directory if it is empty. */
+void target_directory_deinit(struct target_directory *directory);
 
 /* Closes the target, and removes its file unless target_complete() has completed it. */
 void target_deinit(struct target *target);
 
-/* Removes the files that are being written. It may be called from a signal handler. */
+/* Removes the files that are being written, and new directories that are empty. It may be called
+ * from a signal handler. */
 void target_remove_unfinished(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/permissions.h"
 #include "base/scope.h"
 
 enum { BUSY_MILLISECONDS = 5 * 60 * 1000 };
@@ -225,17 +226,22 @@ static struct g2h_error *open_descriptor(struct database *database)
 
 /* ---- opening and closing ---- */
 
-/* Checks that SQLite can use a descriptor as it uses files. */
-static struct g2h_error *check_descriptor(int fd, const char *name)
+static struct g2h_error *refuse_device(const char *name)
 {
-    struct stat status;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-        (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR)
-        return NULL;
     return error_create(G2H_ERROR_SYSTEM,
                         "%s: cannot write a database there: it takes a file of "
                         "its own, no pipe and no device",
                         name);
+}
+
+/* Checks that SQLite can use a descriptor as it uses files. */
+static struct g2h_error *check_descriptor(int fd, const char *name)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                   (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR
+               ? NULL
+               : refuse_device(name);
 }
 
 static struct g2h_error *allocate(const char *name, int fd, struct database **ret)
@@ -262,20 +268,68 @@ struct g2h_error *database_create(int fd, const char *name, struct database **re
     return NULL;
 }
 
-struct g2h_error *database_open(const char *path, unsigned permissions, struct database **ret)
+/* Makes the file at a path unless there is one. */
+static struct g2h_error *make_file(const char *path, const struct stat *dump)
 {
-    enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX };
-    _cleanup_(database_closed) struct database *database = NULL;
-    const int made = open(path, O_RDWR | O_CREAT | O_CLOEXEC, (mode_t)permissions);
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return refuse_device(path);
+    const int made =
+        open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666 & permissions_most(dump, getegid()));
     if (made < 0)
         return error_system(errno, "%s: cannot write", path);
     close(made);
+    return NULL;
+}
+
+struct g2h_error *database_open(const char *path, const struct stat *dump, struct database **ret)
+{
+    enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX };
+    _cleanup_(database_closed) struct database *database = NULL;
+    TRY(make_file(path, dump));
     TRY(allocate(path, -1, &database));
     if (sqlite3_open_v2(path, &database->handle, FLAGS, NULL) != SQLITE_OK)
         return database_error(database);
     sqlite3_busy_timeout(database->handle, BUSY_MILLISECONDS);
     TRY(database_run(database, "BEGIN IMMEDIATE"));
     *ret = take_pointer(database);
+    return NULL;
+}
+
+/* Takes the permissions from one file, unless it is not there. */
+static struct g2h_error *narrow(const struct database *database, const char *path,
+                                const struct stat *dump)
+{
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return errno == ENOENT ? NULL : error_system(errno, "%s: cannot write", database->name);
+    const mode_t mode = status.st_mode & 07777,
+                 narrowed = mode & (07000 | permissions_most(dump, status.st_gid));
+    const bool is_own = status.st_uid == geteuid() || status.st_uid == 0;
+    if (!is_own && status.st_uid != dump->st_uid && (dump->st_mode & S_IROTH) == 0)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "%s: belongs to another user, who may not read the dump; --append adds "
+                            "no private dump to it",
+                            database->name);
+    if (narrowed == mode || chmod(path, narrowed) == 0)
+        return NULL;
+    return error_system(errno,
+                        "%s: more users may read it than the dump, and its permissions cannot be "
+                        "changed to %03o",
+                        database->name, (unsigned)narrowed);
+}
+
+struct g2h_error *database_narrow(struct database *database, const struct stat *dump)
+{
+    static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
+    const char *path = sqlite3_db_filename(database->handle, "main");
+    if (!dump || !S_ISREG(dump->st_mode))
+        return NULL;
+    for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+        _cleanup_free_ char *beside = NULL;
+        TRY_MEMORY(asprintf(&beside, "%s%s", path, endings[i]) >= 0);
+        TRY(narrow(database, beside, dump));
+    }
     return NULL;
 }
 
@@ -306,18 +360,39 @@ sqlite3 *database_handle(const struct database *database)
 
 struct g2h_error *database_error(const struct database *database)
 {
+    static const struct {
+        int code;
+        const char *words;
+    } reasons[] = {
+        {SQLITE_BUSY, "another program is writing to it, and has not ended for five minutes"},
+        {SQLITE_NOTADB, "is no SQLite database"},
+        {SQLITE_CORRUPT, "is damaged: sqlite3 FILE .recover saves what there is"},
+        {SQLITE_READONLY, "cannot write: the file or its directory allows only reading"},
+        {SQLITE_CANTOPEN, "cannot write: the journal beside it cannot be made"},
+        {SQLITE_IOERR, "cannot be read or written: the disk has a fault"},
+    };
+    const int last = errno; /* SQLite does not keep the errno of what fails in a commit */
     sqlite3 *handle = database->handle;
     if (!handle || sqlite3_errcode(handle) == SQLITE_NOMEM)
         return &error_no_memory;
-    const int reason = database->reason ? database->reason : sqlite3_system_errno(handle);
-    const int code = sqlite3_errcode(handle);
+    const int code = sqlite3_errcode(handle), system = sqlite3_system_errno(handle),
+              reason = database->reason ? database->reason
+                       : system         ? system
+                                        : last;
     if (reason != 0 && (code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN))
         return error_system(reason, "%s: cannot write", database->name);
-    return error_create(G2H_ERROR_SYSTEM, "%s: %s", database->name, sqlite3_errmsg(handle));
+    if (code == SQLITE_FULL)
+        return error_system(ENOSPC, "%s: cannot write", database->name);
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+        if (reasons[i].code == code)
+            return error_create(G2H_ERROR_SYSTEM, "%s: %s", database->name, reasons[i].words);
+    return error_create(G2H_ERROR_SYSTEM, "%s: SQLite cannot write it: %s", database->name,
+                        sqlite3_errmsg(handle));
 }
 
 struct g2h_error *database_run(struct database *database, const char *sql)
 {
+    errno = 0;
     return sqlite3_exec(database->handle, sql, NULL, NULL, NULL) == SQLITE_OK
                ? NULL
                : database_error(database);
@@ -337,6 +412,7 @@ void database_bind_text(sqlite3_stmt *statement, int number, const char *text, s
 
 struct g2h_error *database_step(struct database *database, sqlite3_stmt *statement)
 {
+    errno = 0;
     const int code = sqlite3_step(statement);
     struct g2h_error *error = code == SQLITE_DONE ? NULL : database_error(database);
     sqlite3_reset(statement);

@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #if !__has_include(<sqlite3.h>)
 #error "sqlite3.h is not there: install libsqlite3-dev, or build without it: make WITH_SQLITE="
@@ -29,9 +30,16 @@ struct database;
  * live as long as the database. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
 struct g2h_error *database_create(int fd, const char *name, struct database **ret);
 
-/* Opens the database at a path, creates it with these permissions if there is none, and begins to
- * write. Waits some minutes at most for other processes that write to it. Errors: as above. */
-struct g2h_error *database_open(const char *path, unsigned permissions, struct database **ret);
+/* Opens the database at a path, creates it if there is none, with permissions that are no wider
+ * than those of a dump (fstat(); NULL: any), and begins to write. Waits some minutes at most for
+ * other processes that write to it. Errors: as above. */
+struct g2h_error *database_open(const char *path, const struct stat *dump, struct database **ret);
+
+/* Takes from a database that was opened by its path, and from the files beside it, the permissions
+ * that the dump does not have. Must be called before anything of the dump is written. Errors:
+ * G2H_ERROR_SYSTEM if they cannot be taken, or if the file is another user's who may not read the
+ * dump; G2H_ERROR_MEMORY. */
+struct g2h_error *database_narrow(struct database *database, const struct stat *dump);
 
 struct g2h_error *database_commit(struct database *database);
 void database_close(struct database *database);

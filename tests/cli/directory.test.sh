@@ -64,4 +64,21 @@ LD_PRELOAD=$PWD/named.so run go2heapsnapshot --format csv -o named good.dump
 equal "csv, temporary names: two files and no other" "$(ls -A named)" "$(printf 'edges.csv\nnodes.csv')"
 check "csv, temporary names: the same bytes" diff <(cat named/*) <(cat new/*.csv)
 
+# A signal removes a directory that is new, too, if nothing is in it yet.
+start_new() {
+	env --default-signal go2heapsnapshot "$@" <input >out 2>err 4>&- &
+	pid=$!
+}
+start_new --format csv -o gone -
+await_file gone
+end "$pid" TERM
+check "csv, SIGTERM: the new directory is not left" [ ! -e gone ]
+mkfifo second.dump
+start_new -o gone second.dump good.dump
+await_file gone
+end "$pid" INT
+check "a series, SIGINT: the new directory is not left" [ ! -e gone ]
+run go2heapsnapshot -o gone nothing.dump good.dump
+check "a series of which the first dump is not there: the new directory is not left" [ ! -e gone ]
+
 finish

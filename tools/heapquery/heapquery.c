@@ -90,6 +90,7 @@ static struct g2h_error *convert(const char *path, struct target *target, const 
 {
     const struct target_source source = {path, "snapshot"};
     _cleanup_(close_input) struct g2h_input *input = NULL;
+    TRY(target_refuse_database(output, true, &source, 1));
     TRY(target_open(output, &source, 1, target));
     TRY(input_open(path, NULL, NULL, &input));
     if (input->damage)

@@ -424,9 +424,11 @@ struct g2h_error *summary_write(const struct g2h_view *view,
     const struct g2h_summary_options *wanted = options->summary;
     TRY(merged_make(view, dominators, options->threads, &summary.merged));
     TRY(gather_classes(&summary));
-    TRY(wanted->append_to ? database_open(wanted->append_to, wanted->permissions, &summary.database)
+    TRY(wanted->append_to ? database_open(wanted->append_to, wanted->dump, &summary.database)
                           : database_create(options->fd, options->name, &summary.database));
     TRY(summary_tables_init(&summary.tables, summary.database, options->name));
+    if (wanted->append_to)
+        TRY(database_narrow(summary.database, wanted->dump));
     TRY(add_all(&summary));
     return database_commit(summary.database);
 }

@@ -1,0 +1,29 @@
+/* permissions: who may read a file that shows the contents of another one. */
+#ifndef BASE_PERMISSIONS_H
+#define BASE_PERMISSIONS_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* Returns the permissions without those that the owner's group does not have for everybody. A file
+ * that gets another group keeps only these. */
+static inline mode_t permissions_of_other_group(mode_t mode)
+{
+    return mode & (0707 | (mode & 7) << 3);
+}
+
+/*
+ * Returns the widest permissions that a file of a group may have if it shows the contents of a
+ * dump, given what fstat() reported of the dump: those of the dump. If the dump's group is another
+ * one, the file's group gets no more than everybody. Only regular files have permissions that
+ * count; a pipe allows everything, and so does NULL.
+ */
+static inline mode_t permissions_most(const struct stat *dump, gid_t group)
+{
+    if (!dump || !S_ISREG(dump->st_mode))
+        return 0777;
+    const mode_t most = 0700 | (dump->st_mode & 077);
+    return group == dump->st_gid ? most : permissions_of_other_group(most);
+}
+
+#endif
