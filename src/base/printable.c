@@ -7,13 +7,11 @@
  */
 #include "base/printable.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/utf8.h"
 
-static bool is_shown(uint32_t character)
+bool printable_is_shown(uint32_t character)
 {
     static const struct {
         uint32_t first, last;
@@ -26,9 +24,23 @@ static bool is_shown(uint32_t character)
         {0xfeff, 0xfeff},   {0xfff9, 0xfffb}, /* byte order mark, annotations */
         {0xe0000, 0xe0fff},                   /* tags */
     };
+    if (character >= ' ' && character < 0x7f)
+        return true;
     for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++)
         if (character >= unseen[i].first && character <= unseen[i].last)
             return false;
+    return true;
+}
+
+bool printable_is(const char *text, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        uint32_t character = 0;
+        const size_t count = utf8_read((const uint8_t *)text + at, size - at, &character);
+        if (count == 0 || !printable_is_shown(character))
+            return false;
+        at += count;
+    }
     return true;
 }
 
@@ -38,7 +50,7 @@ size_t printable(char *text, size_t size)
     for (size_t at = 0; at < size;) {
         uint32_t character = 0;
         const size_t count = utf8_read((const uint8_t *)text + at, size - at, &character);
-        if (count > 0 && is_shown(character)) {
+        if (count > 0 && printable_is_shown(character)) {
             memmove(text + kept, text + at, count);
             kept += count;
         } else {

@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/printable.h"
+#include "base/utf8.h"
+
 uint64_t json_short(uint32_t value)
 {
     char digits[JSON_U32_MAX];
@@ -14,30 +17,55 @@ uint64_t json_short(uint32_t value)
     return text;
 }
 
-/* Writes a control character or DEL as \u00XX. */
-static char *escape(char *at, unsigned char byte)
+/* Writes a unit of UTF-16 as \uXXXX. */
+static char *put_unit(char *at, uint32_t unit)
 {
     static const char hex[] = "0123456789abcdef";
-    memcpy(at, "\\u00", 4);
-    at[4] = hex[byte >> 4];
-    at[5] = hex[byte & 15];
-    return at + 6;
+    *at++ = '\\';
+    *at++ = 'u';
+    for (int shift = 12; shift >= 0; shift -= 4)
+        *at++ = hex[unit >> shift & 15];
+    return at;
 }
 
-/* Returns whether any of eight bytes may need an escape. */
+/* Writes a character as one unit of UTF-16, or as a pair of them. */
+static char *escape(char *at, uint32_t character)
+{
+    if (character < 0x10000)
+        return put_unit(at, character);
+    at = put_unit(at, 0xd800 + ((character - 0x10000) >> 10));
+    return put_unit(at, 0xdc00 + (character & 0x3ff));
+}
+
+/* Writes the character that begins a text of size bytes, and returns the place behind it. *ret_read
+ * is how many bytes it had. What is not UTF-8 is written as it is. */
+static char *put_character(char *at, const char *text, size_t size, size_t *ret_read)
+{
+    uint32_t character = (unsigned char)*text;
+    const size_t count = utf8_read((const uint8_t *)text, size, &character);
+    *ret_read = count > 0 ? count : 1;
+    if (count > 0 && !printable_is_shown(character))
+        return escape(at, character);
+    if (character == '"' || character == '\\')
+        *at++ = '\\';
+    memcpy(at, text, *ret_read);
+    return at + *ret_read;
+}
+
+/* Returns whether any of eight bytes may need an escape, or is no ASCII. */
 static inline bool may_need_escape(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
                    backslashes = bytes ^ ones * '\\', deletes = bytes ^ ones * 0x7f;
     return ((((bytes - ones * ' ') & ~bytes) | ((quotes - ones) & ~quotes) |
-             ((backslashes - ones) & ~backslashes) | ((deletes - ones) & ~deletes)) &
+             ((backslashes - ones) & ~backslashes) | ((deletes - ones) & ~deletes) | bytes) &
             tops) != 0;
 }
 
 char *json_string(char *at, const char *text, size_t size)
 {
     *at++ = '"';
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0, read; i < size; i += read) {
         uint64_t eight;
         for (; size - i >= 8; i += 8, at += 8) { /* most texts need no escape */
             memcpy(&eight, text + i, 8);
@@ -47,15 +75,7 @@ char *json_string(char *at, const char *text, size_t size)
         }
         if (i == size)
             break;
-        unsigned char byte = (unsigned char)text[i];
-        if (byte == '"' || byte == '\\') {
-            *at++ = '\\';
-            *at++ = (char)byte;
-        } else if (byte < 0x20 || byte == 0x7f) {
-            at = escape(at, byte);
-        } else {
-            *at++ = (char)byte;
-        }
+        at = put_character(at, text + i, size - i, &read);
     }
     *at++ = '"';
     return at;

@@ -97,7 +97,8 @@ static inline size_t json_string_limit(size_t size)
     return 6 * size + 2;
 }
 
-/* Writes UTF-8 as a JSON string with its quotes. Returns the place behind it. */
+/* Writes UTF-8 as a JSON string with its quotes. Characters that are not printable_is_shown() are
+ * escaped, so that the string may be shown as it is. Returns the place behind it. */
 char *json_string(char *at, const char *text, size_t size);
 
 #endif

@@ -32,6 +32,36 @@ clean "a function in the dump"
 run go2heapsnapshot --untyped-ok --exe app function.dump
 clean "a function in the dump, --untyped-ok"
 
+# All that is written for people, and what programs show to people as it is. JSON has escapes instead, by which programs get
+# the name as it was; in a profile and in a summary it is as in the report.
+run go2heapsnapshot --format report -o report.txt function.dump
+cp report.txt err
+check "the report: has the function" grep -q 'main\. \[J' err
+clean "the report"
+run go2heapsnapshot --format report --json -o report.json function.dump
+cp report.json err
+clean "the report as JSON"
+check "the report as JSON: has the function's name as it was" "${NODE:-node}" -e '
+	const texts = []; JSON.parse(require("fs").readFileSync("report.json", "utf8"), (key, value) => (typeof value === "string" && texts.push(value), value));
+	process.exit(texts.some((text) => text.includes("main.\x1b[J") && text.includes("\u009bJ") && text.includes("\u202e")) ? 0 : 1)'
+run go2heapsnapshot -o odd.heapsnapshot function.dump
+cp odd.heapsnapshot err
+clean "the snapshot"
+check "the snapshot: has the function's name as it was" "${NODE:-node}" -e '
+	const { strings } = JSON.parse(require("fs").readFileSync("odd.heapsnapshot", "utf8"));
+	process.exit(strings.some((text) => text.includes("main.\x1b[J") && text.includes("\u009bJ") && text.includes("\u202e")) ? 0 : 1)'
+run go2heapsnapshot --format pprof -o odd.pb.gz function.dump
+gzip -dc odd.pb.gz | LC_ALL=C grep -ao 'main\.[^ ]*J[^ ]*' | head -n 1 >err
+clean "a profile: the function"
+if grep -q '^ *sqlite ' "$here/help.expected" && go2heapsnapshot --version | grep -qv 'without SQLite$'; then
+	run go2heapsnapshot --format sqlite --summary -o odd.db function.dump
+	sqlite3 odd.db "SELECT text FROM text WHERE text LIKE '%main.?[J?]0;%'" >err
+	clean "a summary: the function"
+	check "a summary: has no name as it was" [ "$(LC_ALL=C grep -ac $'main\\.\e\|\342\200\256' odd.db)" -eq 0 ]
+fi
+run go2heapsnapshot --format report --path-to "$bad" function.dump
+clean "--path-to: what is not found"
+
 LC_ALL=C sed $'1,3s/go1\\.27\\.4/go\e[7m\302\233/; 1,3s/amd64/a\e[7m/' app.dump >version.dump
 run go2heapsnapshot -v version.dump
 check "version and architecture: are shown" grep -q 'format go1.7, go?\[7m? a?\[7m, 64-bit' err

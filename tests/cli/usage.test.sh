@@ -89,6 +89,13 @@ if grep -q '^ *sqlite ' help.expected; then
 		run go2heapsnapshot --format sqlite --summary --label "$label" -o new.db good.dump
 		said "--label '$label'" 2 "go2heapsnapshot: --label takes KEY=VALUE, not '$label'" "$hint"
 	done
+	for label in $'host=\xff' $'host=\e[31mred' $'ho\302\205st=web' $'host=\342\200\256web' $'host=a\nb'; do
+		run go2heapsnapshot --format sqlite --summary --label "$label" -o new.db good.dump
+		check "a label that is no text to show: says so" grep -q '^go2heapsnapshot: --label takes UTF-8 without control characters, not .ho' err
+		check "a label that is no text to show: exit 2, no file" [ "$status$(ls new.db 2>/dev/null)" = 2 ]
+	done
+	run go2heapsnapshot --format sqlite --summary --label 'ort=Zürich 東京' -o labeled.db good.dump
+	equal "a label in any language" "$status" 0
 	run go2heapsnapshot --format sqlite --summary --max-nodes 2K -o new.db good.dump
 	said "--summary with --max-nodes" 2 "go2heapsnapshot: --summary is small whatever is folded: it does not go with --max-nodes" "$hint"
 	run go2heapsnapshot --format sqlite --summary --append good.dump

@@ -99,7 +99,11 @@ static void json_strings(void **state)
     expect_json("main.T", 6, "\"main.T\"");
     expect_json("a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
     expect_json("\xc3\xa4\xf0\x9f\x98\x80", 6, "\"\xc3\xa4\xf0\x9f\x98\x80\"");
-    expect_json("\xe2\x80\xa8", 3, "\"\xe2\x80\xa8\"");
+    expect_json("\xe2\x80\xa8", 3, "\"\\u2028\"");
+    expect_json("0123456\xc2\x85 \xe2\x80\xae", 13, "\"0123456\\u0085 \\u202e\"");
+    expect_json("\xf3\xa0\x81\x81", 4, "\"\\udb40\\udc41\"");
+    expect_json("\xe2\x80\xa6 \xc3\x85\xc2\xa0", 8, "\"\xe2\x80\xa6 \xc3\x85\xc2\xa0\"");
+    expect_json("\xe2\x80", 2, "\"\xe2\x80\"");
     expect_json("a\0b", 3, "\"a\\u0000b\"");
     expect_json("\t\n\r", 3, "\"\\u0009\\u000a\\u000d\"");
     for (unsigned byte = 0; byte < 0x80; byte++) {

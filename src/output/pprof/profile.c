@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/printable.h"
+#include "base/text.h"
+
 /* Wire types of protocol buffers. */
 enum { VARINT = 0, BYTES = 2 };
 
@@ -79,12 +82,26 @@ bool profile_put_mapping(struct profile *profile, const char *program, unsigned 
     return good && profile_put_message(profile, PROFILE_MAPPING);
 }
 
+/* Puts a string as it may be shown: go tool pprof writes it to a terminal as it is. */
+static bool put_shown(struct profile *profile, const char *text, size_t size)
+{
+    struct text shown = {0};
+    text_append(&shown, text, size);
+    const size_t left = shown.failed ? 0 : printable(shown.data, size);
+    const bool good =
+        !shown.failed && profile_put_bytes(profile->out, PROFILE_STRING_TABLE, shown.data, left);
+    text_deinit(&shown);
+    return good;
+}
+
 bool profile_put_strings(struct profile *profile)
 {
     for (uint32_t i = 0; i < profile->strings.count; i++) {
         size_t size;
         const char *text = string_pool_text(&profile->strings, i, &size);
-        if (!profile_put_bytes(profile->out, PROFILE_STRING_TABLE, text, size))
+        if (!(printable_is(text, size)
+                  ? profile_put_bytes(profile->out, PROFILE_STRING_TABLE, text, size)
+                  : put_shown(profile, text, size)))
             return false;
     }
     return true;

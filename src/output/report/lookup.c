@@ -164,7 +164,7 @@ static struct g2h_error *find_class(const struct report *report, const char *ask
     TRY(find_classes(&classes));
     for (enum meaning meaning = EXACT; meaning < MEANINGS && found.count == 0; meaning++) {
         const bool is_short = meaning == SHORT;
-        TRY(find_meant(&classes, is_short ? short_name.data : asked,
+        TRY(find_meant(&classes, is_short && short_name.size > 0 ? short_name.data : asked,
                        is_short ? short_name.size : strlen(asked), meaning, &found));
     }
     if (found.count > 1)

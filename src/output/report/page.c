@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "output/json.h"
 
 static void append_words(struct text *text, const char *words)
 {
@@ -175,20 +176,14 @@ void page_head(struct page *page, const char *words)
 /* Puts a JSON string, which is valid UTF-8 whatever the bytes are. */
 static void put_string(struct page *page, const char *data, size_t size)
 {
-    struct text valid = {0};
+    struct text valid = {0}, *out = &page->out;
     text_append_utf8(&valid, (const uint8_t *)data, size, SIZE_MAX);
-    append_words(&page->out, "\"");
-    for (size_t i = 0; i < valid.size; i++) {
-        const unsigned char byte = (unsigned char)valid.data[i];
-        if (byte < ' ' || byte == 0x7f)
-            text_printf(&page->out, "\\u%04x", byte);
-        else if (byte == '"' || byte == '\\')
-            text_printf(&page->out, "\\%c", byte);
-        else
-            text_append(&page->out, &valid.data[i], 1);
+    const size_t limit = json_string_limit(valid.size);
+    if (!valid.failed && (out->capacity - out->size >= limit || text_grow(out, limit))) {
+        char *begin = out->data + out->size;
+        out->size += (size_t)(json_string(begin, valid.data, valid.size) - begin);
     }
-    append_words(&page->out, "\"");
-    page->out.failed |= valid.failed;
+    out->failed |= valid.failed;
     text_deinit(&valid);
 }
 

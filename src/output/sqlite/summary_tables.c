@@ -2,8 +2,10 @@
 #include "output/sqlite/summary_tables.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/scope.h"
 #include "base/text.h"
 
@@ -96,7 +98,12 @@ struct g2h_error *summary_tables_init(struct summary_tables *tables, struct data
         {"INSERT INTO text(text) VALUES (?)", &tables->add_text},
         {"SELECT id FROM place WHERE parent = ? AND kind = ? AND name = ?", &tables->find_place},
         {"INSERT INTO place(parent, kind, name) VALUES (?, ?, ?)", &tables->add_place},
-        {"INSERT INTO class_stat_ VALUES (?, ?, ?, ?, ?, ?, ?)", &tables->add_class},
+        {"INSERT INTO class_stat_ VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT(dump, class) DO UPDATE"
+         " SET objects = objects + excluded.objects, bytes = bytes + excluded.bytes,"
+         " retained = retained + excluded.retained,"
+         " garbage_objects = garbage_objects + excluded.garbage_objects,"
+         " garbage_bytes = garbage_bytes + excluded.garbage_bytes",
+         &tables->add_class},
         {"INSERT INTO tree_ VALUES (?, ?, ?, ?, ?) ON CONFLICT(dump, place) DO UPDATE SET"
          " objects = objects + excluded.objects, bytes = bytes + excluded.bytes,"
          " retained = retained + excluded.retained",
@@ -142,11 +149,26 @@ static struct g2h_error *find_or_add(const struct summary_tables *tables, sqlite
     return NULL;
 }
 
+/* Binds a text as it may be shown: people ask for summaries at a terminal, where sqlite3 writes
+ * texts as they are. */
+static struct g2h_error *bind_shown(sqlite3_stmt *statement, int number, struct summary_text text)
+{
+    if (printable_is(text.data, text.size)) {
+        database_bind_text(statement, number, text.data, text.size);
+        return NULL;
+    }
+    char *shown = malloc(text.size);
+    TRY_MEMORY(shown);
+    memcpy(shown, text.data, text.size);
+    sqlite3_bind_text64(statement, number, shown, printable(shown, text.size), free, SQLITE_UTF8);
+    return NULL;
+}
+
 static struct g2h_error *number_text(const struct summary_tables *tables, struct summary_text text,
                                      int64_t *ret)
 {
-    database_bind_text(tables->find_text, 1, text.data, text.size);
-    database_bind_text(tables->add_text, 1, text.data, text.size);
+    TRY(bind_shown(tables->find_text, 1, text));
+    TRY(bind_shown(tables->add_text, 1, text));
     return find_or_add(tables, tables->find_text, tables->add_text, ret);
 }
 
@@ -173,7 +195,8 @@ struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
     TRY(database_prepare(tables->database, sql.data, &statement));
     for (size_t i = 0; i < count; i++)
         if (values[i].text)
-            database_bind_text(statement, (int)i + 1, values[i].text, strlen(values[i].text));
+            TRY(bind_shown(statement, (int)i + 1,
+                           (struct summary_text){values[i].text, strlen(values[i].text)}));
         else if (!values[i].is_unknown)
             database_bind_number(statement, (int)i + 1, values[i].number);
     TRY(database_step(tables->database, statement));
@@ -185,8 +208,8 @@ struct g2h_error *summary_tables_add_label(struct summary_tables *tables, struct
                                            struct summary_text value)
 {
     sqlite3_bind_int64(tables->add_label, 1, tables->dump);
-    database_bind_text(tables->add_label, 2, key.data, key.size);
-    database_bind_text(tables->add_label, 3, value.data, value.size);
+    TRY(bind_shown(tables->add_label, 2, key));
+    TRY(bind_shown(tables->add_label, 3, value));
     return database_step(tables->database, tables->add_label);
 }
 
