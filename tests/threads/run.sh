@@ -46,17 +46,18 @@ converts 'without types' samples/leakserver.2.dump.gz
 converts 'without types, folded' --max-nodes 3000 samples/leakserver.2.dump.gz
 converts 'types in the dump' samples/dumps/go1.3.3-amd64.2.dump.gz
 converts '32 bits' samples/dumps/go1.26-386.2.dump.gz
-# series NAME ARGUMENT...: tests the conversion of a series.
-series() {
+
+# writes NAME ARGUMENT...: tests a conversion to a file or a directory.
+writes() {
 	local name=$1
 	shift
-	rm -rf "$build/raced.d" "$build/alone.d"
-	if ! TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$threads/go2heapsnapshot" -j 4 -o "$build/raced.d" "$@" 2>"$build/log"; then
+	rm -rf "$build/raced.files" "$build/alone.files"
+	if ! TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$threads/go2heapsnapshot" -j 4 -o "$build/raced.files" "$@" 2>"$build/log"; then
 		echo "not ok - $name: no races"
 		grep -a -A 12 -m 3 'WARNING: ThreadSanitizer' "$build/log" | sed 's/^/# /'
 		tail -n 3 "$build/log" | sed 's/^/# /'
 		failed=1
-	elif ! "$converter" -j 1 -o "$build/alone.d" "$@" 2>/dev/null || ! diff -rq "$build/raced.d" "$build/alone.d" >/dev/null; then
+	elif ! "$converter" -j 1 -o "$build/alone.files" "$@" 2>/dev/null || ! diff -rq "$build/raced.files" "$build/alone.files" >/dev/null; then
 		echo "not ok - $name: no races, and the same bytes"
 		failed=1
 	else
@@ -64,7 +65,20 @@ series() {
 	fi
 }
 
-series 'a series' --exe samples/leakserver.exe.gz samples/leakserver.[12].dump.gz
-series 'a series, folded' --max-nodes 3000 --exe samples/leakserver.exe.gz samples/leakserver.[12].dump.gz
+writes 'a series' --exe samples/leakserver.exe.gz samples/leakserver.[12].dump.gz
+writes 'a series, folded' --max-nodes 3000 --exe samples/leakserver.exe.gz samples/leakserver.[12].dump.gz
+typed=(--exe samples/leakserver.exe.gz samples/leakserver.1.dump.gz)
+for format in hprof report pprof dump; do
+	converts "$format" --format $format "${typed[@]}"
+done
+converts 'pprof by alloc' --format pprof --by alloc samples/dumps/go1.26-386.2.dump.gz
+converts 'hprof, folded, packed' -z --format hprof --max-nodes 1000 "${typed[@]}"
+converts 'a report with a base' --format report --json --base samples/leakserver.1.dump.gz "${server[@]}"
+writes 'csv' --format csv samples/leakserver.[12].dump.gz
+if ! "$converter" --version | grep -q 'without SQLite$'; then
+	writes 'sqlite' --format sqlite "${typed[@]}"
+	writes 'sqlite, folded, redacted' --format sqlite --max-nodes 1000 --redact-key "$build/key" "${typed[@]}"
+	writes 'a summary' --format sqlite --summary "${typed[@]}"
+fi
 converts 'big-endian' samples/dumps/go1.26-s390x.2.dump.gz
 exit $failed
