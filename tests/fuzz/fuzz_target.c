@@ -93,12 +93,19 @@ static struct g2h_error *write_others(const struct g2h_view *view, unsigned thre
     return error;
 }
 
+struct g2h_error *fuzz_write_all(const struct g2h_view *view, unsigned threads, uint64_t choice,
+                                 int fd)
+{
+    const struct g2h_output_options options = {
+        .fd = fd, .name = "the snapshot", .threads = threads, .no_contexts = choice % 7 == 0};
+    struct g2h_error *error = g2h_write(g2h_format(0), view, &options);
+    return error ? error : write_others(view, threads, choice);
+}
+
 int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned threads,
-                 uint64_t choice, int fd)
+                 uint64_t choice, fuzz_write *write, int fd)
 {
     const struct g2h_heap_options heap_options = {.threads = threads};
-    const struct g2h_output_options output_options = {
-        .fd = fd, .name = "the snapshot", .threads = threads, .no_contexts = choice % 7 == 0};
     const struct g2h_format *output_format = g2h_format(0);
     struct g2h_heap *heap = NULL;
     struct g2h_exe *exe = NULL;
@@ -119,9 +126,7 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
     if (!error)
         message_size(&said, input, conversion.graph, conversion.view);
     if (!error)
-        error = g2h_write(output_format, conversion.view, &output_options);
-    if (!error)
-        error = write_others(conversion.view, threads, choice);
+        error = write(conversion.view, threads, choice, fd);
     if (!error)
         message_account(&said, input, exe, conversion.graph, conversion.view);
     else
@@ -152,18 +157,19 @@ static bool are_same(int one, int other)
     return count == 0 && pread(other, buffers[1], 1, at) == 0;
 }
 
-void fuzz_convert_any(const struct g2h_input *input, const char *exe, uint64_t choice)
+void fuzz_convert_any(const struct g2h_input *input, const char *exe, uint64_t choice,
+                      fuzz_write *write)
 {
     enum { SELDOM = 16, THREADS = 3 };
     if (choice % SELDOM != 0) {
-        fuzz_convert(input, exe, 1, choice, fuzz_nowhere());
+        fuzz_convert(input, exe, 1, choice, write, fuzz_nowhere());
         return;
     }
     choice /= SELDOM;
     const int one = memfd_create("one", MFD_CLOEXEC), other = memfd_create("other", MFD_CLOEXEC);
     if (one < 0 || other < 0 ||
-        fuzz_convert(input, exe, 1, choice, one) !=
-            fuzz_convert(input, exe, THREADS, choice, other) ||
+        fuzz_convert(input, exe, 1, choice, write, one) !=
+            fuzz_convert(input, exe, THREADS, choice, write, other) ||
         !are_same(one, other)) {
         fputs("is not so: what is written does not depend on the number of threads\n", stderr);
         abort();

@@ -7,15 +7,23 @@
 #include <stdint.h>
 
 #include <go2heapsnapshot/input.h>
+#include <go2heapsnapshot/view.h>
+
+/* Writes a view to fd, on this number of threads. */
+typedef struct g2h_error *fuzz_write(const struct g2h_view *view, unsigned threads, uint64_t choice,
+                                     int fd);
+
+/* Writes the snapshot to fd, and all other formats to nowhere. */
+fuzz_write fuzz_write_all;
 
 /*
- * Converts input on this number of threads. Writes the snapshot to fd, and the program's messages
- * and its account (-v) to stderr. Returns the exit status that the program would return: 0, 1 or 3.
- * input remains the caller's. exe is the path of its executable, or NULL for none. choice is any
- * number; it decides whether the snapshot is folded, redacted and without garbage.
+ * Converts input on this number of threads. Writes the view to fd by write(), and the program's
+ * messages and its account (-v) to stderr. Returns the exit status that the program would return:
+ * 0, 1 or 3. input remains the caller's. exe is the path of its executable, or NULL for none.
+ * choice is any number; it decides whether the view is folded, redacted and without garbage.
  */
 int fuzz_convert(const struct g2h_input *input, const char *exe, unsigned threads, uint64_t choice,
-                 int fd);
+                 fuzz_write *write, int fd);
 
 /* Returns a choice for these bytes: their sum. */
 uint64_t fuzz_choice(const uint8_t *data, size_t size);
@@ -24,7 +32,8 @@ uint64_t fuzz_choice(const uint8_t *data, size_t size);
  * Calls fuzz_convert() on one thread. For one choice of 16 it does so on one thread and on three,
  * and aborts if the two do not write the same bytes.
  */
-void fuzz_convert_any(const struct g2h_input *input, const char *exe, uint64_t choice);
+void fuzz_convert_any(const struct g2h_input *input, const char *exe, uint64_t choice,
+                      fuzz_write *write);
 
 /* Converts an input and a copy of it with some changed bytes as a series, in this or the other
  * order. */

@@ -590,9 +590,9 @@ static int convert(const struct options *options, const struct dump *dump, const
     } else {
         if (input->damage)
             fprintf(stderr, "%s\n", input->damage->message);
-        job->report->status =
-            fuzz_convert(input, NULL, 1 + (unsigned)below(&random, 3),
-                         fuzz_choice(input->data, (size_t)input->size), job->snapshot);
+        job->report->status = fuzz_convert(input, NULL, 1 + (unsigned)below(&random, 3),
+                                           fuzz_choice(input->data, (size_t)input->size),
+                                           fuzz_write_all, job->snapshot);
         g2h_input_close(input);
     }
     free(bytes.data);

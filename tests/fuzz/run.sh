@@ -10,7 +10,7 @@
 #   run.sh BUILD_DIR DUMP_DIR --long MINUTES   first the inputs of the targets; then libFuzzer (if clang has it) and mutate with all
 #                                              dumps share the minutes, with other random choices each time
 #
-#   TARGETS  which of them share the minutes (default: dump exe core gzip options mutate); without --long: targets, mutate
+#   TARGETS  which of them share the minutes (default: all targets, see below, and mutate); without --long: targets, mutate
 #            or both
 #   NODE     Node.js 18 or newer (default: node)
 #   JOBS     conversions at a time (default: one per processor)
@@ -33,7 +33,8 @@ minutes=${4:-0}
 node=${NODE:-node}
 jobs=${JOBS:-$(nproc)}
 kept=$build/kept
-targets='dump exe core gzip options'
+outputs='heapsnapshot report json path path-json retained alloc hprof sqlite summary csv dump'
+targets="dump exe core gzip options heapquery $(for output in $outputs; do echo "output-$output"; done)"
 chosen_targets=${TARGETS:-$targets mutate}
 # The seconds of wall-clock time that an input may take; libFuzzer measures no other time. There are many of them, as a
 # busy machine is no hang.
@@ -47,19 +48,21 @@ slowest_replay=200
 chosen='go1.3.3-386.1 go1.5.4-amd64-clean.1 go1.15-amd64.1 go1.26-386.1 go1.26-s390x.1'
 
 library=internal.a
-# The objects that the program is made of, beside the library.
+# The objects that the program is made of, beside the library; and those of heapquery, without the file that has main().
 program=$(cd "$top" && echo src/cli/*.c | sed 's/\.c/.o/g')
+heapquery=$(cd "$top" && echo tools/heapquery/*.c src/cli/signals.c src/cli/target.c |
+	sed -e 's/[^ ]*heapquery\.c //' -e 's/\.c/.o/g')
 
-# link COMPILER BUILD FLAGS OUTPUT SOURCE...: links sources of this directory with the objects of a build. FUZZ_CORPUS
-# tells the sources where the corpus is.
+# link COMPILER BUILD FLAGS OUTPUT OBJECTS SOURCE...: links sources of this directory with objects of a build, and with its
+# library. FUZZ_CORPUS tells the sources where the corpus is.
 link() {
-	compiler=$1 from=$2 flags=$3 output=$4
-	shift 4
+	compiler=$1 from=$2 flags=$3 output=$4 objects=$5
+	shift 5
 	(
 		cd "$top" || exit 1
-		for object in $program $library; do set -- "$@" "$from/$object"; done
+		for object in $objects $library; do set -- "$@" "$from/$object"; done
 		# shellcheck disable=SC2046,SC2086 # flags and libraries are lists
-		$compiler -std=c17 -D_GNU_SOURCE -Wall -Wextra -pthread $flags -DFUZZ_CORPUS="\"$here/corpus\"" -Iinclude -Isrc -o "$output" "$@" \
+		$compiler -std=c17 -D_GNU_SOURCE -Wall -Wextra -pthread $flags -DFUZZ_CORPUS="\"$here/corpus\"" -Iinclude -Isrc -Itools/heapquery -o "$output" "$@" \
 			$(make -s libs)
 	) >&2
 }
@@ -67,7 +70,7 @@ link() {
 build_mutate() {
 	# shellcheck disable=SC2086
 	make_sanitized $program $library &&
-		link "$sanitizing_cc" "$sanitized" "$sanitize" "$build/mutate" "$here/mutate.c" "$here/fuzz_target.c"
+		link "$sanitizing_cc" "$sanitized" "$sanitize" "$build/mutate" "$program" "$here/mutate.c" "$here/fuzz_target.c"
 }
 
 has_libfuzzer() {
@@ -82,13 +85,15 @@ build_targets() {
 	if [ "$minutes" -gt 0 ]; then
 		from=build/fuzz/counted flags="$sanitize -fsanitize=fuzzer-no-link"
 		# shellcheck disable=SC2086
-		make_in "$from" CC=clang CFLAGS="$flags" $program $library || return
+		make_in "$from" CC=clang CFLAGS="$flags" $program $heapquery $library || return
 	else
 		# shellcheck disable=SC2086
-		make_sanitized $program $library || return
+		make_sanitized $program $heapquery $library || return
 	fi
-	for target in $targets; do
-		link clang "$from" "$flags -fsanitize=fuzzer" "$build/fuzz_$target" "$here/fuzz_target.c" "$here/target_$target.c" || return
+	flags="$flags -fsanitize=fuzzer"
+	link clang "$from" "$flags" "$build/fuzz_heapquery" "$heapquery" "$here/target_heapquery.c" || return
+	for target in dump exe core gzip options output; do
+		link clang "$from" "$flags" "$build/fuzz_$target" "$program" "$here/fuzz_target.c" "$here/target_$target.c" || return
 	done
 }
 
@@ -97,8 +102,21 @@ build_targets() {
 run_target() {
 	target=$1
 	shift
-	ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=8:detect_stack_use_after_return=0 \
-		"$build/fuzz_$target" -timeout="$slowest" -rss_limit_mb=1024 "$@"
+	ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=8:detect_stack_use_after_return=0 FUZZ_OUTPUT=${target#*-} \
+		"$build/fuzz_${target%%-*}" -timeout="$slowest" -rss_limit_mb=1024 "$@"
+}
+
+# directories_of TARGET: prints the directories that have inputs of a target. All outputs share theirs, which are dumps, and
+# executables with dumps.
+directories_of() {
+	case $1 in
+	output-*) set -- dump exe output ;;
+	esac
+	for name; do
+		for directory in "$here/corpus/$name" "$here/findings/$name"; do
+			[ ! -d "$directory" ] || echo "$directory"
+		done
+	done
 }
 
 # replay: runs each input of the corpora and all former finds once.
@@ -114,9 +132,7 @@ replay() {
 	fi
 	for target in $targets; do
 		set --
-		for file in "$here/corpus/$target"/* "$here/findings/$target"/*; do
-			[ ! -f "$file" ] || set -- "$@" "$file"
-		done
+		for directory in $(directories_of "$target"); do set -- "$@" "$directory"/*; done
 		if [ $# -gt 0 ] && (ulimit -t $slowest_replay && run_target "$target" -close_fd_mask=3 "$@") >"$build/replay.log" 2>&1; then
 			echo "ok 0 - fuzz: $target: the corpus and former finds, $# inputs"
 		else
@@ -187,9 +203,7 @@ fuzz() {
 	options) longest=2048 ;;
 	esac
 	set -- "$1" "$2" corpus seeds
-	for directory in corpus findings; do
-		[ ! -d "$here/$directory/$1" ] || set -- "$@" "$here/$directory/$1"
-	done
+	for directory in $(directories_of "$1"); do set -- "$@" "$directory"; done
 	[ ! -f "$here/$1.dict" ] || set -- "$@" "-dict=$here/$1.dict"
 	target=$1
 	seconds=$2

@@ -1,4 +1,4 @@
-// Writes the inputs that fuzzing starts with: DIR/TARGET/NAME for the targets dump, exe, gzip and options.
+// Writes the inputs that fuzzing starts with: DIR/TARGET/NAME for the targets dump, exe, gzip, options and heapquery.
 //
 //   node seeds.mjs DIR
 //
@@ -373,6 +373,56 @@ const OPTIONS = [
   '-o\nnowhere\ndump\ncut', '-o\nout\ndump\nempty',
 ];
 
+// ---- heapquery: snapshots of V8 ----
+
+const NODE_TYPES = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic'];
+const EDGE_TYPES = ['context', 'element', 'property', 'internal', 'hidden', 'shortcut', 'weak'];
+const NODE_FIELDS = ['type', 'name', 'id', 'self_size', 'edge_count'], EDGE_FIELDS = ['type', 'name_or_index', 'to_node'];
+const PAIR = '1 / part of key (Key @7) -> value (Value @11) pair in WeakMap (table @9)';
+
+/** What a snapshot has: nodes with their edges, each with a type, a name or an index, and the node that it leads to. */
+const HEAP = [
+  ['synthetic', '', 0, [['element', 1, 1], ['shortcut', 'window', 2], ['element', 2, 6], ['weak', 'w', 5]]],
+  ['synthetic', '(GC roots)', 0, [['element', 1, 3], ['element', 2, 4], ['element', 3, 9]]],
+  ['object', 'Window', 10, [['property', 'self', 2], ['property', 'x', 5]]],
+  ['object', 'Key', 20, [['internal', PAIR, 5]]],
+  ['object', 'Table', 30, [['internal', PAIR, 5], ['hidden', 7, 2]]],
+  ['string', 'a text\u0000 \ud83d\ude00\u202e', 40, []],
+  ['synthetic', '(Document DOM trees)', 0, [['element', 1, 7]]],
+  ['native', 'Div', 50, [['property', 'cycle', 8]]],
+  ['object', 'Cycle', 60, [['property', 'cycle', 7]]],
+  ['closure', 'f', 70, [['context', 'c', 8]]],
+];
+
+function snapshot(nodeFields = NODE_FIELDS, edgeFields = EDGE_FIELDS, more = {}) {
+  const strings = [], nodes = [], edges = [];
+  const string = (text) => (strings.includes(text) || strings.push(text), strings.indexOf(text));
+  HEAP.forEach(([type, name, size, from], i) => {
+    const values = { type: NODE_TYPES.indexOf(type), name: string(name), id: 2 * i + 1, self_size: size, edge_count: from.length, trace_node_id: i, detachedness: i % 3 };
+    nodes.push(...nodeFields.map((field) => values[field] ?? 0));
+    for (const [kind, label, to] of from) {
+      const edge = { type: EDGE_TYPES.indexOf(kind), name_or_index: typeof label === 'number' ? label : string(label), to_node: to * nodeFields.length };
+      edges.push(...edgeFields.map((field) => edge[field] ?? 0));
+    }
+  });
+  const types = (fields, list) => fields.map((field) => (field === 'type' ? list : 'number'));
+  const meta = { node_fields: nodeFields, node_types: types(nodeFields, NODE_TYPES), edge_fields: edgeFields, edge_types: types(edgeFields, EDGE_TYPES) };
+  return { snapshot: { meta, node_count: HEAP.length, edge_count: edges.length / edgeFields.length, ...more }, nodes, edges, ...more.sections, strings };
+}
+
+function snapshots() {
+  const usual = JSON.stringify(snapshot()), recent = [...NODE_FIELDS, 'trace_node_id', 'detachedness'];
+  const ascii = (text) => text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+  const sections = { trace_function_infos: [0, 1, 2, 0, 1, 1], trace_tree: [1, 0, 1, 9, []], samples: [1, 2], locations: [0, 0, 1, 1] };
+  return {
+    usual, ascii: ascii(usual), recent: JSON.stringify(snapshot(recent, EDGE_FIELDS, { trace_function_count: 1, extra_native_bytes: 8, sections })),
+    'other-order': JSON.stringify(snapshot([...recent].reverse().concat('new'), ['to_node', 'new', 'type', 'name_or_index'], { root_index: 0 })),
+    spaces: JSON.stringify(snapshot(), null, 1), cut: usual.slice(0, -200), 'strings-first': JSON.stringify(Object.fromEntries(Object.entries(snapshot()).reverse())),
+    'bad-utf8': Buffer.from(usual.replace('Window', 'W\xff\xc0\x80'), 'latin1'), 'half-pairs': usual.replace('Window', '\\ud83d\\u0041\\ude00'),
+    nothing: '', lists: `{"x":${'['.repeat(200)}`, 'no-nodes': JSON.stringify({ ...snapshot(), nodes: [], edges: [] }),
+  };
+}
+
 // ---- all ----
 
 function write(directory, name, bytes) {
@@ -387,6 +437,7 @@ if (!root) {
 }
 for (const [name, target] of Object.entries(EXECUTABLES)) write(path.join(root, 'exe'), name, makeProgram(target));
 for (const [name, bytes] of Object.entries(gzips())) write(path.join(root, 'gzip'), name, bytes);
+for (const [name, text] of Object.entries(snapshots())) write(path.join(root, 'heapquery'), name, text);
 OPTIONS.forEach((text, i) => write(path.join(root, 'options'), String(i).padStart(2, '0'), text));
 for (const name of Object.keys(cases)) {
   const parts = caseParts(name);

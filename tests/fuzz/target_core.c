@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (dump && dump->size > (size - exe_size) * DUMP_FACTOR + DUMP_LEAST)
         not_so("a dump is not many times as large as its core");
     if (dump)
-        fuzz_convert_any(dump, choice % SELDOM == 1 ? path : NULL, choice / SELDOM);
+        fuzz_convert_any(dump, choice % SELDOM == 1 ? path : NULL, choice / SELDOM, fuzz_write_all);
     g2h_error_destroy(error);
     g2h_input_close(dump);
     g2h_input_close(core);

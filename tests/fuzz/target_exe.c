@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (error)
         abort();
     if (exe_size < size) {
-        fuzz_convert_any(input, path, fuzz_choice(data, size));
+        fuzz_convert_any(input, path, fuzz_choice(data, size), fuzz_write_all);
     } else {
         struct g2h_exe *exe = NULL;
         g2h_error_destroy(g2h_exe_open(path, &exe));

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (file && file->unpacked)
         check_against_zlib(data, size, file);
     if (file && file->size < CONVERTED_MOST)
-        fuzz_convert(file, NULL, 1, fuzz_choice(data, size), fuzz_nowhere());
+        fuzz_convert(file, NULL, 1, fuzz_choice(data, size), fuzz_write_all, fuzz_nowhere());
     g2h_input_close(file);
     g2h_input_close(pipe);
     return 0;
