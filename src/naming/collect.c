@@ -187,7 +187,8 @@ static bool gather(const struct collection *collection, key_vector *keys)
         struct key_collector *collector = &collection->collectors[i];
         if (!add_waiting(collector) || !vector_grow(keys, collector->keys.count))
             return false;
-        number_set_members(&collector->keys, keys->data + keys->count);
+        if (collector->keys.count > 0) /* else keys->data may be NULL */
+            number_set_members(&collector->keys, keys->data + keys->count);
         keys->count += collector->keys.count;
     }
     if (keys->count > 0)
