@@ -27,6 +27,7 @@ enum g2h_error_code {
                              names */
     G2H_ERROR_NOT_SERIES, /* the dumps are not of one process, or are in the wrong order */
     G2H_ERROR_NO_PROFILE, /* the dump has no records of allocation sites */
+    G2H_ERROR_STARTING,   /* the process has only just started: try it again */
 };
 
 struct g2h_error {

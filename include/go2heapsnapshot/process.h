@@ -96,14 +96,26 @@ G2H_PUBLIC struct g2h_error *g2h_process_read_core(const struct g2h_input *core,
  * Makes a dump from a live process, which is stopped only while its memory is copied. exe is
  * /proc/PID/exe, a library of it, or a copy of one of these; if it cannot be opened, pass NULL to
  * get the error that says why. Linux only. Errors: those of g2h_process_read_core();
- * G2H_ERROR_SYSTEM: the process cannot be traced; the message says what would help. *ret_memory
- * goes to g2h_memory_deinit(), after an error, too.
+ * G2H_ERROR_SYSTEM: the process cannot be traced; the message says what would help;
+ * G2H_ERROR_STARTING. *ret_memory goes to g2h_memory_deinit(), after an error, too.
  */
 G2H_PUBLIC struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                                    const struct g2h_process_options *options,
                                                    struct g2h_process_account *ret_account,
                                                    struct g2h_memory *ret_memory,
                                                    struct g2h_input **ret);
+
+/*
+ * Returns a number that stands for the program that a live process runs now: after execve() it is
+ * another one. 0: the process is not there, may not be read, or is in execve(). What was read of a
+ * process whose number has changed meanwhile may be of either program, so errors are not what they
+ * seem to be.
+ */
+G2H_PUBLIC uint64_t g2h_process_image(uint64_t pid);
+
+/* Returns whether a live process started only some seconds ago: it may still be in fork(), or not
+ * have loaded what it will load. */
+G2H_PUBLIC bool g2h_process_is_new(uint64_t pid);
 
 /* Returns whether an input is a core file, of any kind. */
 G2H_PUBLIC bool g2h_input_is_core(const struct g2h_input *input);

@@ -1,8 +1,10 @@
 /* origin; see origin.h. */
 #include "cli/origin.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/scope.h"
@@ -92,13 +94,12 @@ static struct g2h_error *read_core(const struct options *options,
                                  &origin->input);
 }
 
-static struct g2h_error *read_live(const struct options *options,
-                                   const struct g2h_process_options *process_options,
-                                   struct origin *origin)
+static struct g2h_error *read_live_once(const struct options *options,
+                                        const struct g2h_process_options *process_options,
+                                        struct origin *origin)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%llu/exe", (unsigned long long)options->pid);
-    origin->is_process = true;
     TRY(g2h_process_modules(options->pid, &origin->modules));
     struct g2h_error *error = options->exe
                                   ? explain(g2h_exe_open(options->exe, &origin->exe), origin)
@@ -110,6 +111,60 @@ static struct g2h_error *read_live(const struct options *options,
     TRY(error);
     return g2h_process_read_live(options->pid, origin->exe, process_options, &origin->account,
                                  &origin->memory, &origin->input);
+}
+
+/* Returns whether the process has begun to run another program since it was the image before. A
+ * process that has ended has not, nor has one that may not be read. */
+static bool runs_another(uint64_t pid, uint64_t before)
+{
+    const uint64_t now = g2h_process_image(pid);
+    return now != before && (now != 0 || kill((pid_t)pid, 0) == 0);
+}
+
+/* Returns the error about a process that has been read twice. Takes over the error. */
+static struct g2h_error *explain_new(struct g2h_error *error, const struct options *options,
+                                     bool is_in_motion)
+{
+    const unsigned long long pid = options->pid;
+    const bool may_load =
+        error->code == G2H_ERROR_NOT_EXE && !options->exe && g2h_process_is_new(pid);
+    if (!is_in_motion && !may_load)
+        return error;
+    struct g2h_error *better =
+        is_in_motion ? error_create(G2H_ERROR_STARTING,
+                                    "process %llu: has only just started, or starts another "
+                                    "program again and again: try it again",
+                                    pid)
+                     : error_create(error->code, "%s; process %llu has only just started",
+                                    error->message, pid);
+    g2h_error_destroy(error);
+    return better;
+}
+
+/* Reads a process. One that has only just started, or starts another program at this moment, is
+ * read once more after a pause. */
+static struct g2h_error *read_live(const struct options *options,
+                                   const struct g2h_process_options *process_options,
+                                   struct origin *origin)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    origin->is_process = true;
+    for (bool is_last = false;; is_last = true) {
+        const uint64_t image = g2h_process_image(options->pid);
+        struct g2h_error *error = read_live_once(options, process_options, origin);
+        if (!error || error->code == G2H_ERROR_MEMORY)
+            return error;
+        const bool is_in_motion =
+            error->code == G2H_ERROR_STARTING || runs_another(options->pid, image);
+        if (is_last || (!is_in_motion && !g2h_process_is_new(options->pid)))
+            return explain_new(error, options, is_in_motion);
+        g2h_error_destroy(error);
+        g2h_exe_close(origin->exe);
+        origin->exe = NULL;
+        origin->library = NULL;
+        origin_deinit(origin);
+        nanosleep(&pause, NULL);
+    }
 }
 
 struct g2h_error *origin_open(const struct options *options, const char *path,

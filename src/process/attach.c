@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <go2heapsnapshot/process.h>
+
 #include "base/scope.h"
 #include "process/attach_copy.h"
 #include "process/attach_pages.h"
@@ -60,22 +62,6 @@ static struct g2h_error *check_machine(uint64_t pid, uint16_t *ret)
                             (unsigned long long)pid, its.e_machine, ours.e_machine);
     *ret = its.e_machine;
     return NULL;
-}
-
-/* Returns AT_ENTRY of the auxiliary vector that the kernel gave the program, or 0 if it is not
- * there. */
-static uint64_t read_entry(uint64_t pid)
-{
-    _cleanup_(text_deinit) struct text vector = {0};
-    if (procfs_read_of(pid, "auxv", &vector) != 0)
-        return 0;
-    for (size_t at = 0; vector.size - at >= 2 * sizeof(uint64_t); at += 2 * sizeof(uint64_t)) {
-        uint64_t entry[2];
-        memcpy(entry, vector.data + at, sizeof(entry));
-        if (entry[0] == AT_ENTRY)
-            return entry[1];
-    }
-    return 0;
 }
 
 /* Returns the path that the process's executable had, or NULL. The file may have been removed or
@@ -163,7 +149,7 @@ static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
         error = attach_copy_pages(pid, &pages, space, progress, &ret->memory, &copied);
     if (error != 0)
         return error;
-    ret->entry = read_entry(pid);
+    ret->entry = procfs_auxv(pid, AT_ENTRY);
     ret->maps = take_pointer(pages.maps);
     account->bytes = copied.bytes;
     account->reads = copied.reads;
@@ -214,6 +200,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
     const int error = stop_and_copy(pid, progress, &space, &process, &account);
     if (error != 0)
         return attach_refuse(pid, error, true);
+    process.is_new = g2h_process_is_new(pid);
     hand_over(&space, &process);
     TRY_MEMORY(mapped_parse_maps(process.maps, &process.files));
     *ret_account = account;

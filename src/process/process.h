@@ -35,7 +35,8 @@ struct process {
     char *maps; /* /proc/PID/maps of a live process, which files refers to */
     struct memory memory;
     VECTOR(struct process_thread) threads;
-    void *copy; /* the mapping with the copy of a live process; NULL: it is a core */
+    bool is_new; /* it is a live process that started a moment ago */
+    void *copy;  /* the mapping with the copy of a live process; NULL: it is a core */
     uint64_t copy_size;
     char *smaps;                           /* /proc/PID/smaps of a live process; NULL: not known */
     VECTOR(struct process_pages) resident; /* pages of a live process that are there; ascending */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/scope.h"
+
 enum { PIECE = 4096 }; /* the files' sizes are not known in advance */
 
 struct procfs_path procfs_path(uint64_t pid, const char *name)
@@ -66,6 +68,20 @@ uint64_t procfs_number(const struct text *file, const char *key)
     const char *at = procfs_value(file, key);
     uint64_t number;
     return at && procfs_take_number(&at, 10, &number) ? number : UINT64_MAX;
+}
+
+uint64_t procfs_auxv(uint64_t pid, uint64_t type)
+{
+    _cleanup_(text_deinit) struct text vector = {0};
+    uint64_t entry[2];
+    if (procfs_read_of(pid, "auxv", &vector) != 0)
+        return 0;
+    for (size_t at = 0; vector.size - at >= sizeof(entry); at += sizeof(entry)) {
+        memcpy(entry, vector.data + at, sizeof(entry));
+        if (entry[0] == type)
+            return entry[1];
+    }
+    return 0;
 }
 
 /* Returns the value of a digit, or 255 if the character is no digit. */

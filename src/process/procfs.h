@@ -25,6 +25,10 @@ const char *procfs_value(const struct text *file, const char *key);
 /* Returns the number behind a key, or UINT64_MAX if there is none. */
 uint64_t procfs_number(const struct text *file, const char *key);
 
+/* Returns the value of a type (AT_…) in the auxiliary vector that the kernel gave the program of a
+ * 64-bit process, or 0 if it is not there. */
+uint64_t procfs_auxv(uint64_t pid, uint64_t type);
+
 /* Takes the digits of a number, and the blanks behind them, from *at. Returns false if there are no
  * digits, or if the number does not fit in 64 bits. */
 bool procfs_take_number(const char **at, unsigned base, uint64_t *ret);

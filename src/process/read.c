@@ -70,7 +70,7 @@ static struct g2h_error *read_process(struct process *process, const struct stat
                               .account = account};
     struct g2h_input *dump;
     TRY(input_spooled(process->name, source, write_records, &records, &dump));
-    struct g2h_error *error = check(&records);
+    struct g2h_error *error = runtime_explain(process, check(&records));
     if (!error && ret_memory)
         error = resident_find(&runtime, &counters, &spans, ret_memory);
     if (error)

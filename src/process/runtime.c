@@ -66,6 +66,17 @@ uint64_t runtime_function_entry(const struct runtime *runtime, uint64_t index)
     return runtime->minpc + pclntab_entry(runtime->pclntab, index);
 }
 
+/* ---- errors ---- */
+
+struct g2h_error *runtime_explain(const struct process *process, struct g2h_error *error)
+{
+    if (!error || !process->is_new || error->code == G2H_ERROR_MEMORY)
+        return error;
+    g2h_error_destroy(error);
+    return error_create(G2H_ERROR_STARTING, "%s: has only just started, and is not ready",
+                        process->name);
+}
+
 /* ---- the executable ---- */
 
 /* Returns whether the notes with the executable's build IDs, as far as the process has them, are
@@ -259,11 +270,15 @@ static struct g2h_error *find_moduledata(struct runtime *runtime)
             "%s: has no memory at the place of the executable's data: either it is cut, or without "
             "anonymous private memory (bit 0 of /proc/PID/coredump_filter), or %s is not what ran",
             runtime->process->name, g2h_exe_path(runtime->exe));
-    if (!memory_read(runtime->memory, address, 8, &table) ||
-        table != runtime->pclntab->address + runtime->slide)
-        return error_create(G2H_ERROR_NOT_EXE, "%s: is another build than the one %s ran",
-                            g2h_exe_path(runtime->exe), runtime->process->name);
-    return read_moduledata(runtime, address);
+    if (memory_read(runtime->memory, address, 8, &table) &&
+        table == runtime->pclntab->address + runtime->slide)
+        return runtime_explain(runtime->process, read_moduledata(runtime, address));
+    struct g2h_error *error =
+        error_create(G2H_ERROR_NOT_EXE, "%s: is another build than the one %s ran",
+                     g2h_exe_path(runtime->exe), runtime->process->name);
+    /* The dynamic linker has not come this far yet. */
+    const bool is_raw = table == 0 || table == runtime->pclntab->address;
+    return is_raw ? runtime_explain(runtime->process, error) : error;
 }
 
 /* ---- variables ---- */
@@ -331,7 +346,7 @@ static struct g2h_error *find_all(struct runtime *runtime)
     TRY(find_version(runtime));
     TRY(find_layout(runtime));
     TRY(find_moduledata(runtime));
-    TRY(find_variables(runtime));
+    TRY(runtime_explain(runtime->process, find_variables(runtime)));
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;
     runtime->has_inline_marks = has_inline_marks(runtime);
     runtime->specials_most = runtime->memory->bytes / 8;

@@ -66,6 +66,10 @@ struct runtime {
 struct g2h_error *runtime_init(struct runtime *ret, struct process *process, struct g2h_exe *exe);
 void runtime_deinit(struct runtime *runtime);
 
+/* Returns an error about contents of the process that make no sense or, if the process is so new
+ * that they need not make sense yet, the error that says this instead. Takes over the error. */
+struct g2h_error *runtime_explain(const struct process *process, struct g2h_error *error);
+
 /* Finds the variables of a stripped program by their contents (search.c). Variables that are not
  * found stay 0. */
 void runtime_search(struct runtime *runtime);

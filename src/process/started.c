@@ -1,0 +1,100 @@
+/* started: whether a live process has only just begun to run its program; see
+ * include/go2heapsnapshot/process.h. */
+#include <go2heapsnapshot/process.h>
+
+#ifdef __linux__
+
+#include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/scope.h"
+#include "process/procfs.h"
+
+/* A program may take this many seconds before its runtime is ready, on a machine that has far more
+ * to do than it can. */
+#define NEW 3.0
+
+/* Returns the number in a field of /proc/PID/stat, which are counted from 1 (proc(5)), or
+ * UINT64_MAX. The name, field 2, may have blanks and parentheses. */
+static uint64_t stat_field(uint64_t pid, unsigned number)
+{
+    _cleanup_(text_deinit) struct text stat = {0};
+    const char *at = procfs_read_of(pid, "stat", &stat) == 0 ? strrchr(stat.data, ')') : NULL;
+    uint64_t value;
+    for (unsigned i = 2; at && i < number; i++) {
+        at = strchr(at, ' ');
+        at += at != NULL;
+    }
+    return at && procfs_take_number(&at, 10, &value) ? value : UINT64_MAX;
+}
+
+bool g2h_process_is_new(uint64_t pid)
+{
+    enum { START_TIME = 22 };
+    const uint64_t start = stat_field(pid, START_TIME);
+    struct timespec now;
+    if (start == UINT64_MAX || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+        return false;
+    return (double)now.tv_sec - (double)start / (double)sysconf(_SC_CLK_TCK) < NEW;
+}
+
+/* Reads the bytes that the kernel gives each program at its start (AT_RANDOM). Returns false if
+ * they are not there. */
+static bool read_random(uint64_t pid, uint64_t ret[2])
+{
+    const uint64_t address = procfs_auxv(pid, AT_RANDOM);
+    const int fd = address != 0 ? open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    const bool good = pread(fd, ret, 16, (off_t)address) == 16;
+    close(fd);
+    return good;
+}
+
+/* Returns whether a process seems to have ended, but other threads of it live on: one of them is in
+ * execve(), and ends the others. */
+static bool is_in_exec(uint64_t pid)
+{
+    enum { THREADS = 20 };
+    _cleanup_(text_deinit) struct text status = {0};
+    const char *state =
+        procfs_read_of(pid, "status", &status) == 0 ? procfs_value(&status, "State:") : NULL;
+    const uint64_t threads = stat_field(pid, THREADS);
+    return state && (*state == 'Z' || *state == 'X') && threads > 1 && threads != UINT64_MAX;
+}
+
+uint64_t g2h_process_image(uint64_t pid)
+{
+    enum { TRIES = 5, TRIES_IN_EXEC = 200 };
+    const struct timespec pause = {.tv_nsec = 2000000};
+    uint64_t random[2];
+    /* In execve() a process has no memory for a moment. */
+    for (int i = 1; !read_random(pid, random); i++) {
+        if (i >= (is_in_exec(pid) ? TRIES_IN_EXEC : TRIES) || kill((pid_t)pid, 0) != 0)
+            return 0;
+        nanosleep(&pause, NULL);
+    }
+    const uint64_t image = map_hash(random[0] ^ random[1]);
+    return image != 0 ? image : 1;
+}
+
+#else
+
+bool g2h_process_is_new(uint64_t pid)
+{
+    (void)pid;
+    return false;
+}
+
+uint64_t g2h_process_image(uint64_t pid)
+{
+    (void)pid;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,79 @@
+#!/bin/sh
+# A process that has only just started, or starts itself anew all the time, is read, or a message says that it has only just
+# started, and nothing else. TAP on standard output.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: see tests/go.sh)
+#   READS                how many times each program is read (default: 12)
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+build=${BUILD:-$top/build/process}/starting
+. "$top/tests/go.sh"
+. "$here/lib.sh"
+mkdir -p "$build" || exit 1
+may_trace 'programs that start' || exit 0
+
+# attempt: reads the process once, and counts what comes of it.
+attempt() {
+	if "$g2h" --format report --pid "$pid" >"$at/report" 2>"$at/log"; then
+		good=$((good + 1))
+		grep -q '^process [0-9]* *go1' "$at/report" || tell "$at/report" >>"$at/odd"
+	elif ! grep -q 'has only just started' "$at/log"; then
+		cat "$at/log" >>"$at/odd"
+	fi
+}
+
+# outcome NAME: no attempt may have come to anything else, and some must have been good.
+outcome() {
+	[ ! -s "$at/odd" ]
+	result $? "$release, $1: is read, or has only just started" "$at/odd"
+	[ "$good" -gt 0 ]
+	result $? "$release, $1: is read $good times of ${READS:-12}"
+}
+
+finish() {
+	kill -KILL "$pid"
+	wait "$pid"
+	pid=
+} 2>/dev/null
+
+again() { # PROGRAM MICROSECONDS
+	good=0
+	: >"$at/odd"
+	"$1" "$2" >/dev/null 2>&1 &
+	pid=$!
+	for _ in $(seq "${READS:-12}"); do attempt; done
+	finish
+	outcome "$(basename "$1") starts anew after $2 us"
+}
+
+fresh() { # PROGRAM
+	good=0
+	: >"$at/odd"
+	for _ in $(seq "${READS:-12}"); do
+		"$1" 100000000 >/dev/null 2>&1 &
+		pid=$!
+		attempt
+		finish
+	done
+	outcome "$(basename "$1") has just been started"
+}
+
+for goroot in $goroots; do
+	export GOROOT="$goroot"
+	release=$(go_release "$goroot")
+	at=$build/$release
+	rm -rf "$at"
+	mkdir -p "$at"
+	if ! (cd "$here/starting" && export CGO_ENABLED=0 && "$goroot/bin/go" build -o "$at/plain" . &&
+		"$goroot/bin/go" build -buildmode=pie -ldflags='-s -w' -o "$at/pie" .) >"$at/log" 2>&1; then
+		echo "not ok - $release, programs that start: are built"
+		tell "$at/log"
+		continue
+	fi
+	again "$at/plain" 0
+	again "$at/plain" 2000
+	again "$at/pie" 0
+	fresh "$at/plain"
+done

@@ -1,0 +1,3 @@
+module starting
+
+go 1.19
