@@ -70,8 +70,10 @@ static void print(const std::map<std::string, std::uint64_t> &classes)
     std::vector<std::pair<std::string, std::uint64_t>> sorted(classes.begin(), classes.end());
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto &a, const auto &b) { return a.second > b.second; });
-    for (const auto &[name, objects] : sorted)
+    for (auto &[name, objects] : sorted) {
+        name.resize(g2h_printable(name.data(), name.size())); // names may contain anything
         std::cout << objects << ' ' << name << '\n';
+    }
 }
 
 int main(int argc, char **argv)

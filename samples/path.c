@@ -7,12 +7,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 /* An entry of before is the node that leads to a node, or NONE if the node has not been reached.
  * The root is node 0. */
 static const uint32_t NONE = UINT32_MAX;
+
+/* Prints a text of the heap, without characters that a terminal would act upon. */
+static void print_text(const char *text, size_t size)
+{
+    char *copy = malloc(size + 1);
+    if (!copy)
+        return;
+    memcpy(copy, text, size);
+    fwrite(copy, 1, g2h_printable(copy, size), stdout);
+    free(copy);
+}
 
 /* Searches breadth first, until the wanted node is reached. queue has room for all nodes. */
 static void search(struct g2h_edges *edges, uint32_t wanted, uint32_t *before, uint32_t *queue)
@@ -44,11 +56,12 @@ static void print_edge(const struct g2h_view *view, struct g2h_edges *edges, uin
     const enum g2h_key key = g2h_edges_key(edges, &edge, &named);
     const char *name = g2h_view_name(view, edge.name, &size);
     if (key == G2H_KEY_TEXT)
-        printf("%.*s -> ", (int)named.size, named.text);
+        print_text(named.text, named.size);
     else if (key == G2H_KEY_INDEX || (edge.flags & G2H_EDGE_BY_INDEX) != 0)
-        printf("[%" PRIu64 "] -> ", key == G2H_KEY_INDEX ? named.index : edge.index);
+        printf("[%" PRIu64 "]", key == G2H_KEY_INDEX ? named.index : edge.index);
     else
-        printf("%.*s -> ", (int)size, name);
+        print_text(name, size);
+    printf(" -> ");
 }
 
 static void print_node(const struct g2h_view *view, uint32_t number)
@@ -62,7 +75,7 @@ static void print_node(const struct g2h_view *view, uint32_t number)
     else if (node.kind == G2H_NODE_TEXT)
         printf("(string)");
     else
-        printf("%.*s", (int)size, name);
+        print_text(name, size);
     if (node.object != UINT32_MAX)
         printf(" @%" PRIx64, node.address);
     putchar('\n');

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
@@ -59,6 +60,17 @@ static void visit(const struct g2h_dominators *dominators, const struct place *t
     }
 }
 
+/* Prints a text of the heap, without characters that a terminal would act upon. */
+static void print_text(const char *text, size_t size)
+{
+    char *copy = malloc(size + 1);
+    if (!copy)
+        return;
+    memcpy(copy, text, size);
+    fwrite(copy, 1, g2h_printable(copy, size), stdout);
+    free(copy);
+}
+
 static bool print(const struct g2h_view *view, const struct g2h_dominators *dominators)
 {
     const uint32_t names = g2h_view_name_count(view);
@@ -76,9 +88,12 @@ static bool print(const struct g2h_view *view, const struct g2h_dominators *domi
             if (rows[class].retained > rows[best].retained)
                 best = class;
         const char *name = best < names ? g2h_view_name(view, best, &size) : "(string)";
-        if (rows[best].retained > 0)
-            printf("%12" PRIu64 " bytes by %" PRIu32 " of %.*s\n", rows[best].retained,
-                   rows[best].objects, (int)size, name);
+        if (rows[best].retained > 0) {
+            printf("%12" PRIu64 " bytes by %" PRIu32 " of ", rows[best].retained,
+                   rows[best].objects);
+            print_text(name, size);
+            putchar('\n');
+        }
         rows[best].retained = 0;
     }
     free(rows);

@@ -31,7 +31,7 @@ static struct g2h_error *create(enum g2h_error_code code, const char *tail, cons
     }
     vsnprintf(message, size, format, arguments);
     strcpy(message + length, tail);
-    message[printable(message, size - 1)] = '\0'; /* it contains names of files, functions … */
+    message[g2h_printable(message, size - 1)] = '\0'; /* it contains names of files, functions … */
     error->code = code;
     error->message = message;
     return error;

@@ -44,7 +44,7 @@ bool printable_is(const char *text, size_t size)
     return true;
 }
 
-size_t printable(char *text, size_t size)
+size_t g2h_printable(char *text, size_t size)
 {
     size_t kept = 0;
     for (size_t at = 0; at < size;) {

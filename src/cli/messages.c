@@ -30,7 +30,7 @@ void say(const char *format, ...)
             size = sizeof(usual) - 1;
         }
     }
-    size = printable(text, size);
+    size = g2h_printable(text, size);
     text[size] = '\n'; /* replaces the NUL */
     progress_clear();
     fwrite(text, 1, size + 1, stderr);

@@ -172,7 +172,7 @@ static const struct known *find(int given)
 static void refuse_option(int argc, char **argv, const struct for_getopt *described)
 {
     for (int i = 1; i < argc; i++)
-        argv[i][printable(argv[i], strlen(argv[i]))] = '\0';
+        argv[i][g2h_printable(argv[i], strlen(argv[i]))] = '\0';
     opterr = 1;
     optind = 0; /* from the start */
     for (int option = 0; option != '?' && option != -1;)

@@ -47,7 +47,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         for (const char *at = parts[i]; *at && size < sizeof(text) - 1; at++)
             text[size++] = *at;
-    size = printable(text, size);
+    size = g2h_printable(text, size);
     text[size++] = '\n';
     if (write(STDERR_FILENO, text, size) < 0)
         _exit(EXIT_FAILED);

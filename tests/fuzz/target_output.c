@@ -74,7 +74,7 @@ static void check_shown(const struct written *written, bool has_color)
     char *shown = malloc(size + 1);
     CHECK(shown);
     memcpy(shown, copy, size);
-    CHECK(printable(shown, size) == size && memcmp(shown, copy, size) == 0);
+    CHECK(g2h_printable(shown, size) == size && memcmp(shown, copy, size) == 0);
     free(shown);
     free(copy);
 }

@@ -732,12 +732,12 @@ static void what_is_printable(void **state)
         const size_t size = strlen(cases[i].text), expected = strlen(cases[i].shown);
         char *text = malloc(size + 1); /* no byte more, so that the sanitizers see a read beyond */
         memcpy(text, cases[i].text, size);
-        assert_int_equal(printable(text, size), expected);
+        assert_int_equal(g2h_printable(text, size), expected);
         assert_memory_equal(text, cases[i].shown, expected);
         free(text);
     }
     char zero[] = "a\0b";
-    assert_int_equal(printable(zero, 3), 3);
+    assert_int_equal(g2h_printable(zero, 3), 3);
     assert_memory_equal(zero, "a?b", 3);
     struct g2h_error *error = error_create(G2H_ERROR_SYSTEM, "%s: no", "a\x1b[J\nb\xc2\x9b");
     assert_string_equal(error->message, "a?[J?b?: no");

@@ -111,8 +111,8 @@ int main(int argc, char **argv)
     struct g2h_error *error = convert(argv[1], &target, argv[2]);
     target_deinit(&target);
     if (error)
-        fprintf(stderr, "heapquery: %.*s\n", (int)printable(error->message, strlen(error->message)),
-                error->message);
+        fprintf(stderr, "heapquery: %.*s\n",
+                (int)g2h_printable(error->message, strlen(error->message)), error->message);
     g2h_error_destroy(error);
     return error ? 1 : 0;
 }

@@ -87,7 +87,7 @@ static bool put_shown(struct profile *profile, const char *text, size_t size)
 {
     struct text shown = {0};
     text_append(&shown, text, size);
-    const size_t left = shown.failed ? 0 : printable(shown.data, size);
+    const size_t left = shown.failed ? 0 : g2h_printable(shown.data, size);
     const bool good =
         !shown.failed && profile_put_bytes(profile->out, PROFILE_STRING_TABLE, shown.data, left);
     text_deinit(&shown);

@@ -34,7 +34,7 @@ static void append_clean(struct text *text, const char *data, size_t size)
     for (size_t i = 0; i < size; i++)
         text_append(text, (unsigned char)data[i] < ' ' ? " " : &data[i], 1);
     if (text->size > begin)
-        text->size = begin + printable(text->data + begin, text->size - begin);
+        text->size = begin + g2h_printable(text->data + begin, text->size - begin);
 }
 
 void page_append_clipped(struct text *text, const char *data, size_t size, size_t room)

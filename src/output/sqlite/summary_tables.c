@@ -160,7 +160,8 @@ static struct g2h_error *bind_shown(sqlite3_stmt *statement, int number, struct 
     char *shown = malloc(text.size);
     TRY_MEMORY(shown);
     memcpy(shown, text.data, text.size);
-    sqlite3_bind_text64(statement, number, shown, printable(shown, text.size), free, SQLITE_UTF8);
+    sqlite3_bind_text64(statement, number, shown, g2h_printable(shown, text.size), free,
+                        SQLITE_UTF8);
     return NULL;
 }
 
