@@ -23,9 +23,11 @@ G2H_BEGIN
  * is given in the place of the executable.
  */
 struct g2h_module {
-    char *path;   /* where the process has it from */
-    char *file;   /* where it can be opened now; of a live process below /proc/PID */
-    bool is_read; /* the reading function sets it: its heap was read, or it shares that runtime */
+    char *path; /* where the process has it from */
+    char *file; /* where it can be opened now; of a live process below /proc/PID */
+    /* The reading functions set these: */
+    bool is_read;   /* its heap was read, or it shares that runtime */
+    bool is_plugin; /* it shares the runtime of the program */
 };
 
 /* They are ascending by path. */

@@ -95,10 +95,16 @@ static void message_modules(const struct origin *origin)
     if (origin->library)
         say("go2heapsnapshot: note: %s: its program is not Go: the heap of its library %s is read",
             origin->input->name, origin->library->path);
-    for (size_t i = 0; i < origin->modules.count; i++)
-        if (!origin->modules.list[i].is_read)
+    for (size_t i = 0; i < origin->modules.count; i++) {
+        const struct g2h_module *module = &origin->modules.list[i];
+        if (!module->is_read)
             say("go2heapsnapshot: note: %s: %s has a Go heap of its own, which --exe %s reads",
-                origin->input->name, origin->modules.list[i].path, origin->modules.list[i].file);
+                origin->input->name, module->path, module->file);
+        if (module->is_plugin && !g2h_exe_is_plugin(origin->exe))
+            say("go2heapsnapshot: note: %s: types and variables of the plugin %s have names with "
+                "--exe %s instead",
+                origin->input->name, module->path, module->file);
+    }
 }
 
 void message_process(const struct origin *origin)

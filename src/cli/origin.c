@@ -64,12 +64,38 @@ static struct g2h_error *open_program(const char *path, struct origin *origin, s
     return failed;
 }
 
+/* Opens the file that the user gives, if any. */
+static struct g2h_error *open_given(const struct options *options, struct origin *origin)
+{
+    return options->exe ? explain(g2h_exe_open(options->exe, &origin->exe), origin) : NULL;
+}
+
+/* Returns whether the file that the user gave has a runtime, as plugins have not. */
+static bool has_program(const struct origin *origin)
+{
+    return origin->exe && !g2h_exe_is_plugin(origin->exe);
+}
+
+static void close_exe(struct g2h_exe **exe)
+{
+    g2h_exe_close(*exe);
+}
+
+/* Makes the program that was read the executable that names and types are from, unless a plugin is
+ * that already. */
+static void take_program(struct origin *origin, struct g2h_exe **program)
+{
+    if (!origin->exe)
+        origin->exe = take_pointer(*program);
+}
+
 /* Opens the executable that a core's process ran, by the path that it had then. */
-static struct g2h_error *open_recorded(const struct g2h_input *core, struct origin *origin)
+static struct g2h_error *open_recorded(const struct g2h_input *core, struct origin *origin,
+                                       struct g2h_exe **ret)
 {
     _cleanup_free_ char *path = NULL;
     TRY(g2h_core_executable(core, &path));
-    struct g2h_error *error = path ? open_program(path, origin, &origin->exe) : NULL;
+    struct g2h_error *error = path ? open_program(path, origin, ret) : NULL;
     if (path && !error)
         return NULL;
     struct g2h_error *better = error_create(
@@ -88,10 +114,14 @@ static struct g2h_error *read_core(const struct options *options,
     _cleanup_(close_input) struct g2h_input *core = take_pointer(origin->input);
     origin->is_process = true;
     TRY(g2h_core_modules(core, &origin->modules));
-    TRY(options->exe ? explain(g2h_exe_open(options->exe, &origin->exe), origin)
-                     : open_recorded(core, origin));
-    return g2h_process_read_core(core, origin->exe, process_options, &origin->account,
-                                 &origin->input);
+    TRY(open_given(options, origin));
+    _cleanup_(close_exe) struct g2h_exe *program = NULL;
+    if (!has_program(origin))
+        TRY(open_recorded(core, origin, &program));
+    TRY(g2h_process_read_core(core, program ? program : origin->exe, process_options,
+                              &origin->account, &origin->input));
+    take_program(origin, &program);
+    return NULL;
 }
 
 static struct g2h_error *read_live_once(const struct options *options,
@@ -101,16 +131,17 @@ static struct g2h_error *read_live_once(const struct options *options,
     char path[64];
     snprintf(path, sizeof(path), "/proc/%llu/exe", (unsigned long long)options->pid);
     TRY(g2h_process_modules(options->pid, &origin->modules));
-    struct g2h_error *error = options->exe
-                                  ? explain(g2h_exe_open(options->exe, &origin->exe), origin)
-                                  : open_program(path, origin, &origin->exe);
-    if (error && !options->exe && error->code == G2H_ERROR_SYSTEM) {
-        g2h_error_destroy(error); /* if the user may not read the process, the next step says so */
-        error = NULL;
-    }
-    TRY(error);
-    return g2h_process_read_live(options->pid, origin->exe, process_options, &origin->account,
-                                 &origin->memory, &origin->input);
+    TRY(open_given(options, origin));
+    _cleanup_(close_exe) struct g2h_exe *program = NULL;
+    const bool is_given = has_program(origin);
+    struct g2h_error *error = is_given ? NULL : open_program(path, origin, &program);
+    if (error && error->code != G2H_ERROR_SYSTEM)
+        return error;
+    g2h_error_destroy(error); /* if the user may not read the process, the next step says so */
+    TRY(g2h_process_read_live(options->pid, is_given ? origin->exe : program, process_options,
+                              &origin->account, &origin->memory, &origin->input));
+    take_program(origin, &program);
+    return NULL;
 }
 
 /* Returns whether the process has begun to run another program since it was the image before. A

@@ -64,57 +64,84 @@ struct g2h_error *elf_read(struct image *image)
 
 /* ---- relocations ---- */
 
-/* Returns the type of the relocations that set a word to load address + addend, or 0 if it is not
- * known for the machine. */
-static uint32_t relative_type(uint16_t machine)
+/* The types of the relocations of a machine that set a word: to load address + addend, and to the
+ * address of a symbol + addend. */
+struct relocations {
+    uint16_t machine;
+    uint32_t relative, absolute;
+};
+
+/* Returns the types for a machine, or NULL if they are not known. */
+static const struct relocations *relocations_of(uint16_t machine)
 {
-    static const struct {
-        uint16_t machine;
-        uint32_t type;
-    } table[] = {
-        {EM_386, R_386_RELATIVE},
-        {EM_X86_64, R_X86_64_RELATIVE},
-        {EM_ARM, R_ARM_RELATIVE},
-        {EM_AARCH64, R_AARCH64_RELATIVE},
-        {EM_PPC, R_PPC_RELATIVE},
-        {EM_PPC64, R_PPC64_RELATIVE},
-        {EM_S390, R_390_RELATIVE},
-        {EM_RISCV, R_RISCV_RELATIVE},
-        {258 /* EM_LOONGARCH */, 3 /* R_LARCH_RELATIVE */},
+    static const struct relocations table[] = {
+        {EM_386, R_386_RELATIVE, R_386_32},
+        {EM_X86_64, R_X86_64_RELATIVE, R_X86_64_64},
+        {EM_ARM, R_ARM_RELATIVE, R_ARM_ABS32},
+        {EM_AARCH64, R_AARCH64_RELATIVE, R_AARCH64_ABS64},
+        {EM_PPC, R_PPC_RELATIVE, R_PPC_ADDR32},
+        {EM_PPC64, R_PPC64_RELATIVE, R_PPC64_ADDR64},
+        {EM_S390, R_390_RELATIVE, R_390_64},
+        {EM_RISCV, R_RISCV_RELATIVE, R_RISCV_64},
+        {258 /* EM_LOONGARCH */, 3 /* R_LARCH_RELATIVE */, 2 /* R_LARCH_64 */},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
         if (table[i].machine == machine)
-            return table[i].type;
-    return 0;
+            return &table[i];
+    return NULL;
+}
+
+/* Returns the address in the file of symbol number index of the table in a section, or 0 if it is
+ * another file's. */
+static uint64_t symbol_address(const struct image *image, uint32_t table, uint64_t index)
+{
+    const bool wide = image->is_64;
+    const size_t size = wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    if (table >= image->section_count || index >= image->sections[table].data.size / size)
+        return 0;
+    const uint8_t *symbol = image->sections[table].data.data + index * size;
+    return image_u16(image, symbol + (wide ? 6 : 14)) != SHN_UNDEF
+               ? image_word(image, symbol + (wide ? 8 : 4))
+               : 0;
+}
+
+/* Applies a relocation of a section. */
+static struct g2h_error *relocate(struct image *image, const struct image_section *section,
+                                  const struct relocations *types, const uint8_t *rela)
+{
+    const bool wide = image->is_64;
+    const size_t word = wide ? 8 : 4;
+    const uint64_t place = image_word(image, rela), info = image_word(image, rela + word),
+                   addend = image_word(image, rela + 2 * word),
+                   type = wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
+    if (type == types->relative)
+        return image_file_put_word(image, place, addend);
+    const uint64_t symbol =
+        type == types->absolute
+            ? symbol_address(image, section->link, wide ? ELF64_R_SYM(info) : ELF32_R_SYM(info))
+            : 0;
+    return symbol != 0 ? image_file_put_word(image, place, symbol + addend) : NULL;
 }
 
 /*
  * Only relocations that have an addend of their own (SHT_RELA) change words of the file. Those of
  * SHT_REL (386, arm, mips) and SHT_RELR have the addend in the word, which is therefore right for
- * the file's addresses. Only the dynamic linker can apply relocations against symbols; Go's data
- * has none.
+ * the file's addresses. Relocations against symbols, which plugins have, are applied as if no other
+ * file had the symbol.
  */
 struct g2h_error *elf_relocate(struct image *image)
 {
-    const bool wide = image->is_64;
-    const size_t entry = wide ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela), word = wide ? 8 : 4;
-    const uint32_t relative = relative_type(image->machine);
-    if (relative == 0 || image_u16(image, image->file.data + 16) == ET_REL)
+    const size_t entry = image->is_64 ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela);
+    const struct relocations *types = relocations_of(image->machine);
+    if (!types || image_u16(image, image->file.data + 16) == ET_REL)
         return NULL;
     for (size_t i = 0; i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
         if (section->type != SHT_RELA || (section->flags & SHF_ALLOC) == 0)
             continue;
-        for (uint64_t at = 0; section->data.size - at >= entry; at += entry) {
-            /* Read each relocation only when it is applied: a damaged section may relocate
-             * itself. */
-            const uint8_t *rela = section->data.data + at;
-            const uint64_t info = image_word(image, rela + word);
-            if ((wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info)) != relative)
-                continue;
-            TRY(image_file_put_word(image, image_word(image, rela),
-                                    image_word(image, rela + 2 * word)));
-        }
+        /* Read each relocation only when it is applied: a damaged section may relocate itself. */
+        for (uint64_t at = 0; section->data.size - at >= entry; at += entry)
+            TRY(relocate(image, section, types, section->data.data + at));
     }
     return NULL;
 }

@@ -35,13 +35,12 @@ void frames_deinit(struct frames *frames)
 /* ---- functions' tables about their frames ---- */
 
 /* Returns the address of a FUNCDATA table of a function, or 0 if the function has none. */
-static uint64_t table_of(const struct frames *frames, const struct unwind_function *function,
-                         unsigned funcdata)
+static uint64_t table_of(const struct unwind_function *function, unsigned funcdata)
 {
     if (funcdata >= function->record.funcdata_count)
         return 0;
     const uint64_t offset = memory_number(function->record.funcdata + 4 * (size_t)funcdata, 4);
-    return offset == UINT32_MAX ? 0 : frames->records->runtime->gofunc + offset;
+    return offset == UINT32_MAX ? 0 : function->code.module->gofunc + offset;
 }
 
 /*
@@ -53,7 +52,7 @@ static bool read_map(const struct frames *frames, const struct unwind_function *
                      unsigned funcdata, bool *ret_has, struct live_words *ret)
 {
     const struct memory *memory = frames->records->runtime->memory;
-    const uint64_t table = table_of(frames, function, funcdata);
+    const uint64_t table = table_of(function, funcdata);
     uint64_t rows, words;
     *ret = (struct live_words){0};
     *ret_has = table != 0;
@@ -145,9 +144,10 @@ static void become_child(struct frames *frames, const struct unwind_frame *frame
  * objects cannot be told from what was there before; a dead frame has none. */
 static bool add_stack_objects(struct frames *frames, const struct unwind_frame *frame)
 {
-    const uint64_t table = table_of(frames, frame->function, FUNCDATA_STACK_OBJECTS);
+    const uint64_t table = table_of(frame->function, FUNCDATA_STACK_OBJECTS);
     return table == 0 || frame->is_conservative || frame->continpc == 0 ||
-           stack_objects_add(&frames->objects, table, frame->varp, frame->argp);
+           stack_objects_add(&frames->objects, frame->function->code.module->rodata, table,
+                             frame->varp, frame->argp);
 }
 
 /* Leaves a frame out whose bytes are not there. Its caller becomes the caller of the frame before
@@ -169,7 +169,7 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
                                   .entry = frame->function->entry,
                                   .pc = frame->pc,
                                   .continpc = frame->continpc,
-                                  .name = runtime_function_name(runtime, frame->function->index),
+                                  .name = runtime_function_name(frame->function->code),
                                   .first_word = frames->words.count};
     const uint64_t size = frame->fp - frame->sp;
     if ((size > 0 && !memory_at(runtime->memory, frame->sp, size)) || size > frames->stack_left) {

@@ -46,7 +46,7 @@ static bool runs_program(const struct dumping *dumping, uint64_t g,
     bool more = unwind_first(unwinder, runtime_field(runtime, g, LAYOUT_G_STACK_LO),
                              runtime_field(runtime, g, LAYOUT_G_STACK_HI), start);
     for (; more; more = unwind_next(unwinder))
-        if (!is_of_runtime(runtime_function_name(runtime, unwinder->frame.function->index)))
+        if (!is_of_runtime(runtime_function_name(unwinder->frame.function->code)))
             return true;
     return false;
 }
@@ -55,10 +55,11 @@ static bool runs_program(const struct dumping *dumping, uint64_t g,
 static bool is_system(const struct dumping *dumping, uint64_t g, const struct unwind_start *start)
 {
     struct runtime *runtime = dumping->records->runtime;
-    uint64_t index, status;
-    if (!runtime_function(runtime, runtime_field(runtime, g, LAYOUT_G_STARTPC), &index))
+    struct runtime_code function;
+    uint64_t status;
+    if (!runtime_function(runtime, runtime_field(runtime, g, LAYOUT_G_STARTPC), &function))
         return false;
-    const struct g2h_bytes name = runtime_function_name(runtime, index);
+    const struct g2h_bytes name = runtime_function_name(function);
     if (!is_of_runtime(name) || runtime_is_named(name, "runtime.main") ||
         runtime_is_named(name, "runtime.corostart") ||
         runtime_is_named(name, "runtime.handleAsyncEvent"))

@@ -122,20 +122,48 @@ void g2h_modules_deinit(struct g2h_modules *modules)
 
 /* ---- which of them are read ---- */
 
-/* Marks the module whose file is mapped at an address. */
-static void mark(const struct runtime *runtime, uint64_t address, struct g2h_modules *modules)
+/* Marks the module whose file is mapped at an address, and returns it, or NULL if it is not among
+ * the modules. */
+static struct g2h_module *mark(const struct runtime *runtime, uint64_t address,
+                               struct g2h_modules *modules)
 {
     const struct mapped_file *file = mapped_at(&runtime->process->files, address);
     for (size_t i = 0; file && i < modules->count; i++)
-        modules->list[i].is_read |= bytes_are(file->path, modules->list[i].path);
+        if (bytes_are(file->path, modules->list[i].path)) {
+            modules->list[i].is_read = true;
+            return &modules->list[i];
+        }
+    return NULL;
 }
 
-void modules_mark(const struct runtime *runtime, struct g2h_modules *modules)
+/* Opens the file of a plugin whose moduledata is at an address. If that fails, the plugin's
+ * functions stay unknown. */
+static struct g2h_error *add_plugin(struct runtime *runtime, struct process *process,
+                                    uint64_t address, const struct g2h_module *module)
+{
+    struct g2h_exe *exe;
+    struct g2h_error *error = g2h_exe_open(module->file, &exe);
+    if (!error)
+        return runtime_add_module(runtime, process, address, exe);
+    if (error->code == G2H_ERROR_MEMORY)
+        return error;
+    g2h_error_destroy(error);
+    return NULL;
+}
+
+struct g2h_error *modules_read(struct runtime *runtime, struct process *process,
+                               struct g2h_modules *modules)
 {
     enum { MOST = 1000 }; /* they may be linked in a circle */
     struct runtime_segments segments;
-    uint64_t module = 0;
+    uint64_t address = 0;
     mark(runtime, runtime->text, modules);
-    for (int i = 0; i < MOST && runtime_next_module(runtime, &module, &segments); i++)
-        mark(runtime, segments.data, modules);
+    for (int i = 0; i < MOST && runtime_next_module(runtime, &address, &segments); i++) {
+        struct g2h_module *module = mark(runtime, segments.data, modules);
+        if (!module)
+            continue;
+        module->is_plugin = true;
+        TRY(add_plugin(runtime, process, address, module));
+    }
+    return NULL;
 }

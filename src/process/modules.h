@@ -6,7 +6,9 @@
 
 #include "process/runtime.h"
 
-/* Sets is_read of each module that belongs to a runtime. */
-void modules_mark(const struct runtime *runtime, struct g2h_modules *modules);
+/* Sets is_read of each module that belongs to a runtime, and adds those but the program to it.
+ * Error: G2H_ERROR_MEMORY. */
+struct g2h_error *modules_read(struct runtime *runtime, struct process *process,
+                               struct g2h_modules *modules);
 
 #endif

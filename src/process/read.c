@@ -53,7 +53,7 @@ static struct g2h_error *read_process(struct process *process, const struct stat
     _cleanup_(runtime_deinit) struct runtime runtime = {0};
     TRY(runtime_init(&runtime, process, exe));
     if (options && options->modules)
-        modules_mark(&runtime, options->modules);
+        TRY(modules_read(&runtime, process, options->modules));
     account->by_dwarf = runtime.by_dwarf;
     account->threads = process->threads.count;
     if (account->memory_bytes == 0)

@@ -279,20 +279,21 @@ static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64
 {
     const struct runtime *runtime = records->runtime;
     struct worker_buffer *buffer = &records->buffer;
-    uint64_t index;
+    struct runtime_code code;
     struct g2h_bytes file = text_of("?");
     uint32_t line = 0;
     char text[24];
-    if (!runtime_function(runtime, pc, &index)) {
+    if (!runtime_function(runtime, pc, &code)) {
         snprintf(text, sizeof(text), "(0x%llx)", (unsigned long long)pc);
         return put_bytes(buffer, text_of(text)) && put_bytes(buffer, file) && put_number(buffer, 0);
     }
-    pc -= !is_first && pc > runtime_function_entry(runtime, index);
-    if (!pclntab_line(runtime->pclntab, index, pc - runtime->minpc, left, &file, &line)) {
+    pc -= !is_first && pc > runtime_function_entry(code);
+    if (!pclntab_line(code.module->pclntab, code.index, pc - code.module->minpc, left, &file,
+                      &line)) {
         file = text_of("?");
         line = 0;
     }
-    return records_put_name(records, runtime_function_name(runtime, index)) &&
+    return records_put_name(records, runtime_function_name(code)) &&
            records_put_name(records, file) && put_number(buffer, line);
 }
 

@@ -51,19 +51,25 @@ struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t addre
 
 /* ---- functions ---- */
 
-bool runtime_function(const struct runtime *runtime, uint64_t pc, uint64_t *ret)
+bool runtime_function(const struct runtime *runtime, uint64_t pc, struct runtime_code *ret)
 {
-    return pc >= runtime->minpc && pclntab_find(runtime->pclntab, pc - runtime->minpc, ret);
+    for (size_t i = 0; i < runtime->modules.count; i++) {
+        const struct runtime_module *module = &runtime->modules.data[i];
+        ret->module = module;
+        if (pc >= module->minpc && pclntab_find(module->pclntab, pc - module->minpc, &ret->index))
+            return true;
+    }
+    return false;
 }
 
-struct g2h_bytes runtime_function_name(const struct runtime *runtime, uint64_t index)
+struct g2h_bytes runtime_function_name(struct runtime_code function)
 {
-    return pclntab_name(runtime->pclntab, index);
+    return pclntab_name(function.module->pclntab, function.index);
 }
 
-uint64_t runtime_function_entry(const struct runtime *runtime, uint64_t index)
+uint64_t runtime_function_entry(struct runtime_code function)
 {
-    return runtime->minpc + pclntab_entry(runtime->pclntab, index);
+    return function.module->minpc + pclntab_entry(function.module->pclntab, function.index);
 }
 
 /* ---- errors ---- */
@@ -281,6 +287,52 @@ static struct g2h_error *find_moduledata(struct runtime *runtime)
     return is_raw ? runtime_explain(runtime->process, error) : error;
 }
 
+/* ---- modules ---- */
+
+static struct g2h_error *add_program(struct runtime *runtime)
+{
+    const struct runtime_module program = {.pclntab = runtime->pclntab,
+                                           .minpc = runtime->minpc,
+                                           .types = runtime->types,
+                                           .etypes = runtime->etypes,
+                                           .rodata = runtime->rodata,
+                                           .gofunc = runtime->gofunc};
+    TRY_MEMORY(vector_push(&runtime->modules, program));
+    return NULL;
+}
+
+struct g2h_error *runtime_add_module(struct runtime *runtime, struct process *process,
+                                     uint64_t address, struct g2h_exe *exe)
+{
+    struct runtime_module module = {.exe = exe, .pclntab = exe_pclntab(exe)};
+    uint64_t slide;
+    if (!loaded_find(process, exe, &slide) || exe_moduledata(exe) + slide != address ||
+        !runtime_peek(runtime, address, LAYOUT_MODULEDATA_MINPC, &module.minpc) ||
+        !runtime_peek(runtime, address, LAYOUT_MODULEDATA_TYPES, &module.types) ||
+        !runtime_peek(runtime, address, LAYOUT_MODULEDATA_ETYPES, &module.etypes) ||
+        !runtime_peek(runtime, address, LAYOUT_MODULEDATA_RODATA, &module.rodata) ||
+        !runtime_peek(runtime, address, LAYOUT_MODULEDATA_GOFUNC, &module.gofunc)) {
+        g2h_exe_close(exe);
+        return NULL;
+    }
+    if (!vector_push(&runtime->modules, module)) {
+        g2h_exe_close(exe);
+        return &error_no_memory;
+    }
+    TRY_MEMORY(memory_add_image(&process->memory, exe_image(exe), slide));
+    return NULL;
+}
+
+uint64_t runtime_types_of(const struct runtime *runtime, uint64_t type)
+{
+    for (size_t i = 0; i < runtime->modules.count; i++) {
+        const struct runtime_module *module = &runtime->modules.data[i];
+        if (type >= module->types && type < module->etypes)
+            return module->types;
+    }
+    return runtime->types;
+}
+
 /* ---- variables ---- */
 
 static uint64_t symbol_at(const struct runtime *runtime, const char *name)
@@ -346,6 +398,7 @@ static struct g2h_error *find_all(struct runtime *runtime)
     TRY(find_version(runtime));
     TRY(find_layout(runtime));
     TRY(find_moduledata(runtime));
+    TRY(add_program(runtime));
     TRY(runtime_explain(runtime->process, find_variables(runtime)));
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;
     runtime->has_inline_marks = has_inline_marks(runtime);
@@ -357,6 +410,9 @@ struct g2h_error *runtime_init(struct runtime *ret, struct process *process, str
 {
     *ret = (struct runtime){
         .process = process, .memory = &process->memory, .exe = exe, .pclntab = exe_pclntab(exe)};
+    if (g2h_exe_is_plugin(exe))
+        return error_create(G2H_ERROR_NOT_EXE, "%s: is a plugin, whose runtime is its program's",
+                            g2h_exe_path(exe));
     if (!loaded_find(process, exe, &ret->slide))
         return error_create(G2H_ERROR_NOT_EXE, "%s: is a library that %s has not loaded",
                             g2h_exe_path(exe), process->name);
@@ -369,6 +425,11 @@ struct g2h_error *runtime_init(struct runtime *ret, struct process *process, str
 
 void runtime_deinit(struct runtime *runtime)
 {
+    for (size_t i = 0; i < runtime->modules.count; i++)
+        g2h_exe_close(runtime->modules.data[i].exe);
+    free(runtime->modules.data);
     free(runtime->version);
+    runtime->modules.data = NULL;
+    runtime->modules.count = 0;
     runtime->version = NULL;
 }

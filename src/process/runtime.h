@@ -26,11 +26,25 @@ struct runtime_mask {
     uint64_t count;
 };
 
+/* A part of the program that was linked for itself: the program, or a plugin of it. */
+struct runtime_module {
+    struct g2h_exe *exe; /* of a plugin; NULL: of the program */
+    const struct pclntab *pclntab;
+    uint64_t minpc, types, etypes, rodata, gofunc;
+};
+
+/* A function: a module, and the function's index in the module's pclntab. */
+struct runtime_code {
+    const struct runtime_module *module;
+    uint64_t index;
+};
+
 struct runtime {
     const struct process *process;
     const struct memory *memory;
     struct g2h_exe *exe;
     const struct pclntab *pclntab;
+    VECTOR(struct runtime_module) modules; /* those whose files are known; first the program */
     struct layout layout;
     bool by_dwarf;  /* the layout is from DWARF */
     char *version;  /* "go1.26.1" */
@@ -174,13 +188,20 @@ bool runtime_arenas_next(struct runtime_arenas *arenas, uint64_t *ret);
 /* Returns the contents of the Go string at an address, or an empty text if they are not there. */
 struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t address);
 
+/* Adds a plugin, whose moduledata is at an address; exe is its file, which the runtime closes, also
+ * after an error. Error: G2H_ERROR_MEMORY. Adds nothing if the plugin is of another build. */
+struct g2h_error *runtime_add_module(struct runtime *runtime, struct process *process,
+                                     uint64_t address, struct g2h_exe *exe);
+
+/* Returns the start of the types of the module that has a type. */
+uint64_t runtime_types_of(const struct runtime *runtime, uint64_t type);
+
 /* ---- functions ---- */
 
-/* Finds the function that has an address, by its index in the pclntab. Returns false if no function
- * has it. */
-bool runtime_function(const struct runtime *runtime, uint64_t pc, uint64_t *ret);
-struct g2h_bytes runtime_function_name(const struct runtime *runtime, uint64_t index);
-uint64_t runtime_function_entry(const struct runtime *runtime, uint64_t index);
+/* Finds the function that has an address. Returns false if no function has it. */
+bool runtime_function(const struct runtime *runtime, uint64_t pc, struct runtime_code *ret);
+struct g2h_bytes runtime_function_name(struct runtime_code function);
+uint64_t runtime_function_entry(struct runtime_code function);
 
 /* Returns whether name is the text wanted, which ends with a 0. */
 static inline bool runtime_is_named(struct g2h_bytes name, const char *wanted)

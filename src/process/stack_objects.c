@@ -47,7 +47,8 @@ static int32_t number_at(const uint8_t *record, unsigned offset)
     return (int32_t)memory_number(record + offset, 4);
 }
 
-static bool add(struct stack_objects *objects, const uint8_t *record, uint64_t varp, uint64_t argp)
+static bool add(struct stack_objects *objects, uint64_t rodata, const uint8_t *record,
+                uint64_t varp, uint64_t argp)
 {
     const int32_t offset = number_at(record, 0), size = number_at(record, RECORD_SIZE),
                   pointers = number_at(record, RECORD_POINTERS);
@@ -60,7 +61,7 @@ static bool add(struct stack_objects *objects, const uint8_t *record, uint64_t v
         object.size > objects->high - object.address)
         return true;
     if (pointers > 0) {
-        const uint64_t mask = objects->runtime->rodata + (uint32_t)number_at(record, RECORD_MASK);
+        const uint64_t mask = rodata + (uint32_t)number_at(record, RECORD_MASK);
         object.mask = memory_at(objects->runtime->memory, mask, (object.words + 7) / 8);
         if (!object.mask)
             return true;
@@ -68,7 +69,8 @@ static bool add(struct stack_objects *objects, const uint8_t *record, uint64_t v
     return vector_push(&objects->list, object);
 }
 
-bool stack_objects_add(struct stack_objects *objects, uint64_t table, uint64_t varp, uint64_t argp)
+bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t table,
+                       uint64_t varp, uint64_t argp)
 {
     const struct memory *memory = objects->runtime->memory;
     uint64_t count;
@@ -76,7 +78,7 @@ bool stack_objects_add(struct stack_objects *objects, uint64_t table, uint64_t v
         return true;
     const uint8_t *records = memory_at(memory, table + WORD, count * RECORD);
     for (uint64_t i = 0, most = records ? take(objects, count) : 0; i < most; i++)
-        if (!add(objects, records + i * RECORD, varp, argp))
+        if (!add(objects, rodata, records + i * RECORD, varp, argp))
             return false;
     return true;
 }

@@ -38,7 +38,8 @@ void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t h
 
 /* Adds the stack objects of a frame, from the table at an address. varp is where the frame's
  * variables end, argp is where its arguments begin. Returns false if memory runs out. */
-bool stack_objects_add(struct stack_objects *objects, uint64_t table, uint64_t varp, uint64_t argp);
+bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t table,
+                       uint64_t varp, uint64_t argp);
 
 /* Sorts the stack objects; to be called once all are added, and before any of the following. */
 void stack_objects_sort(struct stack_objects *objects);

@@ -33,13 +33,13 @@ static uint64_t descriptor_size(const struct runtime *runtime, unsigned kind)
     }
 }
 
-/* Returns the text at an offset from runtime.types, where there are flags, a length, and the text's
- * bytes. The text is empty if it is not there. */
-static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t offset)
+/* Returns the text at an offset from the start of types, where there are flags, a length, and the
+ * text's bytes. The text is empty if it is not there. */
+static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, uint64_t offset)
 {
     enum { SHORTEST_HEADER = 2, LONGEST_HEADER = 11 };
     const struct g2h_bytes none = {(const uint8_t *)"", 0};
-    const uint64_t address = runtime->types + offset;
+    const uint64_t address = types + offset;
     const uint8_t *bytes = NULL;
     uint64_t header = SHORTEST_HEADER - 1, size;
     do {
@@ -67,6 +67,7 @@ static struct g2h_bytes without_package(struct g2h_bytes text)
 
 bool process_type_read(const struct runtime *runtime, uint64_t address, struct process_type *ret)
 {
+    const uint64_t types = runtime_types_of(runtime, address);
     uint64_t pointers, flags, kind, offset;
     if (!runtime_peek(runtime, address, LAYOUT_TYPE_SIZE, &ret->size) ||
         !runtime_peek(runtime, address, LAYOUT_TYPE_PTR_BYTES, &pointers) ||
@@ -77,13 +78,13 @@ bool process_type_read(const struct runtime *runtime, uint64_t address, struct p
         return false;
     const uint64_t direct = runtime->minor >= 26 ? flags : kind;
     ret->is_indirect = (direct & DIRECT_IFACE) == 0 || pointers != 0;
-    ret->name = name_at(runtime, offset);
+    ret->name = name_at(runtime, types, offset);
     if ((flags & EXTRA_STAR) != 0 && ret->name.size > 0)
         ret->name = (struct g2h_bytes){ret->name.data + 1, ret->name.size - 1};
     ret->package = (struct g2h_bytes){(const uint8_t *)"", 0};
     const uint64_t uncommon = address + descriptor_size(runtime, kind & KIND_MASK);
     if ((flags & UNCOMMON) != 0 && memory_read(runtime->memory, uncommon, 4, &offset))
-        ret->package = name_at(runtime, offset);
+        ret->package = name_at(runtime, types, offset);
     if (ret->package.size > 0)
         ret->name = (flags & NAMED) != 0 ? without_package(ret->name)
                                          : (struct g2h_bytes){ret->name.data, 0};

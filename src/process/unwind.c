@@ -52,16 +52,16 @@ static uint32_t entry_of(const uint8_t *table, unsigned index)
 
 /* Returns the index of the map of live words at a pc: that of the call before it. Returns 0, the
  * first map, at the function's entry and if the table does not say. */
-static int32_t map_at(const struct runtime *runtime, const struct unwind_function *function,
-                      uint64_t *left)
+static int32_t map_at(const struct unwind_function *function, uint64_t *left)
 {
+    const struct runtime_module *module = function->code.module;
     int64_t value;
     const uint32_t table = function->record.pcdata_count > PCDATA_STACK_MAP_INDEX
                                ? entry_of(function->record.pcdata, PCDATA_STACK_MAP_INDEX)
                                : 0;
     if (function->pc == function->entry || table == 0 ||
-        !pclntab_value(runtime->pclntab, table, function->index, function->pc - 1 - runtime->minpc,
-                       left, &value) ||
+        !pclntab_value(module->pclntab, table, function->code.index,
+                       function->pc - 1 - module->minpc, left, &value) ||
         value < 0 || value > INT32_MAX)
         return 0;
     return (int32_t)value;
@@ -72,16 +72,19 @@ static bool read_function(const struct runtime *runtime, uint64_t pc, uint64_t *
 {
     int64_t delta;
     *ret = (struct unwind_function){.pc = pc};
-    if (!runtime_function(runtime, pc, &ret->index) ||
-        !pclntab_function(runtime->pclntab, ret->index, &ret->record) || ret->record.pcsp == 0 ||
-        !pclntab_value(runtime->pclntab, ret->record.pcsp, ret->index, pc - runtime->minpc, left,
+    if (!runtime_function(runtime, pc, &ret->code))
+        return false;
+    const struct runtime_module *module = ret->code.module;
+    if (!pclntab_function(module->pclntab, ret->code.index, &ret->record) ||
+        ret->record.pcsp == 0 ||
+        !pclntab_value(module->pclntab, ret->record.pcsp, ret->code.index, pc - module->minpc, left,
                        &delta) ||
         delta < 0)
         return false;
-    ret->entry = runtime_function_entry(runtime, ret->index);
+    ret->entry = runtime_function_entry(ret->code);
     ret->delta = (uint64_t)delta;
-    ret->kind = kind_of(runtime_function_name(runtime, ret->index));
-    ret->map = map_at(runtime, ret, left);
+    ret->kind = kind_of(runtime_function_name(ret->code));
+    ret->map = map_at(ret, left);
     return true;
 }
 

@@ -20,8 +20,8 @@ struct unwind_start {
 
 /* The function at a pc. */
 struct unwind_function {
-    uint64_t pc;    /* 0: no function */
-    uint64_t index; /* of the function in the pclntab */
+    uint64_t pc;              /* 0: no function */
+    struct runtime_code code; /* which function it is */
     uint64_t entry;
     uint64_t delta; /* bytes of its frame at the pc */
     struct pclntab_function record;

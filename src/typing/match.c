@@ -66,6 +66,55 @@ static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct
     return NULL;
 }
 
+/* ---- several modules ---- */
+
+/* Returns whether all frames with code of the executable, if the process has it at a distance, have
+ * functions that it has there, and whether there are any. */
+static bool has_functions_at(const struct g2h_exe *exe, const struct g2h_heap *heap, uint64_t slide)
+{
+    const struct moduledata *module = exe_module(exe);
+    const struct pclntab *pclntab = exe_pclntab(exe);
+    const uint64_t start = module->minpc + slide;
+    bool any = false;
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        const struct frame frame = heap_frame(heap, i);
+        uint64_t index;
+        if (!has_function(&frame) ||
+            frame.entry - (module->text + slide) >= module->ebss - module->text)
+            continue;
+        if (!pclntab_find(pclntab, frame.entry - start, &index) ||
+            pclntab_entry(pclntab, index) != frame.entry - start ||
+            !bytes_same(pclntab_name(pclntab, index), frame.function))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/*
+ * Finds the executable in a process that has several modules, a program and its plugins, by their
+ * data: a plugin has a copy of each function of the runtime that it calls, so that functions do not
+ * tell where a module is. Returns false if it is not found.
+ */
+static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                         struct exe_process *process)
+{
+    const struct moduledata *module = exe_module(exe);
+    const uint64_t count = g2h_heap_record_count(heap, G2H_RECORD_DATA);
+    for (uint64_t i = 0; module->data != 0 && i < count; i++) {
+        struct g2h_record data;
+        g2h_heap_record(heap, G2H_RECORD_DATA, i, &data);
+        const uint64_t slide = data.segment.address - module->data;
+        if (data.segment.contents.size != module->edata - module->data || slide % 4096 != 0 ||
+            !has_functions_at(exe, heap, slide))
+            continue;
+        *process = (struct exe_process){
+            .has_text = true, .has_data = true, .text = module->minpc + slide, .slide = slide};
+        return true;
+    }
+    return false;
+}
+
 /* ---- data ---- */
 
 static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_heap *heap,
@@ -87,19 +136,45 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
     return NULL;
 }
 
+/* Finds where the process has the executable's functions and data. */
+static struct g2h_error *match_places(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                      struct exe_process *process)
+{
+    struct g2h_error *error = match_functions(exe, heap, process);
+    if (!error)
+        return match_data(exe, heap, process);
+    if (error->code != G2H_ERROR_NOT_EXE || !match_module(exe, heap, process))
+        return error;
+    g2h_error_destroy(error);
+    return NULL;
+}
+
 /* ---- types and variables ---- */
 
 enum { WITNESSES = 256 }; /* this many types are enough to recognize the others by */
 
+/* Returns whether an address is outside of all parts of the program: a plugin has it. */
+static bool is_of_plugin(const struct g2h_exe *exe, const struct exe_process *process,
+                         uint64_t address)
+{
+    const struct moduledata *module = exe_module(exe);
+    const uint64_t start = module->text < module->types ? module->text : module->types,
+                   end = module->ebss > module->etypes ? module->ebss : module->etypes;
+    return module->text != 0 && process->has_data &&
+           address - (start + process->slide) >= end - start;
+}
+
 /* Finds the first type records whose descriptor is in the executable. The descriptor of a type that
  * package reflect made is in the heap. Returns their number. */
-static size_t find_witnesses(const struct g2h_heap *heap, struct rtype_witness *ret)
+static size_t find_witnesses(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                             const struct exe_process *process, struct rtype_witness *ret)
 {
     size_t count = 0;
-    for (size_t i = 0; i < heap->types.count && count < WITNESSES; i++)
-        if (heap_find(heap, heap->types.data[i].address) == UINT32_MAX)
-            ret[count++] =
-                (struct rtype_witness){heap->types.data[i].address, heap->types.data[i].name};
+    for (size_t i = 0; i < heap->types.count && count < WITNESSES; i++) {
+        const uint64_t address = heap->types.data[i].address;
+        if (heap_find(heap, address) == UINT32_MAX && !is_of_plugin(exe, process, address))
+            ret[count++] = (struct rtype_witness){address, heap->types.data[i].name};
+    }
     return count;
 }
 
@@ -132,10 +207,9 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     _cleanup_(pcs_deinit) pc_vector pcs = {0};
     exe_unbind(exe);
     TRY(match_build(exe, heap));
-    TRY(match_functions(exe, heap, &process));
-    TRY(match_data(exe, heap, &process));
+    TRY(match_places(exe, heap, &process));
     process.witnesses = witnesses;
-    process.witness_count = find_witnesses(heap, witnesses);
+    process.witness_count = find_witnesses(exe, heap, &process, witnesses);
     /* Other dumps are not typed, so nobody asks for the variables of their frames. */
     if (process.has_data && heap->pointer_form == POINTERS_LISTED)
         TRY(find_pcs(heap, &pcs));
