@@ -58,6 +58,22 @@ struct series {
     struct g2h_heap *heap;
 };
 
+/* Loads the heap anew if the executable tells which release of Go wrote the dump and the dump does
+ * not: where spans end depends on it. */
+static struct g2h_error *load_by_release(const struct options *options,
+                                         struct conversion *conversion)
+{
+    enum { DUMPS_HAVE_VERSIONS = 17 };
+    bool is_guess;
+    const int release = g2h_exe_release(conversion->exe, &is_guess);
+    const struct g2h_heap_options heap_options = {options->threads, NULL, release};
+    if (!g2h_heap_lacks_release(conversion->heap) || release < DUMPS_HAVE_VERSIONS)
+        return NULL;
+    g2h_heap_destroy(conversion->heap);
+    conversion->heap = NULL;
+    return g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
+}
+
 /* Opens the executable, if there is one. If the file is no executable, or not that of the dump,
  * returns an error unless --untyped-ok allows to go on without types. */
 static struct g2h_error *open_exe(const struct options *options, const struct outputs *outputs,
@@ -70,9 +86,11 @@ static struct g2h_error *open_exe(const struct options *options, const struct ou
         error =
             outputs_check(outputs, g2h_exe_input(conversion->exe, 1), "executable's debug file");
     if (!error)
+        error = load_by_release(options, conversion);
+    if (!error)
         error = g2h_exe_match(conversion->exe, conversion->heap);
     if (!error) {
-        message_missing_in_exe(conversion->exe);
+        message_missing_in_exe(conversion->exe, conversion->heap);
         return NULL;
     }
     if (error->code != G2H_ERROR_NOT_EXE || !options->untyped_ok)
@@ -117,7 +135,7 @@ static struct g2h_error *open_redaction(const struct options *options, struct se
 static struct g2h_error *load(const struct options *options, const char *path,
                               const struct g2h_progress *progress, struct conversion *conversion)
 {
-    const struct g2h_heap_options heap_options = {options->threads, progress};
+    const struct g2h_heap_options heap_options = {options->threads, progress, 0};
     struct g2h_error *error = origin_open(options, path, progress, &conversion->origin);
     conversion->input = conversion->origin.input;
     conversion->exe = conversion->origin.exe;

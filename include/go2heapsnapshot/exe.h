@@ -127,6 +127,11 @@ G2H_PUBLIC enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe);
  * variables can have them; 0 before it is matched. */
 G2H_PUBLIC size_t g2h_exe_type_count(const struct g2h_exe *exe);
 
+/* Returns the N of go1.N, the release of Go that built the executable, or 0 if it is not known. If
+ * the version in the file does not name it ("unknown", as obfuscators write it, "devel +hash"), it
+ * is guessed by the functions and structures of the runtime, and *ret_is_guess is true. */
+G2H_PUBLIC int g2h_exe_release(const struct g2h_exe *exe, bool *ret_is_guess);
+
 /* Returns a file that is read: the executable itself (index 0), or its separate debug file (index
  * 1), NULL if there is none. */
 G2H_PUBLIC const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsigned index);

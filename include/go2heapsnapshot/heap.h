@@ -20,6 +20,7 @@ struct g2h_heap;
 struct g2h_heap_options {
     unsigned threads;                    /* 0: one per processor */
     const struct g2h_progress *progress; /* may be NULL */
+    int release; /* the N of go1.N of a dump whose version does not name it; 0: not known */
 };
 
 /*
@@ -37,6 +38,10 @@ G2H_PUBLIC void g2h_heap_destroy(struct g2h_heap *heap);
 /* Returns why the dump could not be read to its end, with file, offset and record; NULL if it was
  * read to its end. The heap owns the error. */
 G2H_PUBLIC const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap);
+
+/* Returns whether the dump has a version of Go that names no release ("unknown", "devel +hash"), so
+ * that options.release would tell more. */
+G2H_PUBLIC bool g2h_heap_lacks_release(const struct g2h_heap *heap);
 
 /* Returns whether the whole dump was read and is valid: no damage, no truncated gzip stream, no
  * object left out as damaged. */

@@ -1,6 +1,7 @@
 /* release; see release.h. */
 #include "base/release.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool go_release_has_experiment(const char *version, const char *name)
@@ -25,4 +26,14 @@ struct go_release go_release_parse(const char *version)
     release.no_sync_hash_trie = go_release_has_experiment(version, "nosynchashtriemap");
     release.split_groups = go_release_has_experiment(version, "mapsplitgroup");
     return release;
+}
+
+char *go_release_guessed(const char *version, int size, int minor)
+{
+    static const char none[] = "unknown";
+    char *text;
+    const int status = asprintf(&text, "%.*s (read as go1.%d)",
+                                size > 0 ? size : (int)sizeof(none) - 1, size > 0 ? version : none,
+                                minor);
+    return status < 0 ? NULL : text;
 }

@@ -17,4 +17,8 @@ struct go_release go_release_parse(const char *version);
  * "greenteagc". */
 bool go_release_has_experiment(const char *version, const char *name);
 
+/* Returns a version that names no release, of size bytes, with the one that it is read as: "unknown
+ * (read as go1.27)". The caller frees it; NULL if memory runs out. */
+char *go_release_guessed(const char *version, int size, int minor);
+
 #endif

@@ -61,8 +61,15 @@ void message_untyped(const struct g2h_error *error)
     say("go2heapsnapshot: warning: %s; going on without types", error->message);
 }
 
-void message_missing_in_exe(const struct g2h_exe *exe)
+void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap)
 {
+    const int named = go_release_parse(g2h_heap_go_version(heap)).minor;
+    bool is_guess;
+    const int release = g2h_exe_release(exe, &is_guess);
+    if (is_guess)
+        say("go2heapsnapshot: note: %s: its version names no release of Go; types are read as go1.%d "
+            "has them, by its runtime",
+            g2h_exe_path(exe), named > 0 ? named : release);
     const bool has_names = g2h_exe_variable_count(exe) > 0;
     const char *missing = NULL, *cost = "what only they lead to may stay untyped";
     if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE && has_names)

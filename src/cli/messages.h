@@ -27,8 +27,8 @@ void message_no_base_exe(void);
 /* Says that the executable is not used, and why. */
 void message_untyped(const struct g2h_error *error);
 
-/* Says what the executable lacks, and what that costs; nothing if it has all. */
-void message_missing_in_exe(const struct g2h_exe *exe);
+/* Says what the executable of a heap lacks, and what that costs; nothing if it has all. */
+void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap);
 
 /* Says how long a live process stood still, and which parts of a process or core file are missing;
  * says nothing of a dump. */

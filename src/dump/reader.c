@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "dump/foreign.h"
 #include "dump/layout.h"
@@ -580,8 +581,8 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
             return false;
         snprintf(ret->arch, sizeof(ret->arch), "%.*s",
                  arch.size < sizeof(ret->arch) ? (int)arch.size : 0, (const char *)arch.data);
-        bool is_version = (string.size > 2 && memcmp(string.data, "go", 2) == 0) ||
-                          (string.size >= 5 && memcmp(string.data, "devel", 5) == 0);
+        const bool is_version = bytes_begin(string, "go") || bytes_begin(string, "devel") ||
+                                memmem(string.data, (size_t)string.size, "(read as go1.", 13);
         *(is_version ? &ret->version : &ret->experiment) = string;
     } else if (form != PARAMS_2013) {
         if (!read_uvarint(reader, &thechar) || !read_bytes(reader, &ret->experiment))

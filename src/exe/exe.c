@@ -11,7 +11,6 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
-#include "base/cursor.h"
 #include "base/memory.h"
 #include "base/scope.h"
 #include "exe/debugfile.h"
@@ -32,9 +31,7 @@ struct g2h_exe {
     struct g2h_input *debug_input; /* its separate debug file; NULL: there is none */
     struct image debug_image;
     struct pclntab pclntab;
-    struct g2h_bytes version; /* empty: not known */
-    struct g2h_bytes module;  /* path of the main module; empty: not known */
-    bool is_plugin;
+    struct built_by built_by;
     VECTOR(struct variable) variables; /* ascending */
     struct moduledata moduledata;      /* all 0: not found */
     /* These fields depend on the process; see exe_bind(). */
@@ -80,86 +77,6 @@ bool exe_is_go(const char *path)
 static bool has_dwarf(const struct image *image)
 {
     return image_section(image, ".debug_info") != NULL;
-}
-
-/* Returns the text of the Go string whose pointer and length are at an address; it is empty if the
- * file does not have it. */
-static struct g2h_bytes string_at(const struct image *image, uint64_t address)
-{
-    const uint64_t word = image->is_64 ? 8 : 4;
-    const uint8_t *at = image_at(image, address, 2 * word);
-    if (!at)
-        return bytes_none;
-    const uint64_t size = image_word(image, at + word);
-    const uint8_t *data = image_at(image, image_word(image, at), size);
-    return data ? (struct g2h_bytes){data, size} : bytes_none;
-}
-
-/* Returns the build information, from its header on. It is at the start of its own section or,
- * in PE, which has no such section, somewhere near the start of .data. It is empty if there is
- * none. */
-static struct g2h_bytes find_build_info(const struct image *image)
-{
-    static const char magic[] = "\xff Go buildinf:";
-    const bool is_pe = image->format == IMAGE_PE;
-    const struct image_section *section = image_section(image, is_pe ? ".data" : ".go.buildinfo");
-    const uint64_t searched = is_pe ? 65536 : 1, aligned = 16;
-    for (uint64_t at = 0;
-         section && at < searched && section->data.size > at && section->data.size - at >= 32;
-         at += aligned)
-        if (memcmp(section->data.data + at, magic, sizeof(magic) - 1) == 0)
-            return (struct g2h_bytes){section->data.data + at, section->data.size - at};
-    return bytes_none;
-}
-
-/* Takes a text that follows its length. Returns false if there are fewer bytes. */
-static bool take_text(struct cursor *cursor, struct g2h_bytes *ret)
-{
-    uint64_t size;
-    if (!cursor_uvarint(cursor, &size) || size > cursor_left(cursor))
-        return false;
-    *ret = (struct g2h_bytes){cursor->at, size};
-    cursor->at += size;
-    return true;
-}
-
-/* Finds the version and the modules, as debug/buildinfo does; each is empty if it is not found.
- * From Go 1.18 on, both follow the 32-byte header, each behind its length; from 1.13 on, the header
- * has pointers to strings; before, only a variable of the runtime has the version. */
-static void read_build_info(const struct image *image, struct g2h_bytes *ret_version,
-                            struct g2h_bytes *ret_modules)
-{
-    const struct g2h_bytes header = find_build_info(image);
-    struct image_symbol symbol;
-    *ret_version = *ret_modules = bytes_none;
-    if (header.size == 0) {
-        if (image_symbol_named(image, "runtime.buildVersion", &symbol))
-            *ret_version = string_at(image, symbol.address);
-        return;
-    }
-    if ((header.data[15] & 2) == 0) {
-        const uint64_t word = header.data[14] == 4 ? 4 : 8;
-        *ret_version = string_at(image, image_word(image, header.data + 16));
-        *ret_modules = string_at(image, image_word(image, header.data + 16 + word));
-        return;
-    }
-    struct cursor cursor = {header.data + 32, header.data + header.size};
-    if (take_text(&cursor, ret_version))
-        take_text(&cursor, ret_modules);
-}
-
-/* Returns the path of the main module: "mod", a tab, the path, a tab and more on a line of the text
- * that debug.ReadBuildInfo() parses. */
-static struct g2h_bytes main_module(struct g2h_bytes modules)
-{
-    static const char begin[] = "\nmod\t";
-    const size_t size = sizeof(begin) - 1;
-    const uint8_t *at = memmem(modules.data, (size_t)modules.size, begin, size);
-    if (!at)
-        return bytes_none;
-    at += size;
-    const uint8_t *tab = memchr(at, '\t', (size_t)(modules.data + modules.size - at));
-    return tab ? (struct g2h_bytes){at, (uint64_t)(tab - at)} : bytes_none;
 }
 
 /* Returns the executable's image if it has symbols or there is no separate debug file; otherwise
@@ -214,11 +131,8 @@ static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
         TRY(image_find_debug_file(&exe->image, DEBUGFILE_DIRECTORY, &exe->debug_input,
                                   &exe->debug_image));
     TRY(collect_variables(exe));
-    struct g2h_bytes modules;
-    read_build_info(&exe->image, &exe->version, &modules);
-    exe->module = main_module(modules);
-    exe->is_plugin = bytes_contain(modules, "\nbuild\t-buildmode=plugin\n");
     moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
+    built_by_find(&exe->image, symbol_image(exe), &exe->pclntab, &exe->moduledata, &exe->built_by);
     return NULL;
 }
 
@@ -268,12 +182,23 @@ const struct moduledata *exe_module(const struct g2h_exe *exe)
 
 struct g2h_bytes exe_version(const struct g2h_exe *exe)
 {
-    return exe->version;
+    return exe->built_by.version;
+}
+
+const struct built_by *exe_built_by(const struct g2h_exe *exe)
+{
+    return &exe->built_by;
+}
+
+int g2h_exe_release(const struct g2h_exe *exe, bool *ret_is_guess)
+{
+    *ret_is_guess = exe->built_by.is_guess;
+    return exe->built_by.minor;
 }
 
 bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function)
 {
-    const struct g2h_bytes module = exe ? exe->module : bytes_none;
+    const struct g2h_bytes module = exe ? exe->built_by.module : bytes_none;
     if (bytes_begin(function, "main."))
         return true;
     return module.size > 0 && function.size > module.size &&
@@ -283,7 +208,7 @@ bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function)
 
 bool g2h_exe_is_plugin(const struct g2h_exe *exe)
 {
-    return exe->is_plugin;
+    return exe->built_by.is_plugin;
 }
 
 struct image *exe_dwarf_image(struct g2h_exe *exe)

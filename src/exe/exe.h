@@ -11,6 +11,7 @@
 
 #include <go2heapsnapshot/exe.h>
 
+#include "exe/built_by.h"
 #include "exe/dwarf_info.h"
 #include "exe/image.h"
 #include "exe/pclntab.h"
@@ -32,6 +33,9 @@ const struct pclntab *exe_pclntab(const struct g2h_exe *exe);
 /* Returns the release of Go that built the executable, "go1.27.4"; it is empty if it is not
  * known. */
 struct g2h_bytes exe_version(const struct g2h_exe *exe);
+
+/* Returns what built the executable. */
+const struct built_by *exe_built_by(const struct g2h_exe *exe);
 
 /* Returns the image that has the sections of DWARF: the executable's or that of its separate debug
  * file, whose addresses are the same. Returns NULL if neither has any. The image is not constant:

@@ -8,15 +8,16 @@
  * of a start and an end. */
 struct layout {
     uint8_t text, data, bss, end, gcdata, types, etypes, gofunc; /* gofunc 0: there is none */
+    uint8_t since;                                               /* the first release: go1.N */
 };
 
 /* The newest first: where a newer layout fits, an older one may seem to fit as well, but not the
  * other way round. */
 static const struct layout layouts[] = {
-    {22, 26, 28, 34, 35, 37, 39, 43}, /* 1.27: typedesclen before etypes */
-    {22, 26, 28, 34, 35, 37, 38, 40}, /* 1.20 to 1.26: covctrs before end */
-    {22, 26, 28, 32, 33, 35, 36, 38}, /* 1.16 to 1.19: pclntab in five parts; gofunc from 1.18 */
-    {12, 16, 18, 22, 23, 25, 26, 0},  /* 1.7 to 1.15 */
+    {22, 26, 28, 34, 35, 37, 39, 43, 27}, /* 1.27: typedesclen before etypes */
+    {22, 26, 28, 34, 35, 37, 38, 40, 20}, /* 1.20 to 1.26: covctrs before end */
+    {22, 26, 28, 32, 33, 35, 36, 38, 16}, /* 1.16 to 1.19: pclntab in five parts; gofunc from 1.18 */
+    {12, 16, 18, 22, 23, 25, 26, 0, 7},  /* 1.7 to 1.15 */
 };
 enum { WORDS = 44 }; /* all fields that are read are among these first words */
 
@@ -30,6 +31,7 @@ static bool read_as(const struct layout *layout, const uint64_t *words, struct m
         .edata = words[layout->data + 1],
         .bss = words[layout->bss],
         .ebss = words[layout->bss + 1],
+        .since = layout->since,
         .types = words[layout->types],
         .etypes = words[layout->etypes],
         .gofunc = layout->gofunc > 0 ? words[layout->gofunc] : 0,

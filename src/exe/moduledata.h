@@ -17,6 +17,7 @@ struct moduledata {
     uint64_t data, edata;
     uint64_t bss, ebss;
     uint64_t types, etypes;
+    int since;       /* the first release whose layout it has: the N of go1.N */
     uint64_t gofunc; /* the offsets of functions' data count from here; from Go 1.18 on */
 };
 

@@ -184,6 +184,18 @@ struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *imag
 
 /* ---- asking ---- */
 
+int pclntab_since(const struct pclntab *pclntab)
+{
+    switch (pclntab->version) {
+    case PCLNTAB_GO12:
+        return 2;
+    case PCLNTAB_GO116:
+        return 16;
+    default:
+        return pclntab_has_start_lines(pclntab) ? 20 : 18;
+    }
+}
+
 uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
 {
     uint64_t first = number(pclntab, pclntab->functab, pclntab->entry_size);

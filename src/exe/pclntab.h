@@ -35,6 +35,9 @@ struct pclntab {
 /* Finds and checks the table. Error: G2H_ERROR_NOT_EXE. */
 struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *image);
 
+/* Returns the N of go1.N, the first release whose tables have this layout. */
+int pclntab_since(const struct pclntab *pclntab);
+
 /* Returns the distance from the first function to the one of an index. index <= count; for count it
  * returns the distance to the end of the text. */
 uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index);

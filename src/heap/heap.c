@@ -69,6 +69,11 @@ const char *g2h_heap_warning(const struct g2h_heap *heap)
     return g2h_reader_warning(heap->reader);
 }
 
+bool g2h_heap_lacks_release(const struct g2h_heap *heap)
+{
+    return heap->go_minor == 0 && (*heap->go_version || heap->params.experiment.size > 0);
+}
+
 const char *g2h_heap_go_version(const struct g2h_heap *heap)
 {
     return heap->go_version;

@@ -38,6 +38,7 @@ struct loader {
     struct window *windows;    /* the file from its first object on; NULL: nothing is read ahead */
     size_t window_count, next_window;
     uint64_t *window_begins; /* offsets, and the end of the last window */
+    int release;             /* of a dump that does not name it; 0: not known */
     uint64_t records_ahead;  /* number of objects in the windows */
     chunk_vector chunks;     /* the chunks that were taken over, in file order */
 };
@@ -187,6 +188,20 @@ static struct g2h_error *read_objects(struct loader *loader)
 
 /* ---- other records ---- */
 
+/* Completes a version that names no release, which may look like experiments. */
+static struct g2h_error *guess_version(struct g2h_heap *heap, int release)
+{
+    const struct g2h_params *params = &heap->params;
+    const struct g2h_bytes text = params->version.size > 0 ? params->version : params->experiment;
+    char *guessed = go_release_guessed((const char *)text.data,
+                                       text.size < 256 ? (int)text.size : 256, release);
+    TRY_MEMORY(guessed);
+    free(heap->go_version);
+    heap->go_version = guessed;
+    heap->go_minor = release;
+    return NULL;
+}
+
 static struct g2h_error *add_params(struct loader *loader, const struct g2h_params *params)
 {
     struct g2h_heap *heap = loader->heap;
@@ -196,6 +211,8 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
     if (!heap->go_version)
         return &error_no_memory;
     heap->go_minor = go_release_parse(heap->go_version).minor;
+    if (loader->release > 0 && g2h_heap_lacks_release(heap))
+        TRY(guess_version(heap, loader->release));
     heap->span_tail = span_tail_of_version(heap->go_version, heap->go_minor);
     return NULL;
 }
@@ -447,6 +464,7 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
     slot_classes_init(&heap->slot_classes, heap);
     heap->fields = reader_object_fields(heap->reader);
     loader.progress = options ? options->progress : NULL;
+    loader.release = options ? options->release : 0;
     loader.threads = options && options->threads ? options->threads : workers_available();
     loader.reader = run_reader_create(heap);
     TRY(loader.reader ? load(&loader) : &error_no_memory);

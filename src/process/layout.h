@@ -180,6 +180,7 @@ bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machin
  * release, if the table does not have this one); even so, *ret has the fields that were found.
  * Error: G2H_ERROR_MEMORY; damaged DWARF is no error.
  */
-struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct layout *ret, bool *ret_found);
+struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct g2h_bytes release, struct layout *ret,
+                                  bool *ret_found);
 
 #endif

@@ -133,11 +133,12 @@ static void read_units(struct dies *dies, struct layout *layout)
 
 /* Returns whether all fields were found that the release has in the table; for a release that the
  * table does not have, all that the newest release has. */
-static bool is_complete(const struct g2h_exe *exe, const struct layout *layout)
+static bool is_complete(const struct g2h_exe *exe, struct g2h_bytes release,
+                        const struct layout *layout)
 {
     const uint16_t machine = exe_image(exe)->machine;
     struct layout known;
-    if (!layout_of_release(exe_version(exe), false, machine, &known) &&
+    if (!layout_of_release(release, false, machine, &known) &&
         !layout_of_release(bytes_none, true, machine, &known))
         return false;
     for (int i = 0; i < LAYOUT_FIELDS; i++)
@@ -146,7 +147,8 @@ static bool is_complete(const struct g2h_exe *exe, const struct layout *layout)
     return true;
 }
 
-struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct layout *ret, bool *ret_found)
+struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct g2h_bytes release, struct layout *ret,
+                                  bool *ret_found)
 {
     struct image *image = exe_dwarf_image(exe);
     _cleanup_(dies_deinit) struct dies dies = {.steps_left = 0};
@@ -157,6 +159,6 @@ struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct layout *ret, bool 
     TRY(dies_init(&dies, image));
     dies.steps_left = dies.info.size * STEPS;
     read_units(&dies, ret);
-    *ret_found = is_complete(exe, ret);
+    *ret_found = is_complete(exe, release, ret);
     return NULL;
 }

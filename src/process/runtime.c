@@ -4,8 +4,10 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/release.h"
 #include "base/scope.h"
+#include "process/layout_table.h"
 #include "process/loaded.h"
 
 /* ---- reading ---- */
@@ -119,26 +121,27 @@ static struct g2h_error *check_executable(struct runtime *runtime, const struct 
     return NULL;
 }
 
-static struct g2h_error *find_version(struct runtime *runtime)
+/* Sets the release. If the version does not name it, the text of the version says both. */
+static struct g2h_error *set_release(struct runtime *runtime, int minor)
 {
     const struct g2h_bytes version = exe_version(runtime->exe);
-    runtime->version = malloc(version.size + 1);
-    TRY_MEMORY(runtime->version);
-    memcpy(runtime->version, version.data, version.size);
-    runtime->version[version.size] = '\0';
-    runtime->minor = go_release_parse(runtime->version).minor;
-    return NULL;
+    const int most = 256, size = version.size < (uint64_t)most ? (int)version.size : most;
+    free(runtime->version);
+    runtime->version = exe_built_by(runtime->exe)->is_guess
+                           ? go_release_guessed((const char *)version.data, size, minor)
+                           : strndup((const char *)version.data, (size_t)size);
+    runtime->minor = minor;
+    return runtime->version ? NULL : &error_no_memory;
 }
 
 /* ---- the layout ---- */
 
 static struct g2h_error *find_layout(struct runtime *runtime)
 {
-    enum { OLDEST = 19 };
-    const struct g2h_bytes version = exe_version(runtime->exe);
+    const struct g2h_bytes version = bytes_of(runtime->version);
     const uint16_t machine = runtime->process->machine;
-    TRY(layout_by_dwarf(runtime->exe, &runtime->layout, &runtime->by_dwarf));
-    if (runtime->minor != 0 && runtime->minor < OLDEST)
+    TRY(layout_by_dwarf(runtime->exe, version, &runtime->layout, &runtime->by_dwarf));
+    if (runtime->minor != 0 && runtime->minor < layout_oldest)
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: is of %s; heaps of processes are read from Go 1.19 on",
                             g2h_exe_path(runtime->exe), runtime->version);
@@ -391,15 +394,45 @@ static bool has_inline_marks(const struct runtime *runtime)
     return is_on || (!is_off && runtime_size(runtime, LAYOUT_SPAN_INLINE_MARK_BITS) == WITH_MARKS);
 }
 
-static struct g2h_error *find_all(struct runtime *runtime)
+/* Finds the runtime as a release has it. */
+static struct g2h_error *find_as(struct runtime *runtime, int minor)
 {
-    const struct image *image = exe_image(runtime->exe);
-    TRY(check_executable(runtime, image));
-    TRY(find_version(runtime));
+    runtime->missing = 0;
+    runtime->modules.count = 0;
+    TRY(set_release(runtime, minor));
     TRY(find_layout(runtime));
     TRY(find_moduledata(runtime));
     TRY(add_program(runtime));
-    TRY(runtime_explain(runtime->process, find_variables(runtime)));
+    return runtime_explain(runtime->process, find_variables(runtime));
+}
+
+/* Finds the runtime of a program whose version names no release: as the one that its functions are
+ * of or, if an obfuscator has renamed these, as the newest in whose layout its variables make
+ * sense. If none does, the error is that of the first. */
+static struct g2h_error *find_by_layout(struct runtime *runtime, const struct built_by *built_by)
+{
+    const int oldest = built_by->is_least && built_by->minor > layout_oldest ? built_by->minor
+                                                                             : layout_oldest,
+              guess = built_by->is_least ? layout_newest : built_by->minor;
+    struct g2h_error *first = find_as(runtime, guess);
+    for (int minor = layout_newest; first && minor >= oldest; minor--) {
+        if (first->code == G2H_ERROR_MEMORY || runtime->by_dwarf)
+            break;
+        if (minor == guess)
+            continue;
+        struct g2h_error *error = find_as(runtime, minor);
+        g2h_error_destroy(error ? error : first);
+        first = error ? first : NULL;
+    }
+    return first;
+}
+
+static struct g2h_error *find_all(struct runtime *runtime)
+{
+    const struct image *image = exe_image(runtime->exe);
+    const struct built_by *built_by = exe_built_by(runtime->exe);
+    TRY(check_executable(runtime, image));
+    TRY(built_by->is_guess ? find_by_layout(runtime, built_by) : find_as(runtime, built_by->minor));
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;
     runtime->has_inline_marks = has_inline_marks(runtime);
     runtime->specials_most = runtime->memory->bytes / 8;

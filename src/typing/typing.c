@@ -4,6 +4,7 @@
  */
 #include "typing/typing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,17 +53,19 @@ static struct g2h_error *collect_channels(struct typing *typing)
 }
 
 /* Returns the release of Go. Dumps name it from about 1.17 on; executables have named it for
- * longer. */
+ * longer, and where neither does, the runtime in the executable tells it. */
 static struct go_release release_of(const struct typing *typing)
 {
-    const char *version = g2h_heap_go_version(typing->heap);
-    char own[64];
-    struct g2h_bytes known = exe_version(typing->exe);
-    if (*version || known.size >= sizeof(own))
-        return go_release_parse(version);
-    memcpy(own, known.data, (size_t)known.size);
-    own[known.size] = '\0';
-    return go_release_parse(own);
+    struct go_release release = go_release_parse(g2h_heap_go_version(typing->heap));
+    char version[64];
+    const struct g2h_bytes built_by = exe_version(typing->exe);
+    if (release.minor > 0)
+        return release;
+    snprintf(version, sizeof(version), "%.*s", built_by.size < 64 ? (int)built_by.size : 64,
+             (const char *)built_by.data);
+    release = go_release_parse(version);
+    release.minor = exe_built_by(typing->exe)->minor;
+    return release;
 }
 
 /* Collects all types that objects may have. From here on no type is added. */

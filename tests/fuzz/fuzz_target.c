@@ -48,7 +48,7 @@ static struct g2h_error *open_exe(const char *path, const struct g2h_heap *heap,
     if (!error)
         error = g2h_exe_match(*ret, heap);
     if (!error)
-        message_missing_in_exe(*ret);
+        message_missing_in_exe(*ret, heap);
     return error;
 }
 

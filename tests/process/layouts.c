@@ -30,7 +30,7 @@ int main(int argc, char **argv)
         return 2;
     struct g2h_error *error = g2h_exe_open(argv[1], &exe);
     if (!error && argc == 2)
-        error = layout_by_dwarf(exe, &layout, &found);
+        error = layout_by_dwarf(exe, exe_version(exe), &layout, &found);
     else if (!error)
         found = layout_of_release(exe_version(exe), false, exe_image(exe)->machine, &layout);
     if (error) {
