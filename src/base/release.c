@@ -32,8 +32,8 @@ char *go_release_guessed(const char *version, int size, int minor)
 {
     static const char none[] = "unknown";
     char *text;
-    const int status = asprintf(&text, "%.*s (read as go1.%d)",
-                                size > 0 ? size : (int)sizeof(none) - 1, size > 0 ? version : none,
-                                minor);
+    const int status =
+        asprintf(&text, "%.*s (read as go1.%d)", size > 0 ? size : (int)sizeof(none) - 1,
+                 size > 0 ? version : none, minor);
     return status < 0 ? NULL : text;
 }

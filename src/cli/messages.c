@@ -67,7 +67,8 @@ void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *he
     bool is_guess;
     const int release = g2h_exe_release(exe, &is_guess);
     if (is_guess)
-        say("go2heapsnapshot: note: %s: its version names no release of Go; types are read as go1.%d "
+        say("go2heapsnapshot: note: %s: its version names no release of Go; types are read as "
+            "go1.%d "
             "has them, by its runtime",
             g2h_exe_path(exe), named > 0 ? named : release);
     const bool has_names = g2h_exe_variable_count(exe) > 0;

@@ -1,9 +1,9 @@
 /*
  * built_by; see built_by.h.
  *
- * Obfuscators write "unknown" for the version, and a toolchain built from a checkout has "devel" and
- * a hash. The runtime is the same: which of its functions the program has tells the release, and
- * where an obfuscator has renamed these too, the layouts and the names of its own types tell at
+ * Obfuscators write "unknown" for the version, and a toolchain built from a checkout has "devel"
+ * and a hash. The runtime is the same: which of its functions the program has tells the release,
+ * and where an obfuscator has renamed these too, the layouts and the names of its own types tell at
  * least how old it is.
  */
 #include "exe/built_by.h"
@@ -30,21 +30,35 @@ static struct g2h_bytes string_at(const struct image *image, uint64_t address)
     return data ? (struct g2h_bytes){data, size} : bytes_none;
 }
 
-/* Returns the build information, from its header on. It is at the start of its own section or,
- * in PE, which has no such section, somewhere near the start of .data. It is empty if there is
- * none. */
-static struct g2h_bytes find_build_info(const struct image *image)
+/* Finds the build information in the first bytes of a section, from its header on. It is empty if
+ * there is none. */
+static struct g2h_bytes build_info_in(const struct image_section *section, uint64_t searched)
 {
-    static const char magic[] = "\xff Go buildinf:";
-    const bool is_pe = image->format == IMAGE_PE;
-    const struct image_section *section = image_section(image, is_pe ? ".data" : ".go.buildinfo");
-    const uint64_t searched = is_pe ? 65536 : 1, aligned = 16;
+    /* In two halves, so that this program's own executable does not have it. */
+    static const char magic[] = "\xff Go ", rest[] = "buildinf:";
+    const uint64_t aligned = 16, half = sizeof(magic) - 1;
     for (uint64_t at = 0;
          section && at < searched && section->data.size > at && section->data.size - at >= 32;
          at += aligned)
-        if (memcmp(section->data.data + at, magic, sizeof(magic) - 1) == 0)
+        if (memcmp(section->data.data + at, magic, half) == 0 &&
+            memcmp(section->data.data + at + half, rest, sizeof(rest) - 1) == 0)
             return (struct g2h_bytes){section->data.data + at, section->data.size - at};
     return bytes_none;
+}
+
+/* Returns the build information. It is at the start of its own section or, in PE, which has no such
+ * section, somewhere near the start of .data; without section headers, somewhere in the data. */
+static struct g2h_bytes find_build_info(const struct image *image)
+{
+    struct g2h_bytes info = bytes_none;
+    if (image->format == IMAGE_PE)
+        return build_info_in(image_section(image, ".data"), 65536);
+    if (image_section(image, ".go.buildinfo"))
+        return build_info_in(image_section(image, ".go.buildinfo"), 1);
+    for (size_t i = 0; i < image->section_count && info.size == 0; i++)
+        if (image->sections[i].name.size == 0 && (image->sections[i].flags & SHF_WRITE) != 0)
+            info = build_info_in(&image->sections[i], UINT64_MAX);
+    return info;
 }
 
 /* Takes a text that follows its length. Returns false if there are fewer bytes. */
@@ -151,16 +165,21 @@ static bool has_type_text(const struct image *image, const struct moduledata *mo
     return types && memmem(types, (size_t)size, text, strlen(text)) != NULL;
 }
 
-/* Returns the oldest release that has the layouts of the executable. */
-static int oldest_with_layouts(const struct image *image, const struct pclntab *pclntab,
-                               const struct moduledata *moduledata)
+/* Finds the oldest and the newest release that have the structures of the executable. */
+static void guess_by_structures(const struct image *image, const struct pclntab *pclntab,
+                                const struct moduledata *moduledata, struct built_by *ret)
 {
-    enum { WITH_SWISS_MAPS = 24 };
+    enum { NEW_MODULEDATA = 27, SWISS_MAPS = 24, ANY = 1000 };
     const int by_table = pclntab_since(pclntab);
-    const int oldest = moduledata->since > by_table ? moduledata->since : by_table;
-    return oldest < WITH_SWISS_MAPS && has_type_text(image, moduledata, "map.group[")
-               ? WITH_SWISS_MAPS
-               : oldest;
+    ret->minor = moduledata->since > by_table ? moduledata->since : by_table;
+    ret->newest =
+        moduledata->since == 0 || moduledata->since == NEW_MODULEDATA ? ANY : NEW_MODULEDATA - 1;
+    if (ret->newest == ANY)
+        return;
+    if (has_type_text(image, moduledata, "map.group["))
+        ret->minor = ret->minor > SWISS_MAPS ? ret->minor : SWISS_MAPS;
+    else if (has_type_text(image, moduledata, "map.bucket["))
+        ret->newest = SWISS_MAPS - 1;
 }
 
 void built_by_find(const struct image *image, const struct image *symbols,
@@ -180,11 +199,12 @@ void built_by_find(const struct image *image, const struct image *symbols,
         if (ret->minor > 0)
             ret->version = own;
     }
+    ret->newest = ret->minor;
     if (ret->minor > 0)
         return;
     ret->is_guess = true;
     ret->minor = release_of_functions(pclntab);
-    ret->is_least = ret->minor == 0;
-    if (ret->is_least)
-        ret->minor = oldest_with_layouts(image, pclntab, moduledata);
+    ret->newest = ret->minor;
+    if (ret->minor == 0)
+        guess_by_structures(image, pclntab, moduledata, ret);
 }

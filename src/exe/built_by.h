@@ -10,7 +10,8 @@ struct built_by {
     bool is_plugin;           /* -buildmode=plugin */
     int minor;                /* the N of go1.N; 0: not known */
     bool is_guess;            /* the version does not name it */
-    bool is_least;            /* it may be a later one: only structures tell, no functions */
+    int newest;               /* it may be a later one, up to this: only structures tell, no names
+                                 of functions; else it is minor */
 };
 
 /* Finds out what built an executable; symbols is the image that has its symbols. */

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/scope.h"
 #include "exe/image_file.h"
 
@@ -21,6 +22,104 @@ static void read_section(const struct image *image, const uint8_t *at, struct im
         ret->data = image_file_range(image, offset, ret->size);
 }
 
+/* ---- files without section headers ---- */
+
+/* A program header, in the terms of elf.h. */
+struct segment {
+    uint32_t type, flags;
+    uint64_t offset, address, file_size, memory_size;
+};
+
+static struct segment read_segment(const struct image *image, const uint8_t *at)
+{
+    const bool wide = image->is_64;
+    return (struct segment){
+        .type = image_u32(image, at),
+        .flags = image_u32(image, at + (wide ? 4 : 24)),
+        .offset = image_word(image, at + (wide ? 8 : 4)),
+        .address = image_word(image, at + (wide ? 16 : 8)),
+        .file_size = image_word(image, at + (wide ? 32 : 16)),
+        .memory_size = image_word(image, at + (wide ? 40 : 20)),
+    };
+}
+
+/* Makes a section without a name of a segment that is loaded. */
+static struct image_section section_of(const struct image *image, const struct segment *segment)
+{
+    return (struct image_section){
+        .name = bytes_none,
+        .data = image_file_range(image, segment->offset, segment->file_size),
+        .type = SHT_PROGBITS,
+        .flags = SHF_ALLOC | ((segment->flags & PF_W) != 0 ? SHF_WRITE : 0u) |
+                 ((segment->flags & PF_X) != 0 ? SHF_EXECINSTR : 0u),
+        .address = segment->address,
+        .size = segment->memory_size,
+    };
+}
+
+/* Finds the bytes at an address of the sections so far. */
+static struct g2h_bytes bytes_at(const struct image *image, size_t count, uint64_t address,
+                                 uint64_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct image_section *section = &image->sections[i];
+        const uint64_t offset = address - section->address;
+        if (address >= section->address && offset <= section->data.size &&
+            size <= section->data.size - offset)
+            return (struct g2h_bytes){section->data.data + offset, size};
+    }
+    return bytes_none;
+}
+
+/* Makes a section of the relocations that the dynamic segment names. */
+static struct image_section relocations_of(const struct image *image, size_t count,
+                                           const struct segment *dynamic)
+{
+    const size_t word = image->is_64 ? 8 : 4;
+    const struct g2h_bytes list = image_file_range(image, dynamic->offset, dynamic->file_size);
+    uint64_t address = 0, size = 0;
+    for (uint64_t at = 0; list.size - at >= 2 * word; at += 2 * word) {
+        const uint64_t tag = image_word(image, list.data + at),
+                       value = image_word(image, list.data + at + word);
+        if (tag == DT_RELA)
+            address = value;
+        else if (tag == DT_RELASZ)
+            size = value;
+    }
+    return (struct image_section){.name = bytes_none,
+                                  .data = bytes_at(image, count, address, size),
+                                  .type = SHT_RELA,
+                                  .flags = SHF_ALLOC};
+}
+
+/* Reads the program headers of a file whose section headers have been removed (sstrip, packers). */
+static struct g2h_error *read_segments(struct image *image)
+{
+    const bool wide = image->is_64;
+    const uint8_t *header = image->file.data;
+    const uint64_t offset = image_word(image, header + (wide ? 32 : 28));
+    const uint16_t entry = image_u16(image, header + (wide ? 54 : 42));
+    const uint16_t count = image_u16(image, header + (wide ? 56 : 44));
+    const struct g2h_bytes table = image_file_range(image, offset, (uint64_t)entry * count);
+    struct segment dynamic = {0};
+    if (table.size == 0 || entry < (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+        return image_file_refuse(image, "has neither section headers nor program headers");
+    TRY(image_file_add_sections(image, (size_t)count + 1));
+    size_t loaded = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct segment segment = read_segment(image, table.data + i * entry);
+        if (segment.type == PT_LOAD)
+            image->sections[loaded++] = section_of(image, &segment);
+        else if (segment.type == PT_DYNAMIC)
+            dynamic = segment;
+    }
+    image->sections[loaded] = relocations_of(image, loaded, &dynamic);
+    image->section_count = image->symbol_table = loaded + 1;
+    return NULL;
+}
+
+/* ---- sections ---- */
+
 static struct g2h_error *read_sections(struct image *image)
 {
     const bool wide = image->is_64;
@@ -30,7 +129,9 @@ static struct g2h_error *read_sections(struct image *image)
     const uint16_t count = image_u16(image, header + (wide ? 60 : 48));
     const uint16_t names = image_u16(image, header + (wide ? 62 : 50));
     struct g2h_bytes table = image_file_range(image, offset, (uint64_t)entry * count);
-    if (count == 0 || table.size == 0 || entry < (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+    if (count == 0)
+        return read_segments(image);
+    if (table.size == 0 || entry < (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
         return image_file_refuse(image, "has no section headers");
     TRY(image_file_add_sections(image, count));
     _cleanup_free_ uint32_t *name_offsets = calloc(count, sizeof(*name_offsets));

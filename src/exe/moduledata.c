@@ -16,8 +16,9 @@ struct layout {
 static const struct layout layouts[] = {
     {22, 26, 28, 34, 35, 37, 39, 43, 27}, /* 1.27: typedesclen before etypes */
     {22, 26, 28, 34, 35, 37, 38, 40, 20}, /* 1.20 to 1.26: covctrs before end */
-    {22, 26, 28, 32, 33, 35, 36, 38, 16}, /* 1.16 to 1.19: pclntab in five parts; gofunc from 1.18 */
-    {12, 16, 18, 22, 23, 25, 26, 0, 7},  /* 1.7 to 1.15 */
+    {22, 26, 28, 32, 33, 35, 36, 38,
+     16},                               /* 1.16 to 1.19: pclntab in five parts; gofunc from 1.18 */
+    {12, 16, 18, 22, 23, 25, 26, 0, 7}, /* 1.7 to 1.15 */
 };
 enum { WORDS = 44 }; /* all fields that are read are among these first words */
 

@@ -7,6 +7,7 @@
 #include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "exe/not_go.h"
 
 static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_GO118 = 0xfffffff0,
                       MAGIC_GO120 = 0xfffffff1;
@@ -49,12 +50,114 @@ static uint64_t header_word(const struct pclntab *pclntab, unsigned index)
     return number(pclntab, 8 + (uint64_t)index * pclntab->pointer_size, pclntab->pointer_size);
 }
 
-static bool read_header(struct pclntab *pclntab)
+/* ---- layouts ---- */
+
+/* Returns the offset in the table of a function's record. */
+static uint64_t record_at(const struct pclntab *pclntab, uint64_t index)
+{
+    uint64_t offset = number(pclntab, pclntab->functab + (2 * index + 1) * pclntab->entry_size,
+                             pclntab->entry_size);
+    return pclntab->version == PCLNTAB_GO12 ? offset : pclntab->functab + offset;
+}
+
+static bool read_go12(struct pclntab *pclntab)
+{
+    pclntab->version = PCLNTAB_GO12;
+    pclntab->functab = 8 + pclntab->pointer_size;
+    if (pclntab->count > pclntab->table.size)
+        return false;
+    pclntab->files =
+        number(pclntab, pclntab->functab + (2 * pclntab->count + 1) * pclntab->pointer_size, 4);
+    return true;
+}
+
+/* Reads the offsets of the table's parts; first is the index of the first one in the header. */
+static void read_parts(struct pclntab *pclntab, unsigned first)
+{
+    pclntab->names = header_word(pclntab, first);
+    pclntab->cus = header_word(pclntab, first + 1);
+    pclntab->files = header_word(pclntab, first + 2);
+    pclntab->pcs = header_word(pclntab, first + 3);
+    pclntab->functab = header_word(pclntab, first + 4);
+}
+
+static void read_go116(struct pclntab *pclntab)
+{
+    pclntab->version = PCLNTAB_GO116;
+    read_parts(pclntab, 2);
+}
+
+enum { RECORD_GO118 = 40, RECORD_GO120 = 44 /* with startLine */ };
+
+static void read_go118(struct pclntab *pclntab, unsigned record_size)
+{
+    pclntab->version = PCLNTAB_GO118;
+    read_parts(pclntab, 3); /* after textStart */
+    pclntab->entry_size = 4;
+    pclntab->record_size = record_size;
+}
+
+/* Returns whether the parts follow each other, as the linker writes them, the first one behind a
+ * header of this many words. */
+static bool has_parts(const struct pclntab *pclntab, unsigned words)
+{
+    const uint64_t header = 8 + (uint64_t)words * pclntab->pointer_size, aligned = 32;
+    return pclntab->names >= header && pclntab->names < header + aligned &&
+           pclntab->names < pclntab->cus && pclntab->cus < pclntab->files &&
+           pclntab->files < pclntab->pcs && pclntab->pcs < pclntab->functab &&
+           pclntab->functab < pclntab->table.size;
+}
+
+/* Returns whether each of the first functions' records ends where the next one begins. */
+static bool has_records(const struct pclntab *pclntab)
+{
+    struct pclntab_function function;
+    for (uint64_t i = 0; i + 1 < pclntab->count && i < 64; i++) {
+        if (!pclntab_function(pclntab, i, &function))
+            return false;
+        const uint64_t end = record_at(pclntab, i) + pclntab->record_size +
+                             4 * ((uint64_t)function.pcdata_count + function.funcdata_count);
+        const uint64_t next = record_at(pclntab, i + 1);
+        if (next < end || next - end >= pclntab->pointer_size)
+            return false;
+    }
+    return true;
+}
+
+/* Reads the table of a program whose magic number an obfuscator has replaced. Nothing else in the
+ * header differs, and the layout is the one that fits. */
+static bool read_obfuscated(struct pclntab *pclntab)
+{
+    read_go118(pclntab, RECORD_GO120);
+    if (has_parts(pclntab, 8) && has_records(pclntab))
+        return true;
+    pclntab->record_size = RECORD_GO118;
+    if (has_parts(pclntab, 8) && has_records(pclntab))
+        return true;
+    pclntab->record_size = 0;
+    pclntab->entry_size = pclntab->pointer_size;
+    read_go116(pclntab);
+    return has_parts(pclntab, 7);
+}
+
+static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
+{
+    if (magic == MAGIC_GO12)
+        return read_go12(pclntab);
+    if (magic == MAGIC_GO116)
+        read_go116(pclntab);
+    else if (magic == MAGIC_GO118 || magic == MAGIC_GO120)
+        read_go118(pclntab, magic == MAGIC_GO118 ? RECORD_GO118 : RECORD_GO120);
+    else
+        return any_magic && read_obfuscated(pclntab);
+    return true;
+}
+
+static bool read_header(struct pclntab *pclntab, bool any_magic)
 {
     const uint8_t *header = at(pclntab, 0, 8);
     if (!header || header[4] != 0 || header[5] != 0)
         return false;
-    const uint32_t magic = image_u32(pclntab->image, header);
     pclntab->quantum = header[6];
     pclntab->pointer_size = header[7];
     if (pclntab->pointer_size != (pclntab->image->is_64 ? 8 : 4) ||
@@ -62,29 +165,8 @@ static bool read_header(struct pclntab *pclntab)
         return false;
     pclntab->count = header_word(pclntab, 0);
     pclntab->entry_size = pclntab->pointer_size;
-    if (magic == MAGIC_GO12) {
-        pclntab->version = PCLNTAB_GO12;
-        pclntab->functab = 8 + pclntab->pointer_size;
-        if (pclntab->count > pclntab->table.size)
-            return false;
-        pclntab->files =
-            number(pclntab, pclntab->functab + (2 * pclntab->count + 1) * pclntab->pointer_size, 4);
-    } else if (magic == MAGIC_GO116 || magic == MAGIC_GO118 || magic == MAGIC_GO120) {
-        const unsigned first = magic == MAGIC_GO116 ? 2 : 3; /* from 1.18 on after textStart */
-        pclntab->version = magic == MAGIC_GO116 ? PCLNTAB_GO116 : PCLNTAB_GO118;
-        pclntab->names = header_word(pclntab, first);
-        pclntab->cus = header_word(pclntab, first + 1);
-        pclntab->files = header_word(pclntab, first + 2);
-        pclntab->pcs = header_word(pclntab, first + 3);
-        pclntab->functab = header_word(pclntab, first + 4);
-        if (magic != MAGIC_GO116) {
-            pclntab->entry_size = 4;
-            pclntab->record_size = magic == MAGIC_GO118 ? 40 : 44; /* with startLine */
-        }
-    } else {
-        return false;
-    }
-    return pclntab->count > 0 &&
+    return read_layout(pclntab, image_u32(pclntab->image, header), any_magic) &&
+           pclntab->count > 0 &&
            pclntab->count <= pclntab->table.size / (2 * pclntab->entry_size) &&
            at(pclntab, pclntab->functab, (2 * pclntab->count + 1) * pclntab->entry_size) != NULL;
 }
@@ -93,11 +175,11 @@ static bool read_header(struct pclntab *pclntab)
 
 /* Returns whether a table can be read that begins at an offset of a section. */
 static bool try_at(struct pclntab *pclntab, const struct image *image,
-                   const struct image_section *section, uint64_t offset)
+                   const struct image_section *section, uint64_t offset, bool any_magic)
 {
     *pclntab = (struct pclntab){.image = image, .address = section->address + offset};
     pclntab->table = (struct g2h_bytes){section->data.data + offset, section->data.size - offset};
-    return read_header(pclntab);
+    return read_header(pclntab, any_magic);
 }
 
 static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
@@ -108,7 +190,7 @@ static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
         return false;
     const struct image_section *section = &image->sections[symbol.section];
     const uint64_t offset = symbol.address - section->address;
-    return offset < section->data.size && try_at(pclntab, image, section, offset);
+    return offset < section->data.size && try_at(pclntab, image, section, offset, true);
 }
 
 /* Returns whether data of the program has a word that points to an address, as
@@ -136,8 +218,9 @@ static bool is_ascending(const struct pclntab *pclntab)
     return true;
 }
 
-/* Finds the table by its magic number. A program may have tables of other programs as data. */
-static bool find_by_magic(struct pclntab *pclntab, const struct image *image)
+/* Finds the table by its magic number, or by its header alone if any number will do. A program may
+ * have tables of other programs as data. */
+static bool find_by_magic(struct pclntab *pclntab, const struct image *image, bool any_magic)
 {
     unsigned candidates = 16; /* each costs a pass over the data */
     for (size_t i = 0; i < image->section_count; i++) {
@@ -145,8 +228,8 @@ static bool find_by_magic(struct pclntab *pclntab, const struct image *image)
         if ((section->flags & SHF_ALLOC) == 0)
             continue;
         for (uint64_t at = 0; section->data.size - at >= 8; at += 4) {
-            if (image_u32(image, section->data.data + at) < MAGIC_GO118 ||
-                !try_at(pclntab, image, section, at) || !is_ascending(pclntab))
+            if ((!any_magic && image_u32(image, section->data.data + at) < MAGIC_GO118) ||
+                !try_at(pclntab, image, section, at, any_magic) || !is_ascending(pclntab))
                 continue;
             if (is_referenced(image, pclntab->address))
                 return true;
@@ -169,17 +252,16 @@ struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *imag
                                 "%s: holds debug information only: give the executable that it was "
                                 "taken from",
                                 image->path);
-        if (try_at(pclntab, image, section, 0))
+        if (try_at(pclntab, image, section, 0, true))
             return NULL;
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its table of functions (pclntab) has an unknown layout",
                             image->path);
     }
-    if (find_by_symbol(pclntab, image) || find_by_magic(pclntab, image))
+    if (find_by_symbol(pclntab, image) || find_by_magic(pclntab, image, false) ||
+        find_by_magic(pclntab, image, true))
         return NULL;
-    return error_create(G2H_ERROR_NOT_EXE,
-                        "%s: has no table of functions (pclntab): it is no Go program",
-                        image->path);
+    return not_go_refuse(image);
 }
 
 /* ---- asking ---- */
@@ -202,14 +284,6 @@ uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
     return number(pclntab, pclntab->functab + 2 * index * pclntab->entry_size,
                   pclntab->entry_size) -
            first;
-}
-
-/* Returns the offset in the table of a function's record. */
-static uint64_t record_at(const struct pclntab *pclntab, uint64_t index)
-{
-    uint64_t offset = number(pclntab, pclntab->functab + (2 * index + 1) * pclntab->entry_size,
-                             pclntab->entry_size);
-    return pclntab->version == PCLNTAB_GO12 ? offset : pclntab->functab + offset;
 }
 
 /* Returns a field, of 32 bits, of a function's record; field 0 follows the function's address,

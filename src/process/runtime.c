@@ -406,23 +406,36 @@ static struct g2h_error *find_as(struct runtime *runtime, int minor)
     return runtime_explain(runtime->process, find_variables(runtime));
 }
 
-/* Finds the runtime of a program whose version names no release: as the one that its functions are
- * of or, if an obfuscator has renamed these, as the newest in whose layout its variables make
- * sense. If none does, the error is that of the first. */
-static struct g2h_error *find_by_layout(struct runtime *runtime, const struct built_by *built_by)
+/* Returns whether the goroutines, as far as they say so, started with functions. */
+static bool has_starts(struct runtime *runtime)
 {
-    const int oldest = built_by->is_least && built_by->minor > layout_oldest ? built_by->minor
-                                                                             : layout_oldest,
-              guess = built_by->is_least ? layout_newest : built_by->minor;
-    struct g2h_error *first = find_as(runtime, guess);
-    for (int minor = layout_newest; first && minor >= oldest; minor--) {
-        if (first->code == G2H_ERROR_MEMORY || runtime->by_dwarf)
-            break;
-        if (minor == guess)
+    enum { LOOKED_AT = 64 };
+    struct runtime_slice allgs;
+    if (!runtime_slice_at(runtime, runtime->allgs, &allgs))
+        return false;
+    for (uint64_t i = 0; i < allgs.count && i < LOOKED_AT; i++) {
+        uint64_t g, start, function;
+        if (!memory_read(runtime->memory, allgs.data + 8 * i, 8, &g) ||
+            !runtime_peek(runtime, g, LAYOUT_G_STARTPC, &start) || start == 0)
             continue;
+        if (!runtime_function(runtime, start, &function) ||
+            runtime_function_entry(runtime, function) != start)
+            return false;
+    }
+    return true;
+}
+
+/* Finds the runtime of a program whose version and functions name no release: as the newest in
+ * whose layout its variables make sense. If none does, the error is that of the first. */
+static struct g2h_error *find_by_layout(struct runtime *runtime, int oldest, int newest)
+{
+    struct g2h_error *first = find_as(runtime, newest);
+    for (int minor = newest - 1; (first || !has_starts(runtime)) && minor >= oldest; minor--) {
+        if (runtime->by_dwarf || (first && first->code == G2H_ERROR_MEMORY))
+            break;
         struct g2h_error *error = find_as(runtime, minor);
-        g2h_error_destroy(error ? error : first);
-        first = error ? first : NULL;
+        g2h_error_destroy(error && first ? error : first);
+        first = error && first ? first : error;
     }
     return first;
 }
@@ -432,7 +445,10 @@ static struct g2h_error *find_all(struct runtime *runtime)
     const struct image *image = exe_image(runtime->exe);
     const struct built_by *built_by = exe_built_by(runtime->exe);
     TRY(check_executable(runtime, image));
-    TRY(built_by->is_guess ? find_by_layout(runtime, built_by) : find_as(runtime, built_by->minor));
+    const int oldest = built_by->minor > layout_oldest ? built_by->minor : layout_oldest,
+              newest = built_by->newest < layout_newest ? built_by->newest : layout_newest;
+    TRY(newest > oldest ? find_by_layout(runtime, oldest, newest)
+                        : find_as(runtime, built_by->minor));
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;
     runtime->has_inline_marks = has_inline_marks(runtime);
     runtime->specials_most = runtime->memory->bytes / 8;

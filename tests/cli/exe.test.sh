@@ -115,6 +115,21 @@ refused() {
 }
 refused "a text" "$top/Makefile" 'is no executable (ELF, Mach-O or PE)'
 refused "not Go" /bin/sh 'has no table of functions (pclntab): it is no Go program'
+refused "go2heapsnapshot itself" "$(command -v go2heapsnapshot)" 'has no table of functions (pclntab): it is no Go program'
+# marked TEXT [OFFSET]: makes the file marked of a program that is not Go, with a text put into it, or at its end.
+marked() {
+	cp /bin/sh marked
+	if [ $# -gt 1 ]; then printf "$1" | dd of=marked bs=1 seek="$2" conv=notrunc status=none; else printf "$1" >>marked; fi
+}
+other='it has another heap than programs of the toolchain of golang.org, and is not read'
+marked '\0libgo.so.21\0'
+refused "gccgo" marked "was built by gccgo; $other"
+marked '\0tinygo_startTask\0'
+refused "TinyGo" marked "was built by TinyGo; $other"
+marked '\xff Go buildinf:'
+refused "Go, without a pclntab" marked "its table of functions (pclntab) is not found; give --exe the executable as the linker wrote it, before a packer or obfuscator changed it"
+marked 'UPX!' 2000
+refused "UPX" marked "is packed by UPX; \`upx -d -o UNPACKED PACKED\` makes the executable for --exe of it"
 # Another build, in which a function of the dump has another name.
 sed 's/value\.gowrap1/value.gowrap2/g' app >other
 refused "another build" other 'is not the executable that wrote the dump: it has no function main.(*Server).value.gowrap1'

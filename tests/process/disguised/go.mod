@@ -1,0 +1,3 @@
+module disguised
+
+go 1.19
