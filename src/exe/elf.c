@@ -72,8 +72,8 @@ static struct g2h_bytes bytes_at(const struct image *image, size_t count, uint64
 }
 
 /* Makes a section of the relocations that the dynamic segment names. */
-static struct image_section relocations_of(const struct image *image, size_t count,
-                                           const struct segment *dynamic)
+static struct image_section named_relocations(const struct image *image, size_t count,
+                                              const struct segment *dynamic)
 {
     const size_t word = image->is_64 ? 8 : 4;
     const struct g2h_bytes list = image_file_range(image, dynamic->offset, dynamic->file_size);
@@ -89,6 +89,7 @@ static struct image_section relocations_of(const struct image *image, size_t cou
     return (struct image_section){.name = bytes_none,
                                   .data = bytes_at(image, count, address, size),
                                   .type = SHT_RELA,
+                                  .link = UINT32_MAX, /* no section has the symbols */
                                   .flags = SHF_ALLOC};
 }
 
@@ -113,7 +114,7 @@ static struct g2h_error *read_segments(struct image *image)
         else if (segment.type == PT_DYNAMIC)
             dynamic = segment;
     }
-    image->sections[loaded] = relocations_of(image, loaded, &dynamic);
+    image->sections[loaded] = named_relocations(image, loaded, &dynamic);
     image->section_count = image->symbol_table = loaded + 1;
     return NULL;
 }

@@ -414,12 +414,13 @@ static bool has_starts(struct runtime *runtime)
     if (!runtime_slice_at(runtime, runtime->allgs, &allgs))
         return false;
     for (uint64_t i = 0; i < allgs.count && i < LOOKED_AT; i++) {
-        uint64_t g, start, function;
+        uint64_t g, start;
+        struct runtime_code function;
         if (!memory_read(runtime->memory, allgs.data + 8 * i, 8, &g) ||
             !runtime_peek(runtime, g, LAYOUT_G_STARTPC, &start) || start == 0)
             continue;
         if (!runtime_function(runtime, start, &function) ||
-            runtime_function_entry(runtime, function) != start)
+            runtime_function_entry(function) != start)
             return false;
     }
     return true;
