@@ -55,6 +55,8 @@ struct g2h_process_account {
     uint64_t file_missing; /* bytes that a core's headers promise but the file does not have */
     uint64_t file_size;    /* size that the core file should have */
     double stopped;        /* seconds for which a live process was stopped */
+    int urgent_error; /* why the threads that stopped and copied it were not scheduled before all
+                         others (SCHED_RR): an errno value; 0: they were */
 
     uint64_t spans, spans_unswept, span_bytes; /* spans of objects, those not swept since the last
                                                   collection, and their size */

@@ -499,12 +499,25 @@ static void account_memory(const struct g2h_process_account *account)
          "free spans, the runtime, C, files");
 }
 
+/* Prints whether what copied a live process had to wait for processors while it stood still. */
+static void account_urgent(const struct g2h_process_account *account)
+{
+    static const char label[] = "SCHED_RR for what copies";
+    if (account->stopped > 0 && account->urgent_error == 0)
+        say("  %-34s %14s  no other program delays it", label, "granted");
+    else if (account->stopped > 0)
+        say("  %-34s %14s  %s: on a busy machine the process stands still for longer; "
+            "CAP_SYS_NICE or ulimit -r 1 allows it",
+            label, "refused", strerror(account->urgent_error));
+}
+
 void message_process_account(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
     account_memory(account);
     say("how it was read");
     line("threads", account->threads, "", "");
+    account_urgent(account);
     line("spans with objects", account->spans, "",
          account->by_dwarf ? "by DWARF" : "by the table of releases");
     line("  not swept yet", account->spans_unswept, "", "their objects are those that are marked");

@@ -18,11 +18,15 @@
 #include "process/attach_refuse.h"
 #include "process/attach_room.h"
 #include "process/attach_stop.h"
+#include "process/attach_urgent.h"
 #include "process/procfs.h"
 
 /* Address space around the pages of a process, for pages that it starts to use before it is
  * stopped: it takes addresses, not memory. */
 #define AROUND (256ull << 20)
+
+/* In place of an errno value: the system does not give the addresses that a copy needs. */
+enum { NO_ADDRESSES = -1 };
 
 /* ---- the process's header and executable ---- */
 
@@ -98,23 +102,24 @@ static struct g2h_error *prepare(uint64_t pid, const struct g2h_progress *progre
         return attach_refuse(pid, error, true);
     attach_room_find(&room);
     TRY(attach_room_check(pid, estimate(pid, &pages), &room));
-    if (attach_space_make(&pages, AROUND, ret) && !pages.is_guess)
+    if (!attach_space_make(&pages, AROUND, ret)) {
+        attach_space_deinit(ret);
+        if (!attach_space_make(&pages, 0, ret))
+            return attach_room_refuse_addresses(pid, ret->size);
+    }
+    if (!pages.is_guess)
         attach_space_fill(ret, &pages, progress);
     return NULL;
 }
 
-/* Makes another space if the prepared one does not hold all pages: the process has grown far
- * meanwhile, or the system counts reserved addresses. Returns 0 or an errno value. */
-static int make_do(struct attach_pages *pages, struct attach_space *space)
+/* Makes another space if the prepared one does not hold all pages, because the process has grown
+ * far meanwhile. Returns 0 or NO_ADDRESSES. */
+static int make_do(const struct attach_pages *pages, struct attach_space *space)
 {
     if (attach_space_holds(space, pages))
         return 0;
     attach_space_deinit(space);
-    if (attach_space_make(pages, 0, space))
-        return 0;
-    attach_space_deinit(space);
-    attach_pages_drop_zeros(pages);
-    return attach_space_make(pages, 0, space) ? 0 : ENOMEM;
+    return attach_space_make(pages, 0, space) ? 0 : NO_ADDRESSES;
 }
 
 /* Keeps which pages are there, and how the system counts them by mapping. Without these the heap is
@@ -163,7 +168,9 @@ static int stop_and_copy(uint64_t pid, const struct g2h_progress *progress,
                          struct attach_space *space, struct process *ret,
                          struct attach_account *account)
 {
+    _cleanup_(attach_urgent_end) struct attach_urgent urgent;
     _cleanup_(attach_stop_deinit) struct attach_stop stop = {0};
+    account->urgent_error = attach_urgent_begin(&urgent);
     int error = attach_stop(pid, &stop);
     if (error == 0)
         error = copy_stopped(pid, progress, space, ret, account);
@@ -198,6 +205,8 @@ struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
     TRY(prepare(pid, progress, &space));
     process.executable = read_executable(pid);
     const int error = stop_and_copy(pid, progress, &space, &process, &account);
+    if (error == NO_ADDRESSES)
+        return attach_room_refuse_addresses(pid, space.size);
     if (error != 0)
         return attach_refuse(pid, error, true);
     process.is_new = g2h_process_is_new(pid);

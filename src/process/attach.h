@@ -18,6 +18,8 @@ struct attach_account {
     unsigned stuck;        /* threads without registers, because they were deep in the kernel */
     uint64_t bytes, reads; /* bytes that were copied, and the system calls for them */
     uint64_t unreadable;   /* bytes that could not be copied */
+    int urgent_error;      /* why the threads that stopped and copied it waited for processors like
+                              others: an errno value; 0: they did not */
     double stopped_seconds, copy_seconds;
 };
 

@@ -9,6 +9,7 @@
 #ifdef __linux__
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #include "base/scope.h"
 #include "base/sparse.h"
 #include "base/workers.h"
+#include "process/attach_urgent.h"
+#include "process/procfs.h"
 
 #ifndef IOV_MAX
 #define IOV_MAX 1024
@@ -43,11 +46,12 @@ struct batch {
 
 struct copy {
     pid_t pid;
+    int file; /* /proc/PID/mem, or -1 */
     uint64_t page, total;
-    const struct g2h_progress *progress;
     VECTOR(struct piece) pieces;
     VECTOR(struct batch) batches;
     pthread_mutex_t lock; /* guards the fields below */
+    size_t next;          /* the first batch that nobody has taken */
     uint64_t bytes, reads;
     VECTOR(uint64_t) unreadable; /* addresses of pages */
     struct ranges zeros;         /* addresses */
@@ -95,7 +99,8 @@ static bool plan(struct copy *copy, const struct attach_pages *pages,
 /* ---- reading ---- */
 
 /* Reads pieces without the first skip bytes of the first one. Returns the number of bytes that were
- * read, which end at the first unreadable page, or -1 with errno set. */
+ * read, which end at the first unreadable page, or -1 with errno set: EFAULT if that page is the
+ * first one. */
 static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, size_t count,
                            uint64_t skip)
 {
@@ -111,6 +116,29 @@ static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, 
         size = process_vm_readv(copy->pid, here, count, there, count, 0);
     while (size < 0 && errno == EINTR);
     return size;
+}
+
+/* Reads the first piece like read_pieces(), by /proc/PID/mem. */
+static ssize_t read_by_file(const struct copy *copy, const struct piece *piece, uint64_t skip)
+{
+    const size_t left = (size_t)(piece->size - skip);
+    ssize_t size;
+    do
+        size = pread(copy->file, piece->data + skip, left, (off_t)(piece->address + skip));
+    while (size < 0 && errno == EINTR);
+    if (size == 0 || (size < 0 && errno == EIO))
+        errno = size == 0 ? ESRCH : EFAULT; /* 0: the process has no memory any more */
+    return size > 0 ? size : -1;
+}
+
+/* Reads at least the first page, by the system call that is made for it, or by a file where a
+ * seccomp filter or the kernel does not have that one. */
+static ssize_t read_some(const struct copy *copy, const struct piece *pieces, size_t count,
+                         uint64_t skip)
+{
+    const ssize_t size = read_pieces(copy, pieces, count, skip);
+    const bool is_forbidden = size < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
+    return is_forbidden && copy->file >= 0 ? read_by_file(copy, pieces, skip) : size;
 }
 
 static bool leave_out(struct copy *copy, uint64_t address)
@@ -152,7 +180,7 @@ static int read_batch(struct copy *copy, const struct batch *batch, uint64_t *by
 {
     const struct piece *piece = &copy->pieces.data[batch->first], *const end = piece + batch->count;
     for (uint64_t done = 0; piece < end; ++*reads) {
-        const ssize_t size = read_pieces(copy, piece, (size_t)(end - piece), done);
+        const ssize_t size = read_some(copy, piece, (size_t)(end - piece), done);
         if (size < 0 && errno != EFAULT)
             return errno;
         if (size <= 0 && !leave_out(copy, piece->address + done))
@@ -170,23 +198,60 @@ static int read_batch(struct copy *copy, const struct batch *batch, uint64_t *by
     return 0;
 }
 
-/* A task of workers_run(). The error that it returns only makes workers_run() stop; copy->error
- * keeps the errno value. */
-static struct g2h_error *run_batch(void *context, size_t task, unsigned worker)
+static bool take_batch(struct copy *copy, size_t *ret)
 {
-    struct copy *copy = context;
-    uint64_t bytes = 0, reads = 0;
-    const int error = read_batch(copy, &copy->batches.data[task], &bytes, &reads);
     pthread_mutex_lock(&copy->lock);
-    if (error != 0)
+    const bool more = copy->error == 0 && copy->next < copy->batches.count;
+    if (more)
+        *ret = copy->next++;
+    pthread_mutex_unlock(&copy->lock);
+    return more;
+}
+
+/* Counts what was read of a batch. Returns the bytes of all batches so far. */
+static uint64_t note_read(struct copy *copy, int error, uint64_t bytes, uint64_t reads)
+{
+    pthread_mutex_lock(&copy->lock);
+    if (copy->error == 0)
         copy->error = error;
     copy->bytes += bytes;
     copy->reads += reads;
     bytes = copy->bytes;
     pthread_mutex_unlock(&copy->lock);
-    if (worker == 0 && copy->progress) /* the caller's thread */
-        copy->progress->update(copy->progress->context, "copying", bytes, copy->total, 0);
-    return error != 0 ? &error_no_memory : NULL;
+    return bytes;
+}
+
+/* Reads batches until there are no more, or an error has occurred. */
+static void read_batches(struct copy *copy, const struct g2h_progress *progress)
+{
+    for (size_t i; take_batch(copy, &i);) {
+        uint64_t bytes = 0, reads = 0;
+        const int error = read_batch(copy, &copy->batches.data[i], &bytes, &reads);
+        bytes = note_read(copy, error, bytes, reads);
+        if (progress)
+            progress->update(progress->context, "copying", bytes, copy->total, 0);
+    }
+}
+
+static void *help(void *argument)
+{
+    attach_urgent_confine();
+    read_batches(argument, NULL);
+    return NULL;
+}
+
+/* Reads all batches, on the caller's thread and on others. */
+static void read_all(struct copy *copy, const struct g2h_progress *progress)
+{
+    const unsigned available = workers_available();
+    pthread_t helpers[MOST_THREADS];
+    unsigned count = 0;
+    while (count + 1 < MOST_THREADS && count + 1 < available && count + 1 < copy->batches.count &&
+           attach_urgent_start(&helpers[count], help, copy) == 0)
+        count++;
+    read_batches(copy, progress);
+    while (count > 0)
+        pthread_join(helpers[--count], NULL);
 }
 
 /* ---- the copied memory ---- */
@@ -238,14 +303,14 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
 /* ---- all of it ---- */
 
 static int copy_all(struct copy *copy, const struct attach_pages *pages,
-                    const struct attach_space *space, struct memory *memory)
+                    const struct attach_space *space, const struct g2h_progress *progress,
+                    struct memory *memory)
 {
-    const unsigned available = workers_available();
     if (!plan(copy, pages, space))
         return ENOMEM;
-    if (workers_run(available < MOST_THREADS ? available : MOST_THREADS, copy->batches.count,
-                    run_batch, copy))
-        return copy->error != 0 ? copy->error : ENOMEM;
+    read_all(copy, progress);
+    if (copy->error != 0)
+        return copy->error;
     return add_runs(copy, pages, space, memory) ? 0 : ENOMEM;
 }
 
@@ -254,12 +319,14 @@ int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
                       struct memory *memory, struct attach_copied *ret)
 {
     struct copy copy = {.pid = (pid_t)pid,
+                        .file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC),
                         .page = (uint64_t)sysconf(_SC_PAGESIZE),
                         .total = pages->resident,
-                        .progress = progress,
                         .lock = PTHREAD_MUTEX_INITIALIZER};
-    const int error = copy_all(&copy, pages, space, memory);
+    const int error = copy_all(&copy, pages, space, progress, memory);
     *ret = (struct attach_copied){copy.bytes, copy.reads, copy.unreadable.count * copy.page};
+    if (copy.file >= 0)
+        close(copy.file);
     free(copy.pieces.data);
     free(copy.batches.data);
     free(copy.unreadable.data);

@@ -259,16 +259,6 @@ int attach_pages_find(uint64_t pid, struct attach_pages *ret)
     return result;
 }
 
-void attach_pages_drop_zeros(struct attach_pages *pages)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < pages->runs.count; i++)
-        if (pages->runs.data[i].kind != ATTACH_ZERO)
-            pages->runs.data[kept++] = pages->runs.data[i];
-    pages->runs.count = kept;
-    pages->size = pages->resident;
-}
-
 void attach_pages_deinit(struct attach_pages *pages)
 {
     free(pages->runs.data);

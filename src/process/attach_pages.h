@@ -50,8 +50,6 @@ bool attach_mappings_parse(const char *maps, struct attach_mappings *ret);
  * attach_pages_deinit() in any case. */
 int attach_pages_find(uint64_t pid, struct attach_pages *ret);
 
-/* Removes the runs that are zero. */
-void attach_pages_drop_zeros(struct attach_pages *pages);
 void attach_pages_deinit(struct attach_pages *pages);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/scope.h"
@@ -190,6 +191,43 @@ struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, const struct a
         "process %llu: a copy of it takes %.0f MB, and %s leaves %.0f MB: raise that "
         "limit, or run this where it does not apply, as outside of the container",
         (unsigned long long)pid, wanted_mb, room->limit, left_mb);
+}
+
+#define OVERCOMMIT "/proc/sys/vm/overcommit_memory"
+
+/* Returns whether the system counts all memory that may be written as if it were in use. */
+static bool is_strict(void)
+{
+    _cleanup_(text_deinit) struct text mode = {0};
+    return procfs_read(OVERCOMMIT, &mode) == 0 && procfs_number(&mode, "") == 2;
+}
+
+/* Returns a limit of setrlimit(2) in kB, as ulimit shows it, or 0 if there is none. */
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+               ? (uint64_t)limit.rlim_cur / 1024
+               : 0;
+}
+
+struct g2h_error *attach_room_refuse_addresses(uint64_t pid, uint64_t bytes)
+{
+    const uint64_t addresses = limit_of(RLIMIT_AS), data = limit_of(RLIMIT_DATA);
+    char limit[128] = "this machine does not give that many";
+    if (addresses > 0)
+        snprintf(limit, sizeof(limit), "the limit is %llu kB: raise it (ulimit -v)",
+                 (unsigned long long)addresses);
+    else if (data > 0)
+        snprintf(limit, sizeof(limit), "the limit is %llu kB: raise it (ulimit -d)",
+                 (unsigned long long)data);
+    else if (is_strict())
+        snprintf(limit, sizeof(limit), "%s is 2, and CommitLimit of /proc/meminfo leaves less",
+                 OVERCOMMIT);
+    return error_create(G2H_ERROR_SYSTEM,
+                        "process %llu: a copy of it takes %.0f MB of addresses, also of memory "
+                        "that it has never touched, and %s",
+                        (unsigned long long)pid, (double)bytes / 1e6, limit);
 }
 
 #endif

@@ -31,4 +31,7 @@ void attach_room_of_groups(const char *mounts, const char *groups, struct attach
 /* Returns an error unless a copy of this many bytes fits, and an eighth more to work with. */
 struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, const struct attach_room *room);
 
+/* Returns the error that the system does not give as many addresses, which names the limit. */
+struct g2h_error *attach_room_refuse_addresses(uint64_t pid, uint64_t bytes);
+
 #endif

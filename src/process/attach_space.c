@@ -13,6 +13,8 @@
  * and scattered reads through them are faster. */
 #define HUGE_RUN (32ull << 20)
 
+#define NEAR (128ull << 10)
+
 static bool add_area(struct attach_space *space, uint64_t from, uint64_t to)
 {
     struct attach_area *last =
@@ -27,22 +29,6 @@ static bool add_area(struct attach_space *space, uint64_t from, uint64_t to)
     return vector_push(&space->areas, area);
 }
 
-bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
-{
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
-        const uint64_t from = run->address > around ? run->address - around : 0;
-        if (!add_area(ret, from, run->address + run->size + around))
-            return false;
-    }
-    void *data = ret->size > 0 && ret->size <= SIZE_MAX
-                     ? mmap(NULL, (size_t)ret->size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                     : MAP_FAILED;
-    ret->data = data != MAP_FAILED ? data : NULL;
-    return ret->data != NULL;
-}
-
 static const struct attach_area *find_area(const struct attach_space *space,
                                            const struct attach_run *run)
 {
@@ -54,18 +40,74 @@ static const struct attach_area *find_area(const struct attach_space *space,
                : NULL;
 }
 
+uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run)
+{
+    const struct attach_area *area = find_area(space, run);
+    return space->data + area->offset + (run->address - area->address);
+}
+
+/* Lets the runs that have something to copy be written. There may be more of them than the system
+ * has mappings for one program, so what is between near ones may be written too. */
+static bool allow_runs(const struct attach_space *space, const struct attach_pages *pages)
+{
+    for (size_t i = 0; i < pages->runs.count;) {
+        const struct attach_run *run = &pages->runs.data[i++];
+        if (run->kind == ATTACH_ZERO)
+            continue;
+        uint8_t *const from = attach_space_at(space, run);
+        uint8_t *to = from + run->size;
+        for (; i < pages->runs.count; i++) {
+            const struct attach_run *next = &pages->runs.data[i];
+            const uint8_t *place = attach_space_at(space, next);
+            if (place < to || (uint64_t)(place - to) > NEAR)
+                break;
+            if (next->kind != ATTACH_ZERO)
+                to = from + (place - from) + next->size;
+        }
+        if (mprotect(from, (size_t)(to - from), PROT_READ | PROT_WRITE) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool reserve(struct attach_space *space, int protection)
+{
+    void *data = space->size > 0 && space->size <= SIZE_MAX
+                     ? mmap(NULL, (size_t)space->size, protection,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                     : MAP_FAILED;
+    space->data = data != MAP_FAILED ? data : NULL;
+    return space->data != NULL;
+}
+
+bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
+{
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const uint64_t from = run->address > around ? run->address - around : 0;
+        if (!add_area(ret, from, run->address + run->size + around))
+            return false;
+    }
+    if (reserve(ret, PROT_READ | PROT_WRITE))
+        return true;
+    /* Some systems count what may be written as if it took memory: overcommit_memory 2, ulimit -d.
+     */
+    if (around > 0 || !reserve(ret, PROT_READ))
+        return false;
+    ret->is_lean = true;
+    if (allow_runs(ret, pages))
+        return true;
+    munmap(ret->data, (size_t)ret->size);
+    ret->data = NULL;
+    return false;
+}
+
 bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages)
 {
     for (size_t i = 0; i < pages->runs.count; i++)
         if (!find_area(space, &pages->runs.data[i]))
             return false;
-    return space->data != NULL;
-}
-
-uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run)
-{
-    const struct attach_area *area = find_area(space, run);
-    return space->data + area->offset + (run->address - area->address);
+    return space->data && (!space->is_lean || allow_runs(space, pages));
 }
 
 void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,

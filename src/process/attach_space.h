@@ -22,13 +22,14 @@ struct attach_area {
 struct attach_space {
     uint8_t *data; /* a mapping; NULL: none */
     uint64_t size;
+    bool is_lean; /* only where there is something to copy it can be written to */
     VECTOR(struct attach_area) areas; /* ascending */
 };
 
 /*
- * Reserves addresses for pages and for around bytes on each side of them. Returns false if the
- * system does not give that much address space, or memory runs out. *ret goes to
- * attach_space_deinit().
+ * Reserves addresses for pages and for around bytes on each side of them; around is 0 for as few as
+ * possible. Returns false if the system does not give that much address space, of which ret->size
+ * are needed, or memory runs out. *ret goes to attach_space_deinit().
  */
 bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret);
 
@@ -36,7 +37,7 @@ bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct
 void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct g2h_progress *progress);
 
-/* Returns whether the space has a place for all pages. */
+/* Returns whether the space has a place for all pages, where they can be written. */
 bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages);
 
 /* Returns the place of a run, which must have one. */

@@ -16,6 +16,7 @@
 
 #include "base/map.h"
 #include "base/scope.h"
+#include "process/attach_urgent.h"
 #include "process/procfs.h"
 
 /*
@@ -270,6 +271,7 @@ static void let_go(const struct attach_tracer *tracer)
 static void *trace(void *argument)
 {
     struct attach_tracer *tracer = argument;
+    attach_urgent_confine();
     const double start = attach_clock();
     int error = stop_all(tracer);
     if (error == 0)
@@ -298,7 +300,7 @@ int attach_stop(uint64_t pid, struct attach_stop *ret)
     tracer->stop = ret;
     pthread_mutex_init(&tracer->lock, NULL);
     pthread_cond_init(&tracer->changed, NULL);
-    const int error = pthread_create(&tracer->thread, NULL, trace, tracer);
+    const int error = attach_urgent_start(&tracer->thread, trace, tracer);
     if (error != 0) {
         destroy(tracer);
         return error;

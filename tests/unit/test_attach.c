@@ -13,9 +13,12 @@
 #include "process/attach_refuse.h"
 #include "process/attach_room.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,6 +27,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,12 +46,14 @@ enum {
     HEAP_SIZE = 300000,
     SPINNERS = 2,
     THREADS = 2 + SPINNERS, /* the first one, the one in read(), the spinners */
-    MAX_CHILDREN = 4,       /* of one test */
+    MAX_CHILDREN = 5,       /* of one test */
+    NO_FILTERS = 77,        /* the exit status of a process that seccomp filters are refused to */
 };
 
 /* What a child tells this process, in memory that they share. */
 struct shared {
     uint8_t *heap, *sparse, *guarded, *of_file, *of_large;
+    uint8_t *read_only;       /* a page that the child has read, and never written to */
     uint8_t *far;             /* mapped after MAP_FAR, or NULL */
     uint64_t stacks[THREADS]; /* the address of a frame on each thread's stack */
     int ids[THREADS];
@@ -184,6 +190,8 @@ static void run_child(void)
     make_sparse();
     make_guarded();
     make_files();
+    shared->read_only = map_private(1, -1);
+    shared->answer = *(volatile uint8_t *)shared->read_only;
     sigaction(SIGRTMIN, &(struct sigaction){.sa_handler = count_signal, .sa_flags = SA_RESTART},
               NULL);
     for (unsigned i = 1; i < THREADS; i++)
@@ -267,6 +275,19 @@ static bool answers_within(int milliseconds)
         usleep(1000);
     }
     return false;
+}
+
+/* Returns whether the first thread of a process is stopped. */
+static bool is_stopped(pid_t pid)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "/proc/%d/status", pid);
+    struct text status = {0};
+    const bool is_read = procfs_read(name, &status) == 0;
+    const char *state = is_read ? procfs_value(&status, "State:") : NULL;
+    const bool is = state && *state == 'T';
+    text_deinit(&status);
+    return is;
 }
 
 static void assert_goes_on(void)
@@ -446,36 +467,269 @@ static void test_growth(void **state)
     process_deinit(&process);
 }
 
-/* Attaches with a limit on the address space; the exit status tells which check failed. */
-static void attach_with_few_addresses(pid_t pid)
+/* Attaches with a limit on addresses, or on memory that may be written to; the exit status tells
+ * which check failed. */
+static void attach_with_limit(pid_t pid, int resource)
 {
-    const uint64_t sparse = (uint64_t)(uintptr_t)shared->sparse;
     const struct rlimit limit = {100 << 20, 100 << 20};
     struct process process;
     struct attach_account account;
-    if (setrlimit(RLIMIT_AS, &limit) != 0)
+    if (setrlimit(resource, &limit) != 0)
         _exit(1);
     struct g2h_error *error = attach_copy((uint64_t)pid, NULL, &process, &account);
+    if (resource == RLIMIT_AS)
+        _exit(error && strstr(error->message, "the limit is 102400 kB: raise it (ulimit -v)") ? 0
+                                                                                              : 2);
     if (error)
-        _exit(2);
-    const uint8_t *bytes = memory_at(&process.memory, sparse + SPARSE_STEP * page, page);
-    if (!bytes || bytes[9] != pattern(SPARSE_STEP * page + 9))
         _exit(3);
-    _exit(memory_at(&process.memory, sparse, SPARSE_PAGES * page) ? 4 : 0);
+    assert_sparse(&process.memory);
+    assert_pattern(&process.memory, shared->heap, 0, HEAP_SIZE);
+    _exit(0);
 }
 
-/* Where the system counts addresses that are only reserved, the copy leaves out zeros. */
-static void test_few_addresses(void **state)
+/* No object has a part that is missing: where the system counts memory that is only reserved, the
+ * copy reserves less of it, or is refused if the addresses themselves are too many. */
+static void test_limits(void **state)
 {
+    static const int resources[] = {RLIMIT_AS, RLIMIT_DATA};
     int status;
     (void)state;
     if (UNIT_SANITIZED)
         skip(); /* sanitizers need many addresses themselves */
-    const pid_t pid = start_child(), other = fork_child();
-    if (other == 0)
-        attach_with_few_addresses(pid);
-    assert_int_equal(waitpid(other, &status, 0), other);
+    const pid_t pid = start_child();
+    for (size_t i = 0; i < sizeof(resources) / sizeof(*resources); i++) {
+        const pid_t other = fork_child();
+        if (other == 0)
+            attach_with_limit(pid, resources[i]);
+        assert_int_equal(waitpid(other, &status, 0), other);
+        assert_int_equal(status, 0);
+        assert_goes_on();
+    }
+}
+
+/* ---- system calls that are forbidden ---- */
+
+/* Makes a system call fail in this process from now on; ends it where that is not possible. */
+static void forbid(int call, int error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(NO_FILTERS);
+}
+
+/* Expects that a process that the test has forked ends well; skips the test if the system has no
+ * filters. */
+static void assert_ends_well(pid_t pid)
+{
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTERS)
+        skip();
     assert_int_equal(status, 0);
+}
+
+static void assert_copies_all(pid_t pid)
+{
+    struct process process;
+    struct attach_account account;
+    assert_attaches(pid, &process, &account);
+    assert_pattern(&process.memory, shared->heap, 0, HEAP_SIZE);
+    assert_sparse(&process.memory);
+    assert_guarded(&process.memory);
+    assert_of_file(&process.memory);
+    assert_of_large(&process.memory);
+    assert_int_equal(account.unreadable, (FILE_PAGES - (FILE_SIZE + page - 1) / page) * page);
+    process_deinit(&process);
+}
+
+/* Where process_vm_readv() is forbidden or does not exist, the same memory is copied by a file. */
+static void test_forbidden(void **state)
+{
+    static const int errors[] = {EPERM, ENOSYS, EACCES};
+    const pid_t pid = start_child();
+    (void)state;
+    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+        const pid_t other = fork_child();
+        if (other == 0) {
+            forbid(SYS_process_vm_readv, errors[i]);
+            assert_copies_all(pid);
+            _exit(0);
+        }
+        assert_ends_well(other);
+        assert_goes_on();
+    }
+}
+
+/* Returns the kind of pages at an address, or -1 if they are left out. */
+static int kind_at(const struct attach_pages *pages, uint64_t address)
+{
+    for (size_t i = 0; i < pages->runs.count; i++)
+        if (address - pages->runs.data[i].address < pages->runs.data[i].size)
+            return (int)pages->runs.data[i].kind;
+    return -1;
+}
+
+/* Expects that what one way of finding pages says agrees with the other: the pagemap does not tell
+ * the page of zeros from others that several processes share. */
+static void assert_agree(const struct attach_pages *by_scan, const struct attach_pages *by_pagemap)
+{
+    uint64_t pages = 0;
+    for (size_t i = 0; i < by_pagemap->runs.count; i++) {
+        const struct attach_run *run = &by_pagemap->runs.data[i];
+        for (uint64_t at = 0; at < run->size; at += page, pages++) {
+            const int kind = kind_at(by_scan, run->address + at);
+            if (kind < 0 || (run->kind != ATTACH_MAYBE && kind != (int)run->kind))
+                fail_msg("page %" PRIx64 ": %d by the scan, %d by the pagemap", run->address + at,
+                         kind, run->kind);
+        }
+    }
+    assert_int_equal(by_scan->size, by_pagemap->size);
+    assert_int_equal(pages * page, by_scan->size);
+    assert_true(by_scan->resident <= by_pagemap->resident);
+}
+
+/* Finds the pages of a stopped process by the scan, if the system has it (Linux 6.7), and without,
+ * by the pagemap. */
+static void test_ways_to_find(void **state)
+{
+    const pid_t pid = start_child(), other = fork_child();
+    (void)state;
+    if (other == 0) {
+        struct attach_pages by_scan = {0}, by_pagemap = {0};
+        kill(pid, SIGSTOP);
+        while (!is_stopped(pid))
+            usleep(1000);
+        assert_int_equal(attach_pages_find((uint64_t)pid, &by_scan), 0);
+        forbid(SYS_ioctl, ENOTTY);
+        assert_int_equal(attach_pages_find((uint64_t)pid, &by_pagemap), 0);
+        if (by_scan.is_guess)
+            _exit(NO_FILTERS); /* not even a pagemap */
+        assert_int_equal(kind_at(&by_scan, (uint64_t)(uintptr_t)shared->read_only), ATTACH_ZERO);
+        assert_int_equal(kind_at(&by_pagemap, (uint64_t)(uintptr_t)shared->read_only),
+                         ATTACH_MAYBE);
+        assert_agree(&by_scan, &by_pagemap);
+        _exit(0);
+    }
+    assert_ends_well(other);
+    kill(pid, SIGCONT);
+    assert_goes_on();
+}
+
+/* ---- how the threads are scheduled ---- */
+
+/* Returns a number of /proc/PID/task/TID/stat by its place behind the name, as in proc(5). */
+static long stat_of(const char *task, unsigned place)
+{
+    char path[300], line[1024];
+    snprintf(path, sizeof(path), "/proc/self/task/%s/stat", task);
+    FILE *file = fopen(path, "r");
+    const size_t size = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
+    if (file)
+        fclose(file);
+    line[size] = '\0';
+    char *at = strrchr(line, ')');
+    for (unsigned i = 2; at && i < place; i++)
+        at = strchr(at + 1, ' ');
+    return at ? strtol(at, NULL, 10) : -1;
+}
+
+/* Counts the threads of this process that are under SCHED_RR. */
+static unsigned count_urgent(void)
+{
+    enum { POLICY = 41 };
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks));)
+        count += *entry->d_name != '.' && stat_of(entry->d_name, POLICY) == SCHED_RR;
+    closedir(tasks);
+    return count;
+}
+
+/* What is seen of the threads' policies while the process is copied. */
+struct seen {
+    unsigned urgent;  /* the most threads */
+    bool is_early;    /* some were urgent before the process was stopped */
+    bool is_confined; /* what these threads start is not urgent */
+    pid_t kill;       /* a process that is to be killed, or 0 */
+};
+
+static void see(void *context, const char *phase, uint64_t done, uint64_t total, uint64_t objects)
+{
+    struct seen *seen = context;
+    const unsigned urgent = count_urgent();
+    (void)done, (void)total, (void)objects;
+    if (strcmp(phase, "copying") != 0) {
+        seen->is_early |= urgent > 0;
+        return;
+    }
+    seen->urgent = urgent > seen->urgent ? urgent : seen->urgent;
+    seen->is_confined = (sched_getscheduler(0) & SCHED_RESET_ON_FORK) != 0;
+    if (seen->kill != 0)
+        kill(seen->kill, SIGKILL);
+}
+
+/* Attaches with one policy after the other, and expects each to be there again afterwards. */
+static void assert_urgent(pid_t pid, pid_t kill)
+{
+    static const int policies[] = {SCHED_BATCH, SCHED_OTHER};
+    for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
+        struct seen seen = {.kill = kill};
+        const struct g2h_progress progress = {see, &seen};
+        struct process process = {0};
+        struct attach_account account = {0};
+        assert_int_equal(sched_setscheduler(0, policies[i], &(struct sched_param){0}), 0);
+        struct g2h_error *error = attach_copy((uint64_t)pid, &progress, &process, &account);
+        assert_true(!error || kill != 0);
+        g2h_error_destroy(error);
+        process_deinit(&process);
+        assert_int_equal(sched_getscheduler(0), policies[i]);
+        assert_int_equal(count_urgent(), 0);
+        assert_false(seen.is_early);
+        assert_true(seen.is_confined);
+        assert_true(seen.urgent >= 2); /* at least what stops the process, and what copies it */
+        assert_int_equal(account.urgent_error, 0);
+        if (kill != 0)
+            return;
+    }
+}
+
+/* What stops and copies a process is under SCHED_RR until the process goes on, and no longer. */
+static void test_urgent(void **state)
+{
+    const struct sched_param lowest = {.sched_priority = 1}, none = {0};
+    const pid_t pid = start_child();
+    (void)state;
+    if (sched_setscheduler(0, SCHED_RR, &lowest) != 0)
+        skip(); /* who runs the test may not */
+    assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
+    assert_urgent(pid, 0);
+    assert_goes_on();
+    assert_urgent(pid, pid);
+}
+
+/* Without that right it works as well. */
+static void test_not_urgent(void **state)
+{
+    const pid_t pid = start_child(), other = fork_child();
+    (void)state;
+    if (other == 0) {
+        forbid(SYS_sched_setscheduler, EPERM);
+        struct process process;
+        struct attach_account account;
+        assert_attaches(pid, &process, &account);
+        assert_int_equal(account.urgent_error, EPERM);
+        assert_pattern(&process.memory, shared->heap, 0, HEAP_SIZE);
+        _exit(0);
+    }
+    assert_ends_well(other);
     assert_goes_on();
 }
 
@@ -1126,7 +1380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_memory),         TEST(test_growth),
-        TEST(test_few_addresses),  TEST(test_identity),
+        TEST(test_limits),         TEST(test_identity),
         TEST(test_registers),      TEST(test_again_and_again),
         TEST(test_signals),        TEST(test_signal_while_stopped),
         TEST(test_stopped_before), TEST(test_churn),
@@ -1137,7 +1391,9 @@ int main(void)
         TEST(test_refusals),       TEST(test_room),
         TEST(test_groups),         TEST(test_mappings),
         TEST(test_procfs),         TEST(test_space),
-        TEST(test_guess),
+        TEST(test_guess),          TEST(test_forbidden),
+        TEST(test_ways_to_find),   TEST(test_urgent),
+        TEST(test_not_urgent),
     };
     return UNIT_RUN(tests);
 }
