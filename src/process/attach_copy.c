@@ -2,7 +2,8 @@
  * attach_copy; see attach_copy.h.
  *
  * Several threads read the pages, in batches of some MB each, because the process stands still
- * until the last page is copied.
+ * until the last page is copied. They are as urgent as attach_urgent.h makes them, so this has its
+ * own threads, and not those of base/workers.h.
  */
 #include "process/attach_copy.h"
 

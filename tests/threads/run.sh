@@ -81,4 +81,32 @@ if ! "$converter" --version | grep -q 'without SQLite$'; then
 	writes 'a summary' --format sqlite --summary "${typed[@]}"
 fi
 converts 'big-endian' samples/dumps/go1.26-s390x.2.dump.gz
+
+# live: copies a live process, which is stopped, so that all copies of it are the same.
+live() {
+	local name='a live process'
+	. tests/go.sh
+	if ! (cd tests/process/ballast && GOROOT=$newest "$newest/bin/go" build -o "$top/$build/app" .) >"$build/log" 2>&1; then
+		echo "not ok - $name: builds"
+		sed 's/^/# /' "$build/log"
+		failed=1
+		return
+	fi
+	"$build/app" none >"$build/app.log" &
+	pid=$!
+	until grep -q '^ready' "$build/app.log"; do
+		kill -0 "$pid" || return
+		sleep 0.1
+	done
+	kill -STOP "$pid"
+	if "$converter" --pid "$pid" --format dump 2>"$build/log" >"$build/alone"; then
+		converts "$name" --pid "$pid" --format dump
+		converts "$name, its report" --pid "$pid" --format report --path-to main.object
+	else
+		echo "ok - $name # SKIP $(tail -n 1 "$build/log")"
+	fi
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+}
+live
 exit $failed
