@@ -1343,7 +1343,8 @@ static void test_guess(void **state)
     const uint64_t address = (uint64_t)(uintptr_t)map_private(PAGES, -1);
     uint8_t *data = (uint8_t *)(uintptr_t)address;
     struct attach_run run = {address, PAGES * page, ATTACH_MAYBE};
-    const struct attach_pages pages = {{&run, 1, 1}, run.size, run.size, true};
+    const struct attach_pages pages = {
+        .runs = {&run, 1, 1}, .size = run.size, .resident = run.size, .is_guess = true};
     struct attach_space space = {0};
     struct memory memory = {0};
     struct attach_copied copied;
