@@ -181,6 +181,10 @@ G2H_PUBLIC size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, si
 /* Reads a node, whose number must be less than g2h_view_node_count(). */
 G2H_PUBLIC void g2h_view_node(const struct g2h_view *view, uint32_t node, struct g2h_node *ret);
 
+/* Does the same, except that the node's edges are not counted, which takes time for each of them:
+ * for who reads a node for each edge that leads there. */
+G2H_PUBLIC void g2h_view_brief(const struct g2h_view *view, uint32_t node, struct g2h_node *ret);
+
 /* Returns the node of an object of the heap, or the folded node that contains it; UINT32_MAX if the
  * object is left out. */
 G2H_PUBLIC uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object);

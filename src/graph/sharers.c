@@ -30,6 +30,32 @@ static int compare_bytes(const void *a, const void *b, void *context)
     return one < other ? -1 : one > other;
 }
 
+/* What the name of a set tells about its groups. A goroutine of its own is in a place as well. */
+enum kind { OF_PACKAGES, OF_PLACES, OF_GOROUTINES, OF_OTHERS, OF_UNKNOWN, KINDS };
+
+static enum kind kind_of(const struct g2h_graph *graph, uint32_t owner)
+{
+    if (owner == UINT32_MAX || graph->owners.data[owner].node == UINT32_MAX)
+        return OF_UNKNOWN;
+    switch ((enum g2h_node_kind)graph->roots.nodes.data[graph->owners.data[owner].node].kind) {
+    case G2H_NODE_PACKAGE:
+    case G2H_NODE_DATA:
+    case G2H_NODE_BSS:
+        return OF_PACKAGES;
+    case G2H_NODE_GOROUTINE:
+        return OF_GOROUTINES;
+    case G2H_NODE_GOROUTINES_IN_PLACE:
+        return OF_PLACES;
+    default:
+        return OF_OTHERS;
+    }
+}
+
+static void add_bit(uint64_t *set, uint32_t bit)
+{
+    set[bit / SET_BITS] |= (uint64_t)1 << (bit % SET_BITS);
+}
+
 /* Gives bits to the groups, first to those that own most; all groups that are left share the last
  * bit. */
 static struct g2h_error *give_bits(struct sharers *sharers)
@@ -38,7 +64,8 @@ static struct g2h_error *give_bits(struct sharers *sharers)
     const uint32_t groups = (uint32_t)graph->owners.count, bits = sharers->words * SET_BITS;
     sharers->bit_of = calloc((size_t)groups + 1, sizeof(*sharers->bit_of));
     sharers->owner_at = block_alloc((size_t)groups + 1, sizeof(*sharers->owner_at));
-    TRY_MEMORY(sharers->bit_of && sharers->owner_at);
+    sharers->kinds = calloc(KINDS, sharers->words * sizeof(*sharers->kinds));
+    TRY_MEMORY(sharers->bit_of && sharers->owner_at && sharers->kinds);
     for (uint32_t i = 0; i < groups; i++)
         sharers->owner_at[i] = i;
     qsort_r(sharers->owner_at, groups, sizeof(*sharers->owner_at), compare_bytes,
@@ -47,6 +74,12 @@ static struct g2h_error *give_bits(struct sharers *sharers)
         sharers->bit_of[sharers->owner_at[i]] = i < bits - 1 ? i : bits - 1;
     if (groups >= bits)
         sharers->owner_at[bits - 1] = UINT32_MAX;
+    for (uint32_t i = 0; i < groups && i < bits; i++) {
+        const enum kind kind = kind_of(graph, sharers->owner_at[i]);
+        add_bit(&sharers->kinds[kind * sharers->words], i);
+        if (kind == OF_GOROUTINES)
+            add_bit(&sharers->kinds[OF_PLACES * sharers->words], i);
+    }
     return NULL;
 }
 
@@ -60,9 +93,8 @@ static void add_holders(struct sharers *sharers)
         const struct crossing *crossing = &tops->crossings.all.data[i];
         if (crossing->by >= tops->first)
             continue;
-        const uint32_t bit = sharers->bit_of[crossing->by - OWNER_FIRST];
-        sharers->sets[(size_t)(crossing->to - tops->first) * sharers->words + bit / SET_BITS] |=
-            (uint64_t)1 << (bit % SET_BITS);
+        add_bit(&sharers->sets[(size_t)(crossing->to - tops->first) * sharers->words],
+                sharers->bit_of[crossing->by - OWNER_FIRST]);
     }
 }
 
@@ -133,6 +165,7 @@ void sharers_deinit(struct sharers *sharers)
 {
     free(sharers->bit_of);
     free(sharers->owner_at);
+    free(sharers->kinds);
     free(sharers->sets);
     *sharers = (struct sharers){0};
 }
@@ -148,42 +181,35 @@ struct naming {
     bool has_more; /* there are groups that are not counted */
 };
 
-static void count_group(struct naming *naming, uint32_t node)
+/* Returns how many groups of a kind are in the set of a top, and stores the nodes of the first most
+ * of them. A set may have thousands: all but these are only counted. */
+static uint32_t count_kind(const struct sharers *sharers, uint32_t top, enum kind kind,
+                           uint32_t *nodes, uint32_t most)
 {
-    const struct g2h_graph *graph = naming->sharers->graph;
-    switch ((enum g2h_node_kind)graph->roots.nodes.data[node].kind) {
-    case G2H_NODE_PACKAGE:
-    case G2H_NODE_DATA:
-    case G2H_NODE_BSS:
-        if (naming->packages < sizeof(naming->names) / sizeof(naming->names[0]))
-            naming->names[naming->packages] = node;
-        naming->packages++;
-        break;
-    case G2H_NODE_GOROUTINE:
-    case G2H_NODE_GOROUTINES_IN_PLACE:
-        naming->goroutines += graph->roots.nodes.data[node].kind == G2H_NODE_GOROUTINE;
-        naming->places++;
-        naming->place = node;
-        break;
-    default:
-        naming->others++;
-        naming->other = node;
+    const uint64_t *set = &sharers->sets[(size_t)top * sharers->words],
+                   *of_kind = &sharers->kinds[kind * sharers->words];
+    uint32_t count = 0;
+    for (unsigned i = 0; i < sharers->words; i++) {
+        const uint64_t word = set[i] & of_kind[i];
+        uint32_t at = count;
+        for (uint64_t left = word; left != 0 && at < most; left &= left - 1) {
+            const unsigned bit = i * SET_BITS + (unsigned)__builtin_ctzll(left);
+            nodes[at++] = sharers->graph->owners.data[sharers->owner_at[bit]].node;
+        }
+        count += (uint32_t)__builtin_popcountll(word);
     }
+    return count;
 }
 
 static void count_groups(struct naming *naming, uint32_t top)
 {
     const struct sharers *sharers = naming->sharers;
-    const uint64_t *set = &sharers->sets[(size_t)top * sharers->words];
-    for (unsigned i = 0; i < sharers->words; i++)
-        for (uint64_t left = set[i]; left != 0; left &= left - 1) {
-            const uint32_t owner =
-                sharers->owner_at[i * SET_BITS + (unsigned)__builtin_ctzll(left)];
-            if (owner == UINT32_MAX || sharers->graph->owners.data[owner].node == UINT32_MAX)
-                naming->has_more = true;
-            else
-                count_group(naming, sharers->graph->owners.data[owner].node);
-        }
+    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
+    naming->packages = count_kind(sharers, top, OF_PACKAGES, naming->names, NAMED);
+    naming->places = count_kind(sharers, top, OF_PLACES, &naming->place, 1);
+    naming->goroutines = count_kind(sharers, top, OF_GOROUTINES, NULL, 0);
+    naming->others = count_kind(sharers, top, OF_OTHERS, &naming->other, 1);
+    naming->has_more = count_kind(sharers, top, OF_UNKNOWN, NULL, 0) > 0;
 }
 
 /* Appends the separator before item at of count: nothing, a comma, or before the last item

@@ -13,6 +13,7 @@ struct sharers {
     unsigned words;     /* per set */
     uint32_t *bit_of;   /* by group of graph->owners: its bit */
     uint32_t *owner_at; /* by bit: the group; UINT32_MAX: all groups without a bit of their own */
+    uint64_t *kinds;    /* by kind of group, see sharers.c: the set of the groups of that kind */
     uint64_t *sets;     /* by top: the set of the groups that hold it */
 };
 

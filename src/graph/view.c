@@ -195,6 +195,15 @@ void g2h_view_node(const struct g2h_view *view, uint32_t node, struct g2h_node *
     g2h_view_nodes(view, node, 1, ret);
 }
 
+void g2h_view_brief(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
+{
+    if (view->is_folded || node < view_first_object(view))
+        g2h_view_nodes(view, node, 1, ret);
+    else
+        fill_object(view->graph, view_object_of(view, node), 0, ret);
+    ret->edges = 0;
+}
+
 uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object)
 {
     const uint32_t number = graph_synthetics(view->graph) + object;

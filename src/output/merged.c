@@ -12,7 +12,7 @@
 /* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same class is
  * looked for among at most MOST_ANCESTORS. The place of a dominator is prefetched AHEAD numbers
  * before it is needed. */
-enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 1024, AHEAD = 32 };
+enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 256, AHEAD = 32 };
 
 /* A node of the view. Places are in the order of dominators. */
 struct place {
@@ -206,7 +206,7 @@ static struct g2h_error *name_all_held(struct merging *merging)
     struct g2h_node node;
     TRY(g2h_edges_create(merging->view, &edges));
     for (uint32_t i = 0; i < g2h_view_account(merging->view)->synthetic_nodes; i++) {
-        g2h_view_node(merging->view, i, &node);
+        g2h_view_brief(merging->view, i, &node);
         if (node.kind == G2H_NODE_GC_ROOTS)
             merging->gc_roots = i;
         if (node.kind == G2H_NODE_SEVERAL)
@@ -292,7 +292,7 @@ static struct g2h_error *sharers_of(struct merging *merging, uint32_t node, uint
     if (!*ret)
         return NULL;
     TRY(own_name(merging->merged, text, size, &name));
-    g2h_view_node(merging->view, merging->several, &several);
+    g2h_view_brief(merging->view, merging->several, &several);
     TRY(node_below(merging, *parent, several.name, MERGED_SYNTHETIC, parent));
     merging->merged->nodes.data[*parent].example = merging->several;
     return node_below(merging, *parent, name, MERGED_VARIABLE, parent);
@@ -486,7 +486,7 @@ struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_domi
 enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
 {
     struct g2h_node example;
-    g2h_view_node(merged->view, merged->nodes.data[node].example, &example);
+    g2h_view_brief(merged->view, merged->nodes.data[node].example, &example);
     return example.kind;
 }
 

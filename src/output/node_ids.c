@@ -58,7 +58,7 @@ static struct g2h_error *find_hidden(struct node_ids *node_ids, synthetic_vector
     const size_t first = ret->count;
     struct g2h_node node, member;
     for (uint32_t i = node_ids->first_folded; i < nodes; i++) {
-        g2h_view_node(node_ids->view, i, &node);
+        g2h_view_brief(node_ids->view, i, &node);
         for (uint32_t j = 0; is_of_synthetics(&node) && j < node.members; j++) {
             g2h_view_member(node_ids->view, i, j, &member);
             TRY_MEMORY(vector_push(
@@ -108,7 +108,7 @@ static struct g2h_error *find_folded_ids(struct node_ids *node_ids)
     for (uint32_t i = first; i < nodes; i++) {
         struct g2h_node node, member;
         uint64_t hash = 0;
-        g2h_view_node(node_ids->view, i, &node);
+        g2h_view_brief(node_ids->view, i, &node);
         for (uint32_t j = 0; j < node.members; j++) {
             g2h_view_member(node_ids->view, i, j, &member);
             hash += id_hash(is_of_synthetics(&node)

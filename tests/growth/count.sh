@@ -19,21 +19,32 @@ to_count() {
 	commands+="$*"$'\n'
 }
 
+# matched COUNTS RUNS: prints RUNS with the count of each process, from valgrind's log COUNTS, in place of its number; 0 if there is
+# none. The children end one after the other. The system gives their numbers out again, so these alone do not tell them apart.
+matched() {
+	sed -nE 's/^==([0-9]*)== I *refs: *([0-9,]*).*/\1 \2/p' "$1" | tr -d , | awk '
+		NR == FNR { pid[NR] = $1; count[NR] = $2; next }
+		{
+			for (at = place + 1; at in pid && pid[at] != $1; at++);
+			if (at in pid) place = at
+			$1 = at in pid ? count[at] : 0
+			print
+		}' - "$2"
+}
+
 # count_all: counts, and sets ${instructions[NAME]} and ${status[NAME]} of all conversions; sets nothing for those that did not
 # run.
 declare -A instructions status
 count_all() {
-	local pid code name number nothing=0
-	local -A counts
+	local code name number nothing=0
 	printf %s "$commands" | sed 's|$|\t-j\t1\t-o\t/dev/null|' >"$build/commands"
 	(ulimit -t 1800 && exec valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-file="$build/counts" \
 		"$build/counted" <"$build/commands" >"$build/runs" 2>"$build/said")
-	while read -r pid number; do counts[$pid]=$number; done < <(sed -n 's/^==\([0-9]*\)== I *refs: */\1 /p' "$build/counts" | tr -d ,)
-	while read -r pid code name; do
-		[ "$name" != nothing ] || nothing=${counts[$pid]:-0}
+	while read -r number code name; do
+		[ "$name" != nothing ] || nothing=$number
 		status[$name]=$code
-		instructions[$name]=$((${counts[$pid]:-0} - nothing))
-	done <"$build/runs"
+		instructions[$name]=$((number - nothing))
+	done < <(matched "$build/counts" "$build/runs")
 }
 
 # said NAME: prints the messages of a conversion that was counted.

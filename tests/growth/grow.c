@@ -4,8 +4,8 @@
  * that they met in one slot of a hash table before its hash had a seed, and so that ids made of
  * them meet.
  *
- *   grow --list            the names of all rows, with the count that run.sh begins with
- *   grow NAME COUNT
+ *   grow --list PART       the names of the rows of records or of formats, each with a count;
+ * run.sh begins with it, or with a 20th of it grow NAME COUNT
  */
 #include "dump_builder.h"
 
@@ -396,58 +396,335 @@ static void old_roots(struct dump *dump, uint64_t count)
     }
 }
 
+/* ---- shapes that are hard on what formats ask for ---- */
+
+/* Writes an object of Go 1.3 that has a type of its own, or the type of number 0, and two words. */
+static void put_typed(struct dump *dump, uint64_t number, uint64_t type, uint64_t one,
+                      uint64_t other)
+{
+    const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 0}, {G2H_FIELD_POINTER, 8}};
+    if (type == number)
+        dump_type(dump, 0x400000 + type * 64, 16, (const char *)name_of("main.T", type).data, true,
+                  fields, 2);
+    dump_typed_object(dump, BASE + number * 16, 0x400000 + type * 64, G2H_OBJECT_VALUE, 16,
+                      WORDS(one, other));
+}
+
+static uint64_t object_at(uint64_t number, uint64_t count)
+{
+    return number < count ? BASE + number * 16 : 0;
+}
+
+/* Each object holds the next one; no two have one class. */
+static void classes_chain(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_typed(dump, i, i, object_at(i + 1, count), 0);
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+/* The same, and each holds one object more, of one class. The last of the others holds all back. */
+static void classes_comb(struct dump *dump, uint64_t count)
+{
+    put_typed(dump, 0, 0, BASE + 16, 0);
+    for (uint64_t i = 1; i + 1 < count; i += 2) {
+        put_typed(dump, i, i, object_at(i + 2, count), object_at(i + 1, count));
+        put_typed(dump, i + 1, 0, 0, 0);
+    }
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+/* A chain that is held at both ends, and whose objects lead back. */
+static void classes_both_ways(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_typed(dump, i, i, object_at(i + 1, count), i > 0 ? BASE + i * 16 - 16 : 0);
+    dump_bss(dump, 0x560000, WORDS(BASE));
+    put_goroutine_record(dump, 1, BASE, 0x400000);
+    dump_frame(dump, "main.f", 0xc100000000 + BASE, 0, WORDS(BASE + count * 16 - 16), 1);
+}
+
+/* A binary tree of distinct classes. */
+static void classes_tree(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_typed(dump, i, i, object_at(2 * i + 1, count), object_at(2 * i + 2, count));
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+/* Two classes take turns in a chain, each of which has objects of a third below. */
+static void classes_in_turn(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_typed(dump, i, i < 4 ? i : i % 4, object_at(i + 1, count), 0);
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+/* Garbage: a chain of distinct classes that nothing holds, and one that leads into it. */
+static void classes_garbage(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_typed(dump, i, i, object_at(i + 1, count), object_at(i / 2, count));
+    dump_bss(dump, 0x560000, WORDS(0));
+}
+
+/* All objects have one class, whose name is as long as there are objects. */
+static void class_long(struct dump *dump, uint64_t count)
+{
+    char *name = malloc(count + 1);
+    const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 0}};
+    assert_non_null(name);
+    memset(name, 'x', count);
+    memcpy(name, "main.", 5);
+    name[count] = '\0';
+    dump_type(dump, 0x400000, 16, name, true, fields, 1);
+    for (uint64_t i = 0; i < count; i++)
+        dump_typed_object(dump, BASE + i * 16, 0x400000, G2H_OBJECT_VALUE, 16,
+                          WORDS(object_at(i + 1, count)));
+    dump_bss(dump, 0x560000, WORDS(BASE));
+    free(name);
+}
+
+/* Goroutines in places of their own. Each holds the object of its number and the last one. */
+static void put_places(struct dump *dump, uint64_t count, uint64_t (*next)(uint64_t, uint64_t))
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 16, 16, WORDS(next(i, count)));
+    for (uint64_t i = 0; i < count; i++) {
+        put_goroutine_record(dump, i + 1, 0x700000 + i * 512, 0x400000 + i * 16);
+        dump_frame(dump, (const char *)name_of("main.f", i).data, 0xc100700000 + i * 512, 0,
+                   WORDS(BASE + i * 16, BASE + count * 16 - 16), 2);
+    }
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+static uint64_t none(uint64_t i, uint64_t count)
+{
+    (void)i, (void)count;
+    return 0;
+}
+
+static uint64_t next_of(uint64_t i, uint64_t count)
+{
+    return object_at(i + 1, count);
+}
+
+static uint64_t one_before(uint64_t i, uint64_t count)
+{
+    (void)count;
+    return i > 0 ? BASE + i * 16 - 16 : 0;
+}
+
+static uint64_t random_of(uint64_t i, uint64_t count)
+{
+    (void)i;
+    return BASE + any() % count * 16;
+}
+
+static void places(struct dump *dump, uint64_t count)
+{
+    put_places(dump, count, none);
+}
+
+static void places_chain(struct dump *dump, uint64_t count)
+{
+    put_places(dump, count, next_of);
+}
+
+static void places_back(struct dump *dump, uint64_t count)
+{
+    put_places(dump, count, one_before);
+}
+
+static void places_random(struct dump *dump, uint64_t count)
+{
+    put_places(dump, count, random_of);
+}
+
+/* Goroutines with stacks of 2 GB, of which a dump has a frame. All have the same runtime.g. */
+static void stacks(struct dump *dump, uint64_t count)
+{
+    const uint64_t lo = 0xc100000000 + BASE - 4096;
+    dump_object(dump, BASE, 64, WORDS(lo, lo + 1900000000));
+    for (uint64_t i = 0; i < count; i++) {
+        put_goroutine_record(dump, i + 1, BASE, 0x400000 + i * 16);
+        dump_frame(dump, "main.f", 0xc100000000 + BASE, 0, WORDS(BASE), 1);
+    }
+}
+
+/* Deferred calls and panics, each of which links to the one before, of functions of their own. */
+static void defers_linked(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 64, 64, WORDS(BASE + i * 64));
+    put_goroutine_record(dump, 1, BASE, 0x400000);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t at = BASE + i * 64, before = i > 0 ? at - 64 : 0;
+        PUT_RECORD(dump, G2H_RECORD_DEFER, .defer = {at, BASE, 1, 2, at, 0x400000 + i, before});
+        PUT_RECORD(dump, G2H_RECORD_PANIC, .panic = {at, BASE, 1, at, 0, before});
+    }
+}
+
+/* Each object has a finalizer that holds the next one. */
+static void finalizers_chain(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 16, 16, NO_WORDS);
+    for (uint64_t i = 0; i < count; i++)
+        dump_finalizer(dump, G2H_RECORD_FINALIZER, BASE + i * 16, BASE + (i + 1) % count * 16);
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+/* Each word of a segment is a global that holds an object, which holds the one of the next. */
+static void globals(struct dump *dump, uint64_t count)
+{
+    uint64_t *words = calloc(count, sizeof(*words));
+    assert_non_null(words);
+    for (uint64_t i = 0; i < count; i++) {
+        dump_object(dump, BASE + i * 16, 16, WORDS(BASE + (i + 1) % count * 16));
+        words[i] = BASE + i * 16;
+    }
+    dump_bss(dump, 0x560000, count, words);
+    free(words);
+}
+
+/* One object leads to all others, which lead back. */
+static void objects_fan(struct dump *dump, uint64_t count)
+{
+    const uint64_t first = BASE + ((uint64_t)1 << 36);
+    uint64_t *words = calloc(count, sizeof(*words));
+    assert_non_null(words);
+    for (uint64_t i = 0; i < count; i++)
+        words[i] = first + i * 16;
+    dump_object(dump, BASE, count * 8, count, words);
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, first + i * 16, 16, WORDS(BASE));
+    dump_bss(dump, 0x560000, WORDS(BASE));
+    free(words);
+}
+
+/* Objects of different sizes, and so of different classes, in a chain. */
+static void sizes_chain(struct dump *dump, uint64_t count)
+{
+    uint64_t at = BASE;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t size = 16 + i % 64 * 16;
+        dump_object(dump, at, size, WORDS(i + 1 < count ? at + size : 0));
+        at += size;
+    }
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+/* Writes records of the profile with stacks of their own, or one with a stack of count frames, and
+ * an object for each. */
+static void put_sites(struct dump *dump, uint64_t sites, uint64_t frames, uint64_t samples)
+{
+    for (uint64_t i = 0; i < samples; i++)
+        dump_object(dump, BASE + i * 16, 16, WORDS(object_at(i + 1, samples)));
+    for (uint64_t i = 0; i < sites; i++) {
+        struct dump stack = {0};
+        for (uint64_t frame = 0; frame < frames; frame++) {
+            dump_string(&stack, (const char *)name_of("main.f", i * frames + frame).data);
+            dump_string(&stack, "main.go");
+            dump_uvarint(&stack, frame);
+        }
+        PUT_RECORD(dump, G2H_RECORD_MEMPROF,
+                   .memprof = {i + 1, 16, frames, 1, 0, {stack.data, stack.size}});
+        free(stack.data);
+    }
+    for (uint64_t i = 0; i < samples; i++)
+        PUT_RECORD(dump, G2H_RECORD_ALLOCSAMPLE, .allocsample = {BASE + i * 16, i % sites + 1});
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+static void profile_sites(struct dump *dump, uint64_t count)
+{
+    put_sites(dump, count, 3, count);
+}
+
+static void profile_deep(struct dump *dump, uint64_t count)
+{
+    put_sites(dump, 1, count, count);
+}
+
 /* ---- */
+
+/* Shapes that matter to reading only are not written in all formats, and those that matter to
+ * formats only are not read at the size at which the others are. */
+enum part { IN_BOTH, IN_RECORDS, IN_FORMATS };
 
 static const struct row {
     const char *name;
     void (*put)(struct dump *dump, uint64_t count);
     unsigned count;
     enum dump_format format;
+    enum part part;
 } rows[] = {
-    {"objects-random", objects_random, 10000, DUMP_1_7},
-    {"objects-descending", objects_descending, 10000, DUMP_1_7},
-    {"objects-interleaved", objects_interleaved, 10000, DUMP_1_7},
-    {"objects-hub", objects_hub, 10000, DUMP_1_7},
-    {"objects-list", objects_list, 10000, DUMP_1_7},
-    {"objects-ladder", objects_ladder, 10000, DUMP_1_7},
-    {"objects-shapes", objects_shapes, 8000, DUMP_1_7},
-    {"objects-scattered", objects_scattered, 10000, DUMP_1_7},
-    {"objects-overlapping", objects_overlapping, 10000, DUMP_1_7},
-    {"objects-huge", objects_huge, 3000, DUMP_1_7},
-    {"object-fields", object_fields, 30000, DUMP_1_7},
-    {"other-roots", other_roots, 10000, DUMP_1_7},
-    {"other-roots-named", other_roots_named, 10000, DUMP_1_7},
-    {"types-random", types_random, 10000, DUMP_1_7},
-    {"types-chosen", types_chosen, 10000, DUMP_1_7},
-    {"old-types-chosen", old_types, 8000, DUMP_1_3},
-    {"old-type-fields", old_type_fields, 10000, DUMP_1_3},
-    {"goroutines-random", goroutines_random, 5000, DUMP_1_7},
-    {"goroutines-equal", goroutines_equal, 5000, DUMP_1_7},
-    {"goroutines-chosen", goroutines_chosen, 5000, DUMP_1_7},
-    {"frames-deep", frames_deep, 8000, DUMP_1_7},
-    {"frames-equal", frames_equal, 5000, DUMP_1_7},
-    {"frames-named", frames_named, 8000, DUMP_1_7},
-    {"frame-fields", frame_fields, 20000, DUMP_1_7},
-    {"finalizers-equal", finalizers, 8000, DUMP_1_7},
-    {"finalizers-chosen", finalizers_chosen, 8000, DUMP_1_7},
-    {"os-threads-equal", os_threads, 10000, DUMP_1_7},
-    {"os-threads-chosen", os_threads_chosen, 10000, DUMP_1_7},
-    {"defers-equal", defers, 5000, DUMP_1_7},
-    {"profile-one", profile, 8000, DUMP_1_7},
-    {"profile-chosen", profile_chosen, 8000, DUMP_1_7},
-    {"segments", segments, 8000, DUMP_1_7},
-    {"segment-fields", segment_fields, 20000, DUMP_1_7},
-    {"memstats", memstats, 1000, DUMP_1_7},
-    {"params", params, 10000, DUMP_1_7},
-    {"old-roots", old_roots, 10000, DUMP_2013},
+    {"objects-random", objects_random, 10000, DUMP_1_7, IN_BOTH},
+    {"objects-descending", objects_descending, 10000, DUMP_1_7, IN_RECORDS},
+    {"objects-interleaved", objects_interleaved, 10000, DUMP_1_7, IN_RECORDS},
+    {"objects-hub", objects_hub, 10000, DUMP_1_7, IN_BOTH},
+    {"objects-list", objects_list, 10000, DUMP_1_7, IN_BOTH},
+    {"objects-ladder", objects_ladder, 10000, DUMP_1_7, IN_BOTH},
+    {"objects-shapes", objects_shapes, 8000, DUMP_1_7, IN_BOTH},
+    {"objects-scattered", objects_scattered, 10000, DUMP_1_7, IN_RECORDS},
+    {"objects-overlapping", objects_overlapping, 10000, DUMP_1_7, IN_BOTH},
+    {"objects-huge", objects_huge, 3000, DUMP_1_7, IN_BOTH},
+    {"object-fields", object_fields, 30000, DUMP_1_7, IN_BOTH},
+    {"other-roots", other_roots, 10000, DUMP_1_7, IN_BOTH},
+    {"other-roots-named", other_roots_named, 10000, DUMP_1_7, IN_BOTH},
+    {"types-random", types_random, 10000, DUMP_1_7, IN_RECORDS},
+    {"types-chosen", types_chosen, 10000, DUMP_1_7, IN_BOTH},
+    {"old-types-chosen", old_types, 8000, DUMP_1_3, IN_BOTH},
+    {"old-type-fields", old_type_fields, 10000, DUMP_1_3, IN_RECORDS},
+    {"goroutines-random", goroutines_random, 5000, DUMP_1_7, IN_BOTH},
+    {"goroutines-equal", goroutines_equal, 5000, DUMP_1_7, IN_RECORDS},
+    {"goroutines-chosen", goroutines_chosen, 5000, DUMP_1_7, IN_BOTH},
+    {"frames-deep", frames_deep, 8000, DUMP_1_7, IN_BOTH},
+    {"frames-equal", frames_equal, 5000, DUMP_1_7, IN_BOTH},
+    {"frames-named", frames_named, 8000, DUMP_1_7, IN_BOTH},
+    {"frame-fields", frame_fields, 20000, DUMP_1_7, IN_BOTH},
+    {"finalizers-equal", finalizers, 8000, DUMP_1_7, IN_RECORDS},
+    {"finalizers-chosen", finalizers_chosen, 8000, DUMP_1_7, IN_BOTH},
+    {"os-threads-equal", os_threads, 10000, DUMP_1_7, IN_RECORDS},
+    {"os-threads-chosen", os_threads_chosen, 10000, DUMP_1_7, IN_BOTH},
+    {"defers-equal", defers, 5000, DUMP_1_7, IN_BOTH},
+    {"profile-one", profile, 8000, DUMP_1_7, IN_BOTH},
+    {"profile-chosen", profile_chosen, 8000, DUMP_1_7, IN_BOTH},
+    {"segments", segments, 8000, DUMP_1_7, IN_RECORDS},
+    {"segment-fields", segment_fields, 20000, DUMP_1_7, IN_BOTH},
+    {"memstats", memstats, 1000, DUMP_1_7, IN_BOTH},
+    {"params", params, 10000, DUMP_1_7, IN_RECORDS},
+    {"old-roots", old_roots, 10000, DUMP_2013, IN_BOTH},
+    {"classes-chain", classes_chain, 10000, DUMP_1_3, IN_FORMATS},
+    {"classes-comb", classes_comb, 20000, DUMP_1_3, IN_FORMATS},
+    {"classes-both-ways", classes_both_ways, 10000, DUMP_1_3, IN_FORMATS},
+    {"classes-tree", classes_tree, 20000, DUMP_1_3, IN_FORMATS},
+    {"classes-in-turn", classes_in_turn, 10000, DUMP_1_3, IN_FORMATS},
+    {"classes-garbage", classes_garbage, 10000, DUMP_1_3, IN_FORMATS},
+    {"class-long", class_long, 10000, DUMP_1_3, IN_FORMATS},
+    {"places", places, 5000, DUMP_1_7, IN_FORMATS},
+    {"places-chain", places_chain, 5000, DUMP_1_7, IN_FORMATS},
+    {"places-back", places_back, 5000, DUMP_1_7, IN_FORMATS},
+    {"places-random", places_random, 5000, DUMP_1_7, IN_FORMATS},
+    {"stacks", stacks, 5000, DUMP_1_7, IN_FORMATS},
+    {"defers-linked", defers_linked, 5000, DUMP_1_7, IN_FORMATS},
+    {"finalizers-chain", finalizers_chain, 8000, DUMP_1_7, IN_FORMATS},
+    {"globals", globals, 10000, DUMP_1_7, IN_FORMATS},
+    {"objects-fan", objects_fan, 10000, DUMP_1_7, IN_FORMATS},
+    {"sizes-chain", sizes_chain, 10000, DUMP_1_7, IN_FORMATS},
+    {"profile-sites", profile_sites, 5000, DUMP_1_7, IN_FORMATS},
+    {"profile-deep", profile_deep, 5000, DUMP_1_7, IN_FORMATS},
 };
 
 int main(int argc, char **argv)
 {
     const size_t count = sizeof(rows) / sizeof(rows[0]);
-    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+    if (argc == 3 && strcmp(argv[1], "--list") == 0) {
+        const enum part other = strcmp(argv[2], "records") == 0 ? IN_FORMATS : IN_RECORDS;
         for (size_t i = 0; i < count; i++)
-            printf("%s %u\n", rows[i].name, rows[i].count);
+            if (rows[i].part != other)
+                printf("%s %u\n", rows[i].name, rows[i].count);
         return 0;
     }
     for (size_t i = 0; argc == 3 && i < count; i++) {
@@ -464,6 +741,6 @@ int main(int argc, char **argv)
         dump_deinit(&dump);
         return good ? 0 : 1;
     }
-    fprintf(stderr, "usage: grow --list | NAME COUNT\n");
+    fprintf(stderr, "usage: grow --list records|formats | NAME COUNT\n");
     return 2;
 }

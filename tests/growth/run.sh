@@ -3,11 +3,12 @@
 # not grow by more than 2.6 times, whatever the records are like. Valgrind counts them, so the machine's load does not matter.
 # TAP on standard output.
 #
-#   run.sh [records | folded | strings | executables]...      (default: all)
+#   run.sh [records | formats | strings | executables]...      (default: all)
 #
 #   ROWS              a pattern: only rows whose names match it
 #
-# grow.c makes the records of dumps, the Go program words/ the strings, and exe.sh the executables.
+# grow.c makes the records of dumps, the Go program words/ the strings, and exe.sh the executables. The part formats writes the
+# heaps of all records, and those of the strings, in all formats, whole and folded: formats.c says how.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -15,7 +16,7 @@ top=$(cd "$here/../.." && pwd) || exit 1
 cd "$top" || exit 1
 rows=${ROWS:-.}
 build=${BUILD:-$top/build/growth}
-parts=" ${*:-records folded strings executables} "
+parts=" ${*:-records formats strings executables} "
 . "$top/tests/sanitize.sh"
 . "$here/count.sh"
 mkdir -p "$build"
@@ -66,38 +67,99 @@ records() { "$build/grow" "$1" "$2"; }
 if [[ $parts == *' records '* ]]; then
 	while read -r name count; do
 		prepare "$name" "$count" records "$name"
-	done < <("$build/grow" --list)
-fi
-if [[ $parts == *' folded '* ]]; then
-	options=(--max-nodes 2000)
-	for name in objects-random objects-hub objects-ladder objects-huge goroutines-equal; do
-		prepare "$name folded" 10000 records "$name"
-	done
-	options=(--reachable)
-	prepare 'objects-list reachable' 10000 records objects-list
+	done < <("$build/grow" --list records)
 fi
 
 # ---- strings ----
 
-if [[ $parts == *' strings '* ]]; then
+# build_words: builds the program that has strings.
+build_words() {
 	. "$top/tests/go.sh"
 	GOROOT=$(tools/setup go-current)
 	export GOROOT
-	if (cd "$here/words" && "$GOROOT/bin/go" build -ldflags='-s -w' -o "$build/words" .) >"$build/log" 2>&1; then
-		options=(--exe "$build/words")
-		words() { "$build/words" "$1" "$2" /dev/stdout; }
-		for kind in random chosen; do
-			prepare "strings-$kind" 20000 words "$kind"
-		done
-	else
-		echo 'not ok - words builds'
-		sed 's/^/# /' "$build/log"
-	fi
+	(cd "$here/words" && "$GOROOT/bin/go" build -ldflags='-s -w' -o "$build/words" .) >"$build/log" 2>&1 && return
+	echo 'not ok - words builds'
+	sed 's/^/# /' "$build/log"
+	return 1
+}
+
+words() { "$build/words" "$1" "$2" /dev/stdout; }
+if [[ $parts == *' strings '* ]] && build_words; then
+	options=(--exe "$build/words")
+	for kind in random chosen; do
+		prepare "strings-$kind" 20000 words "$kind"
+	done
 fi
 
 if [ ${#names[@]} -gt 0 ]; then
 	count_all
 	for name in "${names[@]}"; do judge "$name"; done
+fi
+
+# ---- formats ----
+
+# to_write NAME FACTOR EXE MAKE...: adds a heap to those that are written in all formats; with FACTOR 0 only so that valgrind has
+# translated the code.
+to_write() {
+	local name=$1 factor=$2 exe=$3 number=$1.$2
+	shift 3
+	"$@" >"$build/$name.$factor" || return
+	[ "$factor" != 0 ] || number=-
+	printf '%s\t%s%s\n' "$number" "$build/$name.$factor" "${exe:+$'\t'$exe}" >>"$build/heaps"
+}
+
+# judge_formats: reports a test for each heap, of what to make its graph, its views and each format cost. What they cost for a heap
+# of nothing does not count, so that few records tell; what costs less than 200,000 instructions besides is not judged.
+judge_formats() {
+	matched "$build/counts" "$build/runs" | awk '
+		$3 == "parent" { cost = $1 - parent; parent = $1 }
+		$3 == "child" { cost = $1 - parent }
+		$6 == "-" { next }
+		{
+			name = substr($4, 1, length($4) - 2); factor = substr($4, length($4))
+			step = $5 == "-" ? $6 : $5 " " $6
+			if (name == "nothing") { nothing[step] = cost; next }
+			if (!(name in steps)) order[++names] = name
+			if (factor == 1) { steps[name]++; one[name, step] = cost - nothing[step] }
+			if ($2 != 0) failed[name] = failed[name] "# " step ": exit status " $2 " of " $4 "\n"
+			if (factor == 1) next
+			two = cost - nothing[step]
+			ratio = two / (one[name, step] > 1 ? one[name, step] : 1)
+			if (two < 200000 || one[name, step] < 10000) next
+			if (ratio > most[name]) { most[name] = ratio; at[name] = step }
+			if (ratio > 2.6) failed[name] = failed[name] sprintf("# %s: %.2f M instructions, %.2f times with twice as many\n", step, one[name, step] / 1e6, ratio)
+		}
+		END {
+			if (names == 0) print "not ok - heaps are written in all formats"
+			for (i = 1; i <= names; i++) {
+				name = order[i]
+				printf "%s - %s in all formats: %d steps, at most %.2f times with twice as many (%s)\n%s", name in failed ? "not ok" : "ok", name, steps[name], most[name], at[name], failed[name]
+			}
+		}'
+}
+
+if [[ $parts == *' formats '* ]]; then
+	: >"$build/heaps"
+	mkdir -p "$build/outputs"
+	if ! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -o "$build/formats" tests/growth/formats.c "$plain/internal.a" \
+		$(make -s libs) >&2; then
+		echo 'not ok - formats builds'
+		exit 1
+	fi
+	for name in objects-random classes-comb places-chain goroutines-random defers-linked finalizers-chain profile-sites; do
+		to_write "$name" 0 '' records "$name" 200
+	done
+	to_write nothing 1 '' records params 1
+	while read -r name count; do
+		[[ $name =~ $rows ]] || continue
+		for factor in 1 2; do to_write "$name" $factor '' records "$name" $((factor * count / 20)); done
+	done < <("$build/grow" --list formats)
+	if [[ strings =~ $rows ]] && build_words; then
+		for factor in 1 2; do to_write strings $factor "$build/words" words random $((factor * 1000)); done
+	fi
+	(ulimit -t 1800 && exec valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-file="$build/counts" \
+		"$build/formats" "$build/outputs" <"$build/heaps" >"$build/runs" 2>"$build/said")
+	judge_formats
 fi
 
 # ---- executables ----

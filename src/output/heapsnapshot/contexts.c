@@ -70,7 +70,7 @@ static bool read_group(const struct g2h_view *view, size_t number, struct group 
     g2h_view_owner(view, number, &owner);
     if (owner.node == UINT32_MAX)
         return false;
-    g2h_view_node(view, owner.node, &ret->node);
+    g2h_view_brief(view, owner.node, &ret->node);
     ret->bytes = owner.bytes;
     ret->number = owner.node;
     return true;

@@ -112,7 +112,7 @@ static struct g2h_error *find_parts(struct snapshot *snapshot)
         return NULL;
     for (uint32_t i = snapshot->ids.first_object; i < nodes; i++) {
         struct g2h_node node;
-        g2h_view_node(snapshot->view, i, &node);
+        g2h_view_brief(snapshot->view, i, &node);
         if (node.size > PART_SIZE && !add_parts(snapshot, i, &node))
             return &error_no_memory;
     }

@@ -264,7 +264,7 @@ static struct g2h_error *find_held(struct making *making, uint32_t number, struc
         const uint32_t id = making->file->id_of[edge.target];
         if ((edge.flags & G2H_EDGE_WEAK) != 0)
             continue;
-        g2h_view_node(making->file->view, edge.target, &target);
+        g2h_view_brief(making->file->view, edge.target, &target);
         if (target.kind == G2H_NODE_FRAME)
             TRY_MEMORY(vector_push(&ret->frame_nodes, edge.target));
         else if (target.kind == G2H_NODE_STACK && ret->stack == 0)
@@ -283,7 +283,7 @@ static struct g2h_error *write_stack(struct making *making, const struct held *h
     for (uint32_t i = 0; i < count; i++) {
         struct g2h_node frame;
         uint32_t signature;
-        g2h_view_node(making->file->view, held->frame_nodes.data[i], &frame);
+        g2h_view_brief(making->file->view, held->frame_nodes.data[i], &frame);
         TRY(write_locals(making, held->frame_nodes.data[i], i, &signature));
         TRY(write_frame(making, &frame, signature));
     }

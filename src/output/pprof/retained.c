@@ -13,7 +13,7 @@
 
 /* The most frames of a stack. Longer stacks keep the outermost and the innermost half of this
  * number. */
-enum { MOST_FRAMES = 512 };
+enum { MOST_FRAMES = 256 };
 
 /* How far a node is from the root, and where a long stack that ends at the node goes on behind its
  * innermost half, so that nobody has to walk through what it leaves out. */

@@ -55,7 +55,7 @@ static bool is_of_map(const struct finder *finder, uint32_t number)
     struct g2h_node node;
     if (!finder->is_map[line] || line != line_of(finder, above(finder, number)))
         return false;
-    g2h_view_node(report->view, node_of(finder, number), &node);
+    g2h_view_brief(report->view, node_of(finder, number), &node);
     return node.name != report_node(report, line)->name;
 }
 

@@ -67,7 +67,7 @@ static struct keeper keeper_of(const struct report *report, uint32_t node)
     struct g2h_node read;
     uint32_t below = UINT32_MAX;
     for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS; i++) {
-        g2h_view_node(report->view, node, &read);
+        g2h_view_brief(report->view, node, &read);
         if (read.kind == G2H_NODE_FINALIZER)
             keeper.finalizer = node;
         if (read.kind == G2H_NODE_OTHER_ROOTS)

@@ -32,13 +32,14 @@ static struct page_field site_of(const struct text *site)
                                                 : text_without("started_at", site, words);
 }
 
-static struct g2h_error *put_place(const struct report *report, struct table *table, uint32_t place)
+static struct g2h_error *put_place(const struct report *report, struct g2h_edges *edges,
+                                   struct table *table, uint32_t place)
 {
     _cleanup_(text_deinit) struct text name = {0}, site = {0};
     static const char *const words[] = {"goroutines ", "goroutine ", NULL};
     report_append_name(report, place, &name);
-    TRY(report_append_target(report, report_example_goroutine(report, place), NULL,
-                             G2H_NODE_CREATION_SITE, &site));
+    report_append_target(report, edges, report_example_goroutine(report, place), NULL,
+                         G2H_NODE_CREATION_SITE, &site);
     TRY_MEMORY(!name.failed && !site.failed);
     const struct page_field where = text_without("place", &name, words),
                             count = page_count("count", report_members(report, place)),
@@ -81,6 +82,11 @@ static struct g2h_error *put_ended(const struct report *report)
     return NULL;
 }
 
+static void destroy_edges(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
 struct g2h_error *report_put_goroutines(const struct report *report)
 {
     static const struct table_column columns[] = {{"GOROUTINES", false},
@@ -94,16 +100,18 @@ struct g2h_error *report_put_goroutines(const struct report *report)
                                                 {"started by", false}};
     _cleanup_(table_deinit) struct table table = {.page = NULL};
     _cleanup_(report_free_ranking) ranking places = {0};
+    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
     uint64_t others = 0, bytes = 0;
     size_t shown = 0;
     TRY(rank_places(report, &places));
+    TRY(g2h_edges_create(report->view, &edges));
     while (shown < places.count && shown < REPORT_ROWS && places.data[shown].weight > 0)
         shown++; /* with a base, only places that have grown */
     table_init(&table, report->page, "goroutines", report->base ? columns : usual,
                report->base ? 5 : 4, shown);
     for (size_t i = 0; i < places.count; i++) {
         const uint32_t place = places.data[i].node;
-        TRY(put_place(report, &table, place));
+        TRY(put_place(report, edges, &table, place));
         others += i < shown ? 0 : report_members(report, place);
         bytes += i < shown ? 0 : report_node(report, place)->retained;
     }

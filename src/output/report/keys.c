@@ -148,7 +148,7 @@ static bool is_whole(const struct g2h_view *view, const struct g2h_edge *edge, c
 {
     struct g2h_node source;
     size_t length;
-    g2h_view_node(view, edge->source, &source);
+    g2h_view_brief(view, edge->source, &source);
     const char *class = g2h_view_name(view, source.name, &length);
     return size == strlen("value") && memcmp(name, "value", size) == 0 && length > 0 &&
            (class[0] == '[' || class[0] == '*');

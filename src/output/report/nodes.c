@@ -130,27 +130,22 @@ uint64_t report_weight(const struct report *report, uint32_t node)
 
 /* Appends the name of the first node that an edge called label leads to or, without a label, of the
  * first one of a kind that an edge leads to. */
-struct g2h_error *report_append_target(const struct report *report, uint32_t node,
-                                       const char *label, enum g2h_node_kind kind,
-                                       struct text *text)
+void report_append_target(const struct report *report, struct g2h_edges *edges, uint32_t node,
+                          const char *label, enum g2h_node_kind kind, struct text *text)
 {
-    struct g2h_edges *edges;
     struct g2h_edge edge;
-    TRY(g2h_edges_create(report->view, &edges));
     g2h_edges_begin(edges, node, node + 1);
     while (g2h_edges_next(edges, &edge)) {
         struct g2h_node target;
         size_t size;
         const char *name = g2h_view_name(report->view, edge.name, &size);
-        g2h_view_node(report->view, edge.target, &target);
+        g2h_view_brief(report->view, edge.target, &target);
         if (label ? size != strlen(label) || memcmp(name, label, size) != 0 : target.kind != kind)
             continue;
         name = g2h_view_name(report->view, target.name, &size);
         text_append(text, name, size);
         break;
     }
-    g2h_edges_destroy(edges);
-    return NULL;
 }
 
 /* Returns the goroutine that is the example of a place. */

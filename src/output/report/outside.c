@@ -60,7 +60,7 @@ static struct g2h_error *find_mappings(struct search *search)
     struct g2h_node node;
     uint32_t at, number;
     for (uint32_t i = 0; i < synthetic; i++) {
-        g2h_view_node(view, i, &node);
+        g2h_view_brief(view, i, &node);
         if (node.kind != G2H_NODE_MAPPING)
             continue;
         BISECT(at, (uint32_t)memory->mapping_count, memory->mappings[at].start < node.key);
@@ -144,7 +144,7 @@ static struct g2h_error *add(struct search *search, const struct g2h_edge *edge,
 {
     struct g2h_node source;
     uint32_t place, number;
-    g2h_view_node(search->report->view, edge->source, &source);
+    g2h_view_brief(search->report->view, edge->source, &source);
     if (source.object != UINT32_MAX && g2h_view_is_garbage(search->report->view, source.object))
         return NULL;
     TRY(find_place(search, &source, edge, &place));

@@ -36,7 +36,7 @@ static bool is_object(const struct g2h_node *node)
 static bool is_dead(const struct g2h_view *view, uint32_t number)
 {
     struct g2h_node node;
-    g2h_view_node(view, number, &node);
+    g2h_view_brief(view, number, &node);
     if (node.members > 0)
         g2h_view_member(view, number, 0, &node);
     return node.object != UINT32_MAX && g2h_view_is_garbage(view, node.object);
@@ -48,7 +48,7 @@ static void put_row(const struct report *report, struct table *table, uint32_t n
                     struct page_field edge, bool has_edge)
 {
     struct g2h_node node;
-    g2h_view_node(report->view, number, &node);
+    g2h_view_brief(report->view, number, &node);
     const struct page_field none = page_words(NULL, ""),
                             what = page_clipped(name_of(report, "class", &node), 48),
                             bytes = is_object(&node) ? page_bytes("bytes", node.size) : none,
@@ -85,7 +85,7 @@ static struct g2h_error *put_held_by(struct path *path, uint32_t node)
 static bool is_said(const struct report *report, uint32_t number)
 {
     struct g2h_node node;
-    g2h_view_node(report->view, number, &node);
+    g2h_view_brief(report->view, number, &node);
     return node.kind != G2H_NODE_ROOT && node.kind != G2H_NODE_GC_ROOTS &&
            node.kind != G2H_NODE_GLOBALS && node.kind != G2H_NODE_GOROUTINES &&
            node.kind != G2H_NODE_GOROUTINES_IN_PLACE && !steps_is_entries(report->view, number);
@@ -104,7 +104,7 @@ static struct g2h_error *put_steps(struct path *path)
         if (!is_said(report, way->data[i]))
             continue;
         struct g2h_node node;
-        g2h_view_node(report->view, way->data[i - 1], &node);
+        g2h_view_brief(report->view, way->data[i - 1], &node);
         if (is_object(&node) || node.kind == G2H_NODE_PACKAGE || node.kind == G2H_NODE_FRAME)
             steps_append_one(report->view, path->edges, way->data[i - 1], way->data[i], &edge);
         TRY_MEMORY(!edge.failed);
@@ -148,7 +148,7 @@ static bool append_referrer(const struct report *report, const struct g2h_edge *
     static const char entries[] = " entries";
     struct g2h_node source;
     size_t size;
-    g2h_view_node(report->view, edge->source, &source);
+    g2h_view_brief(report->view, edge->source, &source);
     const struct page_field name = name_of(report, NULL, &source);
     const bool is_entries = steps_is_entries(report->view, edge->source);
     text_append(text, name.data, name.size - (is_entries ? sizeof(entries) - 1 : 0));
@@ -225,7 +225,7 @@ static struct g2h_error *put_referrers(const struct path *path, uint32_t node)
         struct g2h_node source;
         size_t size;
         const char *name = string_pool_text(&referrers.names, referrer->name, &size);
-        g2h_view_node(report->view, referrer->node, &source);
+        g2h_view_brief(report->view, referrer->node, &source);
         TABLE_ROW(&table, page_text("field", name, size), page_count("times", referrer->count),
                   source.object != UINT32_MAX ? page_address("address", source.address)
                                               : page_words(NULL, ""));
@@ -240,7 +240,7 @@ static struct g2h_error *put_object(struct path *path, uint32_t number, uint64_t
     const struct report *report = path->report;
     struct page *page = report->page;
     struct g2h_node node;
-    g2h_view_node(report->view, number, &node);
+    g2h_view_brief(report->view, number, &node);
     const uint64_t retained = g2h_dominators_retained_size(report->dominators, number);
     const bool is_garbage = is_dead(report->view, number);
     page_open(page, "object");
@@ -305,7 +305,7 @@ static struct g2h_error *put_holders(const struct report *report, const ranking 
         const struct merged_node *merged = report_node(report, nodes->data[i].node);
         _cleanup_(text_deinit) struct text chain = {0};
         struct g2h_node example;
-        g2h_view_node(report->view, merged->example, &example);
+        g2h_view_brief(report->view, merged->example, &example);
         append_holders(report, nodes->data[i].node, &chain);
         TRY_MEMORY(!chain.failed);
         TABLE_ROW(&table, page_made("holders", &chain), page_count("objects", merged->count),
@@ -380,7 +380,7 @@ static struct g2h_error *put_class(struct path *path, const struct lookup *looku
     TRY(put_holders(report, &nodes));
     page_close(page);
     struct g2h_node example;
-    g2h_view_node(report->view, report_node(report, lookup->class)->example, &example);
+    g2h_view_brief(report->view, report_node(report, lookup->class)->example, &example);
     const uint32_t largest =
         find_largest(report, example.kind == G2H_NODE_TEXT ? UINT32_MAX : name);
     return largest == UINT32_MAX ? NULL : put_object(path, largest, 0);

@@ -100,10 +100,9 @@ uint32_t report_example_goroutine(const struct report *report, uint32_t place);
 
 /* Appends the name of the node that an edge called label leads to from a node of the view; if label
  * is NULL, that of the node of kind that an edge leads to. Appends nothing if there is no such
- * edge. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *report_append_target(const struct report *report, uint32_t node,
-                                       const char *label, enum g2h_node_kind kind,
-                                       struct text *text);
+ * edge. edges is any iterator over the edges of the report's view. */
+void report_append_target(const struct report *report, struct g2h_edges *edges, uint32_t node,
+                          const char *label, enum g2h_node_kind kind, struct text *text);
 
 /* Puts what deferred calls hold, by class. node is a group of calls. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_deferred(const struct report *report, uint32_t node);

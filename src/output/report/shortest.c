@@ -29,7 +29,7 @@ static bool is_passed(const struct search *search, const struct g2h_edge *edge)
         return true;
     if (edge->target >= search->synthetic)
         return false;
-    g2h_view_node(search->view, edge->target, &target);
+    g2h_view_brief(search->view, edge->target, &target);
     return target.kind == G2H_NODE_STACK || target.kind == G2H_NODE_CREATION_SITE ||
            target.kind == G2H_NODE_UNREACHABLE;
 }

@@ -36,7 +36,7 @@ bool slices_locate(const struct report *report, const struct g2h_capacity *capac
     const uint32_t number = g2h_view_object(report->view, ret->array);
     if (number == UINT32_MAX)
         return false;
-    g2h_view_node(report->view, number, &node);
+    g2h_view_brief(report->view, number, &node);
     const uint64_t begin = capacity->address - g2h_heap_address(heap, ret->array),
                    size = node.object == ret->array ? node.size
                                                     : g2h_heap_object(heap, ret->array).size,

@@ -26,7 +26,7 @@ static void frames_deinit(struct frames *frames)
 static const char *function_of(const struct report *report, uint32_t frame, size_t *ret_size)
 {
     struct g2h_node node;
-    g2h_view_node(report->view, frame, &node);
+    g2h_view_brief(report->view, frame, &node);
     const char *name = g2h_view_name(report->view, node.name, ret_size);
     const char *space = *ret_size > 0 ? memrchr(name, ' ', *ret_size) : NULL;
     if (space && memchr(space, ':', *ret_size - (size_t)(space - name)))
@@ -58,7 +58,7 @@ static struct g2h_error *count_frames(struct frames *frames, const struct report
     struct g2h_node target;
     g2h_edges_begin(edges, goroutine, goroutine + 1);
     while (g2h_edges_next(edges, &edge)) {
-        g2h_view_node(report->view, edge.target, &target);
+        g2h_view_brief(report->view, edge.target, &target);
         if (target.kind == G2H_NODE_FRAME)
             TRY_MEMORY(count_frame(frames, report, edge.target));
     }
@@ -137,7 +137,7 @@ static struct g2h_error *mark_living(struct living *living, uint32_t number)
     uint32_t known;
     g2h_edges_begin(living->edges, number, number + 1);
     while (g2h_edges_next(living->edges, &edge)) {
-        g2h_view_node(view, edge.target, &target);
+        g2h_view_brief(view, edge.target, &target);
         if (target.kind == G2H_NODE_OBJECT && target.name == living->name)
             TRY_MEMORY(map_put(&living->nodes, edge.target, 1, &known));
     }
@@ -156,7 +156,7 @@ static struct g2h_error *count_ended(struct living *living, struct ended *ret)
         struct g2h_node read;
         if (node == UINT32_MAX)
             continue;
-        g2h_view_node(report->view, node, &read);
+        g2h_view_brief(report->view, node, &read);
         if (read.kind == G2H_NODE_OBJECT && read.name == living->name) {
             ret->count += read.members > 0 ? read.members : 1;
             bytes += read.size;

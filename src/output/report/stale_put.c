@@ -31,7 +31,7 @@ static void find_items(const struct report *report, uint32_t item, bool *is_belo
 static bool is_object(const struct report *report, uint32_t node, uint32_t merged)
 {
     struct g2h_node read;
-    g2h_view_node(report->view, node, &read);
+    g2h_view_brief(report->view, node, &read);
     return read.kind == G2H_NODE_TEXT || read.name == report_node(report, merged)->name;
 }
 

@@ -23,14 +23,14 @@ struct steps {
 static enum g2h_node_kind kind_of(const struct steps *steps, uint32_t node)
 {
     struct g2h_node read;
-    g2h_view_node(steps->view, node, &read);
+    g2h_view_brief(steps->view, node, &read);
     return read.kind;
 }
 
 static const char *name_of(const struct steps *steps, uint32_t node, size_t *ret_size)
 {
     struct g2h_node read;
-    g2h_view_node(steps->view, node, &read);
+    g2h_view_brief(steps->view, node, &read);
     return g2h_view_name(steps->view, read.name, ret_size);
 }
 

@@ -48,7 +48,7 @@ struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals
         size_t size;
         g2h_view_prefetch(view, i + NODES_AHEAD, G2H_SOON_NODE);
         g2h_view_prefetch(view, i + TEXTS_AHEAD, G2H_SOON_KEYS);
-        g2h_view_node(view, i, &node);
+        g2h_view_brief(view, i, &node);
         if ((node.size >= WASTE_LEAST_TEXT && g2h_view_text_size(view, i) < node.size / 2) ||
             g2h_view_is_garbage(view, node.object))
             continue;
@@ -70,7 +70,7 @@ static void drop_stale(const struct report *report, struct equals *equals)
         const uint32_t number = equals->nodes.data[i];
         struct g2h_node node;
         if (stale_has_node(&report->stale, number)) {
-            g2h_view_node(report->view, number, &node);
+            g2h_view_brief(report->view, number, &node);
             equals->bytes -= node.size;
             continue;
         }
@@ -114,7 +114,7 @@ static struct g2h_error *add(const struct g2h_view *view, size_t index, struct m
     struct g2h_node node;
     uint32_t number = (uint32_t)equals->list.count;
     const uint32_t text = equals->nodes.data[index];
-    g2h_view_node(view, text, &node);
+    g2h_view_brief(view, text, &node);
     const uint64_t hash =
         node.size > LONG ? hash_whole(view, text, &node) : equals->hashes.data[index];
     TRY_MEMORY(map_put(by_hash, hash, number, &number));
@@ -126,7 +126,7 @@ static struct g2h_error *add(const struct g2h_view *view, size_t index, struct m
     equals->list.data[number].bytes += node.size;
     if (equals->list.data[number].count > 1) {
         waste_set_bit(equals->objects, node.object);
-        g2h_view_node(view, equals->list.data[number].node, &node);
+        g2h_view_brief(view, equals->list.data[number].node, &node);
         waste_set_bit(equals->objects, node.object);
     }
     return NULL;

@@ -85,7 +85,7 @@ static void add_map(const struct report *report, uint32_t node, const struct g2h
     row->count++;
     if (capacity->used > 0)
         return;
-    g2h_view_node(report->view, node, &read);
+    g2h_view_brief(report->view, node, &read);
     row->empty++;
     row->empty_size += read.members > 0
                            ? g2h_heap_object(g2h_view_heap(report->view), capacity->object).size

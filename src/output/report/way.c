@@ -34,14 +34,14 @@ struct search {
 static enum g2h_node_kind kind_of(const struct search *search, uint32_t node)
 {
     struct g2h_node read;
-    g2h_view_node(search->view, node, &read);
+    g2h_view_brief(search->view, node, &read);
     return read.kind;
 }
 
 static const char *name_of(const struct search *search, uint32_t node, size_t *ret_size)
 {
     struct g2h_node read;
-    g2h_view_node(search->view, node, &read);
+    g2h_view_brief(search->view, node, &read);
     return g2h_view_name(search->view, read.name, ret_size);
 }
 
@@ -188,10 +188,10 @@ static uint64_t covered(const struct search *search)
     uint64_t found = 0;
     if (count < 2)
         return 0;
-    g2h_view_node(search->view, search->way.data[count - 1], &last);
+    g2h_view_brief(search->view, search->way.data[count - 1], &last);
     g2h_edges_begin(search->edges, search->way.data[count - 2], search->way.data[count - 2] + 1);
     for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(search->edges, &edge); i++) {
-        g2h_view_node(search->view, edge.target, &target);
+        g2h_view_brief(search->view, edge.target, &target);
         found += target.kind == last.kind && target.name == last.name;
     }
     return found;

@@ -68,7 +68,7 @@ static struct g2h_error *append_holder(const struct report *report, uint32_t hol
     TRY(way_append(report, holder, text, &end));
     if (text->size > 0 && end == holder)
         return NULL;
-    g2h_view_node(report->view, holder, &node);
+    g2h_view_brief(report->view, holder, &node);
     const char *name = g2h_view_name(report->view, node.name, &size);
     text->size = 0;
     text_append(text, name, size);
@@ -81,7 +81,7 @@ static struct g2h_error *append_holder(const struct report *report, uint32_t hol
 static void put_address(const struct report *report, uint32_t number)
 {
     struct g2h_node node;
-    g2h_view_node(report->view, number, &node);
+    g2h_view_brief(report->view, number, &node);
     if (node.object != UINT32_MAX)
         PAGE_DATA(report->page, page_address("address", node.address));
 }
@@ -177,7 +177,10 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
                                     enum g2h_node_kind kind)
 {
     _cleanup_(text_deinit) struct text text = {0};
-    TRY(report_append_target(report, node, label, kind, &text));
+    struct g2h_edges *edges;
+    TRY(g2h_edges_create(report->view, &edges));
+    report_append_target(report, edges, node, label, kind, &text);
+    g2h_edges_destroy(edges);
     TRY_MEMORY(!text.failed);
     if (text.size > 0)
         PAGE_PUT(report->page, template, page_made(key, &text));

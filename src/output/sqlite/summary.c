@@ -275,7 +275,7 @@ static struct g2h_error *find_site(const struct summary *summary, uint32_t gorou
     TRY(g2h_edges_create(summary->view, &edges));
     g2h_edges_begin(edges, goroutine, goroutine + 1);
     while (g2h_edges_next(edges, &edge)) {
-        g2h_view_node(summary->view, edge.target, &node);
+        g2h_view_brief(summary->view, edge.target, &node);
         if (node.kind != G2H_NODE_CREATION_SITE)
             continue;
         ret->data = g2h_view_name(summary->view, node.name, &ret->size);
