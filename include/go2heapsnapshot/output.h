@@ -114,10 +114,12 @@ struct g2h_format {
     const char *summary;               /* a description in a few words */
     const char *files[G2H_MOST_FILES]; /* its file names in the output directory; NULL: it is a
                                           single file */
-    unsigned needs;                    /* enum g2h_format_need */
-    unsigned takes;                    /* enum g2h_format_option */
-    bool is_text;                      /* it is readable text */
-    bool is_compressed;                /* it is always compressed by gzip */
+    unsigned memory; /* what a conversion takes, in percent of the resident memory of the process;
+                        measured with small objects */
+    unsigned needs;  /* enum g2h_format_need */
+    unsigned takes;  /* enum g2h_format_option */
+    bool is_text;    /* it is readable text */
+    bool is_compressed; /* it is always compressed by gzip */
     bool is_file; /* it is not written sequentially: it needs an empty regular file and a descriptor
                      that can read and write, and is never compressed */
     bool is_for_devtools;

@@ -174,11 +174,23 @@ static struct g2h_error *explain_new(struct g2h_error *error, const struct optio
 
 /* Reads a process. One that has only just started, or starts another program at this moment, is
  * read once more after a pause. */
+/* Tells the kernel to end this program, and not the one that it reads, if memory runs out. That it
+ * may not is no error. */
+static void be_first_to_end(void)
+{
+    FILE *file = fopen("/proc/self/oom_score_adj", "w");
+    if (!file)
+        return;
+    fputs("1000", file); /* the most, by proc(5) */
+    fclose(file);
+}
+
 static struct g2h_error *read_live(const struct options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
+    be_first_to_end();
     origin->is_process = true;
     for (bool is_last = false;; is_last = true) {
         const uint64_t image = g2h_process_image(options->pid);
@@ -201,7 +213,8 @@ static struct g2h_error *read_live(const struct options *options,
 struct g2h_error *origin_open(const struct options *options, const char *path,
                               const struct g2h_progress *progress, struct origin *ret)
 {
-    const struct g2h_process_options process_options = {options->threads, progress, &ret->modules};
+    const struct g2h_process_options process_options = {
+        options->threads, progress, &ret->modules, options->is_dump ? 0 : options->format->memory};
     *ret = (struct origin){0};
     if (options->pid != 0)
         return read_live(options, &process_options, ret);

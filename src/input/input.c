@@ -247,12 +247,16 @@ static struct g2h_error *spool_gzip(struct spool *spool)
     }
 }
 
+const char *input_directory(void)
+{
+    const char *directory = getenv("TMPDIR");
+    return directory && *directory ? directory : "/tmp";
+}
+
 /* Opens a file without a name in $TMPDIR. */
 static struct g2h_error *temporary_file(int *ret)
 {
-    const char *directory = getenv("TMPDIR");
-    if (!directory || !*directory)
-        directory = "/tmp";
+    const char *directory = input_directory();
 #ifdef O_TMPFILE
     *ret = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (*ret >= 0)

@@ -56,4 +56,7 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
 enum input_order { INPUT_FORWARDS, INPUT_HERE_AND_THERE };
 void input_expect(const struct g2h_input *input, enum input_order order);
 
+/* Returns the directory of temporary files. */
+const char *input_directory(void);
+
 #endif

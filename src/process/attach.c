@@ -92,7 +92,7 @@ static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
 
 /* Makes room for the copy while the process still runs, so that neither this work nor a refusal
  * stops it. */
-static struct g2h_error *prepare(uint64_t pid, const struct g2h_progress *progress,
+static struct g2h_error *prepare(uint64_t pid, unsigned after, const struct g2h_progress *progress,
                                  struct attach_space *ret)
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
@@ -101,7 +101,7 @@ static struct g2h_error *prepare(uint64_t pid, const struct g2h_progress *progre
     if (error != 0)
         return attach_refuse(pid, error, true);
     attach_room_find(&room);
-    TRY(attach_room_check(pid, estimate(pid, &pages), &room));
+    TRY(attach_room_check(pid, estimate(pid, &pages), after, &room));
     if (!attach_space_make(&pages, AROUND, ret)) {
         attach_space_deinit(ret);
         if (!attach_space_make(&pages, 0, ret))
@@ -193,7 +193,7 @@ static void hand_over(struct attach_space *space, struct process *process)
     process->copy_size = space->size;
 }
 
-struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
+struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
                               struct process *ret, struct attach_account *ret_account)
 {
     _cleanup_(process_deinit) struct process process = {.name = ret_account->name};
@@ -202,7 +202,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
     snprintf(account.name, sizeof(account.name), "process %llu", (unsigned long long)pid);
     TRY(attach_refuse(pid, 0, false));
     TRY(check_machine(pid, &process.machine));
-    TRY(prepare(pid, progress, &space));
+    TRY(prepare(pid, after, progress, &space));
     process.executable = read_executable(pid);
     const int error = stop_and_copy(pid, progress, &space, &process, &account);
     if (error == NO_ADDRESSES)
@@ -222,10 +222,10 @@ struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
 
 #include "base/error.h"
 
-struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
+struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
                               struct process *ret, struct attach_account *ret_account)
 {
-    (void)progress, (void)ret, (void)ret_account;
+    (void)after, (void)progress, (void)ret, (void)ret_account;
     return error_create(G2H_ERROR_SYSTEM, "process %llu: live processes are read on Linux only",
                         (unsigned long long)pid);
 }

@@ -28,12 +28,13 @@ struct attach_account {
  * it go on. Anonymous memory that nobody has touched is in *ret too, as zeros, which is what it
  * contains, so no object has holes. *ret goes to process_deinit(); its name is that of
  * *ret_account. The phases of progress are "preparing", while the process still runs, and
- * "copying", while it is stopped.
+ * "copying", while it is stopped. There must be room for the copy and, once the copy is gone, for
+ * what is done with the records: after percent of the resident memory.
  *
  * Errors: G2H_ERROR_SYSTEM: the process cannot be read; the message says what to do about it;
  * G2H_ERROR_NOT_DUMP: processes of this kind are not read; G2H_ERROR_MEMORY.
  */
-struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
+struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
                               struct process *ret, struct attach_account *ret_account);
 
 #endif

@@ -6,11 +6,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "input/input.h"
 #include "process/procfs.h"
+
+#define LEAST \
+    (16ull << 20) /* what a conversion takes of a process without objects, types included */
 
 /* The names that a version of control groups has for things that both versions have. */
 struct flavour {
@@ -173,13 +179,42 @@ void attach_room_find(struct attach_room *ret)
         attach_room_of_groups(mounts.data, groups.data, ret);
 }
 
-struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, const struct attach_room *room)
+/* Returns whether the temporary dump is in memory, as in a tmpfs: then it is no file that the
+ * kernel could write to a disk. */
+static bool is_spool_in_memory(void)
 {
-    const uint64_t wanted = bytes + bytes / 8;
-    const double wanted_mb = (double)wanted / 1e6, left_mb = (double)room->left / 1e6;
+    struct statfs status;
+    return statfs(input_directory(), &status) == 0 &&
+           (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
+}
+
+uint64_t attach_room_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
+{
+    const uint64_t copy = bytes + bytes / 8; /* an eighth to work with */
+    const uint64_t conversion =
+        (after > 0 ? bytes / 100 * after + LEAST : 0) + (is_in_memory ? bytes : 0);
+    return conversion > copy ? conversion : copy;
+}
+
+struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, unsigned after,
+                                    const struct attach_room *room)
+{
+    /* Outside of groups there are other programs and swap, and the kernel ends none that is small:
+     * a conversion is not refused for memory that it may not need. */
+    const bool is_group = *room->limit != '\0', is_in_memory = is_group && is_spool_in_memory();
+    const uint64_t wanted = attach_room_wanted(bytes, is_group ? after : 0, is_in_memory);
+    const uint64_t of_dump = attach_room_wanted(bytes, 0, is_in_memory);
+    const double wanted_mb = (double)(of_dump > room->left ? of_dump : wanted) / 1e6,
+                 left_mb = (double)room->left / 1e6;
     if (wanted <= room->left)
         return NULL;
-    if (!*room->limit)
+    if (of_dump <= room->left)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "process %llu: its conversion takes some %.0f MB, and %s leaves %.0f "
+                            "MB: take only the dump here (--format dump -z), and convert that "
+                            "elsewhere",
+                            (unsigned long long)pid, wanted_mb, room->limit, left_mb);
+    if (!is_group)
         return error_create(
             G2H_ERROR_SYSTEM,
             "process %llu: a copy of it takes %.0f MB, and this machine has %.0f MB "

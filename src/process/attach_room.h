@@ -9,6 +9,7 @@
 #ifndef PROCESS_ATTACH_ROOM_H
 #define PROCESS_ATTACH_ROOM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -28,8 +29,16 @@ void attach_room_find(struct attach_room *ret);
  */
 void attach_room_of_groups(const char *mounts, const char *groups, struct attach_room *room);
 
-/* Returns an error unless a copy of this many bytes fits, and an eighth more to work with. */
-struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, const struct attach_room *room);
+/*
+ * Returns how much memory is wanted at the most, for a copy of this many bytes and an eighth more
+ * to work with, or for what comes afterwards: after percent of the bytes, 0 if that is less, and
+ * the temporary dump if that is not on a disk.
+ */
+uint64_t attach_room_wanted(uint64_t bytes, unsigned after, bool is_in_memory);
+
+/* Returns an error unless what is wanted fits. */
+struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, unsigned after,
+                                    const struct attach_room *room);
 
 /* Returns the error that the system does not give as many addresses, which names the limit. */
 struct g2h_error *attach_room_refuse_addresses(uint64_t pid, uint64_t bytes);

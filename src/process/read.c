@@ -139,7 +139,8 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     const bool is_there = stat(procfs_path(pid, "mem").text, &memory) == 0;
     *ret_account = (struct g2h_process_account){0};
     *ret_memory = (struct g2h_memory){0};
-    TRY(attach_copy(pid, options ? options->progress : NULL, &process, &account));
+    TRY(attach_copy(pid, options ? options->memory : 0, options ? options->progress : NULL,
+                    &process, &account));
     if (!exe)
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);

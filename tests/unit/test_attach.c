@@ -298,7 +298,7 @@ static void assert_goes_on(void)
 
 static void assert_attaches(pid_t pid, struct process *ret, struct attach_account *ret_account)
 {
-    assert_no_error(attach_copy((uint64_t)pid, NULL, ret, ret_account));
+    assert_no_error(attach_copy((uint64_t)pid, 0, NULL, ret, ret_account));
 }
 
 /* Attaches to the process and discards the copy. */
@@ -315,7 +315,7 @@ static void assert_refused(uint64_t pid, const char *words)
 {
     struct process process;
     struct attach_account account;
-    struct g2h_error *error = attach_copy(pid, NULL, &process, &account);
+    struct g2h_error *error = attach_copy(pid, 0, NULL, &process, &account);
     assert_non_null(error);
     if (!strstr(error->message, words))
         fail_msg("'%s' is not in: %s", words, error->message);
@@ -455,7 +455,7 @@ static void test_growth(void **state)
     const struct g2h_progress progress = {let_it_grow, &has_asked};
     uint8_t byte;
     (void)state;
-    assert_no_error(attach_copy((uint64_t)pid, &progress, &process, &account));
+    assert_no_error(attach_copy((uint64_t)pid, 0, &progress, &process, &account));
     /* Without MADV_POPULATE_WRITE there is no phase in which to ask. */
     while (has_asked && read(answers[0], &byte, 1) != 1)
         usleep(1000);
@@ -476,7 +476,7 @@ static void attach_with_limit(pid_t pid, int resource)
     struct attach_account account;
     if (setrlimit(resource, &limit) != 0)
         _exit(1);
-    struct g2h_error *error = attach_copy((uint64_t)pid, NULL, &process, &account);
+    struct g2h_error *error = attach_copy((uint64_t)pid, 0, NULL, &process, &account);
     if (resource == RLIMIT_AS)
         _exit(error && strstr(error->message, "the limit is 102400 kB: raise it (ulimit -v)") ? 0
                                                                                               : 2);
@@ -686,7 +686,7 @@ static void assert_urgent(pid_t pid, pid_t kill)
         struct process process = {0};
         struct attach_account account = {0};
         assert_int_equal(sched_setscheduler(0, policies[i], &(struct sched_param){0}), 0);
-        struct g2h_error *error = attach_copy((uint64_t)pid, &progress, &process, &account);
+        struct g2h_error *error = attach_copy((uint64_t)pid, 0, &progress, &process, &account);
         assert_true(!error || kill != 0);
         g2h_error_destroy(error);
         process_deinit(&process);
@@ -841,7 +841,7 @@ static void test_signal_while_stopped(void **state)
     int what[] = {pid, SIGRTMIN};
     const struct g2h_progress progress = {signal_it, what};
     (void)state;
-    assert_no_error(attach_copy((uint64_t)pid, &progress, &process, &account));
+    assert_no_error(attach_copy((uint64_t)pid, 0, &progress, &process, &account));
     process_deinit(&process);
     for (unsigned i = 0; i < 10000 && shared->signals == 0; i++)
         usleep(1000);
@@ -969,7 +969,7 @@ static void test_killed(void **state)
         if (CPU_ISSET(i, &all))
             CPU_SET(i, &one);
     sched_setaffinity(0, sizeof(one), &one);
-    struct g2h_error *error = attach_copy((uint64_t)pid, &progress, &process, &account);
+    struct g2h_error *error = attach_copy((uint64_t)pid, 0, &progress, &process, &account);
     sched_setaffinity(0, sizeof(all), &all);
     assert_non_null(error);
     if (!strstr(error->message, "has ended"))
@@ -1035,7 +1035,7 @@ static void assert_refused_as_nobody(pid_t pid, const char *words)
         struct attach_account account;
         if (setgid(65534) != 0 || setuid(65534) != 0)
             _exit(3);
-        struct g2h_error *error = attach_copy((uint64_t)pid, NULL, &process, &account);
+        struct g2h_error *error = attach_copy((uint64_t)pid, 0, NULL, &process, &account);
         _exit(error && strstr(error->message, words) ? 0 : 1);
     }
     int status;
@@ -1180,13 +1180,29 @@ static void test_room(void **state)
     (void)state;
     attach_room_find(&room);
     assert_in_range(room.left, 1, 1ull << 50);
-    assert_no_error(attach_room_check(7, 8000, &(struct attach_room){.left = 9000}));
+    assert_no_error(attach_room_check(7, 8000, 0, &(struct attach_room){.left = 9000}));
     struct g2h_error *error =
-        attach_room_check(7, 8000000000, &(struct attach_room){.left = 8999000000});
+        attach_room_check(7, 8000000000, 0, &(struct attach_room){.left = 8999000000});
     assert_non_null(strstr(error->message, "takes 9000 MB, and this machine has 8999 MB left"));
     g2h_error_destroy(error);
-    error = attach_room_check(7, 8000000000, &(struct attach_room){1000000, "/x/memory.max"});
+    error = attach_room_check(7, 8000000000, 0, &(struct attach_room){1000000, "/x/memory.max"});
     assert_non_null(strstr(error->message, "takes 9000 MB, and /x/memory.max leaves 1 MB"));
+    g2h_error_destroy(error);
+}
+
+/* What a conversion takes counts, if it is more than the copy, and a dump that is not on a disk. */
+static void test_room_of_conversion(void **state)
+{
+    const struct attach_room room = {1200000000, "/x/memory.max"};
+    (void)state;
+    assert_int_equal(attach_room_wanted(800, 0, false), 900);
+    assert_int_equal(attach_room_wanted(800000000, 100, false), 900000000);
+    assert_int_equal(attach_room_wanted(800000000, 200, false), 1600000000 + (16 << 20));
+    assert_int_equal(attach_room_wanted(800000000, 200, true), 2400000000 + (16 << 20));
+    assert_no_error(attach_room_check(7, 800000000, 0, &room));
+    struct g2h_error *error = attach_room_check(7, 800000000, 200, &room);
+    assert_non_null(error);
+    assert_non_null(strstr(error->message, "leaves 1200 MB: take only the dump here"));
     g2h_error_destroy(error);
 }
 
@@ -1380,20 +1396,36 @@ static void test_guess(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_memory),         TEST(test_growth),
-        TEST(test_limits),         TEST(test_identity),
-        TEST(test_registers),      TEST(test_again_and_again),
-        TEST(test_signals),        TEST(test_signal_while_stopped),
-        TEST(test_stopped_before), TEST(test_churn),
-        TEST(test_stuck),          TEST(test_killed),
-        TEST(test_nobody),         TEST(test_thread),
-        TEST(test_traced),         TEST(test_other_user),
-        TEST(test_protected),      TEST(test_32_bits),
-        TEST(test_refusals),       TEST(test_room),
-        TEST(test_groups),         TEST(test_mappings),
-        TEST(test_procfs),         TEST(test_space),
-        TEST(test_guess),          TEST(test_forbidden),
-        TEST(test_ways_to_find),   TEST(test_urgent),
+        TEST(test_memory),
+        TEST(test_growth),
+        TEST(test_limits),
+        TEST(test_identity),
+        TEST(test_registers),
+        TEST(test_again_and_again),
+        TEST(test_signals),
+        TEST(test_signal_while_stopped),
+        TEST(test_stopped_before),
+        TEST(test_churn),
+        TEST(test_stuck),
+        TEST(test_killed),
+        TEST(test_nobody),
+        TEST(test_thread),
+        TEST(test_traced),
+        TEST(test_other_user),
+        TEST(test_protected),
+        TEST(test_32_bits),
+        TEST(test_refusals),
+        TEST(test_room),
+        TEST(test_room_of_conversion),
+
+        TEST(test_groups),
+        TEST(test_mappings),
+        TEST(test_procfs),
+        TEST(test_space),
+        TEST(test_guess),
+        TEST(test_forbidden),
+        TEST(test_ways_to_find),
+        TEST(test_urgent),
         TEST(test_not_urgent),
     };
     return UNIT_RUN(tests);
