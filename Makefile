@@ -13,14 +13,23 @@ BUILD    ?= build
 WERROR   ?=
 # If this is empty, the program is built without SQLite, and without the formats that SQLite writes.
 WITH_SQLITE ?= yes
+# Whether dumps, cores and executables that zstd, xz or lz4 packed are read; by default, if the library is there.
+HASH := \#
+can_include = $(shell echo '$(HASH)include <$(1)>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
+WITH_ZSTD ?= $(call can_include,zstd.h)
+WITH_LZMA ?= $(call can_include,lzma.h)
+WITH_LZ4  ?= $(call can_include,lz4frame.h)
+WITH_ZSTD := $(WITH_ZSTD)
+WITH_LZMA := $(WITH_LZMA)
+WITH_LZ4  := $(WITH_LZ4)
 
 VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
 SOVERSION := 0
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
-ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(if $(WITH_SQLITE),-DWITH_SQLITE) $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(foreach with,SQLITE ZSTD LZMA LZ4,$(if $(WITH_$(with)),-DWITH_$(with))) $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
-LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) -lm -pthread
+LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) -lm -pthread
 
 ROOMS    := base input dump heap types exe process typing naming roots graph identity output output/heapsnapshot output/hprof output/report output/pprof output/sqlite library
 OF_SQLITE := src/output/database.c src/output/rows.c src/output/sqlite/%
@@ -94,14 +103,14 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# formats.c depends on whether SQLite is built in, so it is compiled anew when that changes.
-WITH := $(BUILD)/with-sqlite-$(or $(WITH_SQLITE),no)
+# These depend on what is built in, so they are compiled anew when that changes.
+WITH := $(BUILD)/with-$(WITH_SQLITE)-$(WITH_ZSTD)-$(WITH_LZMA)-$(WITH_LZ4)
 $(WITH):
 	@mkdir -p $(@D)
-	@rm -f $(BUILD)/with-sqlite-*
+	@rm -f $(BUILD)/with-*
 	@touch $@
 
-$(BUILD)/src/output/formats.o: $(WITH)
+$(BUILD)/src/output/formats.o $(patsubst %,$(BUILD)/src/input/unpack_%.o,zstd xz lz4): $(WITH)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HEAPQUERY_OBJ:.o=.d) $(wildcard $(BUILD)/tests/*/*.d)
 

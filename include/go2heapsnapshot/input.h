@@ -26,7 +26,7 @@ struct g2h_input {
     /* Why a gzip stream ended early or failed its checks; NULL if it did not. The bytes that were
      * inflated before are in data. */
     struct g2h_error *damage;
-    bool unpacked;           /* the file was gzipped */
+    bool unpacked;           /* the file was packed: by gzip, zstd … */
     bool borrowed;           /* data belongs to the caller: g2h_input_close() leaves it alone */
     struct input_file *file; /* where data comes from; NULL: from memory */
 };

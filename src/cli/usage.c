@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/format.h"
 #include "cli/options.h"
+#include "input/unpack.h"
 
 /* The formats are printed between help and more_help. */
 static const char help[] =
@@ -127,11 +128,15 @@ int usage_print_help(void)
 int usage_print_version(void)
 {
     const char *sqlite = g2h_sqlite_version();
-    char text[256];
-    snprintf(text, sizeof(text),
-             "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s, %sSQLite%s%s\n", zlibVersion(),
-             sqlite ? "" : "without ", sqlite ? " " : "", sqlite ? sqlite : "");
-    return print(text);
+    const struct unpack_method *method;
+    _cleanup_(text_deinit) struct text text = {0};
+    text_printf(&text, "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s, %sSQLite%s%s",
+                zlibVersion(), sqlite ? "" : "without ", sqlite ? " " : "", sqlite ? sqlite : "");
+    for (unsigned i = 1; (method = unpack_method_at(i)) != NULL; i++)
+        text_printf(&text, ", %s%s%s%s", method->version ? "" : "without ", method->name,
+                    method->version ? " " : "", method->version ? method->version() : "");
+    text_append(&text, "\n", sizeof("\n"));
+    return text.failed ? EXIT_FAILED : print(text.data);
 }
 
 static void say_line(const struct text *text)

@@ -15,8 +15,7 @@
 #include "input/magic.h"
 
 /* The advice for each kind of file. */
-static const char unpack[] = "unpack it first (gzip alone needs no unpacking)",
-                  own[] = "a heap dump is what runtime/debug.WriteHeapDump writes",
+static const char own[] = "a heap dump is what runtime/debug.WriteHeapDump writes",
                   core[] = "g2h_process_read_core() makes one of it",
                   give_exe[] = "give it beside the dump that it wrote: --exe EXECUTABLE DUMP",
                   load[] = "open it in DevTools as it is: Memory, \"Load profile\"",
@@ -32,14 +31,15 @@ struct start {
 /* The first row that fits counts. */
 static const struct start starts[] = {
     {0, 0, "{\"snapshot\":", "a heap snapshot already", load},
-    {0, 0, "\xfd\67zXZ", "an xz archive", unpack},
-    {0, 4, "\x28\xb5\x2f\xfd", "a zstd archive", unpack},
-    {0, 4, "\x04\x22\x4d\x18", "an lz4 archive", unpack},
-    {0, 0, "BZh", "a bzip2 archive", unpack},
-    {0, 4, "PK\3\4", "a zip archive", unpack},
-    {0, 0, "7z\xbc\xaf\x27\x1c", "a 7z archive", unpack},
-    {257, 0, "ustar", "a tar archive", unpack},
-    {0, 2, "\x1f\x8b", "gzip within gzip", unpack},
+    {0, 0, "\xfd\67zXZ", "an xz archive", "unpack it first: xz -d"},
+    {0, 4, "\x28\xb5\x2f\xfd", "a zstd archive", "unpack it first: zstd -d"},
+    {0, 4, "\x02\x21\x4c\x18", "an lz4 archive", "unpack it first: lz4 -d"},
+    {0, 4, "\x04\x22\x4d\x18", "an lz4 archive", "unpack it first: lz4 -d"},
+    {0, 0, "BZh", "a bzip2 archive", "unpack it first: bzip2 -d"},
+    {0, 4, "PK\3\4", "a zip archive", "unpack it first: unzip"},
+    {0, 0, "7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first: 7z x"},
+    {257, 0, "ustar", "a tar archive", "unpack it first: tar -x"},
+    {0, 2, "\x1f\x8b", "gzip within gzip", "unpack it first: gzip -d"},
     {0, 0, "heap profile: ", "a pprof profile", own},
     {0, 0, "goroutine profile: ", "a pprof profile", own},
     {0, 0, "threadcreate profile: ", "a pprof profile", own},

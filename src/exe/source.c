@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "input/input.h"
 #include "input/magic.h"
+#include "input/unpack.h"
 
 enum { UNSUSPICIOUS = 1 << 24, UNPACKED_RATIO = 64 };
 static const uint64_t LARGEST = (uint64_t)1 << 33;
@@ -33,10 +34,17 @@ struct g2h_error *source_open(const char *path, struct g2h_input **ret)
     bool is_too_large = false;
     const struct input_watcher watcher = {look, &is_too_large};
     struct g2h_error *error = input_open(path, NULL, &watcher, ret);
-    if (error || !is_too_large)
+    if (error)
         return error;
-    error = error_create(G2H_ERROR_NOT_EXE, "%s: unpacks to more than an executable does",
-                         (*ret)->name);
+    const struct unpack_method *packed = unpack_method_of((*ret)->data, (*ret)->size);
+    if (packed)
+        error = error_create(G2H_ERROR_NOT_EXE, "%s: is packed by %s; unpack it first: %s",
+                             (*ret)->name, packed->name, packed->command);
+    else if (is_too_large)
+        error = error_create(G2H_ERROR_NOT_EXE, "%s: unpacks to more than an executable does",
+                             (*ret)->name);
+    if (!error)
+        return NULL;
     g2h_input_close(*ret);
     *ret = NULL;
     return error;

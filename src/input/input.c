@@ -1,7 +1,7 @@
 /*
  * input: turns any source of bytes into one mapped range.
  *
- * A regular file that is not compressed is mapped as it is. Everything else (pipes, gzip) is
+ * A regular file that is not compressed is mapped as it is. Everything else (pipes, gzip …) is
  * spooled to a temporary file without a name: the rooms above may read the bytes as often as they
  * like, and the system may write them to disk if memory is short.
  */
@@ -15,11 +15,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/memory.h"
 #include "base/scope.h"
 #include "base/sparse.h"
+#include "input/unpack.h"
 
 enum { CHUNK = 1 << 18 };
 
@@ -128,7 +128,7 @@ struct spool {
     uint64_t taken, total; /* bytes read from source, and its size; total is 0 if unknown */
     uint64_t size;         /* bytes written to target */
     size_t begin, end;     /* the bytes of buffer that are not used yet */
-    uint8_t buffer[CHUNK], inflated[CHUNK];
+    uint8_t buffer[CHUNK], unpacked[CHUNK];
 };
 
 /* Reads more of the source behind the unused bytes in the buffer. *ret is false at the end of the
@@ -189,60 +189,88 @@ static struct g2h_error *spool_plain(struct spool *spool)
     return NULL;
 }
 
-static bool is_gzip(const uint8_t *data, uint64_t size)
+/* Returns the method that unpacks bytes, or NULL if they are not packed, or in a way that was not
+ * built in: then they are copied as they are. */
+static const struct unpack_method *method_of(const uint8_t *data, uint64_t size)
 {
-    return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
+    const struct unpack_method *method = unpack_method_of(data, size);
+    return method && method->begin ? method : NULL;
 }
 
-static void end_inflating(z_stream *stream)
+/* The stream of a packed file. */
+struct unpacker {
+    const struct unpack_method *method;
+    void *state;
+};
+
+static void unpacker_deinit(struct unpacker *unpacker)
 {
-    inflateEnd(stream);
+    if (unpacker->state)
+        unpacker->method->end(unpacker->state);
 }
 
-/* Inflates the bytes in buffer, as far as the result fits into inflated, and writes the result. */
-static struct g2h_error *inflate_some(struct spool *spool, z_stream *stream, int *ret_status)
+/* Unpacks the bytes in buffer, as far as the result fits into unpacked, and writes the result.
+ * *ret_moved is whether any bytes were taken or made. */
+static struct g2h_error *unpack_some(struct spool *spool, const struct unpacker *unpacker,
+                                     enum unpack_status *ret_status, bool *ret_moved,
+                                     const char **ret_why)
 {
-    stream->next_in = spool->buffer + spool->begin;
-    stream->avail_in = (uInt)(spool->end - spool->begin);
-    stream->next_out = spool->inflated;
-    stream->avail_out = CHUNK;
-    *ret_status = inflate(stream, Z_NO_FLUSH);
-    spool->begin = spool->end - stream->avail_in;
-    return spool_write(spool, spool->inflated, CHUNK - stream->avail_out);
+    const size_t left = spool->end - spool->begin;
+    struct unpack_buffers buffers = {spool->buffer + spool->begin, left, spool->unpacked, CHUNK};
+    *ret_why = NULL;
+    *ret_status = unpacker->method->step(unpacker->state, &buffers, ret_why);
+    *ret_moved = buffers.in_size < left || buffers.out_size < CHUNK;
+    spool->begin = spool->end - buffers.in_size;
+    return spool_write(spool, spool->unpacked, CHUNK - buffers.out_size);
 }
 
-/* Inflates one gzip member after the other, as gzip does. Damage ends the spooling, not the
- * conversion. */
-static struct g2h_error *spool_gzip(struct spool *spool)
+/* Reads on until there are enough bytes to recognize a stream by. */
+static struct g2h_error *fill_magic(struct spool *spool, bool *more)
 {
-    struct g2h_input *input = spool->input;
-    _cleanup_(end_inflating) z_stream stream = {0};
-    if (inflateInit2(&stream, 15 + 16) != Z_OK)
-        return &error_no_memory;
+    while (spool->end - spool->begin < UNPACK_MAGIC && *more)
+        TRY(spool_fill(spool, more));
+    return NULL;
+}
+
+/* Notes that the stream is damaged or cut. */
+static struct g2h_error *note_damage(struct spool *spool, const struct unpack_method *method,
+                                     bool is_cut, const char *why)
+{
+    const unsigned long long at = (unsigned long long)(spool->taken - (spool->end - spool->begin));
+    const char *name = spool->input->name;
+    spool->input->damage =
+        is_cut ? error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the %s stream is cut", name,
+                              (unsigned long long)spool->taken, method->name)
+               : error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the %s stream is damaged: %s",
+                              name, at, method->name, why ? why : "bad data");
+    return NULL;
+}
+
+/* Unpacks one stream after the other, as the method's own program does. Damage ends the spooling,
+ * not the conversion. */
+static struct g2h_error *spool_packed(struct spool *spool, const struct unpack_method *method)
+{
+    _cleanup_(unpacker_deinit) struct unpacker unpacker = {method, method->begin()};
+    TRY_MEMORY(unpacker.state);
     for (bool more = true;;) {
-        int status;
+        enum unpack_status status;
+        bool moved;
+        const char *why;
         if (spool->begin == spool->end && more)
             TRY(spool_fill(spool, &more));
-        TRY(inflate_some(spool, &stream, &status));
-        TRY_MEMORY(status != Z_MEM_ERROR); /* zlib allocates its window when it needs it */
+        TRY(unpack_some(spool, &unpacker, &status, &moved, &why));
+        TRY_MEMORY(status != UNPACK_NO_MEMORY); /* some allocate their window when they need it */
         if (spool->is_enough)
             return NULL;
-        if (status == Z_STREAM_END) {
-            while (spool->end - spool->begin < 2 && more)
-                TRY(spool_fill(spool, &more));
-            if (!is_gzip(spool->buffer + spool->begin, spool->end - spool->begin))
+        if (status == UNPACK_ENDED) {
+            TRY(fill_magic(spool, &more));
+            if (!method->is_it(spool->buffer + spool->begin, spool->end - spool->begin))
                 return NULL; /* the end, or padding, which gzip ignores too */
-            inflateReset(&stream);
-        } else if (status == Z_BUF_ERROR && !more) {
-            input->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is cut",
-                                         input->name, (unsigned long long)spool->taken);
-            return NULL;
-        } else if (status != Z_OK && status != Z_BUF_ERROR) {
-            input->damage = error_create(
-                G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is damaged: %s", input->name,
-                (unsigned long long)(spool->taken - (spool->end - spool->begin)),
-                stream.msg ? stream.msg : "bad data");
-            return NULL;
+            TRY_MEMORY(method->again(unpacker.state));
+        } else if (status == UNPACK_DAMAGED || (!moved && spool->begin < spool->end)) {
+            return note_damage(spool, method, false, why);
+        } else if (!moved && !more) {
+            return note_damage(spool, method, true, NULL);
         }
     }
 }
@@ -336,10 +364,11 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
     input->file->fd = spool->target;
     input->file->is_copy = true;
 
-    for (bool more = true; more && spool->end < 2;)
-        TRY(spool_fill(spool, &more));
-    input->unpacked = is_gzip(spool->buffer, spool->end);
-    TRY(input->unpacked ? spool_gzip(spool) : spool_plain(spool));
+    bool more = true;
+    TRY(fill_magic(spool, &more));
+    const struct unpack_method *method = method_of(spool->buffer, spool->end);
+    input->unpacked = method != NULL;
+    TRY(method ? spool_packed(spool, method) : spool_plain(spool));
     TRY(check(input, source)); /* checking the file again at the end would be useless */
     input->stored = spool->taken;
     TRY(map(input, spool->target, spool->size));
@@ -365,7 +394,7 @@ static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
         return spool_and_map(input, 0, progress, watcher);
     const uint64_t size = input->stored = (uint64_t)status->st_size;
     TRY(map(input, fd, size));
-    if (!is_gzip(input->data, input->size))
+    if (!method_of(input->data, input->size))
         return find_holes(input);
     unmap(input);
     return spool_and_map(input, size, progress, watcher);

@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
-if go2heapsnapshot --version | grep -q 'without SQLite$'; then
+if go2heapsnapshot --version | grep -q 'without SQLite'; then
 	skip "databases" "the program is built without SQLite"
 	finish
 fi

@@ -53,7 +53,7 @@ check "the snapshot: has the function's name as it was" "${NODE:-node}" -e '
 run go2heapsnapshot --format pprof -o odd.pb.gz function.dump
 gzip -dc odd.pb.gz | LC_ALL=C grep -ao 'main\.[^ ]*J[^ ]*' | head -n 1 >err
 clean "a profile: the function"
-if grep -q '^ *sqlite ' "$here/help.expected" && go2heapsnapshot --version | grep -qv 'without SQLite$'; then
+if grep -q '^ *sqlite ' "$here/help.expected" && go2heapsnapshot --version | grep -qv 'without SQLite'; then
 	run go2heapsnapshot --format sqlite --summary -o odd.db function.dump
 	sqlite3 odd.db "SELECT text FROM text WHERE text LIKE '%main.?[J?]0;%'" >err
 	clean "a summary: the function"

@@ -43,7 +43,6 @@ text() {
 	instead "text: $1" "text that begins \"$1\"" \
 		'if a server was asked for the dump, that is its answer: curl -f would have failed'
 }
-unpack='unpack it first (gzip alone needs no unpacking)'
 dumped='a heap dump is what runtime/debug.WriteHeapDump writes'
 cp good.heapsnapshot foreign
 instead "a snapshot" 'a heap snapshot already' 'open it in DevTools as it is: Memory, "Load profile"'
@@ -98,23 +97,62 @@ instead "a traceback" 'a traceback of goroutines' "$dumped"
 printf 'go 1.22 trace\0\0\0' >foreign
 instead "a trace" 'a trace of runtime/trace' "$dumped"
 
-printf '\3757zXZ\0' >foreign
-instead "xz" 'an xz archive' "$unpack"
-printf '\50\265\57\375\4' >foreign
-instead "zstd" 'a zstd archive' "$unpack"
-printf '\4\42\115\30d' >foreign
-instead "lz4" 'an lz4 archive' "$unpack"
+# packed METHOD COMMAND BYTES: tests files of a method, for which there may be a library in the program and a command here.
+packed() {
+	local has=no file cut
+	go2heapsnapshot --version | grep -Eq "[^t] $1 [0-9]" && has=yes
+	printf "$3" >foreign
+	if [ $has = no ]; then
+		instead "$1" "$(article "$1") $1 archive" "unpack it first: $2"
+		run go2heapsnapshot --exe foreign good.dump
+		equal "--exe, $1" "$status $(head -n 1 err)" "1 go2heapsnapshot: foreign: is packed by $1; unpack it first: $2"
+		return
+	fi
+	run go2heapsnapshot foreign
+	said "$1: a header alone" 1 "go2heapsnapshot: foreign: byte $(stat -c %s foreign): the $1 stream is cut"
+	if ! command -v "${2% *}" >/dev/null; then
+		echo "ok $((tests += 1)) - cli: $1 # SKIP there is no ${2% *}"
+		return
+	fi
+	file=good.dump.$1
+	"${2% *}" -c <good.dump >"$file"
+	run go2heapsnapshot "$file"
+	said "$1" 0
+	wrote "$1: the same bytes" good.heapsnapshot
+	run go2heapsnapshot - <"$file"
+	wrote "$1, on stdin: the same bytes" good.heapsnapshot
+	run cat_to go2heapsnapshot /dev/stdin <"$file"
+	wrote "$1, by a pipe as /dev/stdin: the same bytes" good.heapsnapshot
+	cat "$file" "$file" >foreign
+	run go2heapsnapshot foreign
+	said "$1: two streams" 0 "go2heapsnapshot: warning: foreign: there are bytes behind the EOF record; they are ignored"
+	if [ "$1" = lz4 ]; then lz4 -B4 -c <good.dump >"$file"; fi # in blocks of 64 KB
+	head -c $(($(stat -c %s "$file") * 2 / 3)) "$file" >foreign
+	run go2heapsnapshot foreign
+	equal "$1, cut: status 3" "$status" 3
+	check "$1, cut: says so" grep -q "^go2heapsnapshot: warning: foreign: byte [0-9]*: the $1 stream is cut" err
+	head -c 100000000 /dev/zero | "${2% *}" -c >"zeros.$1"
+	endless $small : "zeros.$1"
+	said "zeros by $1" 1 "go2heapsnapshot: zeros.$1: $not_a_dump"
+	endless $small : --exe "zeros.$1" good.dump
+	equal "--exe, zeros by $1" "$status $(head -n 1 err)" "1 go2heapsnapshot: zeros.$1: is no executable (ELF, Mach-O or PE)"
+	"${2% *}" -c <"$file" >foreign
+	run go2heapsnapshot foreign
+	said "$1 within $1" 1 "go2heapsnapshot: foreign: not a Go heap dump but $(article "$1") $1 archive; unpack it first: $2"
+}
+article() { if [ "$1" = zstd ]; then echo a; else echo an; fi; }
+cat_to() { cat | "$@"; }
 printf 'BZh91AY' >foreign
-instead "bzip2" 'a bzip2 archive' "$unpack"
+instead "bzip2" 'a bzip2 archive' 'unpack it first: bzip2 -d'
 printf 'PK\3\4\24' >foreign
-instead "zip" 'a zip archive' "$unpack"
+instead "zip" 'a zip archive' 'unpack it first: unzip'
 printf '7z\274\257\47\34' >foreign
-instead "7z" 'a 7z archive' "$unpack"
+instead "7z" 'a 7z archive' 'unpack it first: 7z x'
 tar cf foreign good.dump
-instead "tar, and .tgz" 'a tar archive' "$unpack"
+instead "tar, and .tgz" 'a tar archive' 'unpack it first: tar -x'
 gzip -c good.dump | gzip -c >foreign.gz
 run go2heapsnapshot foreign.gz
-said "instead of a dump: gzip within gzip" 1 "go2heapsnapshot: foreign.gz: not a Go heap dump but gzip within gzip; $unpack"
+said "instead of a dump: gzip within gzip" 1 "go2heapsnapshot: foreign.gz: not a Go heap dump but gzip within gzip; unpack it first: gzip -d"
 printf '\377\376g\0o\0001\0.\0007\0' >foreign
 instead "UTF-16" "UTF-16, as PowerShell's > makes of it" 'write it with curl -o'
 
@@ -244,6 +282,10 @@ endless $large : behind.gz
 said "gzipped zeros behind the EOF record" 0 \
 	"go2heapsnapshot: warning: behind.gz: there are bytes behind the EOF record; they are ignored"
 wrote "gzipped zeros behind the EOF record: the same bytes" good.heapsnapshot
+
+packed xz 'xz -d' '\3757zXZ\0'
+packed zstd 'zstd -d' '\50\265\57\375\4'
+packed lz4 'lz4 -d' '\4\42\115\30d'
 
 no_exe='is no executable (ELF, Mach-O or PE)'
 endless $small : --exe /dev/zero good.dump

@@ -141,9 +141,9 @@ snapshots() {
 # Tests a build without SQLite.
 without() {
 	. "$top/tests/sanitize.sh"
-	make -s -C "$top" CC="$cached ${CC:-cc}" BUILD="$build/without" WITH_SQLITE= CFLAGS=-O0 -j"$(nproc)" all >"$log" 2>&1
-	result $? 'make WITH_SQLITE= builds'
-	"$build/without/go2heapsnapshot" --version >"$log" 2>&1 && grep -q ', without SQLite$' "$log"
+	make -s -C "$top" CC="$cached ${CC:-cc}" BUILD="$build/without" WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= CFLAGS=-O0 -j"$(nproc)" all >"$log" 2>&1
+	result $? 'make WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= builds'
+	"$build/without/go2heapsnapshot" --version >"$log" 2>&1 && grep -q ', without SQLite' "$log"
 	result $? 'without: --version says so'
 	refused 'without: the format is not there, and why' 2 "built without SQLite, so it has no format 'sqlite'" "$build/none.db" \
 		"$build/without/go2heapsnapshot" --format sqlite -o "$build/none.db" "$build/whole.dump"
@@ -154,6 +154,14 @@ without() {
 	G2H="$build/without/go2heapsnapshot" "$build/without/go2heapsnapshot" -o "$build/without.heapsnapshot" "$build/whole.dump" 2>"$log" &&
 		"$g2h" -o "$build/with.heapsnapshot" "$build/whole.dump" 2>"$log" && cmp "$build/with.heapsnapshot" "$build/without.heapsnapshot" >>"$log" 2>&1
 	result $? 'without: a snapshot is the same'
+	! readelf -d "$build/without/go2heapsnapshot" | grep -Eq 'zstd|lzma|lz4'
+	result $? 'without: zstd, xz and lz4 are not linked'
+	for method in zstd xz lz4; do
+		command -v $method >/dev/null || continue
+		$method -c <"$build/whole.dump" >"$build/whole.$method"
+		refused "without: $method is named, with what unpacks it" 1 "unpack it first: $method -d" "$build/none" \
+			"$build/without/go2heapsnapshot" -o "$build/none" "$build/whole.$method"
+	done
 }
 
 sqlite() {

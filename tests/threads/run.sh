@@ -75,7 +75,7 @@ converts 'pprof by alloc' --format pprof --by alloc samples/dumps/go1.26-386.2.d
 converts 'hprof, folded, packed' -z --format hprof --max-nodes 1000 "${typed[@]}"
 converts 'a report with a base' --format report --json --base samples/leakserver.1.dump.gz "${server[@]}"
 writes 'csv' --format csv samples/leakserver.[12].dump.gz
-if ! "$converter" --version | grep -q 'without SQLite$'; then
+if ! "$converter" --version | grep -q 'without SQLite'; then
 	writes 'sqlite' --format sqlite "${typed[@]}"
 	writes 'sqlite, folded, redacted' --format sqlite --max-nodes 1000 --redact-key "$build/key" "${typed[@]}"
 	writes 'a summary' --format sqlite --summary "${typed[@]}"

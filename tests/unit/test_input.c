@@ -1,8 +1,10 @@
-/* Covers input/ and dump/open.c: regular files, gzip (members, cut, damaged, padded), pipes,
- * standard input, empty and missing files; how much is copied; files that change meanwhile. */
+/* Covers input/ and dump/open.c: regular files, gzip, zstd, xz and lz4 (members, cut, damaged,
+ * padded), pipes, standard input, empty and missing files; how much is copied; files that change
+ * meanwhile. */
 #include "dump_builder.h"
 
 #include "input/input.h"
+#include "input/unpack.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,6 +12,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef WITH_ZSTD
+#include <zstd.h>
+#endif
+#ifdef WITH_LZMA
+#include <lzma.h>
+#endif
+#ifdef WITH_LZ4
+#include <lz4frame.h>
+#endif
 
 enum { SIZE = 1000003 }; /* several of input.c's chunks, and not a multiple of one */
 
@@ -240,6 +251,150 @@ static void damaged_second_member(void **state)
     assert_memory_equal(input->data, plain, input->size);
     g2h_input_close(input);
     packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+}
+
+/* ---- zstd, xz and lz4 ---- */
+
+typedef size_t packer(uint8_t *target, size_t room, const uint8_t *data, size_t size);
+
+#ifdef WITH_ZSTD
+static size_t zstd(uint8_t *target, size_t room, const uint8_t *data, size_t size)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    const size_t result = ZSTD_compress2(context, target, room, data, size);
+    ZSTD_freeCCtx(context);
+    assert_false(ZSTD_isError(result));
+    return result;
+}
+#endif
+#ifdef WITH_LZMA
+static size_t xz(uint8_t *target, size_t room, const uint8_t *data, size_t size)
+{
+    size_t result = 0;
+    assert_int_equal(
+        lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, data, size, target, &result, room),
+        LZMA_OK);
+    return result;
+}
+#endif
+#ifdef WITH_LZ4
+static size_t lz4(uint8_t *target, size_t room, const uint8_t *data, size_t size)
+{
+    const LZ4F_preferences_t options = {
+        .frameInfo = {.contentChecksumFlag = LZ4F_contentChecksumEnabled}};
+    const size_t result = LZ4F_compressFrame(target, room, data, size, &options);
+    assert_false(LZ4F_isError(result));
+    return result;
+}
+#endif
+
+static const struct {
+    const char *name;
+    packer *pack;
+} packers[] = {
+    {"gzip", gzip},
+#ifdef WITH_ZSTD
+    {"zstd", zstd},
+#endif
+#ifdef WITH_LZMA
+    {"xz", xz},
+#endif
+#ifdef WITH_LZ4
+    {"lz4", lz4},
+#endif
+};
+enum { PACKERS = sizeof(packers) / sizeof(packers[0]) };
+
+/* Tests that an input is damaged in this way, and has a part of the bytes, as they were. */
+static void expect_damage(struct g2h_input *input, const char *name, const char *way)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof(wanted), "the %s stream is %s", name, way);
+    assert_non_null(input->damage);
+    assert_int_equal(input->damage->code, G2H_ERROR_DAMAGED);
+    assert_non_null(strstr(input->damage->message, wanted));
+    assert_true(input->size <= SIZE);
+    assert_memory_equal(input->data, plain, input->size);
+    g2h_input_close(input);
+}
+
+/* Whole streams, from a file and from a pipe; several, with padding behind the last one. */
+static void packed_streams(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PACKERS; i++) {
+        size_t size = packers[i].pack(packed, sizeof(packed), plain, SIZE);
+        expect(open_file(packed, size), plain, SIZE);
+        expect(open_pipe(packed, size, true), plain, SIZE);
+        size = 0;
+        for (size_t from = 0; from < SIZE; from += SIZE / 5)
+            size += packers[i].pack(packed + size, sizeof(packed) - size, plain + from,
+                                    SIZE - from < SIZE / 5 ? SIZE - from : SIZE / 5);
+        memset(packed + size, 0, 512);
+        expect(open_file(packed, size + 512), plain, SIZE);
+    }
+    packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+}
+
+/* Each prefix of the first bytes, and some longer ones. */
+static void cut_streams(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PACKERS; i++) {
+        const size_t size = packers[i].pack(packed, sizeof(packed), plain, SIZE);
+        struct g2h_input *input;
+        for (size_t cut = UNPACK_MAGIC; cut < 40; cut++)
+            expect_damage(open_file(packed, cut), packers[i].name, "cut");
+        input = open_file(packed, size * 3 / 4);
+        assert_in_range(input->size, SIZE / 2, SIZE);
+        expect_damage(input, packers[i].name, "cut");
+        input = open_pipe(packed, size - 1, true);
+        assert_in_range(input->size, SIZE * 3 / 4, SIZE);
+        expect_damage(input, packers[i].name, "cut");
+    }
+    packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+}
+
+/* A byte that is changed anywhere is noticed, and never makes more bytes than there were. */
+static void damaged_streams(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    for (unsigned i = 0; i < PACKERS; i++) {
+        const size_t size = packers[i].pack(packed, sizeof(packed), plain, 20000);
+        for (size_t round = 0; round < 200; round += unit_step()) {
+            const size_t at = round < 40 ? round : (size_t)(unit_random(&random) % size);
+            const uint8_t before = packed[at];
+            packed[at] = (uint8_t)(before ^ (1 + unit_random(&random) % 255));
+            struct g2h_input *input = open_file(packed, size);
+            packed[at] = before;
+            const bool is_whole =
+                !input->damage && input->size == 20000 && memcmp(input->data, plain, 20000) == 0;
+            assert_true(is_whole || !input->unpacked || input->damage);
+            assert_true(input->size <= sizeof(packed));
+            g2h_input_close(input);
+        }
+    }
+    packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+}
+
+/* A stream that takes much more memory than its bytes is damaged for us. */
+static void large_windows(void **state)
+{
+    (void)state;
+#ifdef WITH_ZSTD
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 30);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+    ZSTD_inBuffer in = {plain, 1000, 0};
+    ZSTD_outBuffer out = {packed, sizeof(packed), 0};
+    ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush);
+    assert_int_equal(ZSTD_compressStream2(context, &out, &in, ZSTD_e_end), 0);
+    ZSTD_freeCCtx(context);
+    expect_damage(open_file(packed, out.pos), "zstd", "damaged");
+    packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+#endif
 }
 
 static void what_cannot_be_opened(void **state)
@@ -495,6 +650,10 @@ int main(void)
         cmocka_unit_test(cut_gzip),
         cmocka_unit_test(damaged_gzip),
         cmocka_unit_test(damaged_second_member),
+        cmocka_unit_test(packed_streams),
+        cmocka_unit_test(cut_streams),
+        cmocka_unit_test(damaged_streams),
+        cmocka_unit_test(large_windows),
         cmocka_unit_test(what_cannot_be_opened),
         cmocka_unit_test(no_room_for_a_copy),
         cmocka_unit_test(copy_has_no_name),
