@@ -128,8 +128,6 @@ static void become_child(struct frames *frames, const struct unwind_frame *frame
     struct frame_child *child = &frames->child;
     const int32_t args = frame->function->record.args;
     bool has_map;
-    child->sp = frame->sp;
-    child->depth++;
     child->argoff = frame->argp - frame->fp;
     child->arglen = args > 0 ? (uint64_t)args : 0;
     if (!read_map(frames, frame->function, FUNCDATA_ARGS_POINTER_MAPS, &has_map, &child->args))
@@ -164,13 +162,11 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
     const struct runtime *runtime = frames->records->runtime;
     struct frame_walked walked = {.sp = frame->sp,
                                   .fp = frame->fp,
-                                  .depth = frames->child.depth,
-                                  .child_sp = frames->child.sp,
-                                  .entry = frame->function->entry,
                                   .pc = frame->pc,
                                   .continpc = frame->continpc,
-                                  .name = runtime_function_name(frame->function->code),
-                                  .first_word = frames->words.count};
+                                  .module = frame->function->code.module,
+                                  .function = (uint32_t)frame->function->code.index};
+    const size_t first_word = frames->words.count;
     const uint64_t size = frame->fp - frame->sp;
     if ((size > 0 && !memory_at(runtime->memory, frame->sp, size)) || size > frames->stack_left) {
         leave_out(frames);
@@ -178,7 +174,7 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
     }
     frames->stack_left -= size;
     TRY_MEMORY(add_words(frames, frame) && add_stack_objects(frames, frame));
-    walked.words = frames->words.count - walked.first_word;
+    walked.words = (uint32_t)(frames->words.count - first_word);
     TRY_MEMORY(vector_push(&frames->walked, walked));
     become_child(frames, frame);
     return NULL;
@@ -213,44 +209,52 @@ static const uint8_t *contents_of(const struct frames *frames, const struct fram
     return memory_at(frames->records->runtime->memory, walked->sp, walked->fp - walked->sp);
 }
 
-/* Marks the stack objects to which those words of a frame point that the dumper would list. Returns
- * false if memory runs out. */
-static bool point_from(struct frames *frames, const struct frame_walked *walked)
+/* Marks the stack objects to which those words of the frames point that the dumper would list.
+ * Returns false if memory runs out. */
+static bool point_from_all(struct frames *frames)
 {
-    const uint8_t *contents = contents_of(frames, walked);
-    for (size_t i = 0; i < walked->words; i++) {
-        const uint64_t offset = frames->words.data[walked->first_word + i];
-        if (offset + WORD <= walked->fp - walked->sp &&
-            !frames_point(frames, memory_number(contents + offset, WORD)))
-            return false;
+    const uint64_t *word = frames->words.data;
+    if (frames->objects.list.count == 0)
+        return true;
+    for (size_t i = 0; i < frames->walked.count; i++) {
+        const struct frame_walked *walked = &frames->walked.data[i];
+        const uint8_t *contents = contents_of(frames, walked);
+        for (const uint64_t *end = word + walked->words; word < end; word++)
+            if (*word + WORD <= walked->fp - walked->sp &&
+                !frames_point(frames, memory_number(contents + *word, WORD)))
+                return false;
     }
     return true;
 }
 
 /* Remembers which words of a frame are listed. */
-static bool list_words(struct frames *frames, const struct frame_walked *walked)
+static bool list_words(struct frames *frames, const struct frame_walked *walked,
+                       const uint64_t *words)
 {
     const size_t count = (size_t)((walked->fp - walked->sp) / WORD);
     frames->listed.count = 0;
     if (!vector_grow(&frames->listed, count + 1))
         return false;
     memset(frames->listed.data, 0, count + 1);
-    for (size_t i = 0; i < walked->words; i++) {
-        const uint64_t word = frames->words.data[walked->first_word + i] / WORD;
-        if (word < count)
-            frames->listed.data[word] = 1;
-    }
+    for (size_t i = 0; i < walked->words; i++)
+        if (words[i] / WORD < count)
+            frames->listed.data[words[i] / WORD] = 1;
     return true;
 }
 
 /* Puts the words of stack objects in a frame that are not listed yet; *next is the index of the
  * first word that is not before the frame. Returns false if memory runs out. */
-static bool put_object_words(struct frames *frames, const struct frame_walked *walked, size_t *next)
+static bool put_object_words(struct frames *frames, const struct frame_walked *walked,
+                             const uint64_t *listed, size_t *next)
 {
     const uint64_t *words = frames->objects.words.data;
     const size_t count = frames->objects.words.count;
     for (; *next < count && words[*next] < walked->sp; ++*next) {
     }
+    if (*next == count || words[*next] >= walked->fp)
+        return true;
+    if (!list_words(frames, walked, listed))
+        return false;
     for (; *next < count && words[*next] < walked->fp; ++*next) {
         const uint64_t offset = words[*next] - walked->sp;
         if (offset + WORD > walked->fp - walked->sp || frames->listed.data[offset / WORD])
@@ -263,29 +267,40 @@ static bool put_object_words(struct frames *frames, const struct frame_walked *w
     return true;
 }
 
-static bool put_frame(struct frames *frames, const struct frame_walked *walked, size_t *next)
+/* Puts the record of frame number depth without the words of stack objects; words are those that
+ * the frame has. */
+static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words)
 {
+    const struct frame_walked *walked = &frames->walked.data[depth];
+    const struct runtime_code code = {walked->module, walked->function};
     struct worker_buffer *buffer = &frames->records->buffer;
     const struct g2h_bytes contents = {contents_of(frames, walked), walked->fp - walked->sp},
-                           unknown = {(const uint8_t *)"unknown function", 16};
-    bool good = PUT(buffer, G2H_RECORD_STACKFRAME, walked->sp, walked->depth, walked->child_sp) &&
-                put_bytes(buffer, contents) &&
-                PUT(buffer, walked->entry, walked->pc, walked->continpc) &&
-                records_put_name(frames->records, walked->name.size > 0 ? walked->name : unknown);
+                           unknown = {(const uint8_t *)"unknown function", 16},
+                           name = runtime_function_name(code);
+    bool good =
+        PUT(buffer, G2H_RECORD_STACKFRAME, walked->sp, depth, depth > 0 ? walked[-1].sp : 0) &&
+        put_bytes(buffer, contents) &&
+        PUT(buffer, runtime_function_entry(code), walked->pc, walked->continpc) &&
+        records_put_name(frames->records, name.size > 0 ? name : unknown);
     for (size_t i = 0; good && i < walked->words; i++)
-        good = put_field(buffer, frames->words.data[walked->first_word + i]);
+        good = put_field(buffer, words[i]);
     frames->records->account->frames++;
-    return good && list_words(frames, walked) && put_object_words(frames, walked, next) &&
-           put_number(buffer, 0);
+    return good;
 }
 
 struct g2h_error *frames_put(struct frames *frames)
 {
+    struct records *records = frames->records;
+    const uint64_t *words = frames->words.data;
     size_t next = 0;
-    for (size_t i = 0; i < frames->walked.count; i++)
-        TRY_MEMORY(point_from(frames, &frames->walked.data[i]));
-    TRY_MEMORY(stack_objects_find(&frames->objects));
-    for (size_t i = 0; i < frames->walked.count; i++)
-        TRY_MEMORY(put_frame(frames, &frames->walked.data[i], &next));
+    TRY_MEMORY(point_from_all(frames) && stack_objects_find(&frames->objects));
+    for (size_t i = 0; i < frames->walked.count; i++) {
+        const struct frame_walked *walked = &frames->walked.data[i];
+        TRY_MEMORY(put_frame(frames, i, words) && put_object_words(frames, walked, words, &next) &&
+                   put_number(&records->buffer, 0));
+        words += walked->words;
+        if (records->buffer.size >= RECORDS_FLUSHED_AT)
+            TRY(records_flush(records));
+    }
     return NULL;
 }

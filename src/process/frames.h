@@ -22,17 +22,17 @@ struct live_words {
 
 /* A callee's frame, as far as its caller's frame needs it. */
 struct frame_child {
-    uint64_t sp, depth;
     uint64_t argoff, arglen;
     struct live_words args;
 };
 
-/* A frame that has been walked over, until its record is made. */
+/* A frame that has been walked over, until its record is made. There may be tens of millions, so it
+ * has no more than what another walk would have to find again. */
 struct frame_walked {
-    uint64_t sp, fp, depth, child_sp;
-    uint64_t entry, pc, continpc;
-    struct g2h_bytes name;
-    size_t first_word, words; /* in frames->words */
+    uint64_t sp, fp, pc, continpc;
+    const struct runtime_module *module;
+    uint32_t function; /* index in the module's pclntab */
+    uint32_t words;    /* how many of frames->words are its own */
 };
 
 /* The frames of one goroutine at a time. */
@@ -40,9 +40,9 @@ struct frames {
     struct records *records;
     struct unwinder *unwinder;
     struct frame_child child;
-    VECTOR(struct frame_walked) walked;
-    VECTOR(uint64_t) words; /* offsets of words in their frames */
-    VECTOR(uint8_t) listed; /* by word of a frame: 1 if it is listed */
+    VECTOR(struct frame_walked) walked; /* innermost first */
+    VECTOR(uint64_t) words;             /* offsets of words in their frames, frame after frame */
+    VECTOR(uint8_t) listed;             /* by word of a frame: 1 if it is listed */
     struct stack_objects objects;
     uint64_t stack_left; /* bytes that frames may still have: stacks do not overlap */
     bool is_incomplete;  /* a frame of the goroutine was left out */
@@ -59,7 +59,8 @@ struct g2h_error *frames_walk(struct frames *frames, uint64_t g, const struct un
  * deferred function. Returns false if memory runs out. */
 bool frames_point(struct frames *frames, uint64_t address);
 
-/* Puts the records of the frames that frames_walk() has walked over last. */
+/* Puts the records of the frames that frames_walk() has walked over last; writes them now and then,
+ * because the stack may be large. */
 struct g2h_error *frames_put(struct frames *frames);
 
 #endif

@@ -20,7 +20,7 @@ enum {
 /* A bit of fingStatus: the finalizers' goroutine runs the program's code. */
 enum { RUNNING_FINALIZER = 2 };
 
-struct dumping {
+struct goroutines {
     struct records *records;
     struct threads threads;
     struct frames frames;
@@ -38,11 +38,11 @@ static bool is_of_runtime(struct g2h_bytes function)
 }
 
 /* Returns whether a frame of a goroutine is of another package than the runtime. */
-static bool runs_program(const struct dumping *dumping, uint64_t g,
+static bool runs_program(const struct goroutines *goroutines, uint64_t g,
                          const struct unwind_start *start)
 {
-    struct runtime *runtime = dumping->records->runtime;
-    struct unwinder *unwinder = dumping->frames.unwinder;
+    struct runtime *runtime = goroutines->records->runtime;
+    struct unwinder *unwinder = goroutines->frames.unwinder;
     bool more = unwind_first(unwinder, runtime_field(runtime, g, LAYOUT_G_STACK_LO),
                              runtime_field(runtime, g, LAYOUT_G_STACK_HI), start);
     for (; more; more = unwind_next(unwinder))
@@ -52,9 +52,10 @@ static bool runs_program(const struct dumping *dumping, uint64_t g,
 }
 
 /* Returns whether a goroutine is a system goroutine, as runtime.isSystemGoroutine() does. */
-static bool is_system(const struct dumping *dumping, uint64_t g, const struct unwind_start *start)
+static bool is_system(const struct goroutines *goroutines, uint64_t g,
+                      const struct unwind_start *start)
 {
-    struct runtime *runtime = dumping->records->runtime;
+    struct runtime *runtime = goroutines->records->runtime;
     struct runtime_code function;
     uint64_t status;
     if (!runtime_function(runtime, runtime_field(runtime, g, LAYOUT_G_STARTPC), &function))
@@ -70,7 +71,7 @@ static bool is_system(const struct dumping *dumping, uint64_t g, const struct un
         !runtime_is_named(name, "runtime.runFinalizers"))
         return true;
     if (runtime->fing_status == 0)
-        return !runs_program(dumping, g, start);
+        return !runs_program(goroutines, g, start);
     if (runtime->minor < 20) /* fingRunning is a bool */
         return !memory_read(runtime->memory, runtime->fing_status, 1, &status) || status == 0;
     return !memory_read(runtime->memory, runtime->fing_status, 4, &status) ||
@@ -87,13 +88,13 @@ static struct g2h_bytes wait_reason(struct runtime *runtime, uint64_t g)
     return text.size <= LONGEST_REASON ? text : none;
 }
 
-static bool put_goroutine(const struct dumping *dumping, uint64_t g, uint64_t status,
+static bool put_goroutine(const struct goroutines *goroutines, uint64_t g, uint64_t status,
                           const struct unwind_start *start)
 {
-    struct runtime *runtime = dumping->records->runtime;
-    struct worker_buffer *buffer = &dumping->records->buffer;
+    struct runtime *runtime = goroutines->records->runtime;
+    struct worker_buffer *buffer = &goroutines->records->buffer;
     return PUT(buffer, G2H_RECORD_GOROUTINE, g, start->sp, runtime_field(runtime, g, LAYOUT_G_GOID),
-               runtime_field(runtime, g, LAYOUT_G_GOPC), status, is_system(dumping, g, start), 0,
+               runtime_field(runtime, g, LAYOUT_G_GOPC), status, is_system(goroutines, g, start), 0,
                runtime_field(runtime, g, LAYOUT_G_WAITSINCE)) &&
            put_bytes(buffer, wait_reason(runtime, g)) &&
            PUT(buffer, runtime_field(runtime, g, LAYOUT_G_SCHED_CTXT),
@@ -109,9 +110,9 @@ static uint64_t longest_chain(const struct runtime *runtime)
     return runtime->memory->bytes / 32;
 }
 
-static struct g2h_error *put_defers(const struct dumping *dumping, uint64_t g, uint64_t *left)
+static struct g2h_error *put_defers(const struct goroutines *goroutines, uint64_t g, uint64_t *left)
 {
-    struct runtime *runtime = dumping->records->runtime;
+    struct runtime *runtime = goroutines->records->runtime;
     uint64_t defer = runtime_field(runtime, g, LAYOUT_G_DEFER);
     for (; defer != 0 && *left > 0; (*left)--) {
         const uint64_t function = runtime_field(runtime, defer, LAYOUT_DEFER_FN),
@@ -119,7 +120,7 @@ static struct g2h_error *put_defers(const struct dumping *dumping, uint64_t g, u
         uint64_t code = 0;
         if (function != 0)
             runtime_word(runtime, function, &code);
-        TRY_MEMORY(PUT(&dumping->records->buffer, G2H_RECORD_DEFER, defer, g,
+        TRY_MEMORY(PUT(&goroutines->records->buffer, G2H_RECORD_DEFER, defer, g,
                        runtime_field(runtime, defer, LAYOUT_DEFER_SP),
                        runtime_field(runtime, defer, LAYOUT_DEFER_PC), function, code, link));
         defer = link;
@@ -127,9 +128,9 @@ static struct g2h_error *put_defers(const struct dumping *dumping, uint64_t g, u
     return NULL;
 }
 
-static struct g2h_error *put_panics(const struct dumping *dumping, uint64_t g, uint64_t *left)
+static struct g2h_error *put_panics(const struct goroutines *goroutines, uint64_t g, uint64_t *left)
 {
-    struct runtime *runtime = dumping->records->runtime;
+    struct runtime *runtime = goroutines->records->runtime;
     uint64_t panic = runtime_field(runtime, g, LAYOUT_G_PANIC);
     for (; panic != 0 && *left > 0; (*left)--) {
         const uint64_t arg = panic + runtime_offset(runtime, LAYOUT_PANIC_ARG),
@@ -137,7 +138,8 @@ static struct g2h_error *put_panics(const struct dumping *dumping, uint64_t g, u
         uint64_t type = 0, data = 0;
         runtime_word(runtime, arg, &type);
         runtime_word(runtime, arg + WORD, &data);
-        TRY_MEMORY(PUT(&dumping->records->buffer, G2H_RECORD_PANIC, panic, g, type, data, 0, link));
+        TRY_MEMORY(
+            PUT(&goroutines->records->buffer, G2H_RECORD_PANIC, panic, g, type, data, 0, link));
         panic = link;
     }
     return NULL;
@@ -150,22 +152,23 @@ static struct g2h_error *put_panics(const struct dumping *dumping, uint64_t g, u
  * as its frames are. There are no more such goroutines than threads. Returns false if memory runs
  * out.
  */
-static bool put_registers(struct dumping *dumping, uint64_t g, const struct unwind_start *start)
+static bool put_registers(struct goroutines *goroutines, uint64_t g,
+                          const struct unwind_start *start)
 {
     enum { LEAST = 4096 };
-    struct runtime *runtime = dumping->records->runtime;
+    struct runtime *runtime = goroutines->records->runtime;
     const char *name;
     uint64_t value;
-    if (dumping->records->account->goroutines_running > runtime->process->threads.count)
+    if (goroutines->records->account->goroutines_running > runtime->process->threads.count)
         return true;
-    for (unsigned i = 0; threads_register(&dumping->threads, start, i, &name, &value); i++) {
+    for (unsigned i = 0; threads_register(&goroutines->threads, start, i, &name, &value); i++) {
         char text[64];
         const int size = snprintf(text, sizeof(text), "%s of goroutine %llu", name,
                                   (unsigned long long)runtime_field(runtime, g, LAYOUT_G_GOID));
         const struct g2h_bytes description = {(const uint8_t *)text, (uint64_t)size};
-        if (value >= LEAST && !(put_number(&dumping->registers, G2H_RECORD_OTHERROOT) &&
-                                put_bytes(&dumping->registers, description) &&
-                                put_number(&dumping->registers, value)))
+        if (value >= LEAST && !(put_number(&goroutines->registers, G2H_RECORD_OTHERROOT) &&
+                                put_bytes(&goroutines->registers, description) &&
+                                put_number(&goroutines->registers, value)))
             return false;
     }
     return true;
@@ -175,12 +178,12 @@ static bool put_registers(struct dumping *dumping, uint64_t g, const struct unwi
 
 /* Marks the stack objects that a goroutine's defers point to, as the collector does
  * (runtime.scanstack). Returns false if memory runs out. */
-static bool point_from_defers(struct dumping *dumping, uint64_t g)
+static bool point_from_defers(struct goroutines *goroutines, uint64_t g)
 {
-    struct runtime *runtime = dumping->records->runtime;
-    struct frames *frames = &dumping->frames;
+    struct runtime *runtime = goroutines->records->runtime;
+    struct frames *frames = &goroutines->frames;
     uint64_t defer = runtime_field(runtime, g, LAYOUT_G_DEFER);
-    for (; defer != 0 && dumping->defers_left > 0; dumping->defers_left--) {
+    for (; defer != 0 && goroutines->defers_left > 0; goroutines->defers_left--) {
         const uint64_t link = runtime_field(runtime, defer, LAYOUT_DEFER_LINK);
         if (!frames_point(frames, runtime_field(runtime, defer, LAYOUT_DEFER_FN)) ||
             !frames_point(frames, link))
@@ -190,27 +193,28 @@ static bool point_from_defers(struct dumping *dumping, uint64_t g)
     return true;
 }
 
-static bool point_from_others(struct dumping *dumping, uint64_t g, const struct unwind_start *start)
+static bool point_from_others(struct goroutines *goroutines, uint64_t g,
+                              const struct unwind_start *start)
 {
-    struct runtime *runtime = dumping->records->runtime;
-    struct frames *frames = &dumping->frames;
+    struct runtime *runtime = goroutines->records->runtime;
+    struct frames *frames = &goroutines->frames;
     const char *name;
     uint64_t value;
-    for (unsigned i = 0; threads_register(&dumping->threads, start, i, &name, &value); i++)
+    for (unsigned i = 0; threads_register(&goroutines->threads, start, i, &name, &value); i++)
         if (!frames_point(frames, value))
             return false;
     return frames_point(frames, runtime_field(runtime, g, LAYOUT_G_SCHED_CTXT)) &&
            frames_point(frames, runtime_field(runtime, g, LAYOUT_G_PANIC)) &&
-           point_from_defers(dumping, g);
+           point_from_defers(goroutines, g);
 }
 
 /* ---- all of them ---- */
 
-static struct g2h_error *put_one(struct dumping *dumping, uint64_t g, uint64_t *left)
+static struct g2h_error *put_one(struct goroutines *goroutines, uint64_t g, uint64_t *left)
 {
     enum { LEAST_G = 256 };
-    struct runtime *runtime = dumping->records->runtime;
-    struct g2h_process_account *account = dumping->records->account;
+    struct runtime *runtime = goroutines->records->runtime;
+    struct g2h_process_account *account = goroutines->records->account;
     const uint64_t status = runtime_field(runtime, g, LAYOUT_G_ATOMICSTATUS) & ~(uint64_t)SCAN;
     struct unwind_start start;
     if (status == STATUS_IDLE || status == STATUS_DEAD || status == STATUS_DEADEXTRA)
@@ -218,26 +222,26 @@ static struct g2h_error *put_one(struct dumping *dumping, uint64_t g, uint64_t *
     if (account->goroutines >= runtime->memory->bytes / LEAST_G)
         return error_create(G2H_ERROR_DAMAGED, "%s: runtime.allgs has goroutines many times",
                             runtime->process->name);
-    threads_find_start(&dumping->threads, g, &start);
+    threads_find_start(&goroutines->threads, g, &start);
     account->goroutines++;
     account->goroutines_running += start.at_registers;
-    TRY_MEMORY(put_goroutine(dumping, g, status, &start));
+    TRY_MEMORY(put_goroutine(goroutines, g, status, &start));
     if (status == STATUS_COPYSTACK)
         account->stacks_incomplete++;
     else {
-        TRY(frames_walk(&dumping->frames, g, &start));
-        TRY_MEMORY(point_from_others(dumping, g, &start));
-        TRY(frames_put(&dumping->frames));
+        TRY(frames_walk(&goroutines->frames, g, &start));
+        TRY_MEMORY(point_from_others(goroutines, g, &start));
+        TRY(frames_put(&goroutines->frames));
     }
-    TRY(put_defers(dumping, g, left));
-    TRY(put_panics(dumping, g, left));
-    TRY_MEMORY(put_registers(dumping, g, &start));
+    TRY(put_defers(goroutines, g, left));
+    TRY(put_panics(goroutines, g, left));
+    TRY_MEMORY(put_registers(goroutines, g, &start));
     return NULL;
 }
 
-static struct g2h_error *put_all(struct dumping *dumping)
+struct g2h_error *records_put_goroutines(struct goroutines *goroutines)
 {
-    struct records *records = dumping->records;
+    struct records *records = goroutines->records;
     struct runtime *runtime = records->runtime;
     struct runtime_slice allgs;
     uint64_t left = longest_chain(runtime);
@@ -248,29 +252,112 @@ static struct g2h_error *put_all(struct dumping *dumping)
         if (!memory_read(runtime->memory, allgs.data + WORD * i, WORD, &g))
             break;
         if (g != 0)
-            TRY(put_one(dumping, g, &left));
+            TRY(put_one(goroutines, g, &left));
+        if (records->buffer.size >= RECORDS_FLUSHED_AT)
+            TRY(records_flush(records));
     }
-    TRY_MEMORY(
-        worker_buffer_put(&records->buffer, dumping->registers.data, dumping->registers.size));
-    for (size_t i = 0; i < dumping->threads.ms.count; i++) {
-        const struct thread_m *m = &dumping->threads.ms.data[i];
+    TRY_MEMORY(worker_buffer_put(&records->buffer, goroutines->registers.data,
+                                 goroutines->registers.size));
+    for (size_t i = 0; i < goroutines->threads.ms.count; i++) {
+        const struct thread_m *m = &goroutines->threads.ms.data[i];
         TRY_MEMORY(PUT(&records->buffer, G2H_RECORD_OSTHREAD, m->address, m->id, m->procid));
     }
     return NULL;
 }
 
-static void dumping_deinit(struct dumping *dumping)
+/* ---- what is read once the objects have been written ---- */
+
+/* What of a process's copy is kept for its goroutines. */
+struct keeping {
+    const struct runtime *runtime;
+    struct release *release;
+    uint64_t links_left; /* of defers and panics */
+    uint64_t bytes_left; /* of all that may still be kept: goroutines' stacks do not overlap */
+};
+
+static void keep(struct keeping *keeping, uint64_t address, uint64_t size)
 {
-    threads_deinit(&dumping->threads);
-    frames_deinit(&dumping->frames);
-    worker_buffer_deinit(&dumping->registers);
+    if (address == 0 || size > keeping->bytes_left)
+        return;
+    keeping->bytes_left -= size;
+    release_keep(keeping->release, address, size);
 }
 
-struct g2h_error *records_put_goroutines(struct records *records)
+/* Keeps a chain of defers with their closures, or of panics. */
+static void keep_chain(struct keeping *keeping, uint64_t g, enum layout_field first,
+                       enum layout_field link, bool is_defer)
 {
-    _cleanup_(dumping_deinit) struct dumping dumping = {
-        .records = records, .defers_left = longest_chain(records->runtime)};
-    TRY(frames_init(&dumping.frames, records));
-    TRY(threads_init(&dumping.threads, records->runtime));
-    return put_all(&dumping);
+    uint64_t at;
+    enum { LINK = 128 /* no release has larger ones */ };
+    if (!runtime_peek(keeping->runtime, g, first, &at))
+        return;
+    for (; at != 0 && keeping->links_left > 0; keeping->links_left--) {
+        uint64_t closure, next;
+        keep(keeping, at, LINK);
+        if (is_defer && runtime_peek(keeping->runtime, at, LAYOUT_DEFER_FN, &closure))
+            keep(keeping, closure, WORD);
+        at = runtime_peek(keeping->runtime, at, link, &next) ? next : 0;
+    }
+}
+
+static void keep_g(struct keeping *keeping, uint64_t g)
+{
+    const struct runtime *runtime = keeping->runtime;
+    uint64_t low, high;
+    keep(keeping, g, runtime_size(runtime, LAYOUT_G));
+    if (runtime_peek(runtime, g, LAYOUT_G_STACK_LO, &low) &&
+        runtime_peek(runtime, g, LAYOUT_G_STACK_HI, &high) && low < high)
+        keep(keeping, low, high - low);
+}
+
+static void keep_all(struct keeping *keeping, const struct threads *threads)
+{
+    const struct runtime *runtime = keeping->runtime;
+    struct runtime_slice allgs;
+    for (size_t i = 0; i < threads->ms.count; i++)
+        if (threads->ms.data[i].gsignal != 0)
+            keep_g(keeping, threads->ms.data[i].gsignal);
+    if (!runtime_slice_at(runtime, runtime->allgs, &allgs))
+        return;
+    keep(keeping, allgs.data, WORD * allgs.count);
+    for (uint64_t i = 0; i < allgs.count; i++) {
+        uint64_t g = 0;
+        if (!memory_read(runtime->memory, allgs.data + WORD * i, WORD, &g))
+            break;
+        if (g == 0)
+            continue;
+        keep_g(keeping, g);
+        keep_chain(keeping, g, LAYOUT_G_DEFER, LAYOUT_DEFER_LINK, true);
+        keep_chain(keeping, g, LAYOUT_G_PANIC, LAYOUT_PANIC_LINK, false);
+    }
+}
+
+struct g2h_error *records_begin_goroutines(struct records *records, struct release *release,
+                                           struct goroutines **ret)
+{
+    enum { KEPT = 2 };
+    struct runtime *runtime = records->runtime;
+    struct keeping keeping = {.runtime = runtime,
+                              .release = release,
+                              .links_left = longest_chain(runtime),
+                              .bytes_left = KEPT * runtime->memory->bytes};
+    struct goroutines *goroutines = *ret = calloc(1, sizeof(*goroutines));
+    TRY_MEMORY(goroutines);
+    goroutines->records = records;
+    goroutines->defers_left = longest_chain(runtime);
+    TRY(frames_init(&goroutines->frames, records));
+    TRY(threads_init(&goroutines->threads, runtime));
+    if (release->blocks > 0)
+        keep_all(&keeping, &goroutines->threads);
+    return NULL;
+}
+
+void records_end_goroutines(struct goroutines *goroutines)
+{
+    if (!goroutines)
+        return;
+    threads_deinit(&goroutines->threads);
+    frames_deinit(&goroutines->frames);
+    worker_buffer_deinit(&goroutines->registers);
+    free(goroutines);
 }

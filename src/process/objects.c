@@ -9,7 +9,6 @@
 #include "base/scope.h"
 #include "process/heap_bits.h"
 #include "process/records.h"
-#include "process/release.h"
 
 /* The number of spans in a task; how many words of an element are listed although they are
  * untouched. */
@@ -22,7 +21,7 @@ struct work {
     struct records *records;
     struct heap_bits *bits;              /* by worker */
     struct g2h_process_account *account; /* by worker */
-    struct release release;              /* of spans that have been written */
+    struct release *release;             /* of spans that have been written */
     uint64_t taken;                      /* bytes of objects and mspans so far, of all threads */
 };
 
@@ -164,7 +163,7 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
         const uint64_t before = work->account[worker].object_bytes;
         TRY(put_span(&span_work));
         TRY(take_bytes(work, work->account[worker].object_bytes - before + LEAST_MSPAN));
-        release_span(&work->release, &span);
+        release_span(work->release, &span);
     }
     return NULL;
 }
@@ -195,20 +194,18 @@ static void sum_up(const struct work *work)
     }
 }
 
-struct g2h_error *records_put_objects(struct records *records)
+struct g2h_error *records_put_objects(struct records *records, struct release *release)
 {
     const struct runtime *runtime = records->runtime;
     const size_t tasks = (size_t)(runtime->allspans.count / SPANS_PER_TASK + 1);
     _cleanup_free_ struct heap_bits *bits = calloc(records->threads, sizeof(*bits));
     _cleanup_free_ struct g2h_process_account *account = calloc(records->threads, sizeof(*account));
     TRY_MEMORY(bits && account);
-    struct work work = {.records = records, .bits = bits, .account = account};
+    struct work work = {.records = records, .bits = bits, .account = account, .release = release};
     for (unsigned i = 0; i < records->threads; i++)
         bits[i].runtime = runtime;
-    TRY(release_init(&work.release, runtime));
     struct g2h_error *error =
         workers_run_ordered(records->threads, tasks, put_spans, NULL, write_spans, &work);
     sum_up(&work);
-    release_deinit(&work.release);
     return error;
 }

@@ -388,12 +388,13 @@ static struct g2h_error *put_facts(struct records *records)
 /* Records that come behind the objects, but have to be read from the heap before its memory is
  * given back. */
 struct behind {
-    struct worker_buffer goroutines, finalizers, profile, kept;
+    struct goroutines *goroutines;
+    struct worker_buffer finalizers, profile, kept;
 };
 
 static void behind_deinit(struct behind *behind)
 {
-    worker_buffer_deinit(&behind->goroutines);
+    records_end_goroutines(behind->goroutines);
     worker_buffer_deinit(&behind->finalizers);
     worker_buffer_deinit(&behind->profile);
     worker_buffer_deinit(&behind->kept);
@@ -484,13 +485,16 @@ static struct g2h_error *put_segments(struct records *records)
 static struct g2h_error *put_all(struct records *records)
 {
     _cleanup_(behind_deinit) struct behind behind = {0};
+    _cleanup_(release_deinit) struct release release = {0};
     TRY(put_begin(records));
-    TRY(set_aside(records, records_put_goroutines, &behind.goroutines));
+    TRY(release_init(&release, records->runtime));
+    TRY(records_begin_goroutines(records, &release, &behind.goroutines));
     TRY(set_aside(records, records_put_finalizers, &behind.finalizers));
     TRY(set_aside(records, put_profile, &behind.profile));
     TRY(set_aside(records, records_put_kept, &behind.kept));
-    TRY(records_put_objects(records));
-    TRY(records_put(records->fd, &behind.goroutines));
+    TRY(records_put_objects(records, &release));
+    TRY(records_put_goroutines(behind.goroutines));
+    TRY(records_flush(records));
     TRY(put_segments(records));
     TRY(records_put(records->fd, &behind.finalizers));
     TRY(put_memstats(records));

@@ -13,6 +13,7 @@
 
 #include "base/workers.h"
 #include "process/counters.h"
+#include "process/release.h"
 
 /* A dump that is being written. */
 struct records {
@@ -59,11 +60,19 @@ struct g2h_error *records_flush(struct records *records);
 
 /* Writes the objects of all spans (objects.c), and gives their memory back if it is a live
  * process's copy. */
-struct g2h_error *records_put_objects(struct records *records);
+struct g2h_error *records_put_objects(struct records *records, struct release *release);
 
-/* Puts the goroutines, their frames, deferred functions and panics, and the Ms (goroutines.c) into
- * records->buffer. */
-struct g2h_error *records_put_goroutines(struct records *records);
+/*
+ * Write the goroutines, their frames, deferred functions and panics, and put the Ms into
+ * records->buffer (goroutines.c). They come behind the objects: begin prepares for it while all of
+ * the heap is there, and keeps the parts of it that put will read. *ret of begin goes to
+ * records_end_goroutines(), also after an error.
+ */
+struct goroutines;
+struct g2h_error *records_begin_goroutines(struct records *records, struct release *release,
+                                           struct goroutines **ret);
+struct g2h_error *records_put_goroutines(struct goroutines *goroutines);
+void records_end_goroutines(struct goroutines *goroutines);
 
 /* Put into records->buffer (specials.c): finalizers, including the queued ones; samples of the
  * profile; and, as other roots, objects that cleanups and weak pointers keep. */

@@ -27,9 +27,16 @@ static void want_not(struct release *release, size_t block, uint32_t bytes)
     release->wanted[block] -= bytes;
 }
 
+static void keep(struct release *release, size_t block, uint32_t bytes)
+{
+    (void)bytes;
+    release->kept[block] = true;
+}
+
 static void drop(struct release *release, size_t block, uint32_t bytes)
 {
-    if (__atomic_sub_fetch(&release->wanted[block], bytes, __ATOMIC_ACQ_REL) == 0)
+    if (__atomic_sub_fetch(&release->wanted[block], bytes, __ATOMIC_ACQ_REL) == 0 &&
+        !release->kept[block])
         (void)madvise(release->copy + block * BLOCK, BLOCK, MADV_DONTNEED);
 }
 
@@ -83,8 +90,7 @@ struct kept_types {
     uint64_t seen[SEEN];
 };
 
-/* Keeps a type and its mask in the copy: their bytes are counted as wanted once more, which no span
- * takes back. */
+/* Keeps a type and its mask in the copy. */
 static void keep_type(struct kept_types *types, uint64_t address)
 {
     struct release *release = types->release;
@@ -95,9 +101,9 @@ static void keep_type(struct kept_types *types, uint64_t address)
     *place = address;
     heap_type_read(release->runtime, address, &type);
     const uint64_t mask = (uint64_t)((uintptr_t)type.bits - (uintptr_t)release->copy);
-    change_addresses(release, address, address + TYPE, want);
+    release_keep(release, address, TYPE);
     if (type.bits && mask / BLOCK < release->blocks)
-        change_bytes(release, mask, mask + (type.words + 7) / 8, want);
+        change_bytes(release, mask, mask + (type.words + 7) / 8, keep);
 }
 
 static void keep_types(struct kept_types *types, const struct span *span)
@@ -132,13 +138,21 @@ struct g2h_error *release_init(struct release *ret, const struct runtime *runtim
         return NULL;
     ret->blocks = (size_t)(process->copy_size / BLOCK);
     ret->wanted = calloc(ret->blocks + 1, sizeof(*ret->wanted));
-    TRY_MEMORY(ret->wanted);
+    ret->kept = calloc(ret->blocks + 1, sizeof(*ret->kept));
+    TRY_MEMORY(ret->wanted && ret->kept);
     change_addresses(ret, 0, UINT64_MAX, want);
     runtime_arenas_begin(runtime, &arenas);
     while (runtime_arenas_next(&arenas, &start))
         change_addresses(ret, start, start + ARENA_SIZE, want_not);
     want_spans(ret);
     return NULL;
+}
+
+void release_keep(struct release *release, uint64_t address, uint64_t size)
+{
+    if (release->blocks > 0)
+        change_addresses(release, address,
+                         size < UINT64_MAX - address ? address + size : UINT64_MAX, keep);
 }
 
 void release_span(struct release *release, const struct span *span)
@@ -150,5 +164,6 @@ void release_span(struct release *release, const struct span *span)
 void release_deinit(struct release *release)
 {
     free(release->wanted);
+    free(release->kept);
     *release = (struct release){0};
 }

@@ -15,6 +15,7 @@ struct release {
     uint8_t *copy;
     size_t blocks;    /* 0: there is no copy */
     uint32_t *wanted; /* by block: bytes that are still needed */
+    bool *kept;       /* by block: it is not given back */
 };
 
 /*
@@ -23,6 +24,10 @@ struct release {
  * G2H_ERROR_MEMORY.
  */
 struct g2h_error *release_init(struct release *ret, const struct runtime *runtime);
+
+/* Notes that the bytes at [address, address + size) are needed after all objects have been written.
+ */
+void release_keep(struct release *release, uint64_t address, uint64_t size);
 
 /* Notes that the bytes of a span are not needed any more. Several threads may call it, each for its
  * own spans. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Memory that a program has allocated and never written to costs nothing: a program with gigabytes of it beside its objects is
 # read, written as a dump and converted with the memory, the time and the disk that the same program takes without them. The
-# figures of both are taken in the same run. TAP on standard output.
+# figures of both are taken in the same run. The stacks of goroutines, which it does use, are not held twice. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
@@ -110,6 +110,25 @@ same() {
 	rm -f "$at"/*.dump
 }
 
+# stacks: tests that the dump of many goroutines needs hardly more memory than the process itself, whose memory is copied.
+stacks() {
+	at=$build/$release/goroutines
+	mkdir -p "$at"
+	"$build/$release/app" goroutines >"$at/app.log" 2>&1 &
+	pid=$!
+	until grep -q '^ready' "$at/app.log"; do
+		kill -0 "$pid" 2>/dev/null || return
+		sleep 0.1
+	done
+	cost dump.cost "$g2h" --pid "$pid" --format dump -o "$at/x.dump" && read -r time memory faults <"$at/dump.cost" &&
+		within 130 "$memory" "$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")" >"$at/log"
+	result $? "$release, memory of a dump of 20,000 goroutines" "$at/log"
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	pid=
+	rm -f "$at/x.dump"
+}
+
 for goroot in $goroots; do
 	set --
 	release=$(go_release "$goroot")
@@ -118,6 +137,7 @@ for goroot in $goroots; do
 		figures none
 	result $? "$release, the program without ballast" "$build/$release/log"
 	same
+	stacks
 	for kind in variables stripped; do
 		[ "$kind" = variables ] || set -- -ldflags='-s -w'
 		(cd "$here/ballast" && GOROOT=$goroot "$goroot/bin/go" build -tags variables "$@" -o "$build/$release/app-$kind" .) >"$build/$release/log" 2>&1

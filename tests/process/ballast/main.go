@@ -1,5 +1,6 @@
 // ballast holds 20 MB of objects, and memory beside them that it has allocated and never written to, as its argument says: none;
-// bytes or pointers, 60 slices of 64 MB; few, 3 of them; or huge, one of 8 GiB; variables.go has more. It prints "ready" and waits to be read.
+// bytes or pointers, 60 slices of 64 MB; few, 3 of them; or huge, one of 8 GiB; variables.go has more. With goroutines, it has
+// 20,000 that wait, with stacks of 4 KB that they do use. It prints "ready" and waits to be read.
 package main
 
 import (
@@ -20,6 +21,15 @@ var (
 	pointers [][]*object
 )
 
+func wait(calls int, done <-chan int) int {
+	if calls == 0 {
+		return <-done
+	}
+	var row [32]int
+	row[calls] = wait(calls-1, done)
+	return row[calls/2]
+}
+
 func main() {
 	const slices, size = 60, 64 << 20
 	for i := 0; i < slices; i++ {
@@ -31,6 +41,9 @@ func main() {
 		case kind == "huge" && i == 0:
 			bytes = append(bytes, make([]byte, 8<<30))
 		}
+	}
+	for i := 0; i < 20_000 && os.Args[1] == "goroutines"; i++ {
+		go wait(8, make(chan int))
 	}
 	for i := 0; i < 300_000; i++ {
 		last = &object{fmt.Sprintf("%40d", i), last}
