@@ -15,6 +15,9 @@
 #include "base/scope.h"
 #include "graph/graph.h"
 
+/* Room for edges that graph_insert_children() adds: the array may be of gigabytes. */
+enum { MORE_CHILDREN = 4096 };
+
 struct arrival {
     uint32_t object;
     size_t number; /* in graph->roots.edges */
@@ -34,7 +37,8 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     struct arrival *arrivals = NULL;
     size_t arrived = 0;
 
-    graph->children = block_alloc(edges + 1, sizeof(*graph->children));
+    graph->child_room = edges + MORE_CHILDREN;
+    graph->children = block_alloc(graph->child_room, sizeof(*graph->children));
     graph->first_child = zeroed_alloc(nodes + 2, sizeof(*graph->first_child));
     if (!graph->children || !graph->first_child)
         return &error_no_memory;
@@ -97,10 +101,14 @@ struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source
                                         const struct edge *edges, size_t count)
 {
     const uint64_t at = graph->first_child[source + 1];
-    struct edge *children =
-        reallocarray(graph->children, graph->child_count + count, sizeof(*children));
-    TRY_MEMORY(children);
-    graph->children = children;
+    struct edge *children = graph->children;
+    if (graph->child_room - graph->child_count < count) {
+        const uint64_t room = graph->child_count + count + MORE_CHILDREN;
+        children = reallocarray(children, room, sizeof(*children));
+        TRY_MEMORY(children);
+        graph->children = children;
+        graph->child_room = room;
+    }
     memmove(&children[at + count], &children[at], (graph->child_count - at) * sizeof(*children));
     memcpy(&children[at], edges, count * sizeof(*edges));
     for (size_t i = source + 1; i <= graph->roots.nodes.count; i++)
