@@ -29,6 +29,8 @@ struct merging {
     uint32_t count;             /* of places; some of them are not a node's */
     uint32_t gc_roots, several; /* nodes of the view; 0: it has none */
     uint32_t texts;             /* the name of all texts */
+    uint32_t *plain;            /* by name of the view: plain_name() of it, plus 1; 0: not known */
+    struct text text;
 };
 
 /* ---- names ---- */
@@ -68,19 +70,25 @@ static size_t skip_number(const char *text, size_t size, size_t at)
     return at;
 }
 
+/* Returns where the characters end that no number and no bracket is made of. */
+static size_t skip_others(const char *text, size_t size, size_t at)
+{
+    while (at < size && !is_digit(text, size, at) && text[at] != '[' && text[at] != ']' &&
+           text[at] != ',')
+        at++;
+    return at;
+}
+
 /*
- * Finds the name of a node that is not an object, without the parts in which nodes that are alike
+ * Makes the name of a node that is not an object, without the parts in which nodes that are alike
  * differ: "goroutine 17 [chan send, 5 minutes] main.f" becomes "goroutine [chan send] main.f", "80
  * goroutines [select] main.g" loses its number, "defer main.f in goroutine 17" its goroutine, and a
  * variable's "[17]" becomes "[]".
  */
-static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32_t *ret)
+static void append_plain(struct text *plain, const char *text, size_t size)
 {
-    size_t size;
-    const char *text = g2h_view_name(merged->view, name, &size);
     static const char goroutine[] = " in goroutine ";
     const size_t behind = sizeof(goroutine) - 1;
-    _cleanup_(text_deinit) struct text plain = {0};
     bool in_brackets = false;
     for (size_t i = 0; i < size;) {
         const size_t end = skip_number(text, size, i);
@@ -101,14 +109,35 @@ static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32
             i = close ? (size_t)(close - text) : i + 1;
             continue;
         }
-        const size_t part = end > i ? end - i : 1;
-        text_append(&plain, text + i, part);
+        const size_t others = skip_others(text, size, i), part = end > i      ? end - i
+                                                                 : others > i ? others - i
+                                                                              : 1;
+        text_append(plain, text + i, part);
         i += part;
     }
-    TRY_MEMORY(!plain.failed);
-    if (plain.size > behind && memcmp(plain.data + plain.size - behind, goroutine, behind) == 0)
-        plain.size -= behind;
-    return own_name(merged, plain.data ? plain.data : "", plain.size, ret);
+    if (plain->size > behind && memcmp(plain->data + plain->size - behind, goroutine, behind) == 0)
+        plain->size -= behind;
+}
+
+/* Finds that name for a name of the view. It is remembered, for most names are those of many nodes,
+ * or of the edges to many. */
+static struct g2h_error *plain_name(struct merging *merging, uint32_t name, uint32_t *ret)
+{
+    struct merged *merged = merging->merged;
+    struct text *plain = &merging->text;
+    size_t size;
+    if (name < merged->view_names && merging->plain[name] != 0) {
+        *ret = merging->plain[name] - 1;
+        return NULL;
+    }
+    const char *text = g2h_view_name(merged->view, name, &size);
+    plain->size = 0;
+    append_plain(plain, text, size);
+    TRY_MEMORY(!plain->failed);
+    TRY(own_name(merged, plain->data ? plain->data : "", plain->size, ret));
+    if (name < merged->view_names)
+        merging->plain[name] = *ret + 1;
+    return NULL;
 }
 
 /* Finds the names of what the runtime keeps of maps: "map[string]int entries". */
@@ -187,7 +216,7 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
         if ((edge.flags & G2H_EDGE_BY_INDEX) != 0 || edge.name == G2H_NAME_NONE ||
             g2h_dominators_of(merging->dominators, edge.target) != node)
             continue;
-        TRY(plain_name(merging->merged, edge.name, &name));
+        TRY(plain_name(merging, edge.name, &name));
         TRY_MEMORY(map_put(variables, edge.target, name, &known));
         if (known != name)
             map_set(variables, edge.target, name);
@@ -344,7 +373,7 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
         return NULL;
     }
     if (!object)
-        TRY(plain_name(merged, name, &name));
+        TRY(plain_name(merging, name, &name));
     else if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
         TRY(variable_of(merging, node, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC,
@@ -448,6 +477,8 @@ static struct g2h_error *keep_places(struct merging *merging)
 static void merging_deinit(struct merging *merging)
 {
     large_free(merging->places, merging->count, sizeof(*merging->places));
+    free(merging->plain);
+    text_deinit(&merging->text);
 }
 
 static struct g2h_error *make(struct merged *merged, const struct g2h_dominators *dominators,
@@ -460,7 +491,8 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
                                                         .count =
                                                             g2h_dominators_numbers(dominators)};
     merging.places = large_alloc(merging.count, sizeof(*merging.places));
-    TRY_MEMORY(merging.places);
+    merging.plain = calloc((size_t)merged->view_names + 1, sizeof(*merging.plain));
+    TRY_MEMORY(merging.places && merging.plain);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
     TRY(find_entries(merged));
     TRY(read_all_places(&merging, threads > 0 ? threads : workers_available()));
