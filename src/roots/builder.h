@@ -32,6 +32,13 @@ enum {
     GOROUTINE_LEAKED = 10
 };
 
+/* The fields by which a goroutine's record leads to the channels that it waits on. */
+struct waiting_fields {
+    uint32_t type;                    /* the one that has them, plus 1; 0: not looked for yet */
+    const struct type_field *waiting; /* NULL: the type has no such fields */
+    const struct type_field *channel, *next; /* of runtime.sudog */
+};
+
 struct builder {
     struct roots *roots;
     const struct g2h_heap *heap;
@@ -39,6 +46,7 @@ struct builder {
     const struct typing *typing; /* may be NULL */
     const struct targets *targets;
     struct names *names;
+    struct waiting_fields waiting;
     const struct g2h_memory *memory;  /* of the process; may be NULL */
     bool no_stacks;                   /* makes no nodes for goroutines' stacks */
     struct text text;                 /* the name that is being made */

@@ -339,18 +339,20 @@ static void goroutine_name(struct builder *builder, const struct goroutine *goro
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     struct text *text = &builder->text;
     text->size = 0;
-    text_printf(text, "goroutine %llu [", (unsigned long long)record->goid);
+    text_append(text, "goroutine ", 10);
+    text_append_number(text, record->goid);
+    text_append(text, " [", 2);
     root_goroutine_append_state(builder->heap, &goroutine->root, text);
     if (goroutine->root.minutes > 0)
         text_printf(text, ", %u minutes", goroutine->root.minutes);
-    text_printf(text, record->is_system       ? ", system]"
-                      : record->is_background ? ", background]"
-                                              : "]");
+    if (record->is_system || record->is_background)
+        text_printf(text, record->is_system ? ", system" : ", background");
+    text_append(text, "]", 1);
     if (is_alone) {
         places_append_functions(builder, goroutine);
         return;
     }
-    text_printf(text, " ");
+    text_append(text, " ", 1);
     builder_append(builder, &goroutine->function);
 }
 

@@ -38,31 +38,44 @@ static const struct type_field *known_field(const struct types *types, uint32_t 
     return field && field->type < types->list.count ? field : NULL;
 }
 
+static struct waiting_fields find_fields(const struct types *types, uint32_t type)
+{
+    struct waiting_fields fields = {.type = type + 1};
+    const struct type_field *waiting = known_field(types, type, "waiting");
+    const uint32_t sudog = waiting ? types->list.data[waiting->type].elem : TYPE_NONE;
+    if (sudog >= types->list.count)
+        return fields;
+    fields.channel = known_field(types, sudog, "c");
+    fields.next = known_field(types, sudog, "waitlink");
+    if (fields.channel && fields.next)
+        fields.waiting = waiting;
+    return fields;
+}
+
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g)
 {
     const struct typing *typing = builder->typing;
     const uint32_t object = heap_find(builder->heap, g);
+    struct waiting_fields *fields = &builder->waiting;
     struct typed_location location;
     if (!typing || object == UINT32_MAX ||
         !typing_locate(typing, object, g - heap_address(builder->heap, object), &location) ||
         location.offset != 0)
         return NULL;
-    const struct types *types = typing->types;
-    const struct type_field *waiting = known_field(types, location.type, "waiting");
-    const uint32_t sudog = waiting ? types->list.data[waiting->type].elem : TYPE_NONE;
-    if (sudog >= types->list.count)
+    if (fields->type != location.type + 1) /* nearly always runtime.g, as before */
+        *fields = find_fields(typing->types, location.type);
+    if (!fields->waiting)
         return NULL;
-    const struct type_field *channel = known_field(types, sudog, "c"),
-                            *next = known_field(types, sudog, "waitlink");
-    uint64_t at = builder_read_field(builder, g, waiting);
+    uint64_t at = builder_read_field(builder, g, fields->waiting);
     uint32_t name;
-    for (unsigned i = 0; channel && next && at != 0 && i < MOST_CHANNELS; i++) {
-        const uint32_t target = heap_find(builder->heap, builder_read_field(builder, at, channel));
+    for (unsigned i = 0; at != 0 && i < MOST_CHANNELS; i++) {
+        const uint32_t target =
+            heap_find(builder->heap, builder_read_field(builder, at, fields->channel));
         if (target != UINT32_MAX) /* this is no pointer of the goroutine, so it is not counted */
             TRY_MEMORY(builder_label_of(builder, "waiting on", &name) &&
                        builder_add_edge(builder, node_synthetic(node), EDGE_TENTATIVE, name,
                                         node_object(target)));
-        at = builder_read_field(builder, at, next);
+        at = builder_read_field(builder, at, fields->next);
     }
     return NULL;
 }

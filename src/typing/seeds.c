@@ -308,26 +308,46 @@ static bool is_local(void *context, uint64_t offset)
 /* A frame whose variables are looked at, or its caller's frame, which has the arguments. */
 struct stack_part {
     struct frame frame;
-    uint32_t number; /* index in heap->frames */
-    uint8_t *listed; /* by offset / 4: the field list has it; NULL: no such frame */
+    uint32_t number;       /* index in heap->frames */
+    uint8_t *listed;       /* by offset / 4: the field list has it; NULL: no such frame */
+    VECTOR(uint8_t) flags; /* the memory for these */
 };
 
-static struct stack_part load_frame(struct typer *typer, size_t number)
+/* The frames that are looked at, and the memory for them, which all frames use in turn. */
+struct stack_parts {
+    struct stack_part of[2];
+    VECTOR(uint8_t) typed; /* by offset / 4 of the first one: the type is known */
+};
+
+static void stack_parts_deinit(struct stack_parts *parts)
 {
-    struct stack_part part = {0};
+    free(parts->of[0].flags.data);
+    free(parts->of[1].flags.data);
+    free(parts->typed.data);
+}
+
+/* Makes the first part the second one, and loads a frame as the first. Returns false if memory runs
+ * out. */
+static bool load_frame(struct typer *typer, struct stack_parts *parts, size_t number)
+{
+    struct stack_part *part = &parts->of[0], caller = *part;
     struct g2h_field field;
-    part.frame = heap_frame(typer->typing->heap, number);
-    part.number = (uint32_t)number;
-    part.listed = calloc((size_t)(part.frame.contents.size / 4) + 1, 1);
-    if (!part.listed) {
-        typer->no_memory = true;
-        return part;
-    }
-    struct g2h_fields fields = part.frame.fields;
+    *part = parts->of[1];
+    parts->of[1] = caller;
+    part->frame = heap_frame(typer->typing->heap, number);
+    part->number = (uint32_t)number;
+    const size_t flags = (size_t)(part->frame.contents.size / 4) + 1;
+    if ((part->flags.capacity < flags && !vector_grow(&part->flags, flags)) ||
+        (parts->typed.capacity < flags && !vector_grow(&parts->typed, flags)))
+        return false;
+    part->listed = part->flags.data;
+    memset(part->listed, 0, flags);
+    memset(parts->typed.data, 0, flags);
+    struct g2h_fields fields = part->frame.fields;
     while (g2h_fields_next(&fields, &field))
-        if (field.offset < part.frame.contents.size)
-            part.listed[field.offset / 4] = 1;
-    return part;
+        if (field.offset < part->frame.contents.size)
+            part->listed[field.offset / 4] = 1;
+    return true;
 }
 
 /*
@@ -438,38 +458,37 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
  * Variables share memory, but not without limit. */
 enum { LOCAL_VISITS = 8, LOCAL_VISITS_MORE = 512 };
 
-static void seed_frames(struct typer *typer)
+static void seed_frame(struct typer *typer, const struct stack_parts *all)
 {
     struct typing *typing = typer->typing;
-    const struct g2h_heap *heap = typing->heap;
+    const struct stack_part *parts = all->of;
+    uint32_t count;
+    const struct dwarf_local *locals = typing_locals(typing, &parts[0].frame, &count);
+    uint64_t left = LOCAL_VISITS * (parts[0].frame.contents.size +
+                                    (parts[1].listed ? parts[1].frame.contents.size : 0)) +
+                    LOCAL_VISITS_MORE;
+    for (unsigned made = 0; made < 2; made++) /* the program's own names first */
+        for (uint32_t k = 0; k < count; k++)
+            if (locals[k].is_made == (made != 0))
+                seed_local(typer, &locals[k], parts, all->typed.data, &left);
+    sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, is_local,
+                all->typed.data);
+}
+
+static void seed_frames(struct typer *typer)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    struct stack_parts parts = {0};
     for (size_t i = 0; i < heap->goroutines.count && !typer->no_memory; i++) {
         const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
-        struct stack_part parts[2] = {{.listed = NULL}};
-        for (uint32_t j = goroutine->frame_count; j-- > 0 && !typer->no_memory;) {
-            free(parts[1].listed);
-            parts[1] = parts[0];
-            parts[0] = load_frame(typer, goroutine->first_frame + j);
-            uint8_t *typed = calloc((size_t)(parts[0].frame.contents.size / 4) + 1, 1);
-            if (!typed || typer->no_memory) {
-                free(typed);
+        parts.of[0].listed = NULL;
+        for (uint32_t j = goroutine->frame_count; j-- > 0 && !typer->no_memory;)
+            if (load_frame(typer, &parts, goroutine->first_frame + j))
+                seed_frame(typer, &parts);
+            else
                 typer->no_memory = true;
-                break;
-            }
-            uint32_t count;
-            const struct dwarf_local *locals = typing_locals(typing, &parts[0].frame, &count);
-            uint64_t left = LOCAL_VISITS * (parts[0].frame.contents.size +
-                                            (parts[1].listed ? parts[1].frame.contents.size : 0)) +
-                            LOCAL_VISITS_MORE;
-            for (unsigned made = 0; made < 2; made++) /* the program's own names first */
-                for (uint32_t k = 0; k < count; k++)
-                    if (locals[k].is_made == (made != 0))
-                        seed_local(typer, &locals[k], parts, typed, &left);
-            sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, is_local, typed);
-            free(typed);
-        }
-        free(parts[0].listed);
-        free(parts[1].listed);
     }
+    stack_parts_deinit(&parts);
 }
 
 void typing_seed_roots(struct typer *typer)
