@@ -3,12 +3,12 @@
 # not grow by more than 2.6 times, whatever the records are like. Valgrind counts them, so the machine's load does not matter.
 # TAP on standard output.
 #
-#   run.sh [records | formats | strings | executables]...      (default: all)
+#   run.sh [records | formats | strings | executables | stack]...      (default: all)
 #
 #   ROWS              a pattern: only rows whose names match it
 #
 # grow.c makes the records of dumps, the Go program words/ the strings, and exe.sh the executables. The part formats writes the
-# heaps of all records, and those of the strings, in all formats, whole and folded: formats.c says how.
+# heaps of all records, and those of the strings, in all formats, whole and folded: formats.c says how. stack.sh counts for itself.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -16,7 +16,7 @@ top=$(cd "$here/../.." && pwd) || exit 1
 cd "$top" || exit 1
 rows=${ROWS:-.}
 build=${BUILD:-$top/build/growth}
-parts=" ${*:-records formats strings executables} "
+parts=" ${*:-records formats strings executables stack} "
 . "$top/tests/sanitize.sh"
 . "$here/count.sh"
 mkdir -p "$build"
@@ -166,4 +166,10 @@ fi
 
 if [[ $parts == *' executables '* ]]; then
 	BUILD=$build/exe "$here/exe.sh"
+fi
+
+# ---- a deep stack ----
+
+if [[ $parts == *' stack '* ]]; then
+	BUILD=$build/stack "$here/stack.sh"
 fi
