@@ -94,7 +94,7 @@ static void here(const struct run *run, const char *view, const char *what)
 /* Writes a view in one format and, if nothing is folded, with the options that the format takes. */
 static void write_one(struct run run, const char *kind, doer *write)
 {
-    const struct g2h_summary_options summary = {.permissions = 0600};
+    static const struct g2h_summary_options summary; /* without labels, to a file of its own */
     const struct g2h_heap *heap = g2h_view_heap(run.view);
     const uint32_t objects = g2h_heap_object_count(heap);
     const unsigned takes = run.format->takes;
