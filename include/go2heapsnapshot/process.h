@@ -50,11 +50,13 @@ G2H_PUBLIC void g2h_modules_deinit(struct g2h_modules *modules);
 struct g2h_process_account {
     bool by_dwarf; /* the field offsets of the runtime's structures come from DWARF; otherwise from
                       a table */
-    uint64_t threads;      /* threads whose registers are known */
-    uint64_t memory_bytes; /* bytes that are available; of a live process, resident bytes */
-    uint64_t file_missing; /* bytes that a core's headers promise but the file does not have */
-    uint64_t file_size;    /* size that the core file should have */
-    double stopped;        /* seconds for which a live process was stopped */
+    uint64_t threads;       /* threads whose registers are known */
+    uint64_t threads_stuck; /* threads that did not stop, whose registers are not known */
+    bool is_frozen;         /* they did not, because their control group is frozen */
+    uint64_t memory_bytes;  /* bytes that are available; of a live process, resident bytes */
+    uint64_t file_missing;  /* bytes that a core's headers promise but the file does not have */
+    uint64_t file_size;     /* size that the core file should have */
+    double stopped;         /* seconds for which a live process was stopped */
     int urgent_error; /* why the threads that stopped and copied it were not scheduled before all
                          others (SCHED_RR): an errno value; 0: they were */
 
@@ -98,6 +100,10 @@ G2H_PUBLIC struct g2h_error *g2h_process_read_core(const struct g2h_input *core,
                                                    const struct g2h_process_options *options,
                                                    struct g2h_process_account *ret_account,
                                                    struct g2h_input **ret);
+
+/* Returns an error if a process cannot be read, whatever it runs: it does not exist, has ended, is
+ * this program or a thread of the kernel, is traced already, or cannot be seen from here. */
+G2H_PUBLIC struct g2h_error *g2h_process_check(uint64_t pid);
 
 /*
  * Makes a dump from a live process, which is stopped only while its memory is copied. exe is

@@ -119,14 +119,21 @@ void message_process(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
     const struct g2h_input *input = origin->input;
+    const uint64_t threads = account->threads + account->threads_stuck;
     if (!origin->is_process)
         return;
     message_modules(origin);
     if (account->stopped > 0)
         say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
             " thread%s were copied",
-            input->name, account->stopped, account->memory_bytes, account->threads,
-            account->threads == 1 ? "" : "s");
+            input->name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s");
+    if (account->threads_stuck > 0)
+        say("go2heapsnapshot: warning: %s: of %" PRIu64 " threads %" PRIu64
+            " did not stop, because %s; what only their registers hold looks unreachable",
+            input->name, threads, account->threads_stuck,
+            account->is_frozen ? "their control group is frozen (thaw it to have them: docker "
+                                 "unpause, freezer.state)"
+                               : "they wait in the kernel for a disk or another device");
     if (account->file_missing > 0)
         say("go2heapsnapshot: warning: %s: the core is cut: of %" PRIu64 " bytes %" PRIu64
             " are missing (ulimit -c; systemd-coredump: ProcessSizeMax, ExternalSizeMax)",

@@ -130,6 +130,7 @@ static struct g2h_error *read_live_once(const struct options *options,
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%llu/exe", (unsigned long long)options->pid);
+    TRY(g2h_process_check(options->pid));
     TRY(g2h_process_modules(options->pid, &origin->modules));
     TRY(open_given(options, origin));
     _cleanup_(close_exe) struct g2h_exe *program = NULL;

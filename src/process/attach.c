@@ -1,6 +1,8 @@
 /* attach; see attach.h. Where possible, a process is refused before it is stopped. */
 #include "process/attach.h"
 
+#include <go2heapsnapshot/process.h>
+
 #ifdef __linux__
 
 #include <elf.h>
@@ -180,6 +182,7 @@ static int stop_and_copy(uint64_t pid, const struct g2h_progress *progress,
     account->stopped_seconds = stop.seconds;
     account->threads = (unsigned)stop.threads.count;
     account->stuck = stop.stuck;
+    account->is_frozen = stop.stuck > 0 && attach_is_frozen(pid);
     ret->threads.count = stop.threads.count;
     ret->threads.capacity = stop.threads.capacity;
     ret->threads.data = take_pointer(stop.threads.data);
@@ -218,9 +221,20 @@ struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_pro
     return NULL;
 }
 
+struct g2h_error *g2h_process_check(uint64_t pid)
+{
+    return attach_refuse(pid, 0, false);
+}
+
 #else
 
 #include "base/error.h"
+
+struct g2h_error *g2h_process_check(uint64_t pid)
+{
+    (void)pid;
+    return NULL;
+}
 
 struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
                               struct process *ret, struct attach_account *ret_account)

@@ -4,10 +4,12 @@
 
 #ifdef __linux__
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +31,28 @@ static struct g2h_error *say_of(const struct attach_facts *facts, const char *fo
     vsnprintf(what, sizeof(what), format, arguments);
     va_end(arguments);
     return error_create(G2H_ERROR_SYSTEM, "process %llu: %s", (unsigned long long)facts->pid, what);
+}
+
+static bool has_no_descriptors(int error)
+{
+    return error == EMFILE || error == ENFILE;
+}
+
+/* Refuses if this program cannot look at any process. Otherwise returns NULL. */
+static struct g2h_error *refuse_blind(const struct attach_facts *facts)
+{
+    if (has_no_descriptors(facts->error))
+        return say_of(facts, "cannot be read, because no file descriptor is left %s",
+                      facts->error == EMFILE ? "for this program: raise ulimit -n"
+                                             : "on this system (/proc/sys/fs/file-max)");
+    if (facts->has_no_proc)
+        return say_of(facts, "cannot be looked at, because /proc is not mounted here: mount -t "
+                             "proc proc /proc");
+    if (facts->is_other_proc)
+        return say_of(facts, "/proc is of another pid namespace than this program is in, so that "
+                             "numbers of processes are others: mount -t proc proc /proc, or run "
+                             "this by nsenter where the process is");
+    return NULL;
 }
 
 /* Refuses a process that nobody can read: it does not exist, has ended or has no memory. Otherwise
@@ -60,6 +84,12 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
  * not allow it. Otherwise returns NULL. */
 static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
 {
+    if (facts->tracer != 0 && facts->traced != 0)
+        return say_of(facts,
+                      "process %llu (%s) traces its thread %llu already, and only one can: end "
+                      "that one",
+                      (unsigned long long)facts->tracer, facts->tracer_name,
+                      (unsigned long long)facts->traced);
     if (facts->tracer != 0)
         return say_of(facts, "process %llu (%s) traces it already, and only one can: end that one",
                       (unsigned long long)facts->tracer, facts->tracer_name);
@@ -68,6 +98,9 @@ static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
     if (facts->error == ETIMEDOUT)
         return say_of(facts, "does not stop within 10 seconds, and goes on: try it again when the "
                              "machine has less to do");
+    if (facts->error == ENOSYS)
+        return say_of(facts, "cannot be read, because there is no ptrace here, as in sandboxes: "
+                             "let the program write the dump itself (runtime/debug.WriteHeapDump)");
     if (facts->error != EPERM && facts->error != EACCES && !facts->is_hidden)
         return error_system(facts->error, "process %llu: cannot be read",
                             (unsigned long long)facts->pid);
@@ -110,6 +143,11 @@ static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
                       "only its ancestors and who has CAP_SYS_PTRACE may read it here "
                       "(/proc/sys/kernel/yama/ptrace_scope is 1): %s",
                       right(facts));
+    if (facts->has_more)
+        return say_of(facts,
+                      "has capabilities (CapPrm in /proc/%llu/status) that this program does not "
+                      "have: %s",
+                      (unsigned long long)facts->pid, right(facts));
     return say_of(facts,
                   "is protected: its file is set-uid, has capabilities or cannot be read, or it "
                   "has PR_SET_DUMPABLE off%s; %s",
@@ -120,6 +158,7 @@ static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
 struct g2h_error *attach_refusal(const struct attach_facts *facts)
 {
     TRY_MEMORY(facts->error != ENOMEM);
+    TRY(refuse_blind(facts));
     TRY(refuse_absent(facts));
     TRY(refuse_anybody(facts));
     if (facts->error == 0)
@@ -165,14 +204,22 @@ static void note_process(const struct text *status, struct attach_facts *facts)
     facts->is_self = facts->leader == (uint64_t)getpid();
 }
 
-/* Notes whether the process runs as another user than this program, and whether this program has
- * CAP_SYS_PTRACE. */
+static uint64_t capabilities_of(const struct text *status, const char *key)
+{
+    const char *at = procfs_value(status, key);
+    uint64_t capabilities = 0;
+    if (at)
+        (void)procfs_take_number(&at, 16, &capabilities);
+    return capabilities;
+}
+
+/* Notes whether the process runs as another user than this program, and which capabilities
+ * both have. */
 static void note_users(const struct text *status, struct attach_facts *facts)
 {
     _cleanup_(text_deinit) struct text own = {0};
     struct identity its, ours;
-    const char *capabilities;
-    uint64_t effective = 0;
+    uint64_t effective;
     if (procfs_read("/proc/self/status", &own) != 0)
         return;
     take_identity(status, "Uid:", its.users);
@@ -181,15 +228,41 @@ static void note_users(const struct text *status, struct attach_facts *facts)
     take_identity(&own, "Gid:", ours.groups);
     facts->user = its.users[1];
     facts->is_other_user = !is_all(its.users, ours.users[3]) || !is_all(its.groups, ours.groups[3]);
-    capabilities = procfs_value(&own, "CapEff:");
-    if (capabilities)
-        (void)procfs_take_number(&capabilities, 16, &effective);
+    effective = capabilities_of(&own, "CapEff:");
+    facts->has_more = (capabilities_of(status, "CapPrm:") & ~capabilities_of(&own, "CapPrm:")) != 0;
     facts->may_trace = (effective >> CAPABILITY_SYS_PTRACE & 1) != 0;
+}
+
+static void close_directory(DIR **directory)
+{
+    if (*directory)
+        closedir(*directory);
+}
+
+/* Finds the thread that another process traces, though not the first one. */
+static void note_traced_thread(struct attach_facts *facts)
+{
+    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(facts->pid, "task").text);
+    const struct dirent *entry;
+    while (tasks && facts->tracer == 0 && (entry = readdir(tasks)) != NULL) {
+        _cleanup_(text_deinit) struct text status = {0};
+        const char *at = entry->d_name;
+        char name[64];
+        uint64_t id;
+        if (!procfs_take_number(&at, 10, &id))
+            continue;
+        snprintf(name, sizeof(name), "task/%llu/status", (unsigned long long)id);
+        if (procfs_read_of(facts->pid, name, &status) == 0 && procfs_value(&status, "TracerPid:"))
+            facts->tracer = procfs_number(&status, "TracerPid:");
+        facts->traced = facts->tracer != 0 && id != facts->pid ? id : 0;
+    }
 }
 
 static void note_tracer(struct attach_facts *facts)
 {
     _cleanup_(text_deinit) struct text name = {0};
+    if (facts->tracer == 0 && facts->error == EPERM)
+        note_traced_thread(facts);
     if (facts->tracer != 0 && procfs_read_of(facts->tracer, "comm", &name) == 0)
         snprintf(facts->tracer_name, sizeof(facts->tracer_name), "%.*s",
                  (int)strcspn(name.data, "\n"), name.data);
@@ -220,12 +293,26 @@ static enum attach_place find_place(void)
     return ATTACH_MACHINE;
 }
 
+/* Notes whether /proc shows the processes that this program can ask for. */
+static void note_proc(struct attach_facts *facts)
+{
+    char own[32];
+    const ssize_t size = readlink("/proc/self", own, sizeof(own) - 1);
+    facts->has_no_proc = size < 0 && access("/proc/stat", F_OK) != 0;
+    own[size > 0 ? size : 0] = '\0';
+    facts->is_other_proc = !facts->has_no_proc && strtol(own, NULL, 10) != (long)getpid();
+}
+
 struct g2h_error *attach_refuse(uint64_t pid, int error, bool was_there)
 {
     _cleanup_(text_deinit) struct text status = {0};
     struct attach_facts facts = {
         .pid = pid, .error = error, .was_there = was_there, .place = find_place()};
-    if (procfs_read_of(pid, "status", &status) == 0) {
+    const int unread = procfs_read_of(pid, "status", &status);
+    note_proc(&facts);
+    if (has_no_descriptors(unread)) {
+        facts.error = unread;
+    } else if (unread == 0) {
         note_process(&status, &facts);
         note_users(&status, &facts);
     } else if (pid > 0 && pid <= INT32_MAX) {

@@ -21,6 +21,8 @@ struct attach_facts {
     int error;      /* an errno value; 0: no error so far */
     bool was_there; /* the process existed when it was first looked at */
     bool is_self, is_there;
+    bool has_no_proc;   /* nothing, or something else, is mounted at /proc */
+    bool is_other_proc; /* /proc is that of another pid namespace, whose numbers are others */
     bool is_hidden;     /* the process exists, but /proc does not show it (mount option hidepid) */
     bool has_no_memory; /* a kernel thread, or a process that is about to end */
     char state;         /* as ps shows it; 'Z': the process has ended */
@@ -29,6 +31,9 @@ struct attach_facts {
     bool is_other_user; /* it runs, in part at least, as another user or group than this program */
     uint64_t tracer;    /* the process that traces it already; 0: none */
     char tracer_name[32];
+    uint64_t
+        traced;    /* the thread that the tracer traces, if it is not the first one; 0: the first */
+    bool has_more; /* it has capabilities that this program does not have */
     bool may_trace; /* this program has CAP_SYS_PTRACE */
     unsigned yama;  /* /proc/sys/kernel/yama/ptrace_scope; 0 without Yama */
     enum attach_place place;

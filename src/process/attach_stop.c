@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -332,6 +333,23 @@ void attach_stop_deinit(struct attach_stop *stop)
     attach_stop_end(stop);
     free(stop->threads.data);
     *stop = (struct attach_stop){0};
+}
+
+/* ---- control groups ---- */
+
+bool attach_is_frozen(uint64_t pid)
+{
+    static const char freezer[] = ":freezer:";
+    _cleanup_(text_deinit) struct text groups = {0}, path = {0}, state = {0};
+    if (procfs_read_of(pid, "cgroup", &groups) != 0)
+        return false;
+    const char *group = strstr(groups.data, freezer);
+    if (!group)
+        return false;
+    group += sizeof(freezer) - 1;
+    text_printf(&path, "/sys/fs/cgroup/freezer%.*s/freezer.state", (int)strcspn(group, "\n"),
+                group);
+    return !path.failed && procfs_read(path.data, &state) == 0 && strncmp(state.data, "FR", 2) == 0;
 }
 
 #endif

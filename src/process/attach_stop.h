@@ -35,4 +35,8 @@ int attach_stop(uint64_t pid, struct attach_stop *ret);
 void attach_stop_end(struct attach_stop *stop);
 void attach_stop_deinit(struct attach_stop *stop);
 
+/* Returns whether a process is in a frozen control group of version 1, in which no thread stops.
+ * (In those of version 2 they do.) */
+bool attach_is_frozen(uint64_t pid);
+
 #endif

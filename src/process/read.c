@@ -146,6 +146,8 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);
     ret_account->stopped = account.stopped_seconds;
     ret_account->urgent_error = account.urgent_error;
+    ret_account->threads_stuck = account.stuck;
+    ret_account->is_frozen = account.is_frozen;
     ret_account->memory_bytes = account.bytes;
     return read_process(&process, is_there ? &memory : NULL, exe, options, ret_account, ret_memory,
                         ret);
