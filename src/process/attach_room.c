@@ -237,18 +237,18 @@ static bool is_strict(void)
     return procfs_read(OVERCOMMIT, &mode) == 0 && procfs_number(&mode, "") == 2;
 }
 
-/* Returns a limit of setrlimit(2) in kB, as ulimit shows it, or 0 if there is none. */
-static uint64_t limit_of(int resource)
+/* Returns a limit of setrlimit(2) in kB, as ulimit shows it, or 0 if there is none. status is what
+ * getrlimit() returned: libraries disagree about the type of its first parameter. */
+static uint64_t limit_of(int status, const struct rlimit *limit)
 {
-    struct rlimit limit;
-    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-               ? (uint64_t)limit.rlim_cur / 1024
-               : 0;
+    return status == 0 && limit->rlim_cur != RLIM_INFINITY ? (uint64_t)limit->rlim_cur / 1024 : 0;
 }
 
 struct g2h_error *attach_room_refuse_addresses(uint64_t pid, uint64_t bytes)
 {
-    const uint64_t addresses = limit_of(RLIMIT_AS), data = limit_of(RLIMIT_DATA);
+    struct rlimit of_addresses, of_data;
+    const uint64_t addresses = limit_of(getrlimit(RLIMIT_AS, &of_addresses), &of_addresses),
+                   data = limit_of(getrlimit(RLIMIT_DATA, &of_data), &of_data);
     char limit[128] = "this machine does not give that many";
     if (addresses > 0)
         snprintf(limit, sizeof(limit), "the limit is %llu kB: raise it (ulimit -v)",
