@@ -1,7 +1,12 @@
-/* instructions; see instructions.h. The encoding: Intel's Software Developer's Manual, volume 2. */
+/* instructions; see instructions.h. amd64's encoding: Intel's Software Developer's Manual,
+ * volume 2.
+ */
 #include "exe/instructions.h"
 
+#include <elf.h>
 #include <string.h>
+
+#include "exe/instructions_arm64.h"
 
 enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RSI = 6, RDI = 7, ALL = 0xffff };
 
@@ -186,6 +191,8 @@ static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
         return opcode < 0x58 ? 0 : 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
     if (opcode >= 0xb0 && opcode < 0xc0)
         return 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
+    if (opcode == 0x90 && (decoding->rex & 1) == 0)
+        return 0; /* no operation */
     if (opcode >= 0x90 && opcode < 0x98)
         return 1u << RAX | 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
     if (opcode >= 0xa4 && opcode < 0xb0 && opcode != 0xa8 && opcode != 0xa9)
@@ -214,6 +221,7 @@ static bool read_modrm(struct decoding *decoding, struct instruction *ret)
     if ((modrm & 7) == 4) {
         if (!take(decoding, &sib))
             return false;
+        ret->scale = (uint8_t)(1 << (sib >> 6));
         ret->has_index = ((sib >> 3 & 7) | (decoding->rex & 2) << 2) != 4;
         ret->base = (uint8_t)((sib & 7) | (decoding->rex & 1) << 3);
         has_base = (sib & 7) != 5 || decoding->mod != 0;
@@ -285,6 +293,7 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
         return false;
     if (opcode >= 0x80 && opcode < 0x90) {
         ret->kind = INSTRUCTION_BRANCH;
+        ret->is_if_equal = opcode == 0x84;
         ret->is_if_not_equal = opcode == 0x85;
         return true;
     }
@@ -320,8 +329,8 @@ static void tell(const struct decoding *decoding, uint8_t opcode, struct instruc
     } else if ((opcode == 0x39 || opcode == 0x3b) && !is_memory) {
         ret->kind = INSTRUCTION_COMPARE;
     }
-    if ((ret->kind == INSTRUCTION_LOAD || ret->kind == INSTRUCTION_STORE) &&
-        (!ret->has_memory || ret->has_index))
+    if ((ret->kind == INSTRUCTION_LOAD || ret->kind == INSTRUCTION_STORE) && !ret->has_memory &&
+        !decoding->is_relative)
         ret->kind = INSTRUCTION_OTHER;
 }
 
@@ -337,6 +346,7 @@ static void tell_transfer(const struct decoding *decoding, uint8_t opcode, struc
         ret->kind = INSTRUCTION_BRANCH;
     else if (opcode == 0xc3 || opcode == 0xcc || opcode == 0xf4)
         ret->kind = INSTRUCTION_END;
+    ret->is_if_equal = opcode == 0x74;
     ret->is_if_not_equal = opcode == 0x75;
 }
 
@@ -357,6 +367,10 @@ static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruc
     }
     if (ret->kind == INSTRUCTION_COMPARE)
         ret->writes = 0;
+    if ((opcode == 0x31 || opcode == 0x33) && decoding->mod == 3 && decoding->reg == decoding->rm) {
+        ret->kind = INSTRUCTION_ZERO; /* the upper half of a register is zero, too */
+        ret->to = decoding->reg;
+    }
     return true;
 }
 
@@ -376,7 +390,7 @@ static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
     return take(decoding, ret);
 }
 
-bool instruction_read(struct g2h_bytes code, uint64_t address, struct instruction *ret)
+static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instruction *ret)
 {
     struct decoding decoding = {.code = code};
     uint8_t opcode = 0;
@@ -388,18 +402,31 @@ bool instruction_read(struct g2h_bytes code, uint64_t address, struct instructio
     const bool good = is_vex           ? read_vex(&decoding, opcode == 0xc4, ret)
                       : opcode == 0x0f ? read_0f(&decoding, ret, &number)
                                        : read_usual(&decoding, opcode, ret, &number);
+    ret->is_static = decoding.is_relative;
     const bool is_indirect = opcode == 0xff;
     ret->size = (uint32_t)decoding.at;
     ret->has_target =
         !is_indirect && (ret->kind == INSTRUCTION_CALL || ret->kind == INSTRUCTION_JUMP ||
                          ret->kind == INSTRUCTION_BRANCH);
-    ret->target = address + decoding.at +
-                  (uint64_t)(ret->kind == INSTRUCTION_ADDRESS ? ret->displacement : number);
+    ret->target =
+        address + decoding.at + (uint64_t)(decoding.is_relative ? ret->displacement : number);
     return good;
 }
 
-unsigned instruction_argument(unsigned index)
+/* ---- machines ---- */
+
+const struct machine *machine_of(unsigned number)
 {
-    static const uint8_t registers[] = {RAX, RBX, RCX, RDI, RSI, 8, 9, 10, 11};
-    return index < sizeof(registers) ? registers[index] : INSTRUCTION_REGISTERS;
+    static const struct machine amd64 = {.read = read_amd64,
+                                         .arguments = {RAX, RBX, RCX, RDI, RSI, 8, 9, 10, 11},
+                                         .argument_count = 9,
+                                         .sp = RSP,
+                                         .closure = RDX};
+    static const struct machine arm64 = {
+        .read = instruction_read_arm64,
+        .arguments = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+        .argument_count = 16,
+        .sp = ARM64_SP,
+        .closure = 26};
+    return number == EM_X86_64 ? &amd64 : number == EM_AARCH64 ? &arm64 : NULL;
 }

@@ -1,157 +1,142 @@
 /*
  * spilled: types of objects that only a word of a frame leads to of which nothing but the
- * function's code says what it is (exe/spills.h).
+ * function's code says what it is: a value that the compiler has moved to a spill slot of its own,
+ * which DWARF does not describe, or any variable of a stripped program.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "exe/spills.h"
+#include "base/scope.h"
 #include "heap/pointers.h"
+#include "typing/coded.h"
 #include "typing/fit.h"
-#include "typing/typer.h"
 
 /* What is known of a word of a function's frame during a call. */
 struct spilled_word {
-    uint32_t type;   /* of the value that it points to; TYPE_NONE: not known */
-    bool is_certain; /* else the value may begin a larger one */
+    struct word_type type;
+    uint64_t reach; /* the code uses the memory that it points to up to here, in bytes */
 };
 
 struct spiller {
     struct typer *typer;
-    struct spills spills;
-    uint64_t text;      /* address of the first function in the process */
-    struct map by_name; /* string → type */
-    struct map words;   /* hash of program counter and offset → index in known */
+    struct coded *coded;
+    uint64_t text;    /* address of the first function in the process */
+    struct map words; /* hash of program counter and offset → index in known */
     VECTOR(struct spilled_word) known;
+    VECTOR(uint64_t) pcs; /* of the frames, as distances from the first function; each once */
 };
 
-/* ---- types ---- */
+/* ---- functions ---- */
 
-/* Returns the type of the values that values of a pointer type, or the data words of interfaces
- * that hold a type, point to, or TYPE_NONE. */
-static uint32_t pointed_at(const struct typing *typing, uint32_t number)
+/* Returns whether the types in a function's code may be what it works on, not what its values are
+ * of. */
+static bool handles_types(struct g2h_bytes name)
 {
-    if (number == TYPE_NONE || !type_of(typing, number)->direct_interface)
-        return number;
-    const struct type *type = type_of(typing, number);
-    return type->kind == TYPE_POINTER && type->target == TARGET_ONE &&
-                   type->elem < typing->types->list.count
-               ? type->elem
-               : TYPE_NONE;
+    return bytes_begin(name, "runtime.") || bytes_begin(name, "reflect.") ||
+           bytes_begin(name, "internal/");
 }
 
-/* Returns the type T of the method "net/http.(*T).Close", or TYPE_NONE. */
-static uint32_t receiver_of(const struct spiller *spiller, struct g2h_bytes method)
+/* Combines all that the code says of a value. */
+static struct spilled_word word_of(const struct spiller *spiller, uint32_t number)
 {
-    char name[512];
-    uint32_t number;
-    const uint8_t *star = memmem(method.data, (size_t)method.size, ".(*", 3);
-    const uint8_t *close =
-        star ? memchr(star, ')', (size_t)(method.data + method.size - star)) : NULL;
-    if (!close || (size_t)(close - method.data) > sizeof(name))
-        return TYPE_NONE;
-    const size_t package = (size_t)(star - method.data) + 1, rest = (size_t)(close - star) - 3;
-    memcpy(name, method.data, package);
-    memcpy(name + package, star + 3, rest);
-    return string_pool_find(&spiller->typer->typing->types->names, name, package + rest, &number)
-               ? map_get(&spiller->by_name, number)
-               : TYPE_NONE;
-}
-
-static uint32_t type_of_fact(const struct spiller *spiller, const struct spill_fact *fact)
-{
-    const struct typing *typing = spiller->typer->typing;
-    const uint64_t address = fact->what + exe_slide(typing->exe);
-    uint32_t number;
-    switch (fact->kind) {
-    case SPILL_RECEIVER:
-        return receiver_of(spiller, pclntab_name(spiller->spills.pclntab, fact->what));
-    case SPILL_NEW:
-        return types_at(typing->types, address);
-    case SPILL_INTERFACE:
-        number = typing_interface_type(typing, address, false);
-        return pointed_at(
-            typing, number != TYPE_NONE ? number : typing_interface_type(typing, address, true));
-    }
-    return TYPE_NONE;
-}
-
-/* Finds the type on which the facts of one kind agree: all of them are certain, or all are
- * receivers. Of receivers, one may be what a larger one begins with. Returns false if they do not
- * agree. */
-static bool agree(const struct spiller *spiller, bool is_certain, uint32_t *ret)
-{
-    const struct types *types = spiller->typer->typing->types;
-    *ret = TYPE_NONE;
-    for (size_t i = 0; i < spiller->spills.facts.count; i++) {
-        const struct spill_fact *fact = &spiller->spills.facts.data[i];
-        if ((fact->kind != SPILL_RECEIVER) != is_certain)
-            continue;
-        const uint32_t type = type_of_fact(spiller, fact);
-        if (type == TYPE_NONE)
-            return false;
-        if (*ret == TYPE_NONE || (!is_certain && type_holds(types, type, 0, *ret)))
-            *ret = type;
-        else if (*ret != type && (is_certain || !type_holds(types, *ret, 0, type)))
-            return false;
-    }
-    return true;
-}
-
-static struct spilled_word judge(const struct spiller *spiller)
-{
-    const struct typing *typing = spiller->typer->typing;
-    struct spilled_word word = {.is_certain = true};
-    if (!agree(spiller, true, &word.type))
-        return (struct spilled_word){.type = TYPE_NONE};
-    if (word.type != TYPE_NONE)
-        return word;
-    if (!agree(spiller, false, &word.type) || word.type == TYPE_NONE ||
-        type_of(typing, word.type)->size < spiller->spills.reach)
-        word.type = TYPE_NONE;
-    word.is_certain = false;
+    const struct flow *flow = &spiller->coded->flow;
+    const struct flow_value *value = &flow->values.data[number];
+    struct spilled_word word = {.reach = value->reach};
+    struct code_evidence evidence;
+    uint32_t fact = value->first_fact;
+    do {
+        if (flow_evidence(flow, number, fact, &evidence) &&
+            !coded_agree(spiller->typer->typing, &word.type, coded_type(spiller->coded, &evidence)))
+            return (struct spilled_word){.reach = 0};
+        fact = fact != UINT32_MAX ? flow->facts.data[fact].next : fact;
+    } while (fact != UINT32_MAX);
+    if (word.type.is_receiver && type_of(spiller->typer->typing, word.type.type)->size < word.reach)
+        word.type.is = WORD_IS_UNKNOWN;
     return word;
 }
-
-/* ---- words ---- */
 
 static uint64_t key_of(uint64_t pc, uint64_t offset)
 {
     return map_hash_pair(pc, offset);
 }
 
-/* Remembers the pool that the word which was asked for last will be put into. */
-static bool add_pool(struct spiller *spiller, uint64_t pc, uint64_t offset)
+/* Remembers the pool that a word will be put into. */
+static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
 {
     struct typing *typing = spiller->typer->typing;
-    const uint64_t pool = spiller->spills.pool;
     uint32_t first;
-    return pool == 0 || (map_put(&typing->pool_of_word, key_of(pc, offset),
-                                 (uint32_t)typing->pools.count, &first) &&
-                         vector_push(&typing->pools, pool + exe_slide(typing->exe)));
+    return pool == 0 ||
+           (map_put(&typing->pool_of_word, key, (uint32_t)typing->pools.count, &first) &&
+            vector_push(&typing->pools, pool + exe_slide(typing->exe)));
 }
+
+/* Adds what is known of the words of a frame during the call that returns to a program counter. */
+static bool add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots)
+{
+    const struct flow *flow = &spiller->coded->flow;
+    const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
+    for (uint32_t i = 0; slots && i < flow->slot_count; i++) {
+        const struct spilled_word word = word_of(spiller, slots[i]);
+        const uint64_t key = key_of(pc, i * size);
+        uint32_t first;
+        if (!add_pool(spiller, key, flow->values.data[slots[i]].pool))
+            return false;
+        if (word.type.is != WORD_IS_UNKNOWN &&
+            (!map_put(&spiller->words, key, (uint32_t)spiller->known.count, &first) ||
+             !vector_push(&spiller->known, word)))
+            return false;
+    }
+    return true;
+}
+
+static int compare_pcs(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+static bool gather_pcs(struct spiller *spiller)
+{
+    const struct g2h_heap *heap = spiller->typer->typing->heap;
+    size_t kept = 0;
+    for (size_t i = 0; i < heap->frames.count; i++)
+        if (!vector_push(&spiller->pcs, heap_frame(heap, i).pc - spiller->text))
+            return false;
+    vector_sort(&spiller->pcs, compare_pcs);
+    for (size_t i = 0; i < spiller->pcs.count; i++)
+        if (kept == 0 || spiller->pcs.data[kept - 1] != spiller->pcs.data[i])
+            spiller->pcs.data[kept++] = spiller->pcs.data[i];
+    spiller->pcs.count = kept;
+    return true;
+}
+
+/* Reads each function that has a frame once. */
+static struct g2h_error *read_functions(struct spiller *spiller)
+{
+    const struct pclntab *pclntab = spiller->coded->flow.pclntab;
+    uint64_t last = UINT64_MAX, index;
+    for (size_t i = 0; i < spiller->pcs.count; i++) {
+        const uint64_t pc = spiller->pcs.data[i];
+        if (pc == 0 || !pclntab_find(pclntab, pc - 1, &index) ||
+            handles_types(pclntab_name(pclntab, index)))
+            continue;
+        if (index != last)
+            TRY(flow_read(&spiller->coded->flow, index, true));
+        last = index;
+        TRY_MEMORY(
+            add_words(spiller, pc + spiller->text,
+                      flow_frame_at(&spiller->coded->flow, pc - pclntab_entry(pclntab, index))));
+    }
+    return NULL;
+}
+
+/* ---- words ---- */
 
 uint64_t typing_pool(const struct typing *typing, const struct frame *frame, uint64_t offset)
 {
     const uint32_t number = map_get(&typing->pool_of_word, key_of(frame->pc, offset));
     return number == MAP_NONE ? 0 : typing->pools.data[number];
-}
-
-/* Returns what is known of a word, or NULL if memory runs out. The code is read once for each
- * program counter and offset. */
-static const struct spilled_word *word_at(struct spiller *spiller, uint64_t pc, uint64_t offset)
-{
-    const uint32_t added = (uint32_t)spiller->known.count;
-    uint32_t number;
-    if (!map_put(&spiller->words, key_of(pc, offset), added, &number))
-        return NULL;
-    if (number == added) {
-        if (spills_find(&spiller->spills, pc - spiller->text, offset) ||
-            !vector_push(&spiller->known, judge(spiller)) || !add_pool(spiller, pc, offset))
-            return NULL;
-    }
-    return &spiller->known.data[number];
 }
 
 static void seed_word(struct spiller *spiller, const struct frame *frame, uint64_t offset)
@@ -163,14 +148,16 @@ static void seed_word(struct spiller *spiller, const struct frame *frame, uint64
     if (object == UINT32_MAX || typing->claims[object] != 0 || typing_has_regions(typing, object) ||
         value != heap_address(typing->heap, object) + object_base(typing->heap, object))
         return;
-    const struct spilled_word *word = word_at(spiller, frame->pc, offset);
-    if (!word)
-        typer->no_memory = true;
-    else if (word->type != TYPE_NONE &&
-             (word->is_certain ||
-              fits_class(object_base(typing->heap, object) + type_of(typing, word->type)->size,
-                         heap_slot_class(typing->heap, object)->size)))
-        typer_refer(typer, REFERENCE_VALUE, value, 0, word->type, object, SOURCE_SWEEP);
+    const uint32_t number = map_get(&spiller->words, key_of(frame->pc, offset));
+    if (number == MAP_NONE)
+        return;
+    const struct word_type type = spiller->known.data[number].type;
+    const struct extent extent = {frame->contents.data,
+                                  frame->contents.data + frame->contents.size};
+    if (!type.is_receiver ||
+        fits_class(object_base(typing->heap, object) + type_of(typing, type.type)->size,
+                   heap_slot_class(typing->heap, object)->size))
+        coded_refer(typer, type, frame->contents.data + offset, &extent);
 }
 
 static void seed_frame(struct spiller *spiller, const struct frame *frame)
@@ -183,35 +170,27 @@ static void seed_frame(struct spiller *spiller, const struct frame *frame)
             seed_word(spiller, frame, offset);
 }
 
-static bool map_names(struct spiller *spiller)
+static void spiller_deinit(struct spiller *spiller)
 {
-    const struct types *types = spiller->typer->typing->types;
-    for (uint32_t i = 0; i < types->list.count; i++) {
-        uint32_t first;
-        if (types->list.data[i].size > 0 &&
-            !map_put(&spiller->by_name, types->list.data[i].name, i, &first))
-            return false;
-    }
-    return true;
+    map_deinit(&spiller->words);
+    free(spiller->known.data);
+    free(spiller->pcs.data);
 }
 
-void typing_seed_spilled(struct typer *typer)
+struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
 {
     const struct typing *typing = typer->typing;
-    const struct g2h_exe *exe = typing->exe;
     struct g2h_bytes name;
-    if (exe_function_count(exe) == 0)
-        return;
-    struct spiller spiller = {.typer = typer, .text = exe_function(exe, 0, &name)};
-    spills_init(&spiller.spills, exe_pclntab(exe), exe_module(exe));
-    typer->no_memory = !map_names(&spiller);
+    _cleanup_(spiller_deinit) struct spiller spiller = {.typer = typer, .coded = coded};
+    if (!flow_can_read(&coded->flow) || exe_function_count(typing->exe) == 0)
+        return NULL;
+    spiller.text = exe_function(typing->exe, 0, &name);
+    TRY_MEMORY(gather_pcs(&spiller));
+    TRY(read_functions(&spiller));
     for (size_t i = 0; i < typing->heap->frames.count && !typer->no_memory; i++) {
         const struct frame frame = heap_frame(typing->heap, i);
         seed_frame(&spiller, &frame);
     }
     typer_flush(typer);
-    spills_deinit(&spiller.spills);
-    map_deinit(&spiller.by_name);
-    map_deinit(&spiller.words);
-    free(spiller.known.data);
+    return NULL;
 }

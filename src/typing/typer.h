@@ -311,8 +311,17 @@ void typing_seed_itab_tables(struct typer *typer);
 
 /* ---- spilled.c ---- */
 
-/* Types the objects that only words of frames lead to, as far as the code tells their types. */
-void typing_seed_spilled(struct typer *typer);
+struct coded;
+
+/* Types the objects that only words of frames lead to, as far as the code tells their types. Error:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded);
+
+/* ---- coded.c ---- */
+
+/* Follows the words of data and bss that no symbol describes, as far as the code tells their types.
+ * Error: G2H_ERROR_MEMORY. */
+struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded);
 
 /* ---- timers.c ---- */
 

@@ -13,6 +13,7 @@
 #include "base/workers.h"
 #include "typing/fit.h"
 #include "typing/match.h"
+#include "typing/coded.h"
 #include "typing/map_finder.h"
 #include "typing/typer.h"
 
@@ -24,6 +25,7 @@ struct run {
     struct guesses guesses;
     struct map *memories; /* caches of typer_guess(), by thread */
     struct map_finder maps;
+    struct coded coded;
     struct map *map_memories; /* caches of map_finder_seed(), by thread */
 };
 
@@ -245,13 +247,16 @@ static struct g2h_error *find_types(struct run *run)
     TRY(each_object(run, headers_task));
     typer_seed_facts(alone);
     typing_seed_roots(alone);
+    TRY(coded_init(&run->coded, run->typing));
+    if (run->typing->dwarf_info->globals.count == 0)
+        TRY(typing_seed_coded(alone, &run->coded));
     typing_seed_reflected(alone);
     typing_seed_itab_tables(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
     TRY(each_object(run, sweep_task));
     TRY(waves_follow(&run->waves));
-    typing_seed_spilled(alone);
+    TRY(typing_seed_spilled(alone, &run->coded));
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
     typing_gather_cleanups(alone);
@@ -372,6 +377,7 @@ static void run_deinit(struct run *run)
         map_deinit(&run->map_memories[i]);
     free(run->map_memories);
     map_finder_deinit(&run->maps);
+    coded_deinit(&run->coded);
     memory_give_back();
 }
 

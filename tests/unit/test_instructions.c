@@ -1,13 +1,16 @@
-/* Covers exe/instructions: the instructions that are followed, the sizes of all forms of operands,
- * which registers may be written, and bytes that are no instruction or are cut off. */
+/* Covers exe/instructions, of amd64 and arm64: the instructions that are followed, the sizes of all
+ * forms of operands, which registers may be written, and bytes that are no instruction or are cut
+ * off. */
 #include "unit.h"
+
+#include <elf.h>
 
 #include "exe/instructions.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10 };
 
 /* Reads an instruction out of memory that ends with it, and checks that no part of it is enough. */
-static struct instruction read(const char *hex)
+static struct instruction read_of(unsigned machine, const char *hex)
 {
     uint8_t bytes[16];
     struct instruction instruction;
@@ -22,7 +25,7 @@ static struct instruction read(const char *hex)
         assert_non_null(copy);
         memcpy(copy + 1, bytes, part);
         const bool good =
-            instruction_read((struct g2h_bytes){copy + 1, part}, 0x1000, &instruction);
+            machine_of(machine)->read((struct g2h_bytes){copy + 1, part}, 0x1000, &instruction);
         free(copy);
         if (good != (part == size))
             fail_msg("%s: %zu bytes", hex, part);
@@ -32,13 +35,18 @@ static struct instruction read(const char *hex)
     return instruction;
 }
 
+static struct instruction read(const char *hex)
+{
+    return read_of(EM_X86_64, hex);
+}
+
 static void frames(void **state)
 {
     (void)state;
     struct instruction one = read("488b4c2418"); /* mov 0x18(%rsp),%rcx */
     assert_int_equal(one.kind, INSTRUCTION_LOAD);
     assert_int_equal(one.to, RCX);
-    assert_true(one.has_memory && !one.has_index && one.base == INSTRUCTION_SP);
+    assert_true(one.has_memory && !one.has_index && one.base == RSP);
     assert_int_equal(one.displacement, 0x18);
     one = read("4c899424f8feffff"); /* mov %r10,-0x108(%rsp) */
     assert_int_equal(one.kind, INSTRUCTION_STORE);
@@ -50,8 +58,12 @@ static void frames(void **state)
     assert_int_equal(one.kind, INSTRUCTION_OTHER);
     assert_int_equal(one.writes, 1 << RCX);
     one = read("488b0cc4"); /* mov (%rsp,%rax,8),%rcx */
-    assert_int_equal(one.kind, INSTRUCTION_OTHER);
-    assert_true(one.has_index);
+    assert_int_equal(one.kind, INSTRUCTION_LOAD);
+    assert_true(one.has_index && one.scale == 8);
+    one = read("488905785634f2"); /* mov %rax,-0xdcba988(%rip) */
+    assert_int_equal(one.kind, INSTRUCTION_STORE);
+    assert_true(one.is_static && !one.has_memory);
+    assert_int_equal(one.target, 0x1000 + 7 - 0xdcba988);
 }
 
 static void registers(void **state)
@@ -74,6 +86,9 @@ static void registers(void **state)
     assert_int_equal(read("4883f905").writes, 0);                   /* cmp $5,%rcx */
     assert_int_equal(read("4883c105").writes & 1 << RCX, 1 << RCX); /* add $5,%rcx */
     assert_int_equal(read("48f7e1").writes & (1 << RAX | 1 << RDX), 1 << RAX | 1 << RDX);
+    assert_int_equal(read("31c0").kind, INSTRUCTION_ZERO); /* xor %eax,%eax */
+    assert_int_equal(read("31c8").kind, INSTRUCTION_OTHER);
+    assert_int_equal(read("6690").writes, 0);
     assert_int_equal(read("415a").writes, 1 << R10); /* pop %r10 */
     assert_int_equal(read("49b90102030405060708").writes, 1 << R9);
     assert_int_equal(read("c7442408ffffffff").writes, 0); /* movl $-1,8(%rsp) */
@@ -95,7 +110,7 @@ static void transfers(void **state)
     assert_true(one.is_if_not_equal && one.target == 0x1007);
     one = read("0f8498000000");
     assert_int_equal(one.kind, INSTRUCTION_BRANCH);
-    assert_true(!one.is_if_not_equal && one.target == 0x1000 + 6 + 0x98);
+    assert_true(one.is_if_equal && !one.is_if_not_equal && one.target == 0x1000 + 6 + 0x98);
     assert_int_equal(read("ebfe").target, 0x1000);
     assert_int_equal(read("ff2485e0104000").kind, INSTRUCTION_JUMP); /* a table of jumps */
     assert_int_equal(read("c3").kind, INSTRUCTION_END);
@@ -130,6 +145,82 @@ static void sizes(void **state)
         read(forms[i]);
 }
 
+static void arm64(void **state)
+{
+    static const struct {
+        const char *hex;
+        struct instruction is;
+    } all[] = {
+        {"800000d0", /* adrp x0, 0x13000 */
+         {INSTRUCTION_ADDRESS, .to = 0, .is_static = true, .target = 0x13000, .writes = 1 << 0}},
+        {"018c0491", /* add x1, x0, #291 */
+         {INSTRUCTION_LEA, .to = 1, .base = 0, .displacement = 291, .writes = 1 << 1}},
+        {"220840f9", /* ldr x2, [x1, #16] */
+         {INSTRUCTION_LOAD, .to = 2, .base = 1, .displacement = 16, .writes = 1 << 2}},
+        {"e30f00f9", /* str x3, [sp, #24] */
+         {INSTRUCTION_STORE, .from = 3, .base = 31, .displacement = 24}},
+        {"e41742a9", /* ldp x4, x5, [sp, #32] */
+         {INSTRUCTION_LOAD, .to = 4, .second = 5, .is_pair = true, .base = 31, .displacement = 32,
+          .writes = 1 << 4 | 1 << 5}},
+        {"061d3fa9", /* stp x6, x7, [x8, #-16] */
+         {INSTRUCTION_STORE, .from = 6, .second = 7, .is_pair = true, .base = 8,
+          .displacement = -16}},
+        {"49815ff8", /* ldur x9, [x10, #-8] */
+         {INSTRUCTION_LOAD, .to = 9, .base = 10, .displacement = -8, .writes = 1 << 9}},
+        {"8b796df8", /* ldr x11, [x12, x13, lsl #3] */
+         {INSTRUCTION_LOAD, .to = 11, .base = 12, .has_index = true, .scale = 8,
+          .writes = 1 << 11}},
+        {"8b792df8", /* str x11, [x12, x13, lsl #3] */
+         {INSTRUCTION_STORE, .from = 11, .base = 12, .has_index = true, .scale = 8}},
+        {"ee030faa", {INSTRUCTION_MOVE, .to = 14, .from = 15, .writes = 1 << 14}},
+        {"f0031faa", {INSTRUCTION_ZERO, .to = 16, .writes = 1 << 16}}, /* mov x16, xzr */
+        {"110080d2", {INSTRUCTION_ZERO, .to = 17, .writes = 1 << 17}}, /* mov x17, #0 */
+        {"3f0002eb", {INSTRUCTION_COMPARE, .to = 1, .from = 2}},
+        {"02000014", {INSTRUCTION_JUMP, .has_target = true, .target = 0x1008}},
+        {"fcffff97", {INSTRUCTION_CALL, .has_target = true, .target = 0xff0}},
+        {"60000054",
+         {INSTRUCTION_BRANCH, .is_if_equal = true, .has_target = true, .target = 0x100c}},
+        {"e1ffff54",
+         {INSTRUCTION_BRANCH, .is_if_not_equal = true, .has_target = true, .target = 0xffc}},
+        {"830000b4", {INSTRUCTION_BRANCH, .has_target = true, .target = 0x1010}}, /* cbz */
+        {"a4001837", {INSTRUCTION_BRANCH, .has_target = true, .target = 0x1014}}, /* tbnz */
+        {"c0035fd6", {INSTRUCTION_END}},
+        {"a0001fd6", {INSTRUCTION_JUMP}}, /* br x5 */
+        {"c0003fd6", {INSTRUCTION_CALL}}, /* blr x6 */
+        {"000020d4", {INSTRUCTION_END}},  /* brk #0 */
+        {"00000000", {INSTRUCTION_END}},  /* udf #0 */
+        {"fe0f1ef8",                      /* str x30, [sp, #-32]! */
+         {INSTRUCTION_OTHER, .base = 31, .displacement = -32, .writes = 1u << 31}},
+        {"410440b9", /* ldr w1, [x2, #4] */
+         {INSTRUCTION_OTHER, .base = 2, .displacement = 4, .writes = 1 << 1}},
+        {"e1270039", {INSTRUCTION_OTHER, .base = 31, .displacement = 9}},  /* strb w1, [sp, #9] */
+        {"e007803d", {INSTRUCTION_OTHER, .base = 31, .displacement = 16}}, /* str q0, [sp, #16] */
+        {"4100038b", {INSTRUCTION_OTHER, .writes = 1 << 1}},               /* add x1, x2, x3 */
+        {"1f2003d5", {INSTRUCTION_OTHER}},                                 /* nop */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        const struct instruction one = read_of(EM_AARCH64, all[i].hex), *is = &all[i].is;
+        const bool has_word = is->kind == INSTRUCTION_LOAD || is->kind == INSTRUCTION_STORE,
+                   has_memory = is->base != 0 || is->displacement != 0;
+        if (one.kind != is->kind || one.has_target != is->has_target ||
+            (one.has_target && one.target != is->target) || one.writes != is->writes ||
+            one.is_if_equal != is->is_if_equal || one.is_if_not_equal != is->is_if_not_equal ||
+            one.is_static != is->is_static || (is->is_static && one.target != is->target) ||
+            one.is_pair != is->is_pair || one.has_index != is->has_index ||
+            (has_memory && (!one.has_memory || one.base != is->base ||
+                            (!is->has_index && one.displacement != is->displacement))) ||
+            (is->has_index && one.scale != is->scale) || (is->to != 0 && one.to != is->to) ||
+            (is->from != 0 && one.from != is->from) ||
+            (has_word && is->is_pair && one.second != is->second))
+            fail_msg("%s is read as kind %d, writes %x", all[i].hex, one.kind, one.writes);
+    }
+    /* Whatever an atomic operation does, it may write all registers that it names. */
+    assert_int_equal(read_of(EM_AARCH64, "41fc5fc8").writes & 1 << 1, 1 << 1);
+    assert_int_equal(read_of(EM_AARCH64, "620021f8").writes & 1 << 2, 1 << 2);
+    assert_null(machine_of(EM_386));
+}
+
 static void anything(void **state)
 {
     uint64_t seed = 37;
@@ -141,7 +232,8 @@ static void anything(void **state)
         assert_non_null(bytes);
         for (size_t j = 0; j < size; j++)
             bytes[j + 1] = (uint8_t)unit_random(&seed);
-        if (instruction_read((struct g2h_bytes){bytes + 1, size}, 0, &instruction))
+        if (machine_of(i % 2 ? EM_X86_64 : EM_AARCH64)
+                ->read((struct g2h_bytes){bytes + 1, size}, 0, &instruction))
             assert_true(instruction.size > 0 && instruction.size <= size &&
                         instruction.to < INSTRUCTION_REGISTERS &&
                         instruction.from < INSTRUCTION_REGISTERS &&
@@ -154,7 +246,7 @@ int main(void)
 {
     const struct CMUnitTest instructions[] = {
         cmocka_unit_test(frames), cmocka_unit_test(registers), cmocka_unit_test(transfers),
-        cmocka_unit_test(sizes),  cmocka_unit_test(anything),
+        cmocka_unit_test(sizes),  cmocka_unit_test(arm64),     cmocka_unit_test(anything),
     };
     return UNIT_RUN(instructions);
 }

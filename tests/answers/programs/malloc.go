@@ -6,7 +6,7 @@
 //	says meaning +malloc
 //	says pointed to by main\.device\.handle \(4\d\.\d MB\), main\.device\.label \(4\d\.\d MB\), main\.device\.frame
 //	never pointed to by .*spare
-//	points ^main\.device handle 4\d\.\d MB (\[heap\]|anonymous)$
+//	points ^main\.device handle 4\d\.\d MB \[heap\]$
 package main
 
 /*
@@ -29,6 +29,9 @@ type device struct {
 }
 
 var spare, devices []*device
+
+// Other threads than the first one would get memory of their own from malloc(), not from [heap].
+func init() { runtime.LockOSThread() }
 
 func main() {
 	for i := 0; i < 400; i++ {

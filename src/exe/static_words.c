@@ -1,0 +1,201 @@
+/* static_words; see static_words.h. */
+#include "exe/static_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/bytes.h"
+#include "base/scope.h"
+
+struct finding {
+    struct flow *flow;
+    struct static_words *words;
+    struct map user_of; /* address → index in users */
+    bool is_init;       /* the function initializes variables */
+    uint32_t function;
+};
+
+/* ---- evidence ---- */
+
+bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
+                   struct code_evidence *ret)
+{
+    *ret = (struct code_evidence){.step_count = 0};
+    while (fact == UINT32_MAX) {
+        const struct flow_value *one = &flow->values.data[value];
+        if (one->origin != FLOW_FIELD || ret->step_count == CODE_STEPS)
+            return false;
+        for (unsigned i = ret->step_count++; i > 0; i--)
+            ret->steps[i] = ret->steps[i - 1];
+        ret->steps[0] = one->number;
+        value = one->base;
+        fact = flow->values.data[value].first_fact;
+    }
+    ret->kind = flow->facts.data[fact].kind;
+    ret->what = flow->facts.data[fact].what;
+    return true;
+}
+
+static bool add_word(struct finding *finding, struct static_word word, uint32_t value)
+{
+    uint32_t fact = finding->flow->values.data[value].first_fact;
+    do {
+        if (flow_evidence(finding->flow, value, fact, &word.evidence) &&
+            !vector_push(&finding->words->words, word))
+            return false;
+        fact = fact != UINT32_MAX ? finding->flow->facts.data[fact].next : fact;
+    } while (fact != UINT32_MAX);
+    return true;
+}
+
+static bool is_static(const struct flow *flow, uint64_t address)
+{
+    return address - flow->static_low < flow->static_high - flow->static_low;
+}
+
+/* Adds what is known of values that come from data and bss, or are addresses there. */
+static bool add_values(struct finding *finding)
+{
+    const struct flow *flow = finding->flow;
+    for (uint32_t i = 1; i < flow->values.count; i++) {
+        const struct flow_value *value = &flow->values.data[i];
+        struct static_word word = {.address = value->number, .kind = STATIC_WORD};
+        if (value->first_fact == UINT32_MAX)
+            continue;
+        if (value->origin == FLOW_FIELD && flow->values.data[value->base].origin == FLOW_WORD) {
+            word.kind = STATIC_FIELD;
+            word.offset = value->number;
+            word.address = flow->values.data[value->base].number;
+        } else if (value->origin == FLOW_ELEMENT) {
+            word.kind = STATIC_ELEMENT;
+        } else if (value->origin == FLOW_ADDRESS && is_static(flow, value->number)) {
+            word.kind = STATIC_VALUE;
+        } else if (value->origin != FLOW_WORD) {
+            continue;
+        }
+        if (!add_word(finding, word, i))
+            return false;
+    }
+    return true;
+}
+
+/* ---- users ---- */
+
+static bool add_user(struct finding *finding, const struct flow_use *use)
+{
+    const struct static_user user = {.address = use->address,
+                                     .function = finding->function,
+                                     .place = use->place,
+                                     .how = !use->is_store     ? STATIC_USED
+                                            : finding->is_init ? STATIC_INITIALIZED
+                                                               : STATIC_SET};
+    const uint32_t added = (uint32_t)finding->words->users.count;
+    uint32_t number;
+    if (!map_put(&finding->user_of, use->address, added, &number))
+        return false;
+    if (number == added)
+        return vector_push(&finding->words->users, user);
+    if (user.how > finding->words->users.data[number].how)
+        finding->words->users.data[number] = user;
+    return true;
+}
+
+static bool add_uses(struct finding *finding)
+{
+    const struct flow *flow = finding->flow;
+    for (size_t i = 0; i < flow->uses.count; i++) {
+        const struct flow_use *use = &flow->uses.data[i];
+        struct static_word word = {.address = use->address,
+                                   .kind = use->is_element ? STATIC_ELEMENT : STATIC_WORD};
+        if (use->base != 0) {
+            word.kind = STATIC_FIELD;
+            word.offset = use->address;
+            word.address = flow->values.data[use->base].number;
+        } else if (!add_user(finding, use)) {
+            return false;
+        }
+        if (use->value != 0 && !add_word(finding, word, use->value))
+            return false;
+    }
+    return true;
+}
+
+/* ---- all functions ---- */
+
+static int compare_words(const void *a, const void *b)
+{
+    const struct static_word *one = a, *other = b;
+    const uint64_t pairs[][2] = {
+        {one->address, other->address},
+        {one->kind, other->kind},
+        {one->offset, other->offset},
+        {one->evidence.kind, other->evidence.kind},
+        {one->evidence.what, other->evidence.what},
+        {one->evidence.step_count, other->evidence.step_count},
+        {one->evidence.steps[0], other->evidence.steps[0]},
+        {one->evidence.steps[1], other->evidence.steps[1]},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (pairs[i][0] != pairs[i][1])
+            return pairs[i][0] < pairs[i][1] ? -1 : 1;
+    return 0;
+}
+
+static int compare_users(const void *a, const void *b)
+{
+    const struct static_user *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+static void drop_equal(struct static_words *words)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < words->words.count; i++)
+        if (kept == 0 || compare_words(&words->words.data[kept - 1], &words->words.data[i]) != 0)
+            words->words.data[kept++] = words->words.data[i];
+    words->words.count = kept;
+}
+
+static bool initializes(struct g2h_bytes name)
+{
+    static const char init[] = ".init";
+    const size_t size = sizeof(init) - 1;
+    return bytes_contain(name, ".init.") ||
+           (name.size > size && memcmp(name.data + name.size - size, init, size) == 0);
+}
+
+static void finding_deinit(struct finding *finding)
+{
+    map_deinit(&finding->user_of);
+}
+
+struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
+{
+    _cleanup_(finding_deinit) struct finding finding = {.flow = flow, .words = ret};
+    for (uint64_t i = 0; i < flow->pclntab->count && i < UINT32_MAX; i++) {
+        TRY(flow_read(flow, i, false));
+        finding.function = (uint32_t)i;
+        finding.is_init = flow->uses.count > 0 && initializes(pclntab_name(flow->pclntab, i));
+        TRY_MEMORY(add_values(&finding) && add_uses(&finding));
+    }
+    vector_sort(&ret->words, compare_words);
+    vector_sort(&ret->users, compare_users);
+    drop_equal(ret);
+    return NULL;
+}
+
+void static_words_deinit(struct static_words *words)
+{
+    free(words->words.data);
+    free(words->users.data);
+}
+
+const struct static_user *static_words_user(const struct static_words *words, uint64_t address)
+{
+    size_t at;
+    BISECT(at, words->users.count, words->users.data[at].address < address);
+    return at < words->users.count && words->users.data[at].address == address
+               ? &words->users.data[at]
+               : NULL;
+}

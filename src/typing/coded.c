@@ -1,0 +1,346 @@
+/* coded; see coded.h. */
+#include "typing/coded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/bytes.h"
+#include "base/scope.h"
+#include "heap/pointers.h"
+#include "typing/fit.h"
+
+/* ---- types ---- */
+
+struct g2h_error *coded_init(struct coded *coded, const struct typing *typing)
+{
+    const struct types *types = typing->types;
+    *coded = (struct coded){.typing = typing};
+    TRY(flow_init(&coded->flow, exe_pclntab(typing->exe), exe_module(typing->exe)));
+    for (uint32_t i = 0; i < types->list.count && flow_can_read(&coded->flow); i++) {
+        uint32_t first;
+        TRY_MEMORY(types->list.data[i].size == 0 ||
+                   map_put(&coded->by_name, types->list.data[i].name, i, &first));
+    }
+    return NULL;
+}
+
+void coded_deinit(struct coded *coded)
+{
+    flow_deinit(&coded->flow);
+    map_deinit(&coded->by_name);
+}
+
+static struct word_type word_type(enum word_is is, uint32_t type)
+{
+    return (struct word_type){type == TYPE_NONE ? WORD_IS_UNKNOWN : is, type, false};
+}
+
+/* Returns what the first word of a value of a type is. */
+static struct word_type word_of_value(const struct typing *typing, uint32_t number)
+{
+    if (number >= typing->types->list.count)
+        return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+    const struct type *type = type_of(typing, number);
+    switch (type->kind) {
+    case TYPE_POINTER:
+        return type->target == TARGET_ONE && type->elem < typing->types->list.count
+                   ? word_type(WORD_POINTS_TO, type->elem)
+                   : word_type(WORD_IS_VALUE, number);
+    case TYPE_SLICE:
+        return word_type(WORD_POINTS_TO_MANY, type->elem);
+    case TYPE_MAP:
+    case TYPE_CHAN:
+    case TYPE_FUNC:
+        return word_type(WORD_IS_VALUE, number);
+    default:
+        return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+    }
+}
+
+/* Returns what the word at an offset in a value of a type is. */
+static struct word_type word_in(const struct typing *typing, uint32_t type, uint64_t offset)
+{
+    enum { DEEPEST = 64 };
+    for (unsigned i = 0; i < DEEPEST && type < typing->types->list.count; i++)
+        if (!types_step_into(typing->types, &type, &offset))
+            return offset == 0 ? word_of_value(typing, type)
+                               : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+    return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+}
+
+/* Returns what the data word of an interface that holds a type is. */
+static struct word_type word_of_data(const struct typing *typing, uint32_t type)
+{
+    if (type == TYPE_NONE)
+        return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+    return type_of(typing, type)->direct_interface ? word_in(typing, type, 0)
+                                                   : word_type(WORD_POINTS_TO, type);
+}
+
+/* ---- receivers ---- */
+
+static uint32_t find_name(const struct coded *coded, const char *name, size_t size)
+{
+    uint32_t number;
+    if (!string_pool_find(&coded->typing->types->names, name, size, &number))
+        return TYPE_NONE;
+    number = map_get(&coded->by_name, number);
+    return number == MAP_NONE ? TYPE_NONE : number;
+}
+
+/* Returns what the receiver of "net/http.(*T).Close" or "net/url.Values.Get" is. */
+static struct word_type receiver_of(const struct coded *coded, struct g2h_bytes method)
+{
+    char name[512];
+    const uint8_t *star = memmem(method.data, (size_t)method.size, ".(*", 3);
+    if (!star) {
+        const uint8_t *dot = memrchr(method.data, '.', (size_t)method.size);
+        return dot ? word_in(
+                         coded->typing,
+                         find_name(coded, (const char *)method.data, (size_t)(dot - method.data)),
+                         0)
+                   : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+    }
+    const uint8_t *close = memchr(star, ')', (size_t)(method.data + method.size - star));
+    if (!close || (size_t)(close - method.data) > sizeof(name))
+        return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+    const size_t package = (size_t)(star - method.data) + 1, rest = (size_t)(close - star) - 3;
+    memcpy(name, method.data, package);
+    memcpy(name + package, star + 3, rest);
+    struct word_type type = word_type(WORD_POINTS_TO, find_name(coded, name, package + rest));
+    type.is_receiver = true;
+    return type;
+}
+
+/* ---- evidence ---- */
+
+static struct word_type first_of(const struct coded *coded, const struct code_evidence *evidence)
+{
+    const struct typing *typing = coded->typing;
+    const uint64_t address = evidence->what + exe_slide(typing->exe);
+    const uint32_t type = types_at(typing->types, address);
+    switch ((enum flow_fact_kind)evidence->kind) {
+    case FLOW_POINTS_TO:
+        return word_type(WORD_POINTS_TO, type);
+    case FLOW_POINTS_TO_MANY:
+        return word_type(WORD_POINTS_TO_MANY, type);
+    case FLOW_POINTS_TO_ELEMENT:
+        return word_type(WORD_POINTS_TO,
+                         type != TYPE_NONE && type_of(typing, type)->kind == TYPE_MAP
+                             ? type_of(typing, type)->elem
+                             : TYPE_NONE);
+    case FLOW_IS:
+        return word_type(WORD_IS_VALUE, type);
+    case FLOW_IS_DATA:
+        return word_of_data(
+            typing, type != TYPE_NONE ? type : typing_interface_type(typing, address, false));
+    case FLOW_IS_RECEIVER:
+        return receiver_of(coded, pclntab_name(coded->flow.pclntab, evidence->what));
+    }
+    return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+}
+
+struct word_type coded_type(const struct coded *coded, const struct code_evidence *evidence)
+{
+    const struct typing *typing = coded->typing;
+    struct word_type type = first_of(coded, evidence);
+    for (unsigned i = 0; i < evidence->step_count; i++) {
+        if (type.is != WORD_POINTS_TO && type.is != WORD_POINTS_TO_MANY)
+            return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+        const uint64_t size = type_of(typing, type.type)->size;
+        const uint64_t offset = type.is == WORD_POINTS_TO_MANY && size > 0
+                                    ? evidence->steps[i] % size
+                                    : evidence->steps[i];
+        type = word_in(typing, type.type, offset);
+    }
+    return type;
+}
+
+bool coded_agree(const struct typing *typing, struct word_type *all, struct word_type one)
+{
+    const struct types *types = typing->types;
+    if (one.is == WORD_IS_UNKNOWN)
+        return true;
+    if (all->is == WORD_IS_UNKNOWN) {
+        *all = one;
+        return true;
+    }
+    if (all->type == one.type) {
+        if (all->is == WORD_IS_VALUE || one.is == WORD_IS_VALUE)
+            return all->is == one.is;
+        all->is = one.is == WORD_POINTS_TO_MANY ? one.is : all->is;
+        all->is_receiver = all->is_receiver && one.is_receiver;
+        return true;
+    }
+    if (all->is == WORD_IS_VALUE || one.is == WORD_IS_VALUE)
+        return false;
+    /* One of them may be the first part of the other. */
+    if (one.is_receiver && type_holds(types, all->type, 0, one.type))
+        return true;
+    if (all->is_receiver && type_holds(types, one.type, 0, all->type)) {
+        *all = one;
+        return true;
+    }
+    return false;
+}
+
+void coded_refer(struct typer *typer, struct word_type type, const uint8_t *at,
+                 const struct extent *extent)
+{
+    const uint64_t value = heap_word(typer->typing->heap, at);
+    if (value == 0)
+        return;
+    if (type.is == WORD_POINTS_TO) {
+        typer_refer(typer, REFERENCE_VALUE, value, 0, type.type, NO_TARGET, SOURCE_SWEEP);
+    } else if (type.is == WORD_POINTS_TO_MANY) {
+        typer_follow_array(typer, value, type.type, SOURCE_SWEEP);
+    } else if (type.is == WORD_IS_VALUE) {
+        const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type.type);
+        if (!map)
+            typer->no_memory = true;
+        else if (map->field_count > 0 && map->fields[0].offset == 0)
+            typer_follow(typer, at, extent, &map->fields[0], NO_TARGET, SOURCE_SWEEP);
+    }
+}
+
+/* ---- data and bss ---- */
+
+/* Returns the segment that has a word of the process, or NULL. */
+static bool find_segment(const struct g2h_heap *heap, uint64_t address, struct g2h_segment *ret)
+{
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            *ret = record.segment;
+            if (address >= ret->address && address - ret->address < ret->contents.size &&
+                ret->contents.size - (address - ret->address) >= heap->params.pointer_size)
+                return true;
+        }
+    return false;
+}
+
+static void seed_word(struct typer *typer, struct word_type type, uint64_t address)
+{
+    const struct typing *typing = typer->typing;
+    struct g2h_segment segment;
+    uint64_t inside;
+    if (typing_global(typing, address, NULL) ||
+        outside_value_at(&typing->outside, typing->heap, address, &inside) ||
+        !find_segment(typing->heap, address, &segment))
+        return;
+    const struct extent extent = {segment.contents.data,
+                                  segment.contents.data + segment.contents.size};
+    typer->way = (struct way){.holder = HOLDER_WORD, .offset = address};
+    coded_refer(typer, type, segment.contents.data + (address - segment.address), &extent);
+}
+
+/* Follows the pointers of a value in data or bss. */
+static void seed_value(struct typer *typer, uint32_t type, uint64_t address)
+{
+    const struct typing *typing = typer->typing;
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, type);
+    struct g2h_segment segment;
+    if (!map)
+        typer->no_memory = true;
+    if (!map || typing_global(typing, address, NULL) ||
+        !find_segment(typing->heap, address, &segment) ||
+        segment.contents.size - (address - segment.address) < map->size)
+        return;
+    const struct extent extent = {segment.contents.data,
+                                  segment.contents.data + segment.contents.size};
+    for (uint32_t i = 0; i < map->field_count; i++) {
+        const uint64_t at = address + map->fields[i].offset;
+        typer->way = (struct way){.holder = HOLDER_WORD, .offset = at};
+        typer_follow(typer, segment.contents.data + (at - segment.address), &extent,
+                     &map->fields[i], NO_TARGET, SOURCE_SWEEP);
+    }
+}
+
+/* Follows the words of an array in data or bss, which ends where code uses the next variable. */
+static void seed_elements(struct typer *typer, struct word_type type, uint64_t address,
+                          uint64_t end)
+{
+    const uint64_t word = typer->typing->heap->params.pointer_size;
+    for (; address < end; address += word)
+        seed_word(typer, type, address);
+}
+
+/* Returns the address of the next word in data and bss that code uses. */
+static uint64_t next_used(const struct static_words *words, uint64_t address)
+{
+    size_t at;
+    BISECT(at, words->users.count, words->users.data[at].address <= address);
+    return at < words->users.count ? words->users.data[at].address : address;
+}
+
+/* Follows a word of what a word in data or bss points to. */
+static void seed_field(struct typer *typer, struct word_type type, uint64_t address,
+                       uint64_t offset)
+{
+    const struct typing *typing = typer->typing;
+    const uint64_t size = typing->heap->params.pointer_size;
+    const uint64_t target = typing_word(typing, address) + offset;
+    const uint8_t *at;
+    if (target < offset || target == offset)
+        return;
+    if (!in_heap_range(typing->heap, target)) {
+        seed_word(typer, type, target);
+        return;
+    }
+    typer->way = (struct way){.holder = HOLDER_OBJECT};
+    if ((at = typing_memory(typing, target, size, UINT32_MAX)) != NULL)
+        coded_refer(typer, type, at, &(struct extent){at, at + size});
+}
+
+/* Takes together all evidence of one word, from an index on, and follows the word. */
+static size_t seed_evidence(struct typer *typer, const struct coded *coded,
+                            const struct static_words *words, size_t first)
+{
+    const struct static_word *word = &words->words.data[first];
+    const uint64_t slide = exe_slide(typer->typing->exe), address = word->address + slide;
+    struct word_type all = {.is = WORD_IS_UNKNOWN};
+    bool is_good = true;
+    size_t i = first;
+    for (; i < words->words.count; i++) {
+        const struct static_word *other = &words->words.data[i];
+        if (other->address != word->address || other->kind != word->kind ||
+            other->offset != word->offset)
+            break;
+        is_good = is_good && coded_agree(typer->typing, &all, coded_type(coded, &other->evidence));
+    }
+    if (!is_good || all.is == WORD_IS_UNKNOWN)
+        return i;
+    switch (word->kind) {
+    case STATIC_WORD:
+        seed_word(typer, all, address);
+        break;
+    case STATIC_ELEMENT:
+        seed_elements(typer, all, address, next_used(words, word->address) + slide);
+        break;
+    case STATIC_FIELD:
+        seed_field(typer, all, address, word->offset);
+        break;
+    case STATIC_VALUE:
+        if (all.is == WORD_POINTS_TO)
+            seed_value(typer, all.type, address);
+        break;
+    }
+    return i;
+}
+
+struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
+{
+    _cleanup_(static_words_deinit) struct static_words words = {0};
+    if (!flow_can_read(&coded->flow))
+        return NULL;
+    TRY(static_words_find(&coded->flow, &words));
+    for (size_t i = 0; i < words.words.count;)
+        i = seed_evidence(typer, coded, &words, i);
+    typer->way = (struct way){.holder = HOLDER_OBJECT};
+    typer_follow_outside(typer);
+    typer_flush(typer);
+    return NULL;
+}
