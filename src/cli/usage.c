@@ -28,7 +28,7 @@ static const char help[] =
     "  go2heapsnapshot --exe app --format report core.1234\n"
     "\n"
     "DUMP is a heap dump of runtime/debug.WriteHeapDump, of any Go version from 1.3\n"
-    "on, or a core file of 1.19 or later; it may be gzipped, and \"-\" is standard\n"
+    "on, or a core file of 1.19 or later; it may be packed, and \"-\" is standard\n"
     "input. Several dumps of one process, the oldest first, are compared exactly: a\n"
     "new object counts as new even if it took the place of one that was freed.\n"
     "\n"

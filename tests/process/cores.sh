@@ -165,6 +165,26 @@ others() {
 	convert "$at/x.heapsnapshot" --exe "$at/app" "$at/core.gz"
 	result $? "$name: is read gzipped" "$at/log"
 	rm -f "$at/core.gz"
+	# As the kernel gives it to a program that core_pattern names: docs/without-ptrace.md.
+	rm -f "$at/x.heapsnapshot" "$at/p.heapsnapshot"
+	cat "$at/core" | (cd / && exec 3<"$at/app" && exec env -i TMPDIR="$at" "$g2h" --exe /dev/fd/3 -o "$at/p.heapsnapshot" -) >"$at/log" 2>&1
+	"$g2h" --exe "$at/app" "$at/core" 2>/dev/null | cmp - "$at/p.heapsnapshot" >>"$at/log" 2>&1
+	result $? "$name: through a pipe, without an environment, it is the same snapshot" "$at/log"
+	cat "$at/core" | "$g2h" --exe "$at/app" -o "$at/q.heapsnapshot" /dev/stdin >"$at/log" 2>&1 && cmp "$at/p.heapsnapshot" "$at/q.heapsnapshot" >>"$at/log" 2>&1
+	result $? "$name: as /dev/stdin too" "$at/log"
+	head -c $(($(wc -c <"$at/core") / 2)) "$at/core" | "$g2h" --exe "$at/app" -o "$at/q.heapsnapshot" - >"$at/log" 2>&1
+	status=$?
+	{ [ "$status" -eq 1 ] || [ "$status" -eq 3 ]; } && grep -q 'the core is cut: of ' "$at/log"
+	result $? "$name: half of it through a pipe is said to be cut (status $status)" "$at/log"
+	for method in zstd xz lz4; do
+		"$g2h" --version | grep -q "[^t] $method [0-9]" && command -v $method >/dev/null || continue
+		$method -1 -c <"$at/core" >"$at/core.$method"
+		rm -f "$at/q.heapsnapshot"
+		"$g2h" --exe "$at/app" -o "$at/q.heapsnapshot" "$at/core.$method" >"$at/log" 2>&1 && cmp "$at/p.heapsnapshot" "$at/q.heapsnapshot" >>"$at/log" 2>&1
+		result $? "$name: by $method it is the same snapshot" "$at/log"
+		rm -f "$at/core.$method"
+	done
+	rm -f "$at/p.heapsnapshot" "$at/q.heapsnapshot"
 	[ "$kernel" = yes ] || return
 	filter=yes
 	take ABRT
