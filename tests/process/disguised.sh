@@ -15,8 +15,7 @@ usual_goroots=$("$top/tools/setup" go-leaks)
 mkdir -p "$build" || exit 1
 may_trace disguised || exit 0
 
-# types EXE ARGUMENT...: prints how many living objects and bytes are typed, by source, and the share of bytes. Without the names of
-# functions some garbage of the runtime has no types.
+# types EXE ARGUMENT...: prints how many living objects and bytes are typed, by source, and the share of bytes.
 types() {
 	types_exe=$1
 	shift
@@ -25,15 +24,19 @@ types() {
 		sed -E '/^(types|pointers)/d; s/ +[0-9]+ +[0-9]+$//'
 }
 
-# same NAME EXE ARGUMENT...: tests that the types are those by the executable as it was built.
+# same NAME EXE ARGUMENT...: tests that the types are those by the executable as it was built. What code says of types depends on the
+# names of the functions that it calls: without them at most a hundredth of the bytes may lack its type.
 same() {
 	same_name=$1
 	same_exe=$2
 	shift 2
 	types "$at/app" "$@" >"$at/wanted"
 	types "$same_exe" "$@" >"$at/found"
-	grep -q '%' "$at/wanted" && diff "$at/wanted" "$at/found" >"$at/diff"
-	result $? "$same_name" "$at/diff"
+	case $same_name in
+	*names*) cat "$at/wanted" "$at/found" | awk '/%/ { share[++count] = $1 } END { exit !(count == 2 && share[2] >= share[1] - 1) }' ;;
+	*) grep -q '%' "$at/wanted" && diff "$at/wanted" "$at/found" >"$at/diff" ;;
+	esac
+	result $? "$same_name" "$at/found"
 }
 
 # disguised KIND...: sets disguise to the executable, disguised in these ways.
