@@ -298,7 +298,8 @@ struct g2h_error *frames_put(struct frames *frames)
         const struct frame_walked *walked = &frames->walked.data[i];
         TRY_MEMORY(put_frame(frames, i, words) && put_object_words(frames, walked, words, &next) &&
                    put_number(&records->buffer, 0));
-        words += walked->words;
+        if (walked->words > 0) /* the list has no memory while it is empty */
+            words += walked->words;
         if (records->buffer.size >= RECORDS_FLUSHED_AT)
             TRY(records_flush(records));
     }
