@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/scope.h"
 
@@ -189,13 +188,4 @@ void static_words_deinit(struct static_words *words)
 {
     free(words->words.data);
     free(words->users.data);
-}
-
-const struct static_user *static_words_user(const struct static_words *words, uint64_t address)
-{
-    size_t at;
-    BISECT(at, words->users.count, words->users.data[at].address < address);
-    return at < words->users.count && words->users.data[at].address == address
-               ? &words->users.data[at]
-               : NULL;
 }

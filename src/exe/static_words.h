@@ -56,7 +56,4 @@ struct static_words {
 struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret);
 void static_words_deinit(struct static_words *words);
 
-/* Returns the user of the word at an address of the file, or NULL. */
-const struct static_user *static_words_user(const struct static_words *words, uint64_t address);
-
 #endif

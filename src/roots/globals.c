@@ -2,7 +2,8 @@
  * globals: the pointers of the data and bss segments.
  *
  * The name of each word is its address, below its segment. If an executable with symbols is given,
- * it is the name of its variable, below the variable's package.
+ * it is the name of its variable, below the variable's package. If the executable is stripped, it
+ * is the function that sets the word, below that function's package.
  */
 #include "roots/builder.h"
 #include "heap/pointers.h"
@@ -93,10 +94,34 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
     return true;
 }
 
+/*
+ * Appends who uses a word, if the executable has no symbols: "global set by main.add cache.go:31
+ * (0x574f20)". Its package is that of the function. is_exact: code uses this very word; else it may
+ * use one before it, with which a variable begins.
+ */
+static bool append_user(struct builder *builder, uint64_t address, bool is_exact,
+                        struct g2h_bytes *ret_package)
+{
+    static const char *const how[] = {"used", "initialized", "set"};
+    const struct static_user *user =
+        builder->typing ? typing_user(builder->typing, address, is_exact) : NULL;
+    struct g2h_bytes name;
+    if (!user)
+        return false;
+    const uint64_t entry = exe_function(builder->exe, user->function, &name);
+    split_name(name, ret_package);
+    text_printf(&builder->text, "global %s by ", how[user->how]);
+    builder_append(builder, &name);
+    builder_append_line(builder, entry + user->place);
+    text_printf(&builder->text, " (0x%llx)", (unsigned long long)address);
+    return true;
+}
+
 bool builder_append_global(struct builder *builder, uint64_t address, struct g2h_bytes *ret_package)
 {
     return append_typed_global(builder, address, ret_package) ||
-           append_symbol(builder, address, false, ret_package);
+           append_symbol(builder, address, false, ret_package) ||
+           append_user(builder, address, true, ret_package);
 }
 
 /* Returns the package of the variable at an address, or an empty one if it has none. */
@@ -124,7 +149,8 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
     if (!builder_append_global(builder, address, &package)) {
         if ((way = builder_append_way(builder, address, HOLDER_WORD)) != NULL)
             package = package_of(builder, way->offset);
-        else if (!append_symbol(builder, address, true, &package))
+        else if (!append_symbol(builder, address, true, &package) &&
+                 !append_user(builder, address, false, &package))
             text_printf(&builder->text, "0x%llx", (unsigned long long)address);
     }
     return package.size == 0 || package_node(builder, &package, ret_parent);

@@ -333,14 +333,28 @@ static size_t seed_evidence(struct typer *typer, const struct coded *coded,
 
 struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
 {
-    _cleanup_(static_words_deinit) struct static_words words = {0};
+    struct static_words *words = &typer->typing->static_words;
     if (!flow_can_read(&coded->flow))
         return NULL;
-    TRY(static_words_find(&coded->flow, &words));
-    for (size_t i = 0; i < words.words.count;)
-        i = seed_evidence(typer, coded, &words, i);
+    TRY(static_words_find(&coded->flow, words));
+    for (size_t i = 0; i < words->words.count;)
+        i = seed_evidence(typer, coded, words, i);
     typer->way = (struct way){.holder = HOLDER_OBJECT};
     typer_follow_outside(typer);
     typer_flush(typer);
     return NULL;
+}
+
+const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
+{
+    enum { FARTHEST = 1 << 16 };
+    const struct static_words *words = &typing->static_words;
+    const uint64_t in_file = address - exe_slide(typing->exe);
+    size_t behind;
+    BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
+    if (behind == 0)
+        return NULL;
+    const struct static_user *user = &words->users.data[behind - 1];
+    return user->address == in_file || (!is_exact && in_file - user->address < FARTHEST) ? user
+                                                                                         : NULL;
 }

@@ -455,6 +455,7 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->pool_of_word);
     free(typing->pools.data);
     free(typing->cleanup_parts.data);
+    static_words_deinit(&typing->static_words);
     free(typing->itab_tables.data);
     free(typing->with_arrays.data);
     types_deinit(&typing->own_types);

@@ -17,6 +17,7 @@
 
 #include "exe/dwarf_info.h"
 #include "exe/exe.h"
+#include "exe/static_words.h"
 #include "heap/heap.h"
 #include "heap/targets.h"
 #include "types/pointer_map.h"
@@ -146,6 +147,7 @@ struct typing {
     VECTOR(struct itab_table) itab_tables;
     VECTOR(uint32_t) with_arrays; /* structs that have arrays in them, ascending by size: fit.h */
     VECTOR(struct cleanup_part) cleanup_parts; /* ascending by object within each kind */
+    struct static_words static_words; /* what code says of data and bss; empty if symbols do */
 };
 
 /* The public typing: the targets of the heap's pointers, and the types of the objects. */
@@ -170,6 +172,11 @@ const struct dwarf_global *typing_global(const struct typing *typing, uint64_t a
 /* Returns the index in typing->dwarf_info->globals of the first variable at or behind an address of
  * the file. */
 size_t typing_first_global(const struct typing *typing, uint64_t address);
+
+/* Returns the function that tells best whose variable the word at an address of data or bss is, in
+ * a program without symbols, or NULL. is_exact: its code uses this very word; else it may use one
+ * before it, if none between them is used. */
+const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact);
 
 /* Returns the type of the value that an interface holds, or TYPE_NONE. first is the interface's
  * first word: the address of a type if the interface has no methods, else of an itab. */

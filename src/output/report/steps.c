@@ -120,6 +120,39 @@ static void split_argument(struct text *text, struct text *whose)
     text->size = begin;
 }
 
+/*
+ * Says which global a word is of which only the code is known that uses it: "global set by main.add
+ * cache.go:31 (0x574f20)" becomes "the global that main.add sets (0x574f20)", without the package.
+ * Returns false, and appends nothing, for all other words.
+ */
+static bool append_unnamed(const struct steps *steps, const struct g2h_edge *edge,
+                           struct text *text)
+{
+    static const struct {
+        const char *begin, *verb;
+    } uses[] = {{"global set by ", "sets"},
+                {"global initialized by ", "initializes"},
+                {"global used by ", "uses"}};
+    size_t size;
+    const char *name = g2h_view_name(steps->view, edge->name, &size);
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        const size_t begin = strlen(uses[i].begin);
+        if (size <= begin || memcmp(name, uses[i].begin, begin) != 0)
+            continue;
+        const char *function = name + begin, *end = memchr(function, ' ', size - begin),
+                   *address = memrchr(name, '(', size);
+        if (!end || address < end)
+            return false;
+        text->size = 0;
+        text_printf(text, "the global that ");
+        text_append(text, function, (size_t)(end - function));
+        text_printf(text, " %s ", uses[i].verb);
+        text_append(text, address, (size_t)(name + size - address));
+        return true;
+    }
+    return false;
+}
+
 static void append_steps(const struct steps *steps, size_t from, struct text *text,
                          struct text *whose)
 {
@@ -133,9 +166,10 @@ static void append_steps(const struct steps *steps, size_t from, struct text *te
         }
         if (is_entries(steps, way[i + 1]))
             continue;
-        if (find_edge(steps, way[i], way[i + 1], &edge))
-            append_edge(steps, &edge, text);
-        else
+        if (find_edge(steps, way[i], way[i + 1], &edge)) {
+            if (i != from || !append_unnamed(steps, &edge, text))
+                append_edge(steps, &edge, text);
+        } else
             text_printf(text, " … ");
         if (i == from && kind_of(steps, way[i]) == G2H_NODE_FRAME)
             split_argument(text, whose);
@@ -188,7 +222,8 @@ struct g2h_error *steps_append_pointer(const struct g2h_view *view, struct g2h_e
     append_root(&steps, edge->source, text, &whose);
     if (text->size == 0 && whose.size == 0)
         return NULL;
-    append_edge(&steps, edge, text);
+    if (!append_unnamed(&steps, edge, text))
+        append_edge(&steps, edge, text);
     if (kind_of(&steps, edge->source) == G2H_NODE_FRAME)
         split_argument(text, &whose);
     append_whose(text, &whose);

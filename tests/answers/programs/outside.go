@@ -7,9 +7,9 @@
 //	says ^  1 .*% of RSS +mapped files \(outside-table\d+ \(deleted\) 3\d\.\d MB\), no objects
 //	says[plain] pointed to by main\.opened\.data \(33\.6 MB\)
 //	points[plain] ^main opened\.data 33\.6 MB outside-table\d+ \(deleted\)$
-//	points[stripped] ^bss 0x[0-9a-f]+ 33\.6 MB outside-table\d+ \(deleted\)$
+//	points[stripped] ^main global set by main\.\S+ outside\.go:\d+ \(0x[0-9a-f]+\)\S* 33\.6 MB outside-table\d+ \(deleted\)$
 //	is r.suspects[0].part === 'files' && r.process.rss.files.some(file => /outside-table/.test(file.path) && file.bytes > 30e6)
-//	never 0x[0-9a-f]+ \(|mapper
+//	never mapper
 //	case pointer SHAPE=pointer
 //	says ^  1 .*% of RSS +mapped files .* 3\d\.\d MB\), no objects
 //	says[plain] pointed to by main\.store\.data \(33\.6 MB\)
@@ -40,7 +40,7 @@
 //	case folded SHAPE=file
 //	ways stripped
 //	options --max-nodes 100
-//	points ^bss 0x[0-9a-f]+ 33\.6 MB outside-table\d+ \(deleted\)$
+//	points ^main global set by main\.\S+ outside\.go:\d+ \(0x[0-9a-f]+\)\S* 33\.6 MB outside-table\d+ \(deleted\)$
 //	case anonymous SHAPE=anonymous
 //	says RSS .*C and other anonymous memory (3|4)\d\.\d MB
 //	says ^  1 .*% of RSS +C and other anonymous memory, no objects
