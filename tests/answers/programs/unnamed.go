@@ -1,0 +1,121 @@
+// What hangs from globals of which a stripped program has neither names nor types: the code that sets and uses them says both.
+// Beside each global is another one of the same type, with which it must not be mixed up.
+//
+//	case map SHAPE=map
+//	says[plain] held by     main\.seen\["order\d+"\]
+//	says ^  1 .* 20,000 main\.order, in map\[string\]\*main\.order
+//	says[stripped] held by     the global that main\.remember sets \(0x[0-9a-f]+\)\["order\d+"\]
+//	tells[stripped] ^ +[\d.]+ MB +\d+ % +global set by main\.remember unnamed\.go:\d+ \(0x[0-9a-f]+\)$
+//	case list SHAPE=list
+//	says ^  1 .* 1 \[\]main\.order
+//	says[plain] held by     main\.late
+//	says[stripped] held by     the global that main\.\(\*clerk\)\.file sets \(0x[0-9a-f]+\)
+//	case table SHAPE=table
+//	says ^  1 .* 20,000 main\.order, in main\.order
+//	says[plain] held by     main\.buckets\[\d+\]
+//	says[stripped] held by     the global that main\.place (uses|sets) \(0x[0-9a-f]+\)
+//	case field SHAPE=field
+//	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
+//	says[plain] held by     main\.shop\.open\[\d+\]
+//	case value SHAPE=value
+//	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
+//	says[plain] held by     main\.desk\.open\[\d+\]
+//	case chan SHAPE=chan
+//	says ^  1 .* 20,000 main\.order, in chan \*main\.order
+//	says[plain] held by     main\.queue
+//	says[stripped] held by     the global that main\.send sets
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+)
+
+type order struct {
+	id   int
+	name string
+	note [4]int
+	next *order
+}
+
+type clerk struct {
+	name string
+	open map[int]*order
+}
+
+var (
+	soon, seen     map[string]*order
+	early, late    []order
+	drawers        [512]*order
+	buckets        [512]*order
+	bench, shop    = &clerk{name: "bench"}, &clerk{name: "shop"}
+	counter, desk  clerk
+	parcels, queue chan *order
+)
+
+//go:noinline
+func remember(name string, each *order) {
+	if seen == nil {
+		seen = map[string]*order{}
+	}
+	seen[name] = each
+}
+
+//go:noinline
+func (c *clerk) file(id int) {
+	late = append(late, order{id: id, name: c.name})
+}
+
+//go:noinline
+func (c *clerk) take(each *order) {
+	if c.open == nil {
+		c.open = map[int]*order{}
+	}
+	c.open[each.id] = each
+}
+
+//go:noinline
+func place(each *order) {
+	each.next = buckets[each.id%len(buckets)]
+	buckets[each.id%len(buckets)] = each
+}
+
+//go:noinline
+func send(each *order) {
+	if queue == nil {
+		queue = make(chan *order, 20000)
+	}
+	queue <- each
+}
+
+func main() {
+	shape := os.Getenv("SHAPE")
+	soon, parcels = map[string]*order{"a": {}}, make(chan *order, 1)
+	early = append(early, order{id: 1})
+	drawers[1] = &order{id: 1}
+	bench.take(&order{id: 1})
+	counter.take(&order{id: 1})
+	for i := 0; i < 20000; i++ {
+		each := &order{id: i, name: "order" + strconv.Itoa(i)}
+		switch shape {
+		case "map":
+			remember(each.name, each)
+		case "list":
+			bench.file(i)
+		case "table":
+			place(each)
+		case "field":
+			shop.take(each)
+		case "value":
+			desk.take(each)
+		case "chan":
+			send(each)
+		}
+	}
+	runtime.GC()
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+	fmt.Println(len(soon), len(early), len(parcels), drawers[1], counter.name, bench.name)
+}
