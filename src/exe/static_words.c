@@ -86,6 +86,7 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
     const struct static_user user = {.address = use->address,
                                      .function = finding->function,
                                      .place = use->place,
+                                     .is_array = use->is_element,
                                      .how = !use->is_store     ? STATIC_USED
                                             : finding->is_init ? STATIC_INITIALIZED
                                                                : STATIC_SET};
@@ -95,8 +96,11 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
         return false;
     if (number == added)
         return vector_push(&finding->words->users, user);
-    if (user.how > finding->words->users.data[number].how)
-        finding->words->users.data[number] = user;
+    struct static_user *best = &finding->words->users.data[number];
+    const bool is_array = best->is_array || user.is_array;
+    if (user.how > best->how)
+        *best = user;
+    best->is_array = is_array;
     return true;
 }
 

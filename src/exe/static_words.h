@@ -43,6 +43,7 @@ struct static_user {
     uint64_t address;  /* of the word */
     uint32_t function; /* index in the pclntab */
     uint32_t place;    /* of the instruction, as a distance from the function's start */
+    bool is_array;     /* some code uses the word as one of an array of words */
     enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;
 };
 

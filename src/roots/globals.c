@@ -97,7 +97,7 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
 /*
  * Appends who uses a word, if the executable has no symbols: "global set by main.add cache.go:31
  * (0x574f20)". Its package is that of the function. is_exact: code uses this very word; else it may
- * use one before it, with which a variable begins.
+ * be one of an array of words.
  */
 static bool append_user(struct builder *builder, uint64_t address, bool is_exact,
                         struct g2h_bytes *ret_package)
@@ -113,7 +113,11 @@ static bool append_user(struct builder *builder, uint64_t address, bool is_exact
     text_printf(&builder->text, "global %s by ", how[user->how]);
     builder_append(builder, &name);
     builder_append_line(builder, entry + user->place);
-    text_printf(&builder->text, " (0x%llx)", (unsigned long long)address);
+    const uint64_t offset = address - exe_slide(builder->exe) - user->address,
+                   word = builder->heap->params.pointer_size;
+    text_printf(&builder->text, " (0x%llx)", (unsigned long long)(address - offset));
+    if (user->is_array)
+        text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / word));
     return true;
 }
 

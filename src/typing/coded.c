@@ -347,7 +347,6 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
 
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
-    enum { FARTHEST = 1 << 16 };
     const struct static_words *words = &typing->static_words;
     const uint64_t in_file = address - exe_slide(typing->exe);
     size_t behind;
@@ -355,6 +354,5 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     if (behind == 0)
         return NULL;
     const struct static_user *user = &words->users.data[behind - 1];
-    return user->address == in_file || (!is_exact && in_file - user->address < FARTHEST) ? user
-                                                                                         : NULL;
+    return user->address == in_file || (!is_exact && user->is_array) ? user : NULL;
 }

@@ -39,7 +39,7 @@
 //	points[plain] ^main opened\.data 33\.6 MB file$
 //	case folded SHAPE=file
 //	ways stripped
-//	options --max-nodes 100
+//	options --max-nodes 300
 //	points ^main global set by main\.\S+ outside\.go:\d+ \(0x[0-9a-f]+\)\S* 33\.6 MB outside-table\d+ \(deleted\)$
 //	case anonymous SHAPE=anonymous
 //	says RSS .*C and other anonymous memory (3|4)\d\.\d MB

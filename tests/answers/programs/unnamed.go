@@ -2,8 +2,8 @@
 // Beside each global is another one of the same type, with which it must not be mixed up.
 //
 //	case map SHAPE=map
+//	says ^  1 .* 20,000 main\.order
 //	says[plain] held by     main\.seen\["order\d+"\]
-//	says ^  1 .* 20,000 main\.order, in map\[string\]\*main\.order
 //	says[stripped] held by     the global that main\.remember sets \(0x[0-9a-f]+\)\["order\d+"\]
 //	tells[stripped] ^ +[\d.]+ MB +\d+ % +global set by main\.remember unnamed\.go:\d+ \(0x[0-9a-f]+\)$
 //	case list SHAPE=list
@@ -11,7 +11,7 @@
 //	says[plain] held by     main\.late
 //	says[stripped] held by     the global that main\.\(\*clerk\)\.file sets \(0x[0-9a-f]+\)
 //	case table SHAPE=table
-//	says ^  1 .* 20,000 main\.order, in main\.order
+//	says ^  1 .* 20,000 main\.order
 //	says[plain] held by     main\.buckets\[\d+\]
 //	says[stripped] held by     the global that main\.place (uses|sets) \(0x[0-9a-f]+\)
 //	case field SHAPE=field
@@ -21,8 +21,8 @@
 //	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
 //	says[plain] held by     main\.desk\.open\[\d+\]
 //	case chan SHAPE=chan
-//	says ^  1 .* 20,000 main\.order, in chan \*main\.order
-//	says[plain] held by     main\.queue
+//	says ^  1 .* 20,000 main\.order
+//	says[plain] held by     main\.queue\.buf\[\d+\]
 //	says[stripped] held by     the global that main\.send sets
 package main
 
