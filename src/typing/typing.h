@@ -174,8 +174,8 @@ const struct dwarf_global *typing_global(const struct typing *typing, uint64_t a
 size_t typing_first_global(const struct typing *typing, uint64_t address);
 
 /* Returns the function that tells best whose variable the word at an address of data or bss is, in
- * a program without symbols, or NULL. is_exact: its code uses this very word; else this may be one of
- * an array of words, which ends where code uses the next one. */
+ * a program without symbols, or NULL. is_exact: its code uses this very word; else this may be one
+ * of an array of words, which ends where code uses the next one. */
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact);
 
 /* Returns the type of the value that an interface holds, or TYPE_NONE. first is the interface's
