@@ -76,7 +76,7 @@ void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *he
     if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE && has_names)
         missing = "it has no DWARF: no types of global variables, no names of locals";
     else if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE)
-        missing = "it is stripped: no names and types of global and local variables";
+        missing = "it is stripped: of global and local variables it has only what its code tells";
     if (!missing)
         return;
     say("go2heapsnapshot: note: %s: %s; %s", g2h_exe_path(exe), missing, cost);

@@ -88,7 +88,7 @@ objcopy --strip-all app stripped
 run go2heapsnapshot --exe stripped app.dump
 share "--exe, stripped: how much is typed, and what would be better" "app.dump: 94$typed; an executable that is not stripped would tell more"
 said "--exe, stripped: says what that costs" 0 \
-	"$note: stripped: it is stripped: no names and types of global and local variables; $cost"
+	"$note: stripped: it is stripped: of global and local variables it has only what its code tells; $cost"
 check "--exe, stripped: has types all the same" grep -q '"main.Session"' out
 run go2heapsnapshot -v --exe stripped app.dump
 check "--exe -v, stripped: says so" grep -q '^  global variables with names  *0  it is stripped$' err
