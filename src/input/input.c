@@ -177,14 +177,15 @@ static struct g2h_error *spool_write(struct spool *spool, const uint8_t *data, s
     return spool->size >= spool->limit ? spool_look(spool) : NULL;
 }
 
+/* Copies the source as it is. A pipe gives it in pieces of any size; they are collected, so that what
+ * becomes a hole does not depend on how fast they came. */
 static struct g2h_error *spool_plain(struct spool *spool)
 {
-    bool more = true;
-    while ((more || spool->begin < spool->end) && !spool->is_enough) {
-        TRY(spool_write(spool, spool->buffer + spool->begin, spool->end - spool->begin));
-        spool->begin = spool->end = 0;
-        if (more && !spool->is_enough)
+    for (bool more = true; more && !spool->is_enough;) {
+        while (more && spool->end < CHUNK)
             TRY(spool_fill(spool, &more));
+        TRY(spool_write(spool, spool->buffer, spool->end));
+        spool->begin = spool->end = 0;
     }
     return NULL;
 }

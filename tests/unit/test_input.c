@@ -120,6 +120,9 @@ static struct g2h_input *open_pipe(const void *data, size_t size, bool standard)
     char path[32] = "-";
     int ends[2], saved = -1;
     assert_int_equal(pipe(ends), 0);
+#ifdef F_SETPIPE_SZ
+    (void)fcntl(ends[0], F_SETPIPE_SZ, 4096); /* no read gives more: a slow writer's pieces */
+#endif
     struct feeder feeder = {ends[1], data, size};
     assert_int_equal(pthread_create(&thread, NULL, feed, &feeder), 0);
     if (standard) {
@@ -478,7 +481,7 @@ static void holes(void **state)
     inputs[1] = open_pipe(data, size, false);
     for (int i = 0; i < 2; i++) {
         assert_true(g2h_input_hole(inputs[i], 0, size, &begin, &end));
-        assert_in_range(begin, BESIDE, BESIDE + (1 << 18)); /* the pipe's zeros come in pieces */
+        assert_int_equal(begin, BESIDE);
         assert_true(end > begin && end <= BESIDE + HOLE);
         assert_false(g2h_input_hole(inputs[i], 0, BESIDE, &begin, &end));
         assert_int_equal(begin, BESIDE);
