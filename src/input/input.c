@@ -177,8 +177,8 @@ static struct g2h_error *spool_write(struct spool *spool, const uint8_t *data, s
     return spool->size >= spool->limit ? spool_look(spool) : NULL;
 }
 
-/* Copies the source as it is. A pipe gives it in pieces of any size; they are collected, so that what
- * becomes a hole does not depend on how fast they came. */
+/* Copies the source as it is. A pipe gives it in pieces of any size; they are collected, so that
+ * what becomes a hole does not depend on how fast they came. */
 static struct g2h_error *spool_plain(struct spool *spool)
 {
     for (bool more = true; more && !spool->is_enough;) {

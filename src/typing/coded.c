@@ -295,40 +295,45 @@ static void seed_field(struct typer *typer, struct word_type type, uint64_t addr
         coded_refer(typer, type, at, &(struct extent){at, at + size});
 }
 
-/* Takes together all evidence of one word, from an index on, and follows the word. */
-static size_t seed_evidence(struct typer *typer, const struct coded *coded,
-                            const struct static_words *words, size_t first)
+size_t coded_together(const struct coded *coded, const struct static_words *words, size_t first,
+                      struct word_type *ret)
 {
     const struct static_word *word = &words->words.data[first];
-    const uint64_t slide = exe_slide(typer->typing->exe), address = word->address + slide;
-    struct word_type all = {.is = WORD_IS_UNKNOWN};
     bool is_good = true;
     size_t i = first;
+    *ret = word_type(WORD_IS_UNKNOWN, TYPE_NONE);
     for (; i < words->words.count; i++) {
         const struct static_word *other = &words->words.data[i];
         if (other->address != word->address || other->kind != word->kind ||
             other->offset != word->offset)
             break;
-        is_good = is_good && coded_agree(typer->typing, &all, coded_type(coded, &other->evidence));
+        is_good = is_good && coded_agree(coded->typing, ret, coded_type(coded, &other->evidence));
     }
-    if (!is_good || all.is == WORD_IS_UNKNOWN)
-        return i;
+    if (!is_good)
+        ret->is = WORD_IS_UNKNOWN;
+    return i;
+}
+
+/* Follows a word of which code says what it is. */
+static void seed_known(struct typer *typer, const struct static_words *words,
+                       const struct static_word *word, struct word_type type)
+{
+    const uint64_t slide = exe_slide(typer->typing->exe), address = word->address + slide;
     switch (word->kind) {
     case STATIC_WORD:
-        seed_word(typer, all, address);
+        seed_word(typer, type, address);
         break;
     case STATIC_ELEMENT:
-        seed_elements(typer, all, address, next_used(words, word->address) + slide);
+        seed_elements(typer, type, address, next_used(words, word->address) + slide);
         break;
     case STATIC_FIELD:
-        seed_field(typer, all, address, word->offset);
+        seed_field(typer, type, address, word->offset);
         break;
     case STATIC_VALUE:
-        if (all.is == WORD_POINTS_TO)
-            seed_value(typer, all.type, address);
+        if (type.is == WORD_POINTS_TO)
+            seed_value(typer, type.type, address);
         break;
     }
-    return i;
 }
 
 struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
@@ -337,8 +342,13 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
     if (!flow_can_read(&coded->flow))
         return NULL;
     TRY(static_words_find(&coded->flow, words));
-    for (size_t i = 0; i < words->words.count;)
-        i = seed_evidence(typer, coded, words, i);
+    for (size_t i = 0; i < words->words.count;) {
+        struct word_type type;
+        const struct static_word *word = &words->words.data[i];
+        i = coded_together(coded, words, i, &type);
+        if (type.is != WORD_IS_UNKNOWN)
+            seed_known(typer, words, word, type);
+    }
     typer->way = (struct way){.holder = HOLDER_OBJECT};
     typer_follow_outside(typer);
     typer_flush(typer);

@@ -40,6 +40,11 @@ struct word_type coded_type(const struct coded *coded, const struct code_evidenc
  * false if they contradict each other. */
 bool coded_agree(const struct typing *typing, struct word_type *all, struct word_type one);
 
+/* Takes together all evidence of one word, from an index in words->words on: *ret is unknown if two
+ * pieces contradict each other. Returns the index behind this evidence. */
+size_t coded_together(const struct coded *coded, const struct static_words *words, size_t first,
+                      struct word_type *ret);
+
 /* Adds a reference to what a word points to. at is the word's place in an extent. */
 void coded_refer(struct typer *typer, struct word_type type, const uint8_t *at,
                  const struct extent *extent);
