@@ -1,6 +1,6 @@
 // Tests that the rooms (the directories of src/) depend on each other as CONTRIBUTING.md says: by the #include lines of src/,
-// no room includes one that comes after it, and an output includes only the public headers, base/ and itself. TAP on
-// standard output.
+// no room includes one that comes after it, findings include only the public headers, base/ and themselves, and an output
+// these, findings/ and itself. TAP on standard output.
 //
 //   rooms.mjs [TREE]
 
@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 
 /** The rooms in the order in which a dump goes through them: each room may include the rooms before it. */
 const order = [
-  'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'identity', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite',
+  'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'identity', 'findings', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite',
   'library',
 ];
 
@@ -76,9 +76,10 @@ function complaint(from, to) {
   const [here, there] = [roomOf(from), roomOf(to)];
   if (from.startsWith('src/output/')) {
     // Files that outputs share are in src/output/ itself; files of one output are in a directory there.
-    const own = [here, 'output'].includes(there);
-    return own || to.startsWith('include/') || there === 'base' ? undefined : 'an output reads the view only';
+    const own = [here, 'output', 'findings'].includes(there);
+    return own || to.startsWith('include/') || there === 'base' ? undefined : 'an output reads the view and the findings only';
   }
+  if (here === 'findings') return [here, 'base'].includes(there) || to.startsWith('include/') ? undefined : 'findings read the view only';
   if (here === 'above' || here === null || there === null || here === there) return undefined;
   if (there === 'above') return 'no room knows what orders the work';
   if (!order.includes(there)) return `there is no room ${there}`;
@@ -151,6 +152,8 @@ const damages = {
   'a public header that includes one behind it': ['include/go2heapsnapshot/heap.h', '#include <go2heapsnapshot/output.h>'],
   'an output that reads the heap': ['src/output/x.c', `#include "${posix.relative('src', anyOf('src/heap/', '.h'))}"`],
   'an output that reads the graph': ['src/output/x/x.c', `#include "${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
+  'a finding that reads the graph': ['src/findings/x.c', `#include "${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
+  'a finding that knows how it is written': ['src/findings/x.c', '#include "output/y/y.h"'],
   'an output that reads another one': ['src/output/x/x.c', '#include "output/y/y.h"'],
   'a room that includes the options': ['src/graph/x.c', `#include "${posix.relative('src', anyOf('src/cli/', '.h'))}"`],
   'an include of what is not there': ['src/graph/x.c', '#include "graph/nowhere.h"'],

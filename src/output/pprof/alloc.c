@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "output/calls.h"
+#include "findings/calls.h"
 #include "output/pprof/profile.h"
 #include "output/pprof/sampling.h"
 

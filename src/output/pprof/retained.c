@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "output/merged.h"
+#include "findings/merged.h"
 #include "output/pprof/profile.h"
 
 /* The most frames of a stack. Longer stacks keep the outermost and the innermost half of this

@@ -1,266 +1,11 @@
-/*
- * fragmentation; see fragmentation.h.
- *
- * A dump does not say where spans begin, but an object's address and size do: a span begins at a
- * multiple of SPAN_UNIT, a whole number of slots before the object. There is only one such place,
- * because Go takes the least number of pages that a whole number of slots fills; for it the
- * remainders of all pages of a span by the size of its slots differ. So the span table, which only
- * a live process and a core have, would not say more.
- */
-#include "output/report/waste.h"
-
-#include <stdlib.h>
-
-#include "base/release.h"
-#include "base/scope.h"
-#include "base/size_classes.h"
-#include "base/workers.h"
+/* fragmentation: spans that few objects keep; see sections.h and findings/fragmentation.h. */
+#include "output/report/sections.h"
 
 enum {
-    OBJECTS = 1 << 16, /* in a task */
-    QUARTER = 4,       /* a span is sparse if less than one in so many bytes is reachable, */
-    TENTH = 10,        /* and nearly empty if less than one in so many is */
     LEAST_WASTED =
         1 << 20,  /* each of some hundred kinds of slots has one span that is being filled */
     MOST_PINS = 2 /* classes that a line of text names */
 };
-
-/* What a worker has found. */
-struct found {
-    VECTOR(struct span_row) rows;
-    VECTOR(struct span_pin) pins;
-    struct map row_by_slot, pin_by_class;
-};
-
-struct finder {
-    const struct report *report;
-    struct found *found; /* by worker */
-};
-
-/* The span that the walk over objects is in. */
-struct place {
-    uint64_t slot, begin, end; /* end 0: none */
-    uint32_t first;            /* of its objects */
-    uint64_t objects, live;
-};
-
-/* ---- spans ---- */
-
-/* Finds the span of a slot. Returns false if there cannot be one. */
-static bool find_span(uint64_t address, uint64_t slot, struct place *ret)
-{
-    const uint64_t size = size_class_span(slot);
-    uint64_t begin = address & ~(uint64_t)(SPAN_UNIT - 1);
-    for (; size > 0 && address - begin < size; begin -= SPAN_UNIT)
-        if ((address - begin) % slot == 0 && address - begin + slot <= size) {
-            *ret = (struct place){.slot = slot, .begin = begin, .end = begin + size};
-            return true;
-        }
-    return false;
-}
-
-static struct span_row *row_of(struct found *found, uint64_t slot)
-{
-    uint32_t index = (uint32_t)found->rows.count;
-    if (!map_put(&found->row_by_slot, slot, index, &index) ||
-        (index == found->rows.count &&
-         !vector_push(&found->rows, ((struct span_row){.slot = slot}))))
-        return NULL;
-    return &found->rows.data[index];
-}
-
-static struct span_pin *pin_of(struct found *found, uint64_t slot, uint32_t name)
-{
-    uint32_t index = (uint32_t)found->pins.count;
-    if (!map_put(&found->pin_by_class, slot << 32 | name, index, &index) ||
-        (index == found->pins.count &&
-         !vector_push(&found->pins, ((struct span_pin){.slot = slot, .name = name}))))
-        return NULL;
-    return &found->pins.data[index];
-}
-
-static void add(struct span_sums *sums, const struct place *place)
-{
-    sums->spans++;
-    sums->bytes += place->end - place->begin;
-    sums->objects += place->objects;
-    sums->live += place->live;
-}
-
-/* Counts the objects of a sparse span, which ends before object end, by class. */
-static bool add_pins(const struct report *report, struct found *found, const struct place *place,
-                     uint32_t end)
-{
-    for (uint32_t i = place->first; i < end; i++) {
-        if (g2h_view_is_garbage(report->view, i))
-            continue;
-        struct span_pin *pin = pin_of(found, place->slot, g2h_view_class(report->view, i));
-        if (!pin)
-            return false;
-        pin->objects++;
-        pin->spans += pin->last != place->begin;
-        pin->last = place->begin;
-    }
-    return true;
-}
-
-/* Adds the span that has been walked over, whose objects end before object end. */
-static bool add_span(const struct report *report, struct found *found, const struct place *place,
-                     uint32_t end)
-{
-    const uint64_t bytes = place->end - place->begin;
-    struct span_row *row = place->objects > 0 ? row_of(found, place->slot) : NULL;
-    if (!row)
-        return place->objects == 0;
-    add(&row->all, place);
-    if (place->live >= bytes / QUARTER)
-        return true;
-    add(&row->sparse, place);
-    if (place->live < bytes / TENTH)
-        add(&row->empty, place);
-    return add_pins(report, found, place, end);
-}
-
-/* Walks over the spans in which the objects [first, end) begin. A span belongs to the task of its
- * first object. */
-static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
-{
-    const struct finder *finder = context;
-    const struct report *report = finder->report;
-    const struct g2h_heap *heap = g2h_view_heap(report->view);
-    struct found *found = &finder->found[worker];
-    const uint32_t count = g2h_heap_object_count(heap), first = (uint32_t)task * OBJECTS,
-                   end = count - first > OBJECTS ? first + OBJECTS : count;
-    struct place place = {0}, next;
-    uint64_t behind = 0; /* the end of the last span that was found */
-    uint32_t i = first;
-    if (first > 0 &&
-        find_span(g2h_heap_address(heap, first - 1), g2h_heap_size(heap, first - 1), &place))
-        behind = place.end;
-    for (place.end = 0; i < count; i++) {
-        const uint64_t address = g2h_heap_address(heap, i);
-        if (address >= place.end) {
-            TRY_MEMORY(add_span(report, found, &place, i));
-            place = (struct place){0};
-            if (i >= end)
-                return NULL;
-            if (address < behind || !find_span(address, g2h_heap_size(heap, i), &next))
-                continue;
-            place = next;
-            place.first = i;
-            behind = place.end;
-        }
-        if (!g2h_view_is_garbage(report->view, i)) {
-            place.objects++;
-            place.live += g2h_heap_size(heap, i);
-        }
-    }
-    TRY_MEMORY(add_span(report, found, &place, count));
-    return NULL;
-}
-
-/* ---- sums ---- */
-
-static void add_sums(struct span_sums *to, const struct span_sums *from)
-{
-    to->spans += from->spans;
-    to->bytes += from->bytes;
-    to->objects += from->objects;
-    to->live += from->live;
-}
-
-static void add_row(struct span_row *to, const struct span_row *from)
-{
-    add_sums(&to->all, &from->all);
-    add_sums(&to->sparse, &from->sparse);
-    add_sums(&to->empty, &from->empty);
-}
-
-static bool merge(struct found *to, const struct found *from)
-{
-    for (size_t i = 0; i < from->rows.count; i++) {
-        struct span_row *row = row_of(to, from->rows.data[i].slot);
-        if (!row)
-            return false;
-        add_row(row, &from->rows.data[i]);
-    }
-    for (size_t i = 0; i < from->pins.count; i++) {
-        struct span_pin *pin = pin_of(to, from->pins.data[i].slot, from->pins.data[i].name);
-        if (!pin)
-            return false;
-        pin->objects += from->pins.data[i].objects;
-        pin->spans += from->pins.data[i].spans;
-    }
-    return true;
-}
-
-static uint64_t unused(const struct span_sums *sums)
-{
-    return sums->bytes - sums->live;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    const struct span_row *one = a, *other = b;
-    if (unused(&one->sparse) != unused(&other->sparse))
-        return unused(&one->sparse) > unused(&other->sparse) ? -1 : 1;
-    return (one->slot > other->slot) - (one->slot < other->slot);
-}
-
-static int compare_pins(const void *a, const void *b)
-{
-    const struct span_pin *one = a, *other = b;
-    if (one->slot != other->slot)
-        return one->slot < other->slot ? -1 : 1;
-    if (one->spans != other->spans)
-        return one->spans > other->spans ? -1 : 1;
-    if (one->objects != other->objects)
-        return one->objects > other->objects ? -1 : 1;
-    return one->name < other->name ? -1 : one->name > other->name;
-}
-
-static void finder_deinit(struct finder *finder)
-{
-    for (unsigned i = 0; finder->found && i < finder->report->threads; i++) {
-        free(finder->found[i].rows.data);
-        free(finder->found[i].pins.data);
-        map_deinit(&finder->found[i].row_by_slot);
-        map_deinit(&finder->found[i].pin_by_class);
-    }
-    free(finder->found);
-}
-
-struct g2h_error *fragmentation_find(const struct report *report, struct fragmentation *ret)
-{
-    const struct g2h_heap *heap = g2h_view_heap(report->view);
-    const uint32_t objects = g2h_heap_object_count(heap);
-    _cleanup_(finder_deinit) struct finder finder = {.report = report};
-    if (go_release_parse(g2h_heap_go_version(heap)).minor < SIZE_CLASSES_SINCE || objects == 0)
-        return NULL;
-    finder.found = calloc(report->threads, sizeof(*finder.found));
-    TRY_MEMORY(finder.found);
-    TRY(workers_run(report->threads, (objects - 1) / OBJECTS + 1, find_task, &finder));
-    struct found *all = &finder.found[0];
-    for (unsigned i = 1; i < report->threads; i++)
-        TRY_MEMORY(merge(all, &finder.found[i]));
-    for (size_t i = 0; i < all->rows.count; i++) {
-        TRY_MEMORY(vector_push(&ret->rows, all->rows.data[i]));
-        add_row(&ret->sums, &all->rows.data[i]);
-    }
-    for (size_t i = 0; i < all->pins.count; i++)
-        TRY_MEMORY(vector_push(&ret->pins, all->pins.data[i]));
-    vector_sort(&ret->rows, compare_rows);
-    vector_sort(&ret->pins, compare_pins);
-    return NULL;
-}
-
-void fragmentation_deinit(struct fragmentation *fragmentation)
-{
-    free(fragmentation->rows.data);
-    free(fragmentation->pins.data);
-}
-
-/* ---- as text ---- */
 
 /* Puts the classes that pin the sparse spans of a row. */
 static void put_pins(const struct report *report, const struct fragmentation *fragmentation,
@@ -288,12 +33,12 @@ static void put_row(const struct report *report, const struct fragmentation *fra
     struct page *page = report->page;
     page_open(page, NULL);
     PAGE_PUT(page, "  %% × spans of slots of % B, % full",
-             page_wide(page_bytes("wasted", unused(&row->sparse)), 9),
+             page_wide(page_bytes("wasted", span_unused(&row->sparse)), 9),
              page_wide(page_count("spans", row->sparse.spans), 9), page_count("slot", row->slot),
              page_tenths(page_percent(row->sparse.live, row->sparse.bytes)));
     PAGE_DATA(page, page_bytes("bytes", row->sparse.bytes), page_bytes("live", row->sparse.live),
               page_count("objects", row->sparse.objects),
-              page_bytes("below_tenth", unused(&row->empty)),
+              page_bytes("below_tenth", span_unused(&row->empty)),
               page_count("all_spans", row->all.spans), page_bytes("all_bytes", row->all.bytes),
               page_count("all_objects", row->all.objects));
     put_pins(report, fragmentation, row->slot);
@@ -301,12 +46,13 @@ static void put_row(const struct report *report, const struct fragmentation *fra
     page_say(page, "\n");
 }
 
-void fragmentation_put(const struct report *report, const struct fragmentation *fragmentation)
+void report_put_fragmentation(const struct report *report,
+                              const struct fragmentation *fragmentation)
 {
     const struct span_row *sums = &fragmentation->sums;
-    const uint64_t wasted = unused(&sums->sparse);
+    const uint64_t wasted = span_unused(&sums->sparse);
     struct page *page = report->page;
-    const bool is_much = wasted >= LEAST_WASTED && wasted >= report->reachable / 100;
+    const bool is_much = wasted >= LEAST_WASTED && wasted >= report->findings->reachable / 100;
     if (fragmentation->rows.count == 0)
         return;
     page_open(page, "spans");
@@ -316,15 +62,15 @@ void fragmentation_put(const struct report *report, const struct fragmentation *
                    "than % full\n"
                  : NULL,
              page_bytes("wasted", wasted), page_count("spans", sums->sparse.spans),
-             page_percent(1, QUARTER), page_bytes("below_tenth", unused(&sums->empty)),
-             page_percent(1, TENTH));
+             page_percent(1, SPAN_SPARSE), page_bytes("below_tenth", span_unused(&sums->empty)),
+             page_percent(1, SPAN_EMPTY));
     PAGE_DATA(page, page_bytes("bytes", sums->sparse.bytes), page_bytes("live", sums->sparse.live),
               page_count("objects", sums->sparse.objects));
     page_open_list(page, "sizes");
     for (size_t i = 0; i < fragmentation->rows.count; i++) {
         const struct span_row *row = &fragmentation->rows.data[i];
         if (!page->is_json &&
-            (!is_much || !waste_is_shown(report, i, unused(&row->sparse), wasted)))
+            (!is_much || !report_is_shown(report, i, span_unused(&row->sparse), wasted)))
             break;
         put_row(report, fragmentation, row);
     }

@@ -1,15 +1,11 @@
 /* goroutines: the places where goroutines are, how many, and what they retain; see sections.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/goroutines.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
-
-static bool is_place(const struct report *report, uint32_t node)
-{
-    return report_is_kind(report, node, G2H_NODE_GOROUTINES_IN_PLACE) ||
-           report_is_kind(report, node, G2H_NODE_GOROUTINE);
-}
 
 /* Returns a field of a text without the first of the words that the text begins with. */
 static struct page_field text_without(const char *key, const struct text *text,
@@ -33,35 +29,23 @@ static struct page_field site_of(const struct text *site)
 }
 
 static struct g2h_error *put_place(const struct report *report, struct g2h_edges *edges,
-                                   struct table *table, uint32_t place)
+                                   struct table *table, const struct goroutine_place *place)
 {
     _cleanup_(text_deinit) struct text name = {0}, site = {0};
     static const char *const words[] = {"goroutines ", "goroutine ", NULL};
-    report_append_name(report, place, &name);
-    report_append_target(report, edges, report_example_goroutine(report, place), NULL,
-                         G2H_NODE_CREATION_SITE, &site);
+    report_append_name(report, place->node, &name);
+    findings_append_target(report->findings, edges,
+                           findings_example_goroutine(report->findings, place->node), NULL,
+                           G2H_NODE_CREATION_SITE, &site);
     TRY_MEMORY(!name.failed && !site.failed);
     const struct page_field where = text_without("place", &name, words),
-                            count = page_count("count", report_members(report, place)),
-                            retained = page_bytes("retained", report_node(report, place)->retained),
+                            count = page_count("count", place->count),
+                            retained = page_bytes("retained", place->retained),
                             started = site_of(&site);
-    if (report->base)
-        TABLE_ROW(table, where, page_change("grown", report_members_grown(report, place)), count,
-                  retained, started);
+    if (report->findings->base)
+        TABLE_ROW(table, where, page_change("grown", place->grown), count, retained, started);
     else
         TABLE_ROW(table, where, count, retained, started);
-    return NULL;
-}
-
-/* Adds the places of goroutines, those that retain most first. */
-static struct g2h_error *rank_places(const struct report *report, ranking *ret)
-{
-    const uint32_t group = report_find_kind(report, G2H_NODE_GOROUTINES);
-    for (uint32_t i = group == MERGED_NONE ? group : report_node(report, group)->child;
-         i != MERGED_NONE; i = report_node(report, i)->sibling)
-        if (is_place(report, i))
-            TRY_MEMORY(vector_push(ret, ((struct ranked){report_weight(report, i), i})));
-    vector_sort(ret, report_compare_ranks);
     return NULL;
 }
 
@@ -71,9 +55,9 @@ static struct g2h_error *put_ended(const struct report *report)
     enum { OF_ALL = 50 }; /* the part of the heap that matters */
     static const char template[] =
         "  % have ended: the runtime keeps their runtime.g, %, for reuse\n";
-    struct ended ended;
-    TRY(report_find_ended(report, &ended));
-    if (ended.bytes == 0 || ended.bytes < report->reachable / OF_ALL)
+    struct goroutines_ended ended;
+    TRY(goroutines_find_ended(report->findings, &ended));
+    if (ended.bytes == 0 || ended.bytes < report->findings->reachable / OF_ALL)
         return NULL;
     page_open(report->page, "ended");
     PAGE_PUT(report->page, template, page_count("count", ended.count),
@@ -85,6 +69,11 @@ static struct g2h_error *put_ended(const struct report *report)
 static void destroy_edges(struct g2h_edges **edges)
 {
     g2h_edges_destroy(*edges);
+}
+
+static void free_places(goroutine_place_vector *places)
+{
+    free(places->data);
 }
 
 struct g2h_error *report_put_goroutines(const struct report *report)
@@ -99,21 +88,21 @@ struct g2h_error *report_put_goroutines(const struct report *report)
                                                 {"retained", true},
                                                 {"started by", false}};
     _cleanup_(table_deinit) struct table table = {.page = NULL};
-    _cleanup_(report_free_ranking) ranking places = {0};
+    _cleanup_(free_places) goroutine_place_vector places = {0};
     _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
     uint64_t others = 0, bytes = 0;
     size_t shown = 0;
-    TRY(rank_places(report, &places));
-    TRY(g2h_edges_create(report->view, &edges));
+    TRY(goroutines_find_places(report->findings, &places));
+    TRY(g2h_edges_create(report->findings->view, &edges));
     while (shown < places.count && shown < REPORT_ROWS && places.data[shown].weight > 0)
         shown++; /* with a base, only places that have grown */
-    table_init(&table, report->page, "goroutines", report->base ? columns : usual,
-               report->base ? 5 : 4, shown);
+    table_init(&table, report->page, "goroutines", report->findings->base ? columns : usual,
+               report->findings->base ? 5 : 4, shown);
     for (size_t i = 0; i < places.count; i++) {
-        const uint32_t place = places.data[i].node;
+        const struct goroutine_place *place = &places.data[i];
         TRY(put_place(report, edges, &table, place));
-        others += i < shown ? 0 : report_members(report, place);
-        bytes += i < shown ? 0 : report_node(report, place)->retained;
+        others += i < shown ? 0 : place->count;
+        bytes += i < shown ? 0 : place->retained;
     }
     TRY(table_end(&table));
     if (others > 0 && shown > 0)

@@ -1,20 +1,13 @@
-/*
- * memory: what the process had from the system, and where it was; see sections.h.
- *
- * The numbers of the dump's MemStats are the runtime's. RSS and its parts are known of a live
- * process only.
- */
-#include <go2heapsnapshot/memory.h>
+/* memory: what the process had from the system, and where it was; see sections.h. */
+#include "findings/memory.h"
 
 #include "base/scope.h"
+#include "findings/outside_places.h"
 #include "output/report/sections.h"
 
 enum {
-    MOST_FILES = 3,      /* mapped files that a line names */
-    OUTSIDE_OF_RSS = 50, /* percent of RSS that all but objects has at least to be a suspect; */
-    LARGE_PART = 20,     /* and its largest part */
-    LEAST_OUTSIDE = 16000000, /* each process has some MB of programs and of the runtime */
-    SHOWN_OF_RSS = 1,         /* percent of RSS that a part has at least to be shown */
+    MOST_FILES = 3,   /* mapped files that a line names */
+    SHOWN_OF_RSS = 1, /* percent of RSS that a part has at least to be shown */
 };
 
 #define MEANING "      meaning     "
@@ -52,11 +45,6 @@ static const struct part {
 
 /* ---- MemStats ---- */
 
-static bool is_resident_known(const struct report *report)
-{
-    return report->memory && report->memory->resident > 0;
-}
-
 static void put_memstats(const struct report *report, const uint64_t *numbers)
 {
     static const struct {
@@ -83,41 +71,21 @@ static void put_memstats(const struct report *report, const uint64_t *numbers)
     page_close(report->page);
 }
 
-/* Returns the numbers of MemStats, or NULL if they are not known. */
-static const uint64_t *numbers_of(const struct report *report)
-{
-    const struct g2h_memstats *memstats = g2h_heap_memstats(g2h_view_heap(report->view));
-    const uint64_t *numbers = memstats ? memstats->numbers : NULL;
-    return numbers && numbers[G2H_MEMSTATS_SYS] > 0 &&
-                   numbers[G2H_MEMSTATS_HEAP_SYS] >= numbers[G2H_MEMSTATS_HEAP_RELEASED]
-               ? numbers
-               : NULL;
-}
-
 static void put_from_system(const struct report *report, const uint64_t *numbers)
 {
-    const uint64_t released = numbers[G2H_MEMSTATS_HEAP_RELEASED],
-                   held = numbers[G2H_MEMSTATS_SYS] - released,
-                   objects = numbers[G2H_MEMSTATS_HEAP_ALLOC],
-                   heap = numbers[G2H_MEMSTATS_HEAP_SYS] - released,
-                   unused = heap > objects ? heap - objects : 0,
-                   stacks = numbers[G2H_MEMSTATS_STACK_SYS], known = objects + unused + stacks;
+    const struct memory_use use = memory_use_of(numbers);
     /* Of a process that is there, RSS says the same in more detail. */
     PAGE_PUT(report->page,
-             is_resident_known(report)
+             memory_has_resident(report->findings)
                  ? NULL
                  : "  process has %: objects %, free %, stacks %, runtime %\n",
-             page_bytes("bytes", held), page_bytes("objects", objects), page_bytes("free", unused),
-             page_bytes("stacks", stacks), page_bytes("runtime", held > known ? held - known : 0));
+             page_bytes("bytes", use.bytes), page_bytes("objects", use.objects),
+             page_bytes("free", use.free), page_bytes("stacks", use.stacks),
+             page_bytes("runtime", use.runtime));
     put_memstats(report, numbers);
 }
 
 /* ---- RSS ---- */
-
-static uint64_t percent(uint64_t bytes, uint64_t whole)
-{
-    return whole / 100 > 0 ? bytes / (whole / 100) : 0;
-}
 
 /* Returns what a part is called: without the runtime's counters, its own memory is not known. */
 static struct page_field name_of(const struct g2h_memory *memory, int part)
@@ -131,9 +99,9 @@ static struct page_field name_of(const struct g2h_memory *memory, int part)
  */
 static void put_files(const struct report *report)
 {
-    const struct g2h_memory *memory = report->memory;
+    const struct g2h_memory *memory = report->findings->memory;
     struct page *page = report->page;
-    const bool is_private = g2h_view_is_redacted(report->view);
+    const bool is_private = g2h_view_is_redacted(report->findings->view);
     if (memory->file_count == 0 || is_private)
         return;
     page_say(page, " (");
@@ -149,14 +117,15 @@ static void put_files(const struct report *report)
 
 static void put_data(const struct report *report)
 {
-    const struct g2h_memory *memory = report->memory;
+    const struct g2h_memory *memory = report->findings->memory;
     struct page *page = report->page;
     page_open(page, "parts");
     for (int i = 0; i < G2H_MEMORY_PARTS; i++)
         PAGE_DATA(page, page_bytes(parts[i].key, memory->parts[i]));
     page_close(page);
     page_open_list(page, "files");
-    for (size_t i = 0; i < memory->file_count && !g2h_view_is_redacted(report->view); i++) {
+    for (size_t i = 0; i < memory->file_count && !g2h_view_is_redacted(report->findings->view);
+         i++) {
         page_open(page, NULL);
         PAGE_DATA(page, page_words("path", memory->files[i].path),
                   page_bytes("bytes", memory->files[i].resident));
@@ -169,14 +138,15 @@ static void put_data(const struct report *report)
  * are one. */
 static void put_resident(const struct report *report)
 {
-    const struct g2h_memory *memory = report->memory;
+    const struct g2h_memory *memory = report->findings->memory;
     struct page *page = report->page;
     uint64_t left = memory->resident;
     bool is_first = true;
     page_open(page, "rss");
     PAGE_PUT(page, "  RSS %:", page_bytes("bytes", memory->resident));
     for (int i = 0; i < G2H_MEMORY_PARTS; i++) {
-        if (i != G2H_MEMORY_OBJECTS && percent(memory->parts[i], memory->resident) < SHOWN_OF_RSS)
+        if (i != G2H_MEMORY_OBJECTS &&
+            memory_percent(memory->parts[i], memory->resident) < SHOWN_OF_RSS)
             continue;
         PAGE_PUT(page, is_first ? " % %" : ", % %", name_of(memory, i),
                  page_bytes(NULL, memory->parts[i]));
@@ -194,11 +164,11 @@ static void put_resident(const struct report *report)
 
 void report_put_memory(const struct report *report)
 {
-    const uint64_t *numbers = numbers_of(report);
-    if (!numbers && !is_resident_known(report))
+    const uint64_t *numbers = memory_stats(report->findings);
+    if (!numbers && !memory_has_resident(report->findings))
         return;
     page_open(report->page, "process");
-    if (is_resident_known(report))
+    if (memory_has_resident(report->findings))
         put_resident(report);
     if (numbers)
         put_from_system(report, numbers);
@@ -207,29 +177,36 @@ void report_put_memory(const struct report *report)
 
 /* ---- the suspect ---- */
 
-/* Returns the part that is largest but for objects and programs. */
-static enum g2h_memory_part largest(const struct g2h_memory *memory)
+/* Puts which fields and variables point to mappings of a part. */
+static struct g2h_error *put_pointers(const struct report *report, enum g2h_memory_part part)
 {
-    int most = G2H_MEMORY_SLOTS;
-    for (int i = G2H_MEMORY_SLOTS; i < G2H_MEMORY_PARTS; i++)
-        if (parts[i].meaning && memory->parts[i] > memory->parts[most])
-            most = i;
-    return (enum g2h_memory_part)most;
+    _cleanup_(outside_places_deinit) struct outside_places places = {.count = 0};
+    struct page *page = report->page;
+    if (part != G2H_MEMORY_FILES && part != G2H_MEMORY_C)
+        return NULL;
+    TRY(outside_places_find(report->findings, part, &places));
+    page_open_list(page, "pointed_to_by");
+    for (size_t i = 0; i < places.count; i++) {
+        page_say(page, i == 0 ? "      pointed to by " : ", ");
+        page_open(page, NULL);
+        PAGE_PUT(page, "% (%)", page_made("place", &places.list[i].name),
+                 page_bytes("bytes", places.list[i].bytes));
+        page_close(page);
+    }
+    page_close(page);
+    page_say(page, places.count > 0 ? "\n" : "");
+    return NULL;
 }
 
 struct g2h_error *report_put_outside(const struct report *report, bool *ret)
 {
-    const struct g2h_memory *memory = report->memory;
+    const struct g2h_memory *memory = report->findings->memory;
     struct page *page = report->page;
+    enum g2h_memory_part part;
     *ret = false;
-    if (!is_resident_known(report) || report->base)
+    if (report->findings->base || !memory_is_outside(report->findings, &part))
         return NULL;
-    const enum g2h_memory_part part = largest(memory);
-    const uint64_t bytes = memory->parts[part],
-                   outside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
-    if (bytes < LEAST_OUTSIDE || percent(bytes, memory->resident) < LARGE_PART ||
-        percent(outside, memory->resident) < OUTSIDE_OF_RSS)
-        return NULL;
+    const uint64_t bytes = memory->parts[part];
     page_open(page, NULL);
     PAGE_PUT(page, "  1  %  % of RSS        %", page_wide(page_bytes("bytes", bytes), 9),
              page_wide(page_percent(bytes, memory->resident), 5),
@@ -242,7 +219,7 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     page_say(page, MEANING);
     page_wrap(page, parts[part].meaning, sizeof(MEANING) - 1);
     PAGE_DATA(page, page_words("part", parts[part].key), page_flag("is_outside", true));
-    TRY(report_put_pointers(report, part));
+    TRY(put_pointers(report, part));
     page_close(page);
     *ret = true;
     return NULL;

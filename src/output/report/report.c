@@ -9,7 +9,7 @@
 
 #include "base/scope.h"
 #include "base/workers.h"
-#include "output/report/waste.h"
+#include "output/report/sections.h"
 #include "output/sink.h"
 
 /* ---- the first lines ---- */
@@ -18,9 +18,9 @@
  * goroutines". */
 static void put_since(const struct report *report, bool is_other)
 {
-    const struct growth_totals *before = growth_totals(report->base);
-    const uint64_t objects = growth_count_held(report->view);
-    const int64_t bytes = (int64_t)(report->reachable - before->reachable);
+    const struct growth_totals *before = growth_totals(report->findings->base);
+    const uint64_t objects = growth_count_held(report->findings->view);
+    const int64_t bytes = (int64_t)(report->findings->reachable - before->reachable);
     struct page *page = report->page;
     page_open(page, "since");
     PAGE_PUT(page, is_other ? "since %, of another build: %" : "since %: %",
@@ -33,62 +33,57 @@ static void put_since(const struct report *report, bool is_other)
     }
     PAGE_PUT(page, ", % objects, % goroutines\n",
              page_change("objects", (int64_t)(objects - before->objects)),
-             page_change("goroutines",
-                         (int64_t)(g2h_view_goroutine_count(report->view) - before->goroutines)));
+             page_change("goroutines", (int64_t)(g2h_view_goroutine_count(report->findings->view) -
+                                                 before->goroutines)));
     page_close(page);
 }
 
 static void put_totals(const struct report *report, const struct g2h_output_options *options)
 {
     const char *name = options->source ? options->source : "";
-    const struct g2h_heap *heap = g2h_view_heap(report->view);
-    const struct g2h_view_account *account = g2h_view_account(report->view);
+    const struct g2h_heap *heap = g2h_view_heap(report->findings->view);
+    const struct g2h_view_account *account = g2h_view_account(report->findings->view);
     struct page *page = report->page;
     const char *version = g2h_heap_go_version(heap);
     page_open(page, "heap");
     PAGE_PUT(page, "%   %   % in % objects   % goroutines\n", page_words("source", name),
              page_words("go", *version ? version : "Go of an unknown version"),
-             page_bytes("bytes", report->total - account->stack_bytes),
+             page_bytes("bytes", report->findings->total - account->stack_bytes),
              page_count("objects", g2h_heap_object_count(heap) - account->left_out_objects),
-             page_count("goroutines", g2h_view_goroutine_count(report->view)));
-    PAGE_PUT(page, "  reachable %", page_bytes("reachable", report->reachable));
-    if (report_is_untouched(report->untouched, report->reachable))
-        PAGE_PUT(page, " (% not resident)", page_bytes(NULL, report->untouched));
-    PAGE_DATA(page, page_bytes("not_resident", report->untouched));
+             page_count("goroutines", g2h_view_goroutine_count(report->findings->view)));
+    PAGE_PUT(page, "  reachable %", page_bytes("reachable", report->findings->reachable));
+    if (report_is_untouched(report->findings->untouched, report->findings->reachable))
+        PAGE_PUT(page, " (% not resident)", page_bytes(NULL, report->findings->untouched));
+    PAGE_DATA(page, page_bytes("not_resident", report->findings->untouched));
     if (account->stack_bytes > 0)
         PAGE_PUT(page, " with % of stacks", page_bytes("stacks", account->stack_bytes));
-    PAGE_PUT(page, ", garbage %", page_bytes("garbage", report->garbage + account->left_out_bytes));
+    PAGE_PUT(page, ", garbage %",
+             page_bytes("garbage", report->findings->garbage + account->left_out_bytes));
     page_say(page, account->left_out_objects > 0 ? ", left out\n" : "\n");
     PAGE_DATA(page, page_flag("is_garbage_left_out", account->left_out_objects > 0));
     page_close(page);
     report_put_memory(report);
-    if (report->base)
+    if (report->findings->base)
         put_since(report, options->is_base_other);
 }
 
 /* ---- all of it ---- */
 
 struct work {
+    struct findings findings;
     struct report report;
     const struct g2h_output_options *options;
-    struct g2h_dominators *dominators; /* those of the report, if the caller has not given any */
-    struct waste waste;
 };
 
 static void work_deinit(struct work *work)
 {
-    merged_deinit(&work->report.merged);
-    allocated_deinit(&work->report.allocated);
-    stale_deinit(&work->report.stale);
-    g2h_windows_destroy(work->report.windows);
-    free(work->report.growth.data);
-    waste_deinit(&work->waste);
-    g2h_dominators_destroy(work->dominators);
+    findings_deinit(&work->findings);
 }
 
-static struct g2h_error *put_sections(struct report *report)
+static struct g2h_error *put_sections(struct work *work)
 {
-    TRY(allocated_find(&report->merged, &report->allocated));
+    const struct report *report = &work->report;
+    TRY(allocated_find(&work->findings.merged, &work->findings.allocated));
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
     TRY(report_put_classes(report));
@@ -99,44 +94,20 @@ static struct g2h_error *put_sections(struct report *report)
 static struct g2h_error *put_most(void *context)
 {
     struct work *work = context;
-    struct report *report = &work->report;
-    TRY(merged_make(report->view, report->dominators, report->threads, &report->merged));
-    const uint32_t garbage = report_find_kind(report, G2H_NODE_UNREACHABLE);
-    report->total = report_node(report, 0)->retained;
-    report->garbage = garbage == MERGED_NONE ? 0 : report_node(report, garbage)->retained;
-    report->reachable = report->total - report->garbage;
-    report->untouched = report_node(report, 0)->untouched -
-                        (garbage == MERGED_NONE ? 0 : report_node(report, garbage)->untouched);
-    if (report->base)
-        TRY(growth_find(report->base, &report->merged, &report->growth));
+    const struct report *report = &work->report;
+    TRY(findings_merge(&work->findings));
     page_open(report->page, NULL);
     PAGE_DATA(report->page, page_words("format", "go2heapsnapshot report"),
               page_count("version", REPORT_VERSION));
     put_totals(report, work->options);
     return work->options->path_to ? report_put_path(report, work->options->path_to)
-                                  : put_sections(report);
-}
-
-static struct g2h_error *find_dominators(void *context)
-{
-    struct work *work = context;
-    if (work->report.dominators)
-        return NULL;
-    TRY(g2h_view_dominators(work->report.view, &work->dominators));
-    work->report.dominators = work->dominators;
-    return NULL;
-}
-
-static struct g2h_error *find_texts(void *context)
-{
-    struct work *work = context;
-    return equals_read(work->report.view, &work->waste.texts);
+                                  : put_sections(work);
 }
 
 static struct g2h_error *find_waste(void *context)
 {
     struct work *work = context;
-    return waste_find(&work->report, &work->waste);
+    return waste_find(&work->findings, &work->findings.waste);
 }
 
 /* Puts the whole report. Much of the work runs on one thread only, so two steps run beside each
@@ -144,15 +115,13 @@ static struct g2h_error *find_waste(void *context)
 static struct g2h_error *put_all(struct work *work)
 {
     const struct report *report = &work->report;
-    const bool has_waste = g2h_view_is_typed(report->view) && !work->options->path_to;
+    const struct findings *findings = &work->findings;
+    const bool has_waste = g2h_view_is_typed(findings->view) && !work->options->path_to;
+    TRY(findings_begin(&work->findings, has_waste));
     if (has_waste) {
-        TRY(workers_beside(report->threads, find_dominators, find_texts, work));
-        TRY(g2h_windows_find(report->view, report->threads, &work->report.windows));
-        TRY(stale_find(report->view, report->dominators, report->windows, &work->report.stale));
-        TRY(workers_beside(report->threads, put_most, find_waste, work));
-        TRY(report_put_waste(report, &work->waste));
+        TRY(workers_beside(findings->threads, put_most, find_waste, work));
+        TRY(report_put_waste(report));
     } else {
-        TRY(find_dominators(work));
         TRY(put_most(work));
     }
     page_close(report->page);
@@ -177,13 +146,13 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
     _cleanup_(page_deinit) struct page page = {.is_json = options->json,
                                                .is_colored = options->color && !options->json};
     _cleanup_(work_deinit) struct work work = {
-        .report = {.view = view,
-                   .dominators = dominators,
-                   .page = &page,
-                   .base = options->base,
-                   .memory = options->memory,
-                   .threads = options->threads > 0 ? options->threads : workers_available()},
+        .findings = {.view = view,
+                     .dominators = dominators,
+                     .base = options->base,
+                     .memory = options->memory,
+                     .threads = options->threads > 0 ? options->threads : workers_available()},
         .options = options};
+    work.report = (struct report){.findings = &work.findings, .page = &page};
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;
     page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
     TRY(put_all(&work));

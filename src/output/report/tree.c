@@ -1,5 +1,6 @@
 /* tree: what holds what; see sections.h. */
 #include "base/scope.h"
+#include "findings/ranking.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
@@ -24,19 +25,19 @@ enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
 static struct page_field count_of(const struct report *report, uint32_t node)
 {
     const struct merged_node *of = report_node(report, node);
-    const int64_t grown = report->base ? report->growth.data[node].count : 0;
-    if (of->kind != MERGED_CLASS || (report->base ? grown == 0 : of->count < 2))
+    const int64_t grown = report->findings->base ? report->findings->growth.data[node].count : 0;
+    if (of->kind != MERGED_CLASS || (report->findings->base ? grown == 0 : of->count < 2))
         return page_words(NULL, "");
-    return report->base ? page_change(NULL, grown) : page_count(NULL, of->count);
+    return report->findings->base ? page_change(NULL, grown) : page_count(NULL, of->count);
 }
 
 /* Returns the bytes that a node retains or, with a base, by how much these have grown; a dash for a
  * node that as a whole has shrunk. */
 static struct page_field bytes_of(const struct report *report, uint32_t node)
 {
-    if (!report->base)
+    if (!report->findings->base)
         return page_bytes(NULL, report_node(report, node)->retained);
-    const int64_t grown = report->growth.data[node].retained;
+    const int64_t grown = report->findings->growth.data[node].retained;
     return grown < 0 ? page_words(NULL, "-") : page_bytes_change(NULL, grown);
 }
 
@@ -46,7 +47,8 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
     const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
                  columns = report->page->columns,
                  room = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
-    const uint64_t whole = report->base ? report->reachable : report->total;
+    const uint64_t whole =
+        report->findings->base ? report->findings->reachable : report->findings->total;
     struct page *page = report->page;
     PAGE_PUT(page, "  % % %", page_wide(bytes_of(report, node), OF_BYTES),
              page_wide(page_percent(of->retained, whole), OF_PERCENT - 2),
@@ -55,9 +57,10 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
     PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), room));
     PAGE_DATA(page, page_bytes("retained", of->retained), page_bytes("bytes", of->bytes),
               page_count("count", of->count));
-    if (report->base)
-        PAGE_DATA(page, page_bytes_change("retained_grown", report->growth.data[node].retained),
-                  page_change("count_grown", report->growth.data[node].count));
+    if (report->findings->base)
+        PAGE_DATA(page,
+                  page_bytes_change("retained_grown", report->findings->growth.data[node].retained),
+                  page_change("count_grown", report->findings->growth.data[node].count));
 }
 
 static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t depth)
@@ -67,10 +70,10 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
     struct g2h_error *error = NULL;
     for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE && !error;
          i = report_node(report, i)->sibling)
-        if (report_weight(report, i) >= tree->least &&
-            !vector_push(&children, ((struct ranked){report_weight(report, i), i})))
+        if (findings_weight(report->findings, i) >= tree->least &&
+            !vector_push(&children, ((struct ranked){findings_weight(report->findings, i), i})))
             error = &error_no_memory;
-    vector_sort(&children, report_compare_ranks);
+    ranking_sort(&children);
     for (size_t i = 0; !error && i < children.count && i < MOST_CHILDREN; i++) {
         if (tree->lines++ >= MOST_LINES)
             break;
@@ -88,7 +91,7 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
 
 static void put_head(const struct report *report)
 {
-    page_head(report->page, report->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
+    page_head(report->page, report->findings->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
     page_say(report->page,
              "   tree of dominators, from 2 %; what is of one class below one node is one line\n");
 }
@@ -96,11 +99,12 @@ static void put_head(const struct report *report)
 struct g2h_error *report_put_tree(const struct report *report)
 {
     enum { OF_ALL = 50, LEAST = 4096 };
-    const uint32_t gc_roots = report_find_kind(report, G2H_NODE_GC_ROOTS);
+    const uint32_t gc_roots = findings_find_kind(report->findings, G2H_NODE_GC_ROOTS);
     const uint32_t root = gc_roots == MERGED_NONE ? 0 : gc_roots;
-    const uint64_t least = report_weight(report, root) / OF_ALL;
-    struct tree tree = {.report = report, .least = report->base && least < LEAST ? LEAST : least};
-    if (report_weight(report, root) >= tree.least)
+    const uint64_t least = findings_weight(report->findings, root) / OF_ALL;
+    struct tree tree = {.report = report,
+                        .least = report->findings->base && least < LEAST ? LEAST : least};
+    if (findings_weight(report->findings, root) >= tree.least)
         put_head(report);
     page_open_list(report->page, "tree");
     TRY(put_below(&tree, root, 0));

@@ -1,285 +1,20 @@
-/* waste; see waste.h, and sections.h. */
-#include "output/report/waste.h"
-
-#include <stdlib.h>
-
+/* waste: memory that is of no use; see sections.h and findings/waste.h. */
 #include "base/scope.h"
-#include "base/workers.h"
+#include "output/report/sections.h"
 
-enum { OBJECTS = 1 << 16 /* in a task */ };
+enum { LONGEST = 60 /* characters of a text that are shown */ };
 
-/* ---- going over slices, strings and maps ---- */
-
-struct finder {
-    const struct report *report;
-    const struct g2h_capacities *capacities;
-    const struct layout *layout;
-    uint32_t places;
-    size_t tasks;              /* tasks over objects; one more task goes over variables */
-    open_slice_vector *slices; /* by task */
-    part_vector *parts;        /* by task */
-    struct waste_row **maps;   /* by worker, by place; NULL: the worker has met no map */
-    uint64_t *full;            /* a bit for each object that full slices are in */
-    uint64_t *used;            /* a bit for each text that substrings.c does not report */
-    uint32_t *windows;         /* by window: the lowest place of its slices, or PLACE_OF_LOCAL */
-};
-
-struct visit {
-    const struct finder *finder;
-    open_slice_vector *slices;
-    part_vector *parts;
-    struct waste_row **maps;
-};
-
-/* Notes the place of a slice whose array has a window. */
-static void note_window(const struct finder *finder, uint32_t array, uint32_t place)
+bool report_is_much(const struct report *report, uint64_t wasted)
 {
-    const uint32_t window = g2h_windows_of(finder->report->windows, array);
-    if (window == UINT32_MAX)
-        return;
-    uint32_t now = __atomic_load_n(&finder->windows[window], __ATOMIC_RELAXED);
-    while (now > place && !__atomic_compare_exchange_n(&finder->windows[window], &now, place, true,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
+    return wasted > 0 && wasted >= report->findings->reachable / 1000;
 }
 
-/* Returns whether a slice, string or map is in an object of which all counts as waste. */
-static bool is_stale(const struct report *report, const struct g2h_capacity *capacity)
+bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all)
 {
-    return capacity->object != UINT32_MAX &&
-           stale_has(&report->stale, report->view, capacity->object);
+    enum { LINES = 5 };
+    return wasted > 0 && (report->page->is_json ||
+                          (line < LINES && wasted >= all / 100 && report_is_much(report, wasted)));
 }
-
-static bool visit_slice(const struct visit *visit, const struct g2h_capacity *capacity)
-{
-    const struct report *report = visit->finder->report;
-    struct open_slice slice;
-    uint32_t object;
-    if (capacity->object != UINT32_MAX && g2h_view_is_garbage(report->view, capacity->object))
-        return true;
-    layout_see_slice(report, visit->finder->layout, capacity);
-    if (is_stale(report, capacity) ||
-        !g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object))
-        return true;
-    note_window(visit->finder, object, capacity->place);
-    if (capacity->used < capacity->all)
-        return !slices_locate(report, capacity, &slice) || vector_push(visit->slices, slice);
-    waste_set_bit(visit->finder->full, object);
-    return true;
-}
-
-static bool visit_string(const struct visit *visit, const struct g2h_capacity *capacity)
-{
-    const struct report *report = visit->finder->report;
-    return (capacity->object != UINT32_MAX &&
-            g2h_view_is_garbage(report->view, capacity->object)) ||
-           substrings_add(report, capacity, visit->parts, visit->finder->used);
-}
-
-/* Counts a map. If it has no entries, all that it retains is of no use, for all of that is its own
- * memory. */
-static void add_map(const struct report *report, uint32_t node, const struct g2h_capacity *capacity,
-                    struct waste_row *row)
-{
-    struct g2h_node read;
-    row->count++;
-    if (capacity->used > 0)
-        return;
-    g2h_view_brief(report->view, node, &read);
-    row->empty++;
-    row->empty_size += read.members > 0
-                           ? g2h_heap_object(g2h_view_heap(report->view), capacity->object).size
-                           : g2h_dominators_retained_size(report->dominators, node);
-}
-
-static bool visit_map(const struct visit *visit, const struct g2h_capacity *capacity)
-{
-    const struct report *report = visit->finder->report;
-    const uint32_t node = g2h_view_object(report->view, capacity->object);
-    if (g2h_view_is_garbage(report->view, capacity->object))
-        return true;
-    if (!*visit->maps)
-        *visit->maps = calloc(visit->finder->places, sizeof(**visit->maps));
-    if (!*visit->maps)
-        return false;
-    struct waste_row *row = &(*visit->maps)[capacity->place];
-    if (capacity->kind == G2H_CAPACITY_MAP) {
-        add_map(report, node, capacity, row);
-        return true;
-    }
-    row->used += capacity->used;
-    row->all += capacity->all;
-    row->wasted += (capacity->all - capacity->used) * capacity->size;
-    row->bytes += g2h_heap_object(g2h_view_heap(report->view), capacity->object).size;
-    return true;
-}
-
-static bool visit_one(void *context, const struct g2h_capacity *capacity)
-{
-    const struct visit *visit = context;
-    if (capacity->kind == G2H_CAPACITY_SLICE)
-        return visit_slice(visit, capacity);
-    if (is_stale(visit->finder->report, capacity))
-        return true;
-    return capacity->kind == G2H_CAPACITY_STRING ? visit_string(visit, capacity)
-                                                 : visit_map(visit, capacity);
-}
-
-static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
-{
-    const struct finder *finder = context;
-    const uint32_t first = (uint32_t)task * OBJECTS;
-    struct visit visit = {finder, &finder->slices[task], &finder->parts[task],
-                          &finder->maps[worker]};
-    const bool good =
-        task == finder->tasks
-            ? g2h_capacities_of_variables(finder->capacities, visit_one, &visit)
-            : g2h_capacities_of_objects(finder->capacities, first,
-                                        first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
-                                        visit_one, &visit);
-    return good ? NULL : &error_no_memory;
-}
-
-/* ---- sums ---- */
-
-static void add_row(struct waste_row *to, const struct waste_row *row)
-{
-    to->wasted += row->wasted;
-    to->count += row->count;
-    to->bytes += row->bytes;
-    to->used += row->used;
-    to->all += row->all;
-    to->elements += row->elements;
-    to->outside += row->outside;
-    to->empty += row->empty;
-    to->empty_size += row->empty_size;
-}
-
-struct waste_row *waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place,
-                            uint64_t wasted, uint64_t bytes)
-{
-    uint32_t index = (uint32_t)rows->list.count;
-    if (!map_put(by_place, place, index, &index) ||
-        (index == rows->list.count &&
-         !vector_push(&rows->list, ((struct waste_row){.place = place}))))
-        return NULL;
-    struct waste_row *row = &rows->list.data[index];
-    row->count++;
-    row->wasted += wasted;
-    row->bytes += bytes;
-    return row;
-}
-
-static struct g2h_error *sum_maps(const struct finder *finder, struct waste_rows *ret)
-{
-    for (uint32_t i = 0; i < finder->places; i++) {
-        struct waste_row row = {.place = i};
-        for (unsigned j = 0; j < finder->report->threads; j++)
-            if (finder->maps[j])
-                add_row(&row, &finder->maps[j][i]);
-        if (row.count > 0 || row.all > 0)
-            TRY_MEMORY(vector_push(&ret->list, row));
-    }
-    return NULL;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const struct waste_row *one = a, *other = b;
-    if (one->wasted != other->wasted)
-        return one->wasted > other->wasted ? -1 : 1;
-    return one->place < other->place ? -1 : one->place > other->place;
-}
-
-static void finish(struct waste_rows *rows)
-{
-    for (size_t i = 0; i < rows->list.count; i++)
-        add_row(&rows->sums, &rows->list.data[i]);
-    vector_sort(&rows->list, compare);
-}
-
-static void finder_deinit(struct finder *finder)
-{
-    for (size_t i = 0; finder->slices && i <= finder->tasks; i++)
-        free(finder->slices[i].data);
-    for (size_t i = 0; finder->parts && i <= finder->tasks; i++)
-        free(finder->parts[i].data);
-    for (unsigned i = 0; finder->maps && i < finder->report->threads; i++)
-        free(finder->maps[i]);
-    free(finder->slices);
-    free(finder->parts);
-    free(finder->maps);
-    free(finder->full);
-    free(finder->used);
-    free(finder->windows);
-}
-
-/* Sums up substrings, except those of texts that a slice is in or that are reported as equal ones.
- */
-static struct g2h_error *sum_substrings(const struct finder *finder, const struct equals *texts,
-                                        struct waste_rows *ret)
-{
-    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(finder->report->view));
-    for (size_t i = 0; i <= objects / 64; i++)
-        finder->used[i] |= finder->full[i] | texts->objects[i];
-    for (size_t i = 0; i <= finder->tasks; i++)
-        for (size_t j = 0; j < finder->slices[i].count; j++)
-            waste_set_bit(finder->used, finder->slices[i].data[j].array);
-    return substrings_sum(finder->report, finder->parts, finder->tasks + 1, finder->used, ret);
-}
-
-struct g2h_error *waste_find(const struct report *report, struct waste *ret)
-{
-    TRY(g2h_capacities_create(report->view, &ret->capacities));
-    _cleanup_(finder_deinit) struct finder finder = {
-        .report = report,
-        .capacities = ret->capacities,
-        .layout = &ret->layout,
-        .places = g2h_capacities_place_count(ret->capacities),
-        .tasks = g2h_heap_object_count(g2h_view_heap(report->view)) / OBJECTS + 1};
-    TRY(layout_init(report, &ret->layout));
-    TRY(fragmentation_find(report, &ret->fragmentation));
-    TRY(equals_find(report, &ret->texts));
-    if (finder.places == 0)
-        return layout_find(report, &ret->layout);
-    finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
-    finder.parts = calloc(finder.tasks + 1, sizeof(*finder.parts));
-    finder.maps = calloc(report->threads, sizeof(*finder.maps));
-    finder.full = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.full));
-    finder.used = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.used));
-    const uint32_t windows = g2h_windows_count(report->windows);
-    finder.windows = malloc((windows + 1) * sizeof(*finder.windows));
-    TRY_MEMORY(finder.slices && finder.parts && finder.maps && finder.full && finder.used &&
-               finder.windows);
-    for (uint32_t i = 0; i < windows; i++)
-        finder.windows[i] = PLACE_OF_LOCAL;
-    TRY(workers_run(report->threads, finder.tasks + 1, find_task, &finder));
-    TRY(layout_find(report, &ret->layout));
-    TRY(slices_sum(report, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
-                   finder.windows, &ret->slices));
-    TRY(slices_sum_stale(report, finder.windows, &ret->stale));
-    TRY(sum_maps(&finder, &ret->maps));
-    TRY(sum_substrings(&finder, &ret->texts, &ret->substrings));
-    finish(&ret->slices);
-    finish(&ret->stale);
-    finish(&ret->maps);
-    finish(&ret->substrings);
-    return NULL;
-}
-
-void waste_deinit(struct waste *waste)
-{
-    equals_deinit(&waste->texts);
-    fragmentation_deinit(&waste->fragmentation);
-    layout_deinit(&waste->layout);
-    g2h_capacities_destroy(waste->capacities);
-    free(waste->slices.list.data);
-    free(waste->stale.list.data);
-    free(waste->maps.list.data);
-    free(waste->substrings.list.data);
-}
-
-/* ---- as text ---- */
 
 /* Returns the name of a place; of PLACE_OF_LOCAL, that it is a variable of a function. */
 static struct page_field name_place(const struct g2h_capacities *capacities, uint32_t place,
@@ -309,14 +44,14 @@ static void put_each(struct page *page, const struct waste_row *row)
         PAGE_DATA(page, page_bytes("outside", row->outside), page_bytes("used", row->elements));
 }
 
-void waste_put_places(const struct report *report, const struct g2h_capacities *capacities,
-                      struct g2h_text *name, const struct waste_rows *rows, const char *counted)
+static void put_places(const struct report *report, const struct g2h_capacities *capacities,
+                       struct g2h_text *name, const struct waste_rows *rows, const char *counted)
 {
     struct page *page = report->page;
     page_open_list(page, "places");
     for (size_t i = 0; i < rows->list.count; i++) {
         const struct waste_row *row = &rows->list.data[i];
-        if (!waste_is_shown(report, i, row->wasted, rows->sums.wasted))
+        if (!report_is_shown(report, i, row->wasted, rows->sums.wasted))
             break;
         const struct page_field place = name_place(capacities, row->place, name);
         page_open(page, NULL);
@@ -337,12 +72,12 @@ static void put_slices(const struct report *report, const struct g2h_capacities 
     page_open(page, "slices");
     const bool is_cut = slices->sums.outside > slices->sums.wasted / 2;
     PAGE_PUT(page,
-             !waste_is_much(report, slices->sums.wasted) ? NULL
+             !report_is_much(report, slices->sums.wasted) ? NULL
              : is_cut ? "  slices   % outside of what slices use, in % arrays of %\n"
                       : "  slices   % beyond their length, in % arrays of %\n",
              page_bytes("wasted", slices->sums.wasted), page_count("arrays", slices->sums.count),
              page_bytes("bytes", slices->sums.bytes));
-    waste_put_places(report, capacities, name, slices, "arrays");
+    put_places(report, capacities, name, slices, "arrays");
     page_close(page);
 }
 
@@ -355,11 +90,11 @@ static void put_stale(const struct report *report, const struct g2h_capacities *
     page_open(page, "stale");
     PAGE_PUT(
         page,
-        waste_is_much(report, stale->sums.wasted)
+        report_is_much(report, stale->sums.wasted)
             ? "  stale    % only in slots that no slice uses, in % objects and what they retain\n"
             : NULL,
         page_bytes("wasted", stale->sums.wasted), page_count("objects", stale->sums.count));
-    waste_put_places(report, capacities, name, stale, "objects");
+    put_places(report, capacities, name, stale, "objects");
     page_close(page);
 }
 
@@ -385,7 +120,7 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
 {
     struct page *page = report->page;
     const struct waste_row *sums = &maps->sums;
-    const bool is_much = waste_is_much(report, sums->wasted + sums->empty_size);
+    const bool is_much = report_is_much(report, sums->wasted + sums->empty_size);
     if (maps->list.count == 0)
         return;
     page_open(page, "maps");
@@ -399,7 +134,7 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
     page_open_list(page, "types");
     for (size_t i = 0; i < maps->list.count; i++) {
         const struct waste_row *row = &maps->list.data[i];
-        if (!report->page->is_json && !waste_is_shown(report, i, row->wasted, sums->wasted))
+        if (!report->page->is_json && !report_is_shown(report, i, row->wasted, sums->wasted))
             break;
         g2h_capacities_place(capacities, row->place, name);
         put_map(report, row, name);
@@ -408,23 +143,74 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
     page_close(page);
 }
 
-struct g2h_error *report_put_waste(const struct report *report, const struct waste *waste)
+static void put_substrings(const struct report *report, const struct g2h_capacities *capacities,
+                           struct g2h_text *name, const struct waste_rows *rows)
 {
+    struct page *page = report->page;
+    if (rows->list.count == 0)
+        return;
+    page_open(page, "substrings");
+    PAGE_PUT(page,
+             report_is_much(report, rows->sums.wasted)
+                 ? "  strings  % beyond the part in use, in % texts of %\n"
+                 : NULL,
+             page_bytes("wasted", rows->sums.wasted), page_count("texts", rows->sums.count),
+             page_bytes("bytes", rows->sums.bytes));
+    put_places(report, capacities, name, rows, "texts");
+    page_close(page);
+}
+
+/* Puts a text: "48.0 kB    2,001 × "Go-http-client/1.1"" */
+static void put_text(const struct report *report, struct g2h_text *text, const struct equal *equal)
+{
+    size_t size;
+    const char *data = g2h_view_text(report->findings->view, equal->node, text, &size);
+    page_open(report->page, NULL);
+    PAGE_PUT(report->page, "  %% × \"%\"\n", page_wide(page_bytes("wasted", equal_waste(equal)), 9),
+             page_wide(page_count("count", equal->count), 9),
+             page_clipped(page_text("text", data, size), LONGEST));
+    page_close(report->page);
+}
+
+static void put_equals(const struct report *report, struct g2h_text *text,
+                       const struct equals *equals)
+{
+    struct page *page = report->page;
+    if (equals->count == 0)
+        return;
+    page_open(page, "strings");
+    PAGE_PUT(page,
+             report_is_much(report, equals->wasted)
+                 ? "  strings  % in equal ones: % of % differ, of %\n"
+                 : NULL,
+             page_bytes("wasted", equals->wasted), page_count("different", equals->different),
+             page_count("count", equals->count), page_bytes("bytes", equals->bytes));
+    page_open_list(page, "texts");
+    for (size_t i = 0; i < equals->list.count; i++) {
+        if (!report_is_shown(report, i, equal_waste(&equals->list.data[i]), equals->wasted))
+            break;
+        put_text(report, text, &equals->list.data[i]);
+    }
+    page_close(page);
+    page_close(page);
+}
+
+struct g2h_error *report_put_waste(const struct report *report)
+{
+    const struct waste *waste = &report->findings->waste;
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
-    const uint64_t wasted = waste->slices.sums.wasted + waste->stale.sums.wasted +
-                            waste->maps.sums.wasted + waste->substrings.sums.wasted +
-                            waste->texts.wasted;
+    const uint64_t wasted = waste_all(waste);
     page_open(report->page, "waste");
     page_head(report->page, "WASTE");
     PAGE_PUT(report->page, "   %, % of what is reachable\n", page_bytes("wasted", wasted),
-             page_tenths(page_percent(wasted, report->reachable)));
+             page_tenths(page_percent(wasted, report->findings->reachable)));
     put_stale(report, waste->capacities, &text, &waste->stale);
     put_slices(report, waste->capacities, &text, &waste->slices);
     put_maps(report, waste->capacities, &text, &waste->maps);
-    substrings_put(report, waste->capacities, &text, &waste->substrings);
-    equals_put(report, &text, &waste->texts);
-    fragmentation_put(report, &waste->fragmentation);
-    layout_put(report, &waste->layout);
+    put_substrings(report, waste->capacities, &text, &waste->substrings);
+    put_equals(report, &text, &waste->texts);
+    report_put_fragmentation(report, &waste->fragmentation);
+    report_put_layout(report, &waste->layout);
     page_close(report->page);
     TRY_MEMORY(!text.failed);
     return NULL;

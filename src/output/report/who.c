@@ -1,15 +1,131 @@
 /* who: the suspects as text; see sections.h. */
-#include <inttypes.h>
+#include "findings/who.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
-#include "output/report/allocated.h"
-#include "output/report/example.h"
+#include "findings/deferred.h"
+#include "findings/goroutines.h"
+#include "findings/keys.h"
+#include "findings/stale_part.h"
+#include "findings/way.h"
 #include "output/report/sections.h"
-#include "output/report/suspects.h"
-#include "output/report/way.h"
 
 enum { MOST_SUSPECTS = 3, MOST_PARTS = 4 /* parts that "each" of a suspect lists */ };
+
+static void free_deferred(deferred_vector *list)
+{
+    free(list->data);
+}
+
+/* Puts what deferred calls hold, by class. */
+static struct g2h_error *put_deferred(const struct report *report, uint32_t calls)
+{
+    enum { MOST = 6 };
+    _cleanup_(free_deferred) deferred_vector list = {0};
+    const uint64_t least = report_node(report, calls)->retained / 50;
+    struct page *page = report->page;
+    TRY(deferred_find(report->findings, calls, &list));
+    page_open_list(page, "hold");
+    for (size_t i = 0; i < list.count && i < MOST; i++) {
+        const struct deferred_held *held = &list.data[i];
+        if (held->retained < least)
+            break;
+        page_open(page, NULL);
+        page_say(page, i == 0 ? "      hold        " : ", ");
+        PAGE_PUT(page, "% % %", page_count("count", held->count),
+                 report_name(report, "class", held->node), page_bytes("retained", held->retained));
+        page_close(page);
+    }
+    page_close(page);
+    if (list.count > 0)
+        page_say(page, "\n");
+    return NULL;
+}
+
+static struct g2h_error *put_keys(const struct report *report, uint32_t item)
+{
+    enum { BESIDE = 26 /* characters of a line that are not of the key */ };
+    _cleanup_(held_keys_deinit) struct held_keys keys = {.count = 0};
+    struct page *page = report->page;
+    TRY(keys_find(report->findings, item, &keys));
+    if (keys.count == 0)
+        return NULL;
+    page_open_list(page, "keys");
+    for (size_t i = 0; i < keys.count; i++) {
+        const uint64_t retained = keys.list[i].retained;
+        page_open(page, NULL);
+        page_say(page, i == 0 ? "      by key      " : "                  ");
+        PAGE_PUT(page, "% %\n",
+                 page_clipped(page_made("key", &keys.list[i].path), page->columns - BESIDE),
+                 page_percent(retained, keys.retained));
+        PAGE_DATA(page, page_bytes("retained", retained));
+        page_close(page);
+    }
+    page_close(page);
+    return NULL;
+}
+
+/* Puts how many frames a goroutine, a node of the view, has on its stack, and which function has
+ * most of them; nothing if they are few. */
+static struct g2h_error *put_frames(const struct report *report, uint32_t goroutine)
+{
+    enum { DEEP = 100 }; /* frames from which on a stack is worth a word */
+    struct goroutine_frames frames;
+    struct page *page = report->page;
+    TRY(goroutines_find_frames(report->findings, goroutine, &frames));
+    if (frames.count < DEEP)
+        return NULL;
+    page_open(page, "frames");
+    PAGE_PUT(page, "      frames      %, % of them of %\n", page_count("count", frames.count),
+             page_count("most", frames.most),
+             page_text("function", frames.function, frames.function_size));
+    page_close(page);
+    return NULL;
+}
+
+/* Puts which slices leave out what was found, and how long the one is that is named. */
+static struct g2h_error *put_slices(const struct report *report, const struct stale_part *found)
+{
+    _cleanup_(text_deinit) struct text way = {0};
+    struct page *page = report->page;
+    uint32_t end;
+    const struct stale_array *array = &report->findings->stale.arrays.data[found->most];
+    TRY(way_append(report->findings, array->node, &way, &end));
+    TRY_MEMORY(!way.failed);
+    page_say(page, found->before == 0   ? "beyond the length of "
+                   : found->beyond == 0 ? "before the start of "
+                                        : "beyond the length or before the start of ");
+    if (found->arrays > 1)
+        PAGE_PUT(page, "% slices, such as ", page_count(NULL, found->arrays));
+    PAGE_PUT(page, way.size > 0 ? "%" : "a slice",
+             page_clipped(page_made("of", &way), 2 * page->columns));
+    PAGE_PUT(page, " (length %)\n", page_count("length", found->length));
+    PAGE_DATA(page, page_count("beyond", found->beyond), page_count("before", found->before),
+              page_count("slices", found->arrays));
+    return NULL;
+}
+
+/* Puts how many objects of a suspect, or of those that it holds, lie in slots that no slice uses,
+ * and in which slices' arrays. */
+static struct g2h_error *put_stale(const struct report *report, const struct suspect *suspect)
+{
+    struct stale_part found;
+    TRY(stale_find_part(report->findings, suspect->item, suspect->count, &found));
+    if (found.arrays == 0)
+        return NULL;
+    const struct page_field count = page_count("count", found.beyond + found.before);
+    page_open(report->page, "stale");
+    if (found.is_of_items)
+        PAGE_PUT(report->page, "      stale       % of them ", count);
+    else
+        PAGE_PUT(report->page, "      stale       %: % objects ",
+                 page_bytes("retained", found.retained), count);
+    TRY(put_slices(report, &found));
+    page_close(report->page);
+    return NULL;
+}
 
 /* Puts the size of one object and its parts: "320 B = 24 B + main.Session 152 B + chan *main.Bid
  * 144 B". */
@@ -18,10 +134,10 @@ static struct g2h_error *put_each(const struct report *report, const struct susp
     const struct merged_node *node = report_node(report, suspect->item);
     const bool is_tree = suspect->count != node->count; /* parts of these are parts of others */
     struct page *page = report->page;
-    _cleanup_(report_free_ranking) ranking parts = {0};
+    _cleanup_(ranking_deinit) ranking parts = {0};
     if (suspect->count < 2)
         return NULL;
-    TRY(report_rank_children(report, suspect->item, &parts));
+    TRY(ranking_of_children(report->findings, suspect->item, &parts));
     page_open(page, "each");
     PAGE_PUT(page, "      each        %", page_bytes("retained", node->retained / suspect->count));
     if (suspect->own < node->retained)
@@ -43,45 +159,11 @@ static struct g2h_error *put_each(const struct report *report, const struct susp
     return NULL;
 }
 
-/* Returns the node of merged that names those who hold an item together, or MERGED_NONE if the item
- * is not below such a node. */
-static uint32_t sharers_of(const struct report *report, uint32_t item)
-{
-    uint32_t variable = MERGED_NONE;
-    for (uint32_t i = item; i != MERGED_NONE; i = report_node(report, i)->parent) {
-        if (report_node(report, i)->kind == MERGED_VARIABLE)
-            variable = i;
-        if (report_is_kind(report, i, G2H_NODE_SEVERAL))
-            return variable;
-    }
-    return MERGED_NONE;
-}
-
-/* Appends what a holder is called: the way to it, or else its own name, and its address if it has
- * one. */
-static struct g2h_error *append_holder(const struct report *report, uint32_t holder,
-                                       struct text *text)
-{
-    struct g2h_node node;
-    uint32_t end;
-    size_t size;
-    TRY(way_append(report, holder, text, &end));
-    if (text->size > 0 && end == holder)
-        return NULL;
-    g2h_view_brief(report->view, holder, &node);
-    const char *name = g2h_view_name(report->view, node.name, &size);
-    text->size = 0;
-    text_append(text, name, size);
-    if (node.object != UINT32_MAX)
-        text_printf(text, " at 0x%" PRIx64, node.address);
-    return NULL;
-}
-
 /* Puts the address of an object, for machines. A node that is no object has none. */
 static void put_address(const struct report *report, uint32_t number)
 {
     struct g2h_node node;
-    g2h_view_brief(report->view, number, &node);
+    g2h_view_brief(report->findings->view, number, &node);
     if (node.object != UINT32_MAX)
         PAGE_DATA(report->page, page_address("address", node.address));
 }
@@ -95,15 +177,14 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     struct page *page = report->page;
     if (example->most == UINT32_MAX)
         return NULL;
-    TRY(append_holder(report, example->most, &way));
+    TRY(who_append_holder(report->findings, example->most, &way));
     TRY_MEMORY(!way.failed);
     page_open(page, "most");
     PAGE_PUT(page, "      mostly      % alone has ",
              page_clipped(page_made("held_by", &way), 2 * page->columns));
     if (example->count > 1)
         PAGE_PUT(page, "% of the %, ", page_count("count", example->count),
-                 page_count(NULL, suspect->is_goroutines ? report_members(report, suspect->item)
-                                                         : suspect->count));
+                 page_count(NULL, who_count(report->findings, suspect)));
     else
         PAGE_DATA(page, page_count("count", example->count));
     PAGE_PUT(page, "% (%)\n", page_bytes("retained", example->retained),
@@ -118,26 +199,14 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
  * those of some of them. */
 static void put_timers(const struct report *report, const struct suspect *suspect)
 {
-    const struct merged *merged = &report->merged;
-    const struct merged_node *item = report_node(report, suspect->item);
-    uint64_t count = 0, retained = 0, heaps = 0;
-    if (report->base || !suspects_are_timers(merged, suspect->holder))
-        return;
-    for (uint32_t i = 0; i < merged->nodes.count; i++) {
-        const struct merged_node *node = report_node(report, i);
-        if (node->kind != item->kind || node->name != item->name ||
-            !suspects_are_timers(merged, node->parent))
-            continue;
-        count += node->count;
-        retained += node->retained;
-        heaps += report_node(report, node->parent)->count;
-    }
-    if (count == item->count)
+    struct who_timers all;
+    if (!who_are_timers(report->findings, suspect, &all))
         return;
     page_open(report->page, "timers");
     PAGE_PUT(report->page, "      in all      % of these, % (%), in % heaps, one per processor\n",
-             page_count("count", count), page_bytes("retained", retained),
-             page_percent(retained, report->reachable), page_count("heaps", heaps));
+             page_count("count", all.count), page_bytes("retained", all.retained),
+             page_percent(all.retained, report->findings->reachable),
+             page_count("heaps", all.heaps));
     page_close(report->page);
 }
 
@@ -146,9 +215,9 @@ static struct g2h_error *put_holders(const struct report *report, const struct s
     _cleanup_(text_deinit) struct text way = {0};
     struct example example;
     uint32_t end;
-    const uint32_t sharers = sharers_of(report, suspect->item);
-    TRY(example_find(report, suspect->item, &example));
-    TRY(way_append(report, example.node, &way, &end));
+    const uint32_t sharers = who_shares(report->findings, suspect->item);
+    TRY(example_find(report->findings, suspect->item, &example));
+    TRY(way_append(report->findings, example.node, &way, &end));
     TRY_MEMORY(!way.failed);
     if (way.size > 0)
         PAGE_PUT(report->page, "      held by     %\n",
@@ -157,7 +226,7 @@ static struct g2h_error *put_holders(const struct report *report, const struct s
     TRY(report_put_finalized(report, end, "      "));
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
-    return suspects_are_timers(&report->merged, suspect->holder)
+    return suspects_are_timers(&report->findings->merged, suspect->holder)
                ? NULL
                : put_most(report, suspect, &example);
 }
@@ -165,9 +234,10 @@ static struct g2h_error *put_holders(const struct report *report, const struct s
 static struct g2h_error *put_allocator(const struct report *report, uint32_t item)
 {
     struct allocator allocator;
-    if (!allocated_by(&report->allocated, report_node(report, item)->name, item, &allocator))
+    if (!allocated_by(&report->findings->allocated, report_node(report, item)->name, item,
+                      &allocator))
         return NULL;
-    return allocated_put(report->page, &allocator, true);
+    return report_put_allocator(report, &allocator, true);
 }
 
 /* Puts a line with the name of an edge's target, see report_append_target(), and nothing if there
@@ -178,28 +248,12 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
 {
     _cleanup_(text_deinit) struct text text = {0};
     struct g2h_edges *edges;
-    TRY(g2h_edges_create(report->view, &edges));
-    report_append_target(report, edges, node, label, kind, &text);
+    TRY(g2h_edges_create(report->findings->view, &edges));
+    findings_append_target(report->findings, edges, node, label, kind, &text);
     g2h_edges_destroy(edges);
     TRY_MEMORY(!text.failed);
     if (text.size > 0)
         PAGE_PUT(report->page, template, page_made(key, &text));
-    return NULL;
-}
-
-/* Adds the variables below a node, those that retain most first. */
-static struct g2h_error *rank_variables(const struct report *report, uint32_t below, ranking *ret)
-{
-    const size_t count = report->merged.nodes.count;
-    _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
-    TRY_MEMORY(is_below);
-    merged_mark_below(&report->merged, below, is_below);
-    for (uint32_t i = below + 1; i < count; i++) {
-        const struct merged_node *node = report_node(report, i);
-        if (is_below[i] && node->kind == MERGED_VARIABLE)
-            TRY_MEMORY(vector_push(ret, ((struct ranked){node->retained, i})));
-    }
-    vector_sort(ret, report_compare_ranks);
     return NULL;
 }
 
@@ -218,9 +272,9 @@ static void put_local(const struct report *report, uint32_t node, uint64_t each,
 
 static struct g2h_error *put_locals(const struct report *report, uint32_t place)
 {
-    _cleanup_(report_free_ranking) ranking locals = {0};
-    TRY(rank_variables(report, place, &locals));
-    const uint64_t goroutines = report_members(report, place),
+    _cleanup_(ranking_deinit) ranking locals = {0};
+    TRY(who_find_variables(report->findings, place, &locals));
+    const uint64_t goroutines = findings_members(report->findings, place),
                    many = goroutines > 0 ? goroutines : 1;
     page_open_list(report->page, "hold");
     for (size_t i = 0; i < locals.count && i < 2; i++) {
@@ -237,14 +291,8 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place)
 /* Puts how large the stacks of goroutines are. */
 static void put_stacks(const struct report *report, uint32_t place)
 {
-    const uint64_t goroutines = report_members(report, place);
-    uint64_t bytes = 0;
-    for (uint32_t i = report_node(report, place)->child; i != MERGED_NONE;
-         i = report_node(report, i)->sibling)
-        for (uint32_t j = report_node(report, i)->child; j != MERGED_NONE;
-             j = report_node(report, j)->sibling)
-            bytes +=
-                report_is_kind(report, j, G2H_NODE_STACK) ? report_node(report, j)->retained : 0;
+    const uint64_t goroutines = findings_members(report->findings, place),
+                   bytes = goroutines_stack_bytes(report->findings, place);
     const uint64_t retained = report_node(report, place)->retained;
     if (bytes > 0 && goroutines > 0)
         PAGE_PUT(report->page,
@@ -257,7 +305,7 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report,
 {
     const uint32_t place = suspect->item;
     struct example example;
-    TRY(example_find(report, place, &example));
+    TRY(example_find(report->findings, place, &example));
     const uint32_t goroutine = example.node;
     TRY(put_target(report, "      wait on     %\n", "wait_on", goroutine, "waiting on",
                    G2H_NODE_ROOT));
@@ -265,7 +313,7 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report,
                    G2H_NODE_CREATION_SITE));
     TRY(put_locals(report, place));
     put_stacks(report, place);
-    TRY(report_put_frames(report, goroutine));
+    TRY(put_frames(report, goroutine));
     return put_most(report, suspect, &example);
 }
 
@@ -275,53 +323,33 @@ static struct g2h_error *put_stack_suspect(const struct report *report, uint32_t
     const uint32_t goroutine = report_node(report, report_node(report, stack)->parent)->example;
     TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
                    G2H_NODE_CREATION_SITE));
-    return report_put_frames(report, goroutine);
+    return put_frames(report, goroutine);
 }
 
 /* Puts how many of the objects of class runtime.g belong to goroutines that have ended, if most of
  * them do: what those of others hold, like labels of the profiler, is in use. */
 static struct g2h_error *put_ended(const struct report *report, uint32_t item)
 {
-    static const char g[] = "runtime.g";
-    struct ended ended;
-    size_t size;
-    const char *name = merged_name(&report->merged, item, &size);
-    if (size != sizeof(g) - 1 || memcmp(name, g, size) != 0)
-        return NULL;
-    TRY(report_find_ended(report, &ended));
-    if (ended.count < (report_node(report, item)->count + 1) / 2)
+    uint64_t ended;
+    TRY(who_find_ended(report->findings, item, &ended));
+    if (ended == 0)
         return NULL;
     PAGE_PUT(
         report->page,
         "      meaning     % goroutines have ended: a burst is over, the runtime keeps this for "
         "reuse\n",
-        page_count("ended", ended.count));
+        page_count("ended", ended));
     return NULL;
-}
-
-/* Returns whether a suspect is a group of goroutines or of deferred calls. */
-static bool is_group(const struct suspect *suspect)
-{
-    return suspect->is_goroutines || suspect->is_deferred;
-}
-
-/* Returns by how many objects, goroutines or calls a suspect has grown. */
-static int64_t count_grown(const struct report *report, const struct suspect *suspect)
-{
-    return is_group(suspect) ? report_members_grown(report, suspect->item)
-                             : (int64_t)suspect->grown;
 }
 
 /* Puts what a suspect is: "2,000 main.Watcher", or "+1,600 main.Watcher, now 2,000". */
 static void put_item(const struct report *report, const struct suspect *suspect)
 {
     const struct page_field name = page_strong(report_name(report, "item", suspect->item)),
-                            count = page_count("count", is_group(suspect)
-                                                            ? report_members(report, suspect->item)
-                                                            : suspect->count);
-    if (report->base)
+                            count = page_count("count", who_count(report->findings, suspect));
+    if (report->findings->base)
         PAGE_PUT(report->page, "% %, now %",
-                 page_change("count_grown", count_grown(report, suspect)), name, count);
+                 page_change("count_grown", who_grown(report->findings, suspect)), name, count);
     else
         PAGE_PUT(report->page, "% %", count, name);
     PAGE_DATA(report->page, page_flag("is_goroutines", suspect->is_goroutines),
@@ -351,7 +379,7 @@ static void put_holder(const struct report *report, uint32_t node)
     else
         PAGE_PUT(report->page, ", in %", report_name(report, "class", node),
                  page_count("count", holder->count));
-    if (suspects_are_timers(&report->merged, node))
+    if (suspects_are_timers(&report->findings->merged, node))
         page_say(report->page, ", the runtime's timers");
     page_close(report->page);
 }
@@ -361,11 +389,11 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
 {
     struct page *page = report->page;
     const struct page_field bytes =
-        report->base ? page_bytes_change("retained_grown", (int64_t)suspect->bytes)
-                     : page_bytes("retained", suspect->bytes);
+        report->findings->base ? page_bytes_change("retained_grown", (int64_t)suspect->bytes)
+                               : page_bytes("retained", suspect->bytes);
     PAGE_PUT(page, "  %  %  % of the heap   ", page_count(NULL, number), page_wide(bytes, 9),
-             page_wide(page_percent(suspect->bytes, report->reachable), 5));
-    if (report->base)
+             page_wide(page_percent(suspect->bytes, report->findings->reachable), 5));
+    if (report->findings->base)
         PAGE_DATA(page, page_bytes("retained", report_node(report, suspect->item)->retained));
     put_item(report, suspect);
     put_resident(report, suspect);
@@ -375,15 +403,15 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
     if (suspect->is_goroutines)
         return put_goroutines_suspect(report, suspect);
     if (suspect->is_deferred)
-        return report_put_deferred(report, suspect->item);
-    if (report_is_kind(report, suspect->item, G2H_NODE_STACK))
+        return put_deferred(report, suspect->item);
+    if (findings_is_kind(report->findings, suspect->item, G2H_NODE_STACK))
         return put_stack_suspect(report, suspect->item);
     put_timers(report, suspect);
     TRY(put_ended(report, suspect->item));
     TRY(put_each(report, suspect));
-    TRY(report_put_keys(report, suspect->item));
+    TRY(put_keys(report, suspect->item));
     TRY(put_holders(report, suspect));
-    TRY(report_put_stale(report, suspect->item, suspect->count));
+    TRY(put_stale(report, suspect));
     return put_allocator(report, suspect->item);
 }
 
@@ -400,12 +428,13 @@ static struct g2h_error *put_suspects(const struct report *report, const suspect
     }
     page_close(page);
     if (suspects->count == 0 && !is_outside)
-        page_say(page, report->base ? "  Nothing grew by much.\n"
-                                    : "  Nothing that holds 5 % of the heap stands out.\n");
+        page_say(page, report->findings->base
+                           ? "  Nothing grew by much.\n"
+                           : "  Nothing that holds 5 % of the heap stands out.\n");
     if (suspects->count > MOST_SUSPECTS)
         PAGE_PUT(page,
-                 report->base ? "     % more grew by much\n"
-                              : "     % more of % and above: see the tree below\n",
+                 report->findings->base ? "     % more grew by much\n"
+                                        : "     % more of % and above: see the tree below\n",
                  page_count("more_suspects", suspects->count - MOST_SUSPECTS),
                  page_words(NULL, "5 %"));
     return NULL;
@@ -419,9 +448,9 @@ static void free_suspects(suspect_vector *suspects)
 struct g2h_error *report_put_suspects(const struct report *report)
 {
     _cleanup_(free_suspects) suspect_vector suspects = {0};
-    TRY(suspects_find(&report->merged, report->reachable, report->untouched, report->base,
-                      report->base ? &report->growth : NULL, &suspects));
-    page_head(report->page, report->base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
+    TRY(suspects_find(report->findings, &suspects));
+    page_head(report->page,
+              report->findings->base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
     page_say(report->page, "\n");
     return put_suspects(report, &suspects);
 }

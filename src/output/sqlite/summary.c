@@ -14,7 +14,7 @@
 
 #include "base/scope.h"
 #include "base/text.h"
-#include "output/merged.h"
+#include "findings/merged.h"
 #include "output/sqlite/summary_tables.h"
 
 /* The most rows, not counting those of "(others)". */

@@ -1,0 +1,55 @@
+/*
+ * allocated: who allocated the objects of a class or of a suspect, by the samples of the heap
+ * profile (runtime.MemProfile).
+ *
+ * A sample counts for the innermost call of the program's own code on its stack: package main, or
+ * the module that the program was built of. If there is none, it counts for the innermost call of
+ * another module, or else for the call that allocates.
+ */
+#ifndef FINDINGS_ALLOCATED_H
+#define FINDINGS_ALLOCATED_H
+
+#include "findings/merged.h"
+
+/* A call that samples count for. */
+struct allocating_call {
+    struct g2h_bytes function, file;
+    uint32_t line;
+};
+
+/* A site that has samples. */
+struct allocation_site {
+    uint32_t call;           /* index in calls */
+    struct g2h_bytes within; /* the function that allocates, if several calls of other code lie
+                                between it and the call; else empty */
+};
+
+struct allocation_sample {
+    uint32_t name, node; /* the class of the object, and its node: of struct merged */
+    uint32_t call, site;
+};
+
+struct allocated {
+    VECTOR(struct allocating_call) calls;
+    VECTOR(struct allocation_site) sites;
+    VECTOR(struct allocation_sample) samples; /* ascending by name, call and site */
+};
+
+/* Finds the calls of all samples whose objects are in the tree. The caller calls allocated_deinit()
+ * in any case. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *allocated_find(const struct merged *merged, struct allocated *ret);
+void allocated_deinit(struct allocated *allocated);
+
+/* The call that most samples of some objects count for. */
+struct allocator {
+    struct allocating_call call;
+    struct g2h_bytes within; /* of the site that has most of these samples */
+    uint64_t samples, of;    /* samples of this call, and of all calls */
+};
+
+/* Finds who allocated the objects of a class, by its name, and of a node or, if node is
+ * MERGED_NONE, of all nodes. Returns false if none of the objects has been sampled. */
+bool allocated_by(const struct allocated *allocated, uint32_t name, uint32_t node,
+                  struct allocator *ret);
+
+#endif

@@ -1,0 +1,305 @@
+/* example; see example.h. */
+#include "findings/example.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/scope.h"
+
+#define NONE UINT32_MAX
+
+enum {
+    MANY = 4, /* objects from which on those below one of their own class count as multiplied */
+    MOST_LINES = 16, /* nodes above a suspect whose objects are tried as holders */
+};
+
+struct finder {
+    const struct findings *findings;
+    uint32_t item;
+    bool *is_item, *is_map; /* by node of merged: its objects are the suspect's, or maps */
+    uint32_t *near;         /* by number: that of the nearest holder from here upwards, or NONE; */
+    bool *is_inside; /* an object of the suspect is between it and that holder, or is the holder */
+    bool *is_branch; /* see mark_branches() */
+    bool has_branches;          /* only branches may be named */
+    uint32_t count;             /* of numbers */
+    uint64_t objects, retained; /* of the suspect */
+};
+
+static uint32_t line_of(const struct finder *finder, uint32_t number)
+{
+    return finder->findings->merged.of[number];
+}
+
+static uint32_t node_of(const struct finder *finder, uint32_t number)
+{
+    return g2h_dominators_node(finder->findings->dominators, number);
+}
+
+static uint32_t above(const struct finder *finder, uint32_t number)
+{
+    return g2h_dominators_above(finder->findings->dominators, number);
+}
+
+static uint64_t retained_by(const struct finder *finder, uint32_t number)
+{
+    return g2h_dominators_retained_size(finder->findings->dominators, node_of(finder, number));
+}
+
+/* Returns whether what has a number is memory of a map that is merged with it, and so no object of
+ * its own. */
+static bool is_of_map(const struct finder *finder, uint32_t number)
+{
+    const struct findings *findings = finder->findings;
+    const uint32_t line = line_of(finder, number);
+    struct g2h_node node;
+    if (!finder->is_map[line] || line != line_of(finder, above(finder, number)))
+        return false;
+    g2h_view_brief(findings->view, node_of(finder, number), &node);
+    return node.name != findings_node(findings, line)->name;
+}
+
+static bool is_object(const struct finder *finder, uint32_t number)
+{
+    return node_of(finder, number) != NONE && finder->is_item[line_of(finder, number)] &&
+           !is_of_map(finder, number);
+}
+
+/* ---- holders ---- */
+
+/* The holders by which objects are grouped: the uppermost objects of the suspect, each with those
+ * that it holds; the objects of a node of merged above the suspect; or for each object the nearest
+ * one of the suspect above it. */
+enum holders { UPPERMOST = -1, NEAREST = -2 };
+
+/* Sets near and is_inside. line is a node of merged, or one of enum holders. */
+static void find_holders(struct finder *finder, int64_t line)
+{
+    finder->near[0] = NONE;
+    finder->is_inside[0] = false;
+    for (uint32_t number = 1; number < finder->count; number++) {
+        if (node_of(finder, number) == NONE)
+            continue;
+        const uint32_t over = above(finder, number);
+        const bool is_holder = (line >= 0 ? line_of(finder, number) == line
+                                          : finder->is_item[line_of(finder, number)] &&
+                                                (line == NEAREST || finder->near[over] == NONE)) &&
+                               !is_of_map(finder, number);
+        finder->near[number] = is_holder ? number : finder->near[over];
+        finder->is_inside[number] =
+            !is_holder && finder->near[over] != NONE &&
+            (finder->is_inside[over] || finder->is_item[line_of(finder, over)]);
+    }
+}
+
+/* Returns the bytes by which an object counts for its holder: what it retains, unless another
+ * object of the suspect, of the same holder, retains it. */
+static uint64_t weight_of(const struct finder *finder, uint32_t number)
+{
+    return finder->is_inside[number] ? 0 : retained_by(finder, number);
+}
+
+static uint32_t holder_of(const struct finder *finder, uint32_t number)
+{
+    return finder->near[number];
+}
+
+/* Returns the nearest holder that is not the object itself. */
+static uint32_t holder_above(const struct finder *finder, uint32_t number)
+{
+    return finder->near[above(finder, number)];
+}
+
+static uint64_t one(const struct finder *finder, uint32_t number)
+{
+    (void)finder, (void)number;
+    return 1;
+}
+
+/* Returns the holder that has more than half of the weight of all objects, if there is one;
+ * otherwise any holder, or NONE. It is the one that is left if the weights of different holders
+ * annul each other. */
+static uint32_t vote(const struct finder *finder,
+                     uint32_t (*of)(const struct finder *finder, uint32_t number),
+                     uint64_t (*weigh)(const struct finder *finder, uint32_t number))
+{
+    uint32_t best = NONE;
+    uint64_t votes = 0;
+    for (uint32_t number = 1; number < finder->count; number++) {
+        const uint32_t holder = is_object(finder, number) ? of(finder, number) : NONE;
+        if (holder == NONE)
+            continue;
+        const uint64_t weight = weigh(finder, number);
+        if (holder == best) {
+            votes += weight;
+        } else if (votes >= weight) {
+            votes -= weight;
+        } else {
+            votes = weight - votes;
+            best = holder;
+        }
+    }
+    return best;
+}
+
+/* Sets the sums of a holder, and how many holders there are of its kind that have objects. */
+static void sum_up(const struct finder *finder, uint32_t holder, struct example *ret)
+{
+    uint32_t last = NONE;
+    *ret = (struct example){.node = NONE, .most = NONE};
+    for (uint32_t number = 1; number < finder->count; number++) {
+        const uint32_t near = finder->near[number];
+        if (node_of(finder, number) != NONE && near == number)
+            ret->holders++;
+        if (near != holder || !is_object(finder, number))
+            continue;
+        ret->count++;
+        ret->retained += weight_of(finder, number);
+        last = number;
+    }
+    if (last != NONE)
+        ret->most = node_of(finder, holder);
+}
+
+/* Returns whether a holder has most of the suspect's bytes; sets *ret if it does. */
+static bool has_most(struct finder *finder, int64_t line, struct example *ret)
+{
+    struct example found;
+    find_holders(finder, line);
+    const uint32_t holder = vote(finder, holder_of, weight_of);
+    if (holder == NONE)
+        return false;
+    sum_up(finder, holder, &found);
+    if (found.holders < 2 || found.retained <= finder->retained / 2 ||
+        found.retained / 3 * found.holders <= finder->retained / 2)
+        return false;
+    *ret = found;
+    return true;
+}
+
+/* Looks for a holder that has most: among the objects themselves, then among those that hold them,
+ * the nearest first. Leaves near as it is for that holder. */
+static bool find_most(struct finder *finder, struct example *ret)
+{
+    const struct findings *findings = finder->findings;
+    uint32_t line = findings_node(findings, finder->item)->parent;
+    if (has_most(finder, UPPERMOST, ret))
+        return true;
+    for (int i = 0; i < MOST_LINES && line != MERGED_NONE;
+         i++, line = findings_node(findings, line)->parent) {
+        const struct merged_node *node = findings_node(findings, line);
+        const bool is_holder = node->kind == MERGED_CLASS ||
+                               findings_is_kind(findings, line, G2H_NODE_GOROUTINE) ||
+                               findings_is_kind(findings, line, G2H_NODE_FRAME);
+        if (is_holder && node->count > 1 && !finder->is_item[line] && has_most(finder, line, ret))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the object ---- */
+
+/* Marks the objects that are directly below the one of the suspect's objects that holds most of
+ * the others, as the root of a wide tree holds its branches. Marks none if there is no such object.
+ */
+static void mark_branches(struct finder *finder)
+{
+    uint64_t count = 0;
+    find_holders(finder, NEAREST);
+    const uint32_t root = vote(finder, holder_above, one);
+    for (uint32_t number = 1; root != NONE && number < finder->count; number++) {
+        finder->is_branch[number] =
+            is_object(finder, number) && holder_above(finder, number) == root;
+        count += finder->is_branch[number];
+    }
+    finder->has_branches = count >= MANY && count > finder->objects / 2;
+}
+
+/* Returns the heaviest of the objects that may be named; of equal ones the one with the lowest
+ * address. */
+static uint32_t heaviest(const struct finder *finder, uint32_t most)
+{
+    const uint32_t holder =
+        most == NONE ? NONE : g2h_dominators_number(finder->findings->dominators, most);
+    uint32_t best = NONE;
+    uint64_t bytes = 0;
+    for (uint32_t number = 1; number < finder->count; number++) {
+        if (!is_object(finder, number) || (holder != NONE && finder->near[number] != holder) ||
+            (finder->has_branches && !finder->is_branch[number]))
+            continue;
+        const uint32_t node = node_of(finder, number);
+        const uint64_t retained = retained_by(finder, number);
+        if (best == NONE || retained > bytes || (retained == bytes && node < best)) {
+            best = node;
+            bytes = retained;
+        }
+    }
+    return best;
+}
+
+/* ---- all of it ---- */
+
+static void finder_deinit(struct finder *finder)
+{
+    free(finder->is_item);
+    free(finder->is_map);
+    large_free(finder->near, finder->count, sizeof(*finder->near));
+    large_free(finder->is_inside, finder->count, sizeof(*finder->is_inside));
+    large_free(finder->is_branch, finder->count, sizeof(*finder->is_branch));
+}
+
+static void find_maps(struct finder *finder)
+{
+    static const char map[] = "map[";
+    const struct merged *merged = &finder->findings->merged;
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        size_t size;
+        const char *name = merged_name(merged, i, &size);
+        finder->is_map[i] = size > strlen(map) && memcmp(name, map, strlen(map)) == 0;
+    }
+}
+
+/* Finds which nodes of merged have objects of the suspect: item, and those of its name below it. Of
+ * goroutines in one place these are the goroutines. */
+static struct g2h_error *find_items(struct finder *finder)
+{
+    const struct findings *findings = finder->findings;
+    const uint32_t count = (uint32_t)findings->merged.nodes.count;
+    const bool is_place = findings_is_kind(findings, finder->item, G2H_NODE_GOROUTINES_IN_PLACE);
+    _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    merged_mark_below(&findings->merged, finder->item, is_below);
+    finder->retained = findings_node(findings, finder->item)->retained;
+    for (uint32_t i = finder->item; i < count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        finder->is_item[i] =
+            is_below[i] &&
+            (is_place ? findings_is_kind(findings, i, G2H_NODE_GOROUTINE)
+                      : node->kind == findings_node(findings, finder->item)->kind &&
+                            node->name == findings_node(findings, finder->item)->name);
+        finder->objects += finder->is_item[i] ? node->count : 0;
+    }
+    return NULL;
+}
+
+struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret)
+{
+    _cleanup_(finder_deinit) struct finder finder = {
+        .findings = findings, .item = item, .count = findings->merged.of_count};
+    finder.is_item = calloc(findings->merged.nodes.count, sizeof(*finder.is_item));
+    finder.is_map = calloc(findings->merged.nodes.count, sizeof(*finder.is_map));
+    finder.near = large_alloc(finder.count, sizeof(*finder.near));
+    finder.is_inside = large_alloc(finder.count, sizeof(*finder.is_inside));
+    finder.is_branch = large_alloc(finder.count, sizeof(*finder.is_branch));
+    TRY_MEMORY(finder.is_item && finder.is_map && finder.near && finder.is_inside &&
+               finder.is_branch);
+    *ret = (struct example){.node = findings_node(findings, item)->example, .most = NONE};
+    find_maps(&finder);
+    TRY(find_items(&finder));
+    mark_branches(&finder);
+    if (!find_most(&finder, ret))
+        ret->most = NONE;
+    const uint32_t node = heaviest(&finder, ret->most);
+    ret->node = node != NONE ? node : findings_node(findings, item)->example;
+    return NULL;
+}

@@ -1,0 +1,19 @@
+/* finalized: objects whose finalizers or cleanups never run. */
+#ifndef FINDINGS_FINALIZED_H
+#define FINDINGS_FINALIZED_H
+
+#include "findings/findings.h"
+
+enum finalized {
+    FINALIZED_CAN_RUN,     /* or there is no finalizer and no cleanup */
+    FINALIZED_SELF,        /* the object with the finalizer reaches itself */
+    FINALIZED_BY_FUNCTION, /* the finalizer's function reaches the object */
+    FINALIZED_BY_CLEANUP,  /* the cleanup's function or argument reaches the object */
+};
+
+/* Finds out why an object, a node of the view, lives on for ever, if only a finalizer, or what is
+ * kept for a cleanup, holds it. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
+                                 enum finalized *ret);
+
+#endif

@@ -1,0 +1,191 @@
+/* findings; see findings.h. */
+#include "findings/findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+
+/* ---- what comes first ---- */
+
+static struct g2h_error *find_dominators(void *context)
+{
+    struct findings *findings = context;
+    if (findings->dominators)
+        return NULL;
+    TRY(g2h_view_dominators(findings->view, &findings->own));
+    findings->dominators = findings->own;
+    return NULL;
+}
+
+static struct g2h_error *find_texts(void *context)
+{
+    struct findings *findings = context;
+    return equals_read(findings->view, &findings->waste.texts);
+}
+
+struct g2h_error *findings_begin(struct findings *findings, bool has_waste)
+{
+    if (!has_waste)
+        return find_dominators(findings);
+    TRY(workers_beside(findings->threads, find_dominators, find_texts, findings));
+    TRY(g2h_windows_find(findings->view, findings->threads, &findings->windows));
+    return stale_find(findings->view, findings->dominators, findings->windows, &findings->stale);
+}
+
+struct g2h_error *findings_merge(struct findings *findings)
+{
+    TRY(merged_make(findings->view, findings->dominators, findings->threads, &findings->merged));
+    const uint32_t garbage = findings_find_kind(findings, G2H_NODE_UNREACHABLE);
+    const struct merged_node none = {0}, *root = findings_node(findings, 0),
+                             *dead =
+                                 garbage == MERGED_NONE ? &none : findings_node(findings, garbage);
+    findings->total = root->retained;
+    findings->garbage = dead->retained;
+    findings->reachable = root->retained - dead->retained;
+    findings->untouched = root->untouched - dead->untouched;
+    return findings->base ? growth_find(findings->base, &findings->merged, &findings->growth)
+                          : NULL;
+}
+
+void findings_deinit(struct findings *findings)
+{
+    merged_deinit(&findings->merged);
+    allocated_deinit(&findings->allocated);
+    stale_deinit(&findings->stale);
+    g2h_windows_destroy(findings->windows);
+    free(findings->growth.data);
+    waste_deinit(&findings->waste);
+    g2h_dominators_destroy(findings->own);
+}
+
+/* ---- nodes ---- */
+
+bool findings_is_kind(const struct findings *findings, uint32_t node, enum g2h_node_kind kind)
+{
+    return findings_node(findings, node)->kind == MERGED_SYNTHETIC &&
+           merged_kind_of(&findings->merged, node) == kind;
+}
+
+/* Returns the first node of a kind, which is the one nearest to the root, or MERGED_NONE. */
+uint32_t findings_find_kind(const struct findings *findings, enum g2h_node_kind kind)
+{
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++)
+        if (findings_is_kind(findings, i, kind))
+            return i;
+    return MERGED_NONE;
+}
+
+static int64_t count_of(const struct findings *findings, uint32_t node)
+{
+    return (int64_t)findings_node(findings, node)->count;
+}
+
+static int64_t growth_of(const struct findings *findings, uint32_t node)
+{
+    return findings->growth.data[node].count;
+}
+
+/* Returns a number of the calls of a list: a node that has no calls, but leads to records. */
+static int64_t of_list(const struct findings *findings, uint32_t node,
+                       int64_t (*of)(const struct findings *findings, uint32_t node))
+{
+    static const char record[] = "runtime._defer";
+    int64_t most = 0;
+    for (uint32_t i = node + 1; i < findings->merged.nodes.count; i++) {
+        uint32_t above = i;
+        size_t size;
+        const char *name = merged_name(&findings->merged, i, &size);
+        if (size != sizeof(record) - 1 || memcmp(name, record, size) != 0)
+            continue;
+        while (above > node)
+            above = findings_node(findings, above)->parent;
+        if (above == node && of(findings, i) > most)
+            most = of(findings, i);
+    }
+    return most;
+}
+
+/* Returns a number of a node; of a group the sum over the goroutines, or deferred calls, in it. */
+static int64_t sum_members(const struct findings *findings, uint32_t node,
+                           int64_t (*of)(const struct findings *findings, uint32_t node))
+{
+    const bool is_deferred = findings_is_kind(findings, node, G2H_NODE_DEFERRED_CALLS);
+    const enum g2h_node_kind member = is_deferred ? G2H_NODE_DEFER : G2H_NODE_GOROUTINE;
+    int64_t sum = 0;
+    if (!is_deferred && !findings_is_kind(findings, node, G2H_NODE_GOROUTINES_IN_PLACE))
+        return of(findings, node);
+    for (uint32_t i = findings_node(findings, node)->child; i != MERGED_NONE;
+         i = findings_node(findings, i)->sibling)
+        if (findings_is_kind(findings, i, member))
+            sum += of(findings, i);
+    return is_deferred && sum == 0 ? of_list(findings, node, of) : sum;
+}
+
+uint64_t findings_members(const struct findings *findings, uint32_t node)
+{
+    return (uint64_t)sum_members(findings, node, count_of);
+}
+
+int64_t findings_members_grown(const struct findings *findings, uint32_t node)
+{
+    return sum_members(findings, node, growth_of);
+}
+
+/* Returns the weight that nodes are ranked by: the bytes that a node retains or, with a base, by
+ * how much these have grown in the node or in one below it. */
+uint64_t findings_weight(const struct findings *findings, uint32_t node)
+{
+    return findings->base ? findings->growth.data[node].weight
+                          : findings_node(findings, node)->retained;
+}
+
+/* Appends the name of the first node that an edge called label leads to or, without a label, of the
+ * first one of a kind that an edge leads to. */
+void findings_append_target(const struct findings *findings, struct g2h_edges *edges, uint32_t node,
+                            const char *label, enum g2h_node_kind kind, struct text *text)
+{
+    struct g2h_edge edge;
+    g2h_edges_begin(edges, node, node + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        struct g2h_node target;
+        size_t size;
+        const char *name = g2h_view_name(findings->view, edge.name, &size);
+        g2h_view_brief(findings->view, edge.target, &target);
+        if (label ? size != strlen(label) || memcmp(name, label, size) != 0 : target.kind != kind)
+            continue;
+        name = g2h_view_name(findings->view, target.name, &size);
+        text_append(text, name, size);
+        break;
+    }
+}
+
+/* Returns the goroutine that is the example of a place. */
+uint32_t findings_example_goroutine(const struct findings *findings, uint32_t place)
+{
+    for (uint32_t i = findings_node(findings, place)->child; i != MERGED_NONE;
+         i = findings_node(findings, i)->sibling)
+        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINE))
+            return findings_node(findings, i)->example;
+    return findings_node(findings, place)->example;
+}
+
+bool findings_is_dead(const struct g2h_view *view, uint32_t number)
+{
+    struct g2h_node node;
+    g2h_view_brief(view, number, &node);
+    if (node.members > 0)
+        g2h_view_member(view, number, 0, &node);
+    return node.object != UINT32_MAX && g2h_view_is_garbage(view, node.object);
+}
+
+const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
+                                size_t *ret_size)
+{
+    static const char roots[] = "(roots)", texts[] = "(string)";
+    if (node->kind != G2H_NODE_ROOT && node->name != G2H_NAME_NONE)
+        return g2h_view_name(view, node->name, ret_size);
+    *ret_size = (node->kind == G2H_NODE_ROOT ? sizeof(roots) : sizeof(texts)) - 1;
+    return node->kind == G2H_NODE_ROOT ? roots : texts;
+}

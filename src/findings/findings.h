@@ -1,0 +1,112 @@
+/*
+ * findings: what is to be said of a heap: who holds the memory, what grew, what is of no use.
+ *
+ * The room takes a view with its dominators, the public headers and nothing else, and gives
+ * numbers, nodes and names in structures of its own; the room's users, first of all output/report,
+ * choose and format them. Sizes are bytes. Two kinds of nodes occur: those of the view, and those
+ * of the merged tree (merged.h), in which nodes of the view that are alike are one.
+ *
+ *   merged              the tree of dominators, in which what is alike is one node; ranking
+ *   suspects, who       the parts of it to look at first, and what there is to say of each:
+ *   example             its heaviest object, and whether one holder has most
+ *   keys, deferred      which keys of maps hold most of it, what deferred calls hold
+ *   stale, stale_part   what is only in slots that no slice uses
+ *   finalized           finalizers and cleanups that never run
+ *   allocated, calls    who allocated it, by the stacks of the heap profile
+ *   growth              by how much each node has grown since another heap
+ *   class_rows          sums by class
+ *   goroutines          goroutines by place, their stacks
+ *   memory              what the process has from the system
+ *   outside_places      what points to memory that is no object
+ *   waste               what is of no use: in slices, strings, maps, spans, layout of values
+ *   lookup              the object or class that a user asks for
+ *   shortest, way, steps   the path there
+ *   referrers           who points there
+ *
+ * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says
+ * otherwise. A structure that has a _deinit() is given to it in any case, once it is {0}.
+ */
+#ifndef FINDINGS_FINDINGS_H
+#define FINDINGS_FINDINGS_H
+
+#include <go2heapsnapshot/memory.h>
+#include <go2heapsnapshot/output.h>
+
+#include "base/text.h"
+#include "findings/allocated.h"
+#include "findings/growth.h"
+#include "findings/merged.h"
+#include "findings/stale.h"
+#include "findings/waste.h"
+
+/* What is found first, and what all other findings are made from. */
+struct findings {
+    const struct g2h_view *view;             /* set these before findings_begin(); */
+    const struct g2h_dominators *dominators; /* NULL: findings_begin() finds them */
+    const struct g2h_base *base;             /* another heap to compare with; NULL: there is none */
+    const struct g2h_memory *memory;         /* of the process; NULL: not known */
+    unsigned threads;
+
+    struct g2h_dominators *own; /* if findings_begin() has found dominators */
+    struct merged merged;
+    uint64_t total, garbage, reachable; /* bytes */
+    uint64_t untouched;                 /* of the reachable ones: they take no memory */
+    growth_vector growth;               /* since the base; by node of merged */
+    struct allocated allocated;         /* empty until allocated_find() */
+    struct g2h_windows *windows;        /* NULL, unless waste is looked for */
+    struct stale stale;                 /* nothing, unless there are windows */
+    struct waste waste;
+};
+
+/* Finds the dominators and, if has_waste is set, the texts, the windows of slices, and what is
+ * stale: all that findings_merge() and waste_find() need, which may then run beside each other.
+ * has_waste needs a view whose objects are typed. */
+struct g2h_error *findings_begin(struct findings *findings, bool has_waste);
+
+/* Makes the merged tree, its sums, and the growth since the base. */
+struct g2h_error *findings_merge(struct findings *findings);
+void findings_deinit(struct findings *findings);
+
+/* ---- nodes of findings->merged ---- */
+
+static inline const struct merged_node *findings_node(const struct findings *findings,
+                                                      uint32_t node)
+{
+    return &findings->merged.nodes.data[node];
+}
+
+/* Returns whether a node is not an object but a synthetic node of a kind. */
+bool findings_is_kind(const struct findings *findings, uint32_t node, enum g2h_node_kind kind);
+
+/* Returns the node of a kind that is nearest to the root, or MERGED_NONE. */
+uint32_t findings_find_kind(const struct findings *findings, enum g2h_node_kind kind);
+
+/* Returns the weight that nodes are ranked by: the bytes that a node retains or, with a base, by
+ * how much these have grown in the node or in one below it. */
+uint64_t findings_weight(const struct findings *findings, uint32_t node);
+
+/* Return the number of goroutines in a group, or of deferred calls, and by how many it has grown.
+ */
+uint64_t findings_members(const struct findings *findings, uint32_t node);
+int64_t findings_members_grown(const struct findings *findings, uint32_t node);
+
+/* Returns the goroutine, a node of the view, that is the example of a place. */
+uint32_t findings_example_goroutine(const struct findings *findings, uint32_t place);
+
+/* ---- nodes of the view ---- */
+
+/* Returns the class of an object, or the name of another node: (string), (roots), net/http.conn.
+ * The text is valid as long as the view. */
+const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
+                                size_t *ret_size);
+
+/* Returns whether a node of the view is garbage; of a folded node, whether its first member is. */
+bool findings_is_dead(const struct g2h_view *view, uint32_t number);
+
+/* Appends the name of the node that an edge called label leads to from a node of the view; if label
+ * is NULL, that of the node of kind that an edge leads to. Appends nothing if there is no such
+ * edge. edges is any iterator over the edges of the view. */
+void findings_append_target(const struct findings *findings, struct g2h_edges *edges, uint32_t node,
+                            const char *label, enum g2h_node_kind kind, struct text *text);
+
+#endif

@@ -1,0 +1,230 @@
+/* goroutines; see goroutines.h. */
+#include "findings/goroutines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+
+/* ---- places ---- */
+
+static bool is_place(const struct findings *findings, uint32_t node)
+{
+    return findings_is_kind(findings, node, G2H_NODE_GOROUTINES_IN_PLACE) ||
+           findings_is_kind(findings, node, G2H_NODE_GOROUTINE);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct goroutine_place *one = a, *other = b;
+    if (one->weight != other->weight)
+        return one->weight > other->weight ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+struct g2h_error *goroutines_find_places(const struct findings *findings,
+                                         goroutine_place_vector *ret)
+{
+    const uint32_t group = findings_find_kind(findings, G2H_NODE_GOROUTINES);
+    for (uint32_t i = group == MERGED_NONE ? group : findings_node(findings, group)->child;
+         i != MERGED_NONE; i = findings_node(findings, i)->sibling) {
+        if (!is_place(findings, i))
+            continue;
+        const struct goroutine_place place = {
+            .node = i,
+            .weight = findings_weight(findings, i),
+            .count = findings_members(findings, i),
+            .retained = findings_node(findings, i)->retained,
+            .grown = findings->base ? findings_members_grown(findings, i) : 0};
+        TRY_MEMORY(vector_push(ret, place));
+    }
+    vector_sort(ret, compare_places);
+    return NULL;
+}
+
+uint64_t goroutines_stack_bytes(const struct findings *findings, uint32_t place)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = findings_node(findings, place)->child; i != MERGED_NONE;
+         i = findings_node(findings, i)->sibling)
+        for (uint32_t j = findings_node(findings, i)->child; j != MERGED_NONE;
+             j = findings_node(findings, j)->sibling)
+            if (findings_is_kind(findings, j, G2H_NODE_STACK))
+                bytes += findings_node(findings, j)->retained;
+    return bytes;
+}
+
+/* ---- the functions on a stack ---- */
+
+/* The frames of a goroutine by their functions. */
+struct frames {
+    uint64_t count;
+    struct map by_function; /* hash of a function's name → index in times */
+    VECTOR(uint64_t) times;
+    uint64_t most;    /* the most frames that a function has */
+    uint32_t example; /* one of these: a node of the view */
+};
+
+static void frames_deinit(struct frames *frames)
+{
+    map_deinit(&frames->by_function);
+    free(frames->times.data);
+}
+
+/* Returns the name of a frame without its line: "main.walk" of "main.walk walk.go:17". */
+static const char *function_of(const struct findings *findings, uint32_t frame, size_t *ret_size)
+{
+    struct g2h_node node;
+    g2h_view_brief(findings->view, frame, &node);
+    const char *name = g2h_view_name(findings->view, node.name, ret_size);
+    const char *space = *ret_size > 0 ? memrchr(name, ' ', *ret_size) : NULL;
+    if (space && memchr(space, ':', *ret_size - (size_t)(space - name)))
+        *ret_size = (size_t)(space - name);
+    return name;
+}
+
+static bool count_frame(struct frames *frames, const struct findings *findings, uint32_t frame)
+{
+    const uint32_t number = (uint32_t)frames->times.count;
+    size_t size;
+    uint32_t at;
+    const char *name = function_of(findings, frame, &size);
+    frames->count++;
+    if (!map_put(&frames->by_function, map_hash_text(name, size), number, &at) ||
+        (at == number && !vector_push(&frames->times, 0)))
+        return false;
+    if (++frames->times.data[at] > frames->most) {
+        frames->most = frames->times.data[at];
+        frames->example = frame;
+    }
+    return true;
+}
+
+static struct g2h_error *count_frames(struct frames *frames, const struct findings *findings,
+                                      struct g2h_edges *edges, uint32_t goroutine)
+{
+    struct g2h_edge edge;
+    struct g2h_node target;
+    g2h_edges_begin(edges, goroutine, goroutine + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        g2h_view_brief(findings->view, edge.target, &target);
+        if (target.kind == G2H_NODE_FRAME)
+            TRY_MEMORY(count_frame(frames, findings, edge.target));
+    }
+    return NULL;
+}
+
+static void destroy_edges(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
+struct g2h_error *goroutines_find_frames(const struct findings *findings, uint32_t goroutine,
+                                         struct goroutine_frames *ret)
+{
+    _cleanup_(frames_deinit) struct frames frames = {0};
+    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
+    *ret = (struct goroutine_frames){0};
+    TRY(g2h_edges_create(findings->view, &edges));
+    TRY(count_frames(&frames, findings, edges, goroutine));
+    if (frames.count > 0)
+        ret->function = function_of(findings, frames.example, &ret->function_size);
+    ret->count = frames.count;
+    ret->most = frames.most;
+    return NULL;
+}
+
+/* ---- goroutines that have ended ---- */
+
+/* The objects of class runtime.g that are in use. */
+struct living {
+    const struct findings *findings;
+    struct g2h_edges *edges;
+    uint32_t name;    /* runtime.g */
+    struct map nodes; /* node of the view → 1 */
+    bool *is_of;      /* by node of merged: it has goroutines, Ms, or objects of class runtime.g */
+};
+
+static void living_deinit(struct living *living)
+{
+    g2h_edges_destroy(living->edges);
+    map_deinit(&living->nodes);
+    free(living->is_of);
+}
+
+static bool is_class(const struct findings *findings, uint32_t node, const char *name)
+{
+    size_t size;
+    const char *text = merged_name(&findings->merged, node, &size);
+    return findings_node(findings, node)->kind == MERGED_CLASS && size == strlen(name) &&
+           memcmp(text, name, size) == 0;
+}
+
+static struct g2h_error *find_nodes(struct living *living)
+{
+    const struct findings *findings = living->findings;
+    const uint32_t count = (uint32_t)findings->merged.nodes.count;
+    living->is_of = calloc(count, sizeof(*living->is_of));
+    TRY_MEMORY(living->is_of);
+    for (uint32_t i = 0; i < count; i++)
+        living->is_of[i] = findings_is_kind(findings, i, G2H_NODE_GOROUTINE) ||
+                           is_class(findings, i, "runtime.g") ||
+                           is_class(findings, i, "runtime.m") ||
+                           is_class(findings, i, "runtime.mPadded");
+    return NULL;
+}
+
+/* Marks the objects of class runtime.g that a goroutine or an M has. */
+static struct g2h_error *mark_living(struct living *living, uint32_t number)
+{
+    const struct g2h_view *view = living->findings->view;
+    struct g2h_edge edge;
+    struct g2h_node target;
+    uint32_t known;
+    g2h_edges_begin(living->edges, number, number + 1);
+    while (g2h_edges_next(living->edges, &edge)) {
+        g2h_view_brief(view, edge.target, &target);
+        if (target.kind == G2H_NODE_OBJECT && target.name == living->name)
+            TRY_MEMORY(map_put(&living->nodes, edge.target, 1, &known));
+    }
+    return NULL;
+}
+
+static struct g2h_error *count_ended(struct living *living, struct goroutines_ended *ret)
+{
+    const struct findings *findings = living->findings;
+    uint64_t bytes = 0;
+    for (uint32_t number = 0; number < findings->merged.of_count; number++) {
+        const uint32_t merged = findings->merged.of[number];
+        if (merged == MERGED_NONE || !living->is_of[merged])
+            continue;
+        const uint32_t node = g2h_dominators_node(findings->dominators, number);
+        struct g2h_node read;
+        if (node == UINT32_MAX)
+            continue;
+        g2h_view_brief(findings->view, node, &read);
+        if (read.kind == G2H_NODE_OBJECT && read.name == living->name) {
+            ret->count += read.members > 0 ? read.members : 1;
+            bytes += read.size;
+        } else {
+            TRY(mark_living(living, node));
+        }
+    }
+    const uint64_t each = ret->count > 0 ? bytes / ret->count : 0;
+    ret->count -= living->nodes.count < ret->count ? living->nodes.count : ret->count;
+    ret->bytes = each * ret->count;
+    return NULL;
+}
+
+struct g2h_error *goroutines_find_ended(const struct findings *findings,
+                                        struct goroutines_ended *ret)
+{
+    static const char name[] = "runtime.g";
+    _cleanup_(living_deinit) struct living living = {.findings = findings};
+    *ret = (struct goroutines_ended){0};
+    if (!g2h_view_find_name(findings->view, name, sizeof(name) - 1, &living.name))
+        return NULL;
+    TRY(find_nodes(&living));
+    TRY(g2h_edges_create(findings->view, &living.edges));
+    return count_ended(&living, ret);
+}

@@ -1,0 +1,202 @@
+/* growth; see growth.h, and include/go2heapsnapshot/output.h. */
+#include "findings/growth.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+
+struct before {
+    uint64_t retained, bytes, count;
+};
+
+struct g2h_base {
+    struct map numbers; /* key of a node → number in nodes */
+    VECTOR(struct before) nodes;
+    struct map classes; /* hash of a name → number in of_classes */
+    VECTOR(struct growth_class) of_classes;
+    struct growth_totals totals;
+};
+
+/* Returns the hash of a name. In the name of a node that is no class, words that are numbers do not
+ * count, for "main and 20 goroutines" may become "main and 80 goroutines". */
+static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
+{
+    static const char digits[] = "0123456789,";
+    char plain[1024];
+    size_t count = 0;
+    if (kind == MERGED_CLASS || size > sizeof(plain))
+        return map_hash_text(name, size);
+    for (size_t at = 0; at < size;) {
+        const char *blank = memchr(name + at, ' ', size - at);
+        const size_t end = blank ? (size_t)(blank - name) : size;
+        size_t number = at;
+        while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
+            number++;
+        if (number < end) {
+            memcpy(plain + count, name + at, end - at);
+            count += end - at;
+        }
+        at = end + 1;
+    }
+    return map_hash_text(plain, count) + (uint64_t)kind + 1;
+}
+
+/* Gives each node a key, a hash of all names from the root to it. That two nodes get the same key
+ * by chance is too unlikely to happen. */
+static struct g2h_error *keys_of(const struct merged *merged, uint64_t **ret)
+{
+    uint64_t *keys = *ret = calloc(merged->nodes.count + 1, sizeof(*keys));
+    TRY_MEMORY(keys);
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = &merged->nodes.data[i];
+        size_t size;
+        const char *name = merged_name(merged, i, &size);
+        keys[i] = map_hash_pair(node->parent == MERGED_NONE ? 0 : keys[node->parent],
+                                hash_of(name, size, node->kind));
+    }
+    return NULL;
+}
+
+/* Returns the bytes that a node retains without garbage, whose node is below the root. */
+static uint64_t held_by(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    uint64_t held = nodes[node].retained;
+    for (uint32_t i = nodes[node].child; node == 0 && i != MERGED_NONE; i = nodes[i].sibling)
+        held -= nodes[i].is_garbage ? nodes[i].retained : 0;
+    return held;
+}
+
+uint64_t growth_count_held(const struct g2h_view *view)
+{
+    const size_t objects = g2h_heap_object_count(g2h_view_heap(view));
+    uint64_t count = 0;
+    for (size_t i = 0; i < objects; i++)
+        count += !g2h_view_is_garbage(view, (uint32_t)i);
+    return count;
+}
+
+/* ---- the base ---- */
+
+static struct g2h_error *add_class(struct g2h_base *base, const char *name, size_t size,
+                                   const struct merged_node *node)
+{
+    uint32_t number = (uint32_t)base->of_classes.count;
+    TRY_MEMORY(map_put(&base->classes, map_hash_text(name, size), number, &number));
+    if (number == base->of_classes.count)
+        TRY_MEMORY(vector_push(&base->of_classes, ((struct growth_class){0, 0})));
+    base->of_classes.data[number].count += node->count;
+    base->of_classes.data[number].bytes += node->bytes;
+    return NULL;
+}
+
+static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *merged)
+{
+    _cleanup_free_ uint64_t *keys = NULL;
+    TRY(keys_of(merged, &keys));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = &merged->nodes.data[i];
+        uint32_t number = (uint32_t)base->nodes.count;
+        size_t size;
+        if (node->is_garbage)
+            continue;
+        const char *name = merged_name(merged, i, &size);
+        TRY_MEMORY(map_put(&base->numbers, keys[i], number, &number));
+        if (number == base->nodes.count)
+            TRY_MEMORY(vector_push(&base->nodes, ((struct before){0, 0, 0})));
+        struct before *before = &base->nodes.data[number]; /* of all nodes with these names */
+        before->retained += held_by(merged, i);
+        before->bytes += node->bytes;
+        before->count += node->count;
+        if (node->kind == MERGED_CLASS)
+            TRY(add_class(base, name, size, node));
+    }
+    return NULL;
+}
+
+static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view, const char *name,
+                              unsigned threads)
+{
+    struct g2h_dominators *dominators;
+    struct merged merged;
+    base->totals.name = strdup(name);
+    TRY_MEMORY(base->totals.name);
+    TRY(g2h_view_dominators(view, &dominators));
+    struct g2h_error *error = merged_make(view, dominators, threads, &merged);
+    if (!error) {
+        base->totals.reachable = held_by(&merged, 0);
+        base->totals.objects = growth_count_held(view);
+        base->totals.goroutines = g2h_view_goroutine_count(view);
+        error = take_nodes(base, &merged);
+        merged_deinit(&merged);
+    }
+    g2h_dominators_destroy(dominators);
+    return error;
+}
+
+struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name, unsigned threads,
+                                  struct g2h_base **ret)
+{
+    *ret = calloc(1, sizeof(**ret));
+    TRY_MEMORY(*ret);
+    struct g2h_error *error = fill(*ret, view, name, threads);
+    if (error) {
+        g2h_base_destroy(*ret);
+        *ret = NULL;
+    }
+    return error;
+}
+
+void g2h_base_destroy(struct g2h_base *base)
+{
+    if (!base)
+        return;
+    map_deinit(&base->numbers);
+    map_deinit(&base->classes);
+    free(base->nodes.data);
+    free(base->of_classes.data);
+    free(base->totals.name);
+    free(base);
+}
+
+const struct growth_totals *growth_totals(const struct g2h_base *base)
+{
+    return &base->totals;
+}
+
+struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size)
+{
+    const uint32_t number = map_get(&base->classes, map_hash_text(name, size));
+    return number == MAP_NONE ? (struct growth_class){0, 0} : base->of_classes.data[number];
+}
+
+/* ---- what has grown ---- */
+
+struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
+                              growth_vector *ret)
+{
+    _cleanup_free_ uint64_t *keys = NULL;
+    const struct merged_node *nodes = merged->nodes.data;
+    TRY(keys_of(merged, &keys));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const uint32_t number = map_get(&base->numbers, keys[i]);
+        const struct before before =
+            number == MAP_NONE ? (struct before){0, 0, 0} : base->nodes.data[number];
+        struct growth growth = {0};
+        if (!nodes[i].is_garbage)
+            growth = (struct growth){(int64_t)(held_by(merged, i) - before.retained),
+                                     (int64_t)(nodes[i].bytes - before.bytes),
+                                     (int64_t)(nodes[i].count - before.count), 0};
+        TRY_MEMORY(vector_push(ret, growth));
+    }
+    for (size_t i = merged->nodes.count; i-- > 0;) { /* children come after their parents */
+        struct growth *growth = &ret->data[i];
+        if (growth->retained > 0 && (uint64_t)growth->retained > growth->weight)
+            growth->weight = (uint64_t)growth->retained;
+        if (nodes[i].parent == MERGED_NONE)
+            continue;
+        struct growth *above = &ret->data[nodes[i].parent];
+        above->weight = growth->weight > above->weight ? growth->weight : above->weight;
+    }
+    return NULL;
+}

@@ -1,0 +1,46 @@
+/*
+ * growth: by how much each node of a merged tree has grown since another heap, the base.
+ *
+ * Two nodes are taken for the same if all names on their ways from the root are the same: so heaps
+ * of two builds of a program, or of two machines, can be compared as well as two heaps of one
+ * process. Garbage is not compared: how much of it there is depends on when the last collection
+ * was.
+ */
+#ifndef FINDINGS_GROWTH_H
+#define FINDINGS_GROWTH_H
+
+#include <go2heapsnapshot/output.h>
+
+#include "findings/merged.h"
+
+/* The growth of a node. A node that the base does not have had 0 there; that of garbage is 0. */
+struct growth {
+    int64_t retained, bytes, count;
+    uint64_t weight; /* the most that retained has grown by, here or in a node below: a node may
+                        have shrunk as a whole while a part of it has grown */
+};
+
+typedef VECTOR(struct growth) growth_vector;
+
+/* Finds the growth of each node of merged. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
+                              growth_vector *ret);
+
+/* The objects of a class in the base that are not garbage, and their bytes. growth_class_before()
+ * finds a class by its name; both are 0 for a class that the base does not have. */
+struct growth_class {
+    uint64_t count, bytes;
+};
+struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
+
+/* Returns the number of objects that are not garbage. */
+uint64_t growth_count_held(const struct g2h_view *view);
+
+/* The sums of the base as a whole, without garbage. */
+struct growth_totals {
+    char *name;
+    uint64_t reachable, objects, goroutines;
+};
+const struct growth_totals *growth_totals(const struct g2h_base *base);
+
+#endif

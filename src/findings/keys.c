@@ -1,0 +1,354 @@
+/*
+ * keys; see keys.h.
+ *
+ * From the objects of the suspect on, this goes down the tree of dominators by the names of fields
+ * and keys, and adds up what is retained below each sequence of names. Only the part of the tree
+ * that has such maps is walked, and only so far down.
+ */
+#include "findings/keys.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "findings/ranking.h"
+#include "findings/steps.h"
+
+enum {
+    MOST_STEPS = 8,  /* names of a sequence */
+    MOST_NAMES = 32, /* names at one place that are told apart */
+    MOST_PLACES = 8192,
+    SHARE = 10,  /* percent of the suspect that a key has at least */
+    NARROW = 80, /* percent of a key that one of its own keys has for that one to be told
+                    instead */
+};
+
+/* The first place is none, the second the objects of the suspect. */
+#define NO_PLACE 0u
+#define FIRST    1u
+
+/* A place below the objects of the suspect: a sequence of names. */
+struct place {
+    uint32_t parent, child, sibling; /* NO_PLACE: none */
+    uint32_t name;                   /* in names */
+    uint32_t steps, children;        /* names up to here; how many places are just below */
+    bool is_key;                     /* the last name is the key of a map */
+    bool is_full;                    /* there are more names below than are told apart */
+    uint64_t retained;
+};
+
+struct keys {
+    const struct findings *findings;
+    struct g2h_edges *edges;
+    uint32_t item;
+    bool *leads;                 /* by node of merged: there are maps in it or below */
+    VECTOR(struct place) places; /* from NO_PLACE and FIRST on */
+    struct string_pool names;
+    uint32_t any; /* the name "[]" */
+    uint32_t *at; /* by number of the dominators: the place of a node; NO_PLACE: none */
+    uint32_t at_count;
+    ranking told;
+};
+
+/* ---- where maps are ---- */
+
+static bool is_map(const struct findings *findings, uint32_t node)
+{
+    static const char map[] = "map[";
+    size_t size;
+    const char *name = merged_name(&findings->merged, node, &size);
+    return findings_node(findings, node)->kind == MERGED_CLASS && size > sizeof(map) &&
+           memcmp(name, map, sizeof(map) - 1) == 0;
+}
+
+/* Finds the nodes of merged that have to be walked: maps in or below the item that retain enough to
+ * be told, and what is above these. */
+static struct g2h_error *find_maps(struct keys *keys, bool *ret)
+{
+    const struct findings *findings = keys->findings;
+    const size_t count = findings->merged.nodes.count;
+    const uint64_t least = findings_node(findings, keys->item)->retained / 100 * SHARE;
+    keys->leads = calloc(count, sizeof(*keys->leads));
+    TRY_MEMORY(keys->leads);
+    for (size_t i = count; i-- > keys->item;) { /* children come after their parents */
+        const struct merged_node *node = findings_node(findings, (uint32_t)i);
+        keys->leads[i] |= node->retained > least && is_map(findings, (uint32_t)i);
+        if (i != keys->item && keys->leads[i] && node->parent != MERGED_NONE)
+            keys->leads[node->parent] = true;
+    }
+    *ret = keys->leads[keys->item];
+    return NULL;
+}
+
+/* ---- places ---- */
+
+static struct place *place_of(const struct keys *keys, uint32_t place)
+{
+    return &keys->places.data[place];
+}
+
+static uint32_t find_below(const struct keys *keys, uint32_t place, uint32_t name)
+{
+    uint32_t child = place_of(keys, place)->child;
+    while (child != NO_PLACE && place_of(keys, child)->name != name)
+        child = place_of(keys, child)->sibling;
+    return child;
+}
+
+static void link_below(struct keys *keys, uint32_t parent, uint32_t place)
+{
+    place_of(keys, place)->parent = parent;
+    place_of(keys, place)->sibling = place_of(keys, parent)->child;
+    place_of(keys, parent)->child = place;
+    place_of(keys, parent)->children++;
+}
+
+/* Finds or makes the place of a name below another one. If there are too many names, any further
+ * key is "[]". Where no place can be made, that of the parent is the result. */
+static struct g2h_error *place_below(struct keys *keys, uint32_t parent, uint32_t name, bool is_key,
+                                     uint32_t *ret)
+{
+    uint32_t number = find_below(keys, parent, name);
+    bool is_full = place_of(keys, parent)->children >= MOST_NAMES;
+    if (number == NO_PLACE && is_key && is_full) {
+        place_of(keys, parent)->is_full = true;
+        is_key = is_full = false;
+        name = keys->any;
+        number = find_below(keys, parent, name);
+    }
+    *ret = number != NO_PLACE ? number : parent;
+    if (number != NO_PLACE || is_full || place_of(keys, parent)->steps >= MOST_STEPS ||
+        keys->places.count >= MOST_PLACES)
+        return NULL;
+    *ret = (uint32_t)keys->places.count;
+    const struct place place = {
+        .name = name, .is_key = is_key, .steps = place_of(keys, parent)->steps + 1};
+    TRY_MEMORY(vector_push(&keys->places, place));
+    link_below(keys, parent, *ret);
+    return NULL;
+}
+
+/* ---- the walk ---- */
+
+/* Appends the name of a field, which has "[]" for any element of an array. */
+static void append_field(const char *name, size_t size, struct text *text)
+{
+    bool in_brackets = false;
+    if (size > 0 && name[0] != '[')
+        text_append(text, ".", 1);
+    for (size_t i = 0; i < size; i++) {
+        in_brackets = name[i] == '[' || (in_brackets && name[i] != ']');
+        if (!in_brackets || name[i] == '[')
+            text_append(text, &name[i], 1);
+    }
+}
+
+/* Returns whether the name of an edge is that of a value as a whole, a slice in an interface for
+ * example, and not that of a field. */
+static bool is_whole(const struct g2h_view *view, const struct g2h_edge *edge, const char *name,
+                     size_t size)
+{
+    struct g2h_node source;
+    size_t length;
+    g2h_view_brief(view, edge->source, &source);
+    const char *class = g2h_view_name(view, source.name, &length);
+    return size == strlen("value") && memcmp(name, "value", size) == 0 && length > 0 &&
+           (class[0] == '[' || class[0] == '*');
+}
+
+/* Finds the place that an edge leads to from the place of its source. */
+static struct g2h_error *step(struct keys *keys, const struct g2h_edge *edge, uint32_t from,
+                              uint32_t *ret)
+{
+    const struct g2h_view *view = keys->findings->view;
+    struct g2h_key_name key;
+    _cleanup_(text_deinit) struct text text = {0};
+    size_t size;
+    uint32_t name = keys->any;
+    *ret = from;
+    const bool is_elem = (edge->flags & G2H_EDGE_OF_ELEM) != 0;
+    if ((edge->flags & G2H_EDGE_OF_KEY) != 0 || (!is_elem && steps_is_entries(view, edge->target)))
+        return NULL;
+    const enum g2h_key kind = is_elem ? g2h_edges_key(keys->edges, edge, &key) : G2H_KEY_NONE;
+    if (kind == G2H_KEY_TEXT) {
+        TRY_MEMORY(string_pool_intern(&keys->names, key.text, key.size, &name));
+    } else if (kind == G2H_KEY_NONE && (edge->flags & G2H_EDGE_BY_INDEX) == 0) {
+        const char *label = g2h_view_name(view, edge->name, &size);
+        if (!is_whole(view, edge, label, size))
+            append_field(label, size, &text);
+        TRY_MEMORY(!text.failed);
+        if (text.size == 0)
+            return NULL;
+        TRY_MEMORY(string_pool_intern(&keys->names, text.data, text.size, &name));
+    }
+    return place_below(keys, from, name, kind == G2H_KEY_TEXT, ret);
+}
+
+/* Gives the nodes that a node alone holds, and points to, their places. */
+static struct g2h_error *step_down(struct keys *keys, uint32_t node, uint32_t from)
+{
+    const struct g2h_dominators *dominators = keys->findings->dominators;
+    struct g2h_edge edge;
+    g2h_edges_begin(keys->edges, node, node + 1);
+    while (g2h_edges_next(keys->edges, &edge)) {
+        uint32_t place;
+        if ((edge.flags & G2H_EDGE_WEAK) != 0 || edge.target == node ||
+            g2h_dominators_of(dominators, edge.target) != node)
+            continue;
+        uint32_t *at = &keys->at[g2h_dominators_number(dominators, edge.target)];
+        if (*at != NO_PLACE)
+            continue;
+        TRY(step(keys, &edge, from, &place));
+        *at = place;
+        if (place != from)
+            place_of(keys, place)->retained +=
+                g2h_dominators_retained_size(dominators, edge.target);
+    }
+    return NULL;
+}
+
+/* Walks from the objects of the item down. A node of which no name is known is at the place of its
+ * dominator. */
+static struct g2h_error *walk(struct keys *keys)
+{
+    const struct g2h_dominators *dominators = keys->findings->dominators;
+    const struct merged *merged = &keys->findings->merged;
+    TRY_MEMORY(vector_push(&keys->places, (struct place){0}));
+    TRY_MEMORY(vector_push(&keys->places, (struct place){0}));
+    for (uint32_t number = 1; number < keys->at_count; number++) {
+        const uint32_t node = g2h_dominators_node(dominators, number), in = merged->of[number];
+        if (node == UINT32_MAX || in < keys->item || !keys->leads[in])
+            continue;
+        uint32_t *at = &keys->at[number];
+        if (*at == NO_PLACE)
+            *at = keys->at[g2h_dominators_above(dominators, number)];
+        if (*at == NO_PLACE && in == keys->item) {
+            *at = FIRST;
+            place_of(keys, FIRST)->retained += g2h_dominators_retained_size(dominators, node);
+        }
+        if (*at != NO_PLACE && place_of(keys, *at)->steps < MOST_STEPS)
+            TRY(step_down(keys, node, *at));
+    }
+    return NULL;
+}
+
+/* ---- places with many keys ---- */
+
+/* Merges a place into another one that has no fewer steps below it. */
+static void merge_places(struct keys *keys, uint32_t place, uint32_t into)
+{
+    place_of(keys, into)->retained += place_of(keys, place)->retained;
+    for (uint32_t i = place_of(keys, place)->child, next; i != NO_PLACE; i = next) {
+        const uint32_t same = find_below(keys, into, place_of(keys, i)->name);
+        next = place_of(keys, i)->sibling;
+        if (same != NO_PLACE)
+            merge_places(keys, i, same);
+        else
+            link_below(keys, into, i);
+    }
+}
+
+/* If there are more keys below a place than are told apart, those that hold little become one: "[]"
+ * is then all of these. */
+static void merge_small(struct keys *keys, uint32_t place)
+{
+    const uint32_t any = find_below(keys, place, keys->any);
+    const uint64_t least = place_of(keys, FIRST)->retained / 100 * SHARE;
+    uint32_t *link = &place_of(keys, place)->child;
+    if (!place_of(keys, place)->is_full || any == NO_PLACE)
+        return;
+    while (*link != NO_PLACE) {
+        const uint32_t child = *link;
+        if (!place_of(keys, child)->is_key || place_of(keys, child)->retained >= least) {
+            link = &place_of(keys, child)->sibling;
+            continue;
+        }
+        *link = place_of(keys, child)->sibling;
+        merge_places(keys, child, any);
+    }
+}
+
+/* ---- what is told ---- */
+
+/* Returns how much the heaviest of the nearest keys below a place retains. */
+static uint64_t heaviest_key(const struct keys *keys, uint32_t place)
+{
+    uint64_t most = 0;
+    for (uint32_t i = place_of(keys, place)->child; i != NO_PLACE; i = place_of(keys, i)->sibling) {
+        const uint64_t is =
+            place_of(keys, i)->is_key ? place_of(keys, i)->retained : heaviest_key(keys, i);
+        most = is > most ? is : most;
+    }
+    return most;
+}
+
+static struct g2h_error *choose(struct keys *keys, uint32_t place)
+{
+    const uint64_t least = place_of(keys, FIRST)->retained / 100 * SHARE;
+    merge_small(keys, place);
+    const struct place *of = place_of(keys, place);
+    if (of->retained < least)
+        return NULL;
+    if (of->is_key && heaviest_key(keys, place) < of->retained / 100 * NARROW)
+        TRY_MEMORY(vector_push(&keys->told, ((struct ranked){of->retained, place})));
+    for (uint32_t i = of->child; i != NO_PLACE; i = place_of(keys, i)->sibling)
+        TRY(choose(keys, i));
+    return NULL;
+}
+
+static void append_names(const struct keys *keys, uint32_t place, struct text *text)
+{
+    size_t size;
+    if (place_of(keys, place)->parent == NO_PLACE)
+        return;
+    append_names(keys, place_of(keys, place)->parent, text);
+    const char *name = string_pool_text(&keys->names, place_of(keys, place)->name, &size);
+    text_append(text, name, size);
+}
+
+/* Gives the keys that are told. */
+static struct g2h_error *tell(const struct keys *keys, struct held_keys *ret)
+{
+    ret->retained = place_of(keys, FIRST)->retained;
+    for (size_t i = 0; i < keys->told.count && i < KEYS_MOST; i++) {
+        ret->list[i].retained = keys->told.data[i].weight;
+        append_names(keys, keys->told.data[i].node, &ret->list[i].path);
+        ret->count = i + 1;
+        TRY_MEMORY(!ret->list[i].path.failed);
+    }
+    return NULL;
+}
+
+void held_keys_deinit(struct held_keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        text_deinit(&keys->list[i].path);
+}
+
+static void keys_deinit(struct keys *keys)
+{
+    g2h_edges_destroy(keys->edges);
+    free(keys->leads);
+    free(keys->places.data);
+    string_pool_deinit(&keys->names);
+    large_free(keys->at, keys->at_count, sizeof(*keys->at));
+    free(keys->told.data);
+}
+
+struct g2h_error *keys_find(const struct findings *findings, uint32_t node, struct held_keys *ret)
+{
+    _cleanup_(keys_deinit) struct keys keys = {.findings = findings, .item = node};
+    bool has_maps;
+    *ret = (struct held_keys){.count = 0};
+    TRY(find_maps(&keys, &has_maps));
+    if (!has_maps)
+        return NULL;
+    TRY_MEMORY(string_pool_intern(&keys.names, "[]", 2, &keys.any));
+    TRY(g2h_edges_create(findings->view, &keys.edges));
+    keys.at = large_alloc(findings->merged.of_count, sizeof(*keys.at));
+    TRY_MEMORY(keys.at);
+    keys.at_count = findings->merged.of_count;
+    TRY(walk(&keys));
+    TRY(choose(&keys, FIRST));
+    ranking_sort(&keys.told);
+    return tell(&keys, ret);
+}

@@ -1,0 +1,215 @@
+/* lookup; see lookup.h. */
+#include "findings/lookup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/scope.h"
+#include "findings/ranking.h"
+#include "findings/shortest.h"
+
+enum { MOST_NEAR = 5, LONGEST = 256 /* bytes of a name that edits() compares */ };
+
+/* ---- classes ---- */
+
+struct classes {
+    const struct findings *findings;
+    node_vector list; /* nodes of merged, one of each class: classes that come first retain most */
+};
+
+static struct g2h_error *find_classes(struct classes *classes)
+{
+    const struct findings *findings = classes->findings;
+    _cleanup_(map_deinit) struct map known = {0};
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        uint32_t first = i;
+        if (findings_node(findings, i)->kind != MERGED_CLASS)
+            continue;
+        TRY_MEMORY(map_put(&known, findings_node(findings, i)->name, i, &first));
+        if (first == i)
+            TRY_MEMORY(vector_push(&classes->list, i));
+    }
+    return NULL;
+}
+
+/* How the name of a class may match the text that was asked for, the most certain match first. */
+enum meaning { EXACT, SHORT, TYPE, END, PART, MEANINGS };
+
+static bool ends_in(const char *name, size_t size, const char *end, size_t length)
+{
+    return size >= length && memcmp(name + size - length, end, length) == 0;
+}
+
+/* Appends a name without the directories of its packages: "net/http.conn" as "http.conn",
+ * "map[string]*net/url.URL" as "map[string]*url.URL". */
+static void shorten(const char *asked, struct text *text)
+{
+    for (const char *at = asked; *at;) {
+        const size_t word = strcspn(at, "[]*(), "), sign = at[word] != '\0';
+        const char *slash = memrchr(at, '/', word);
+        const size_t skipped = slash ? (size_t)(slash + 1 - at) : 0;
+        text_append(text, at + skipped, word - skipped + sign);
+        at += word + sign;
+    }
+}
+
+static bool is_meant(const char *name, size_t size, const char *asked, size_t length,
+                     enum meaning meaning)
+{
+    const bool is_end = ends_in(name, size, asked, length);
+    if (meaning <= SHORT)
+        return is_end && size == length;
+    if (meaning == TYPE) /* a type's name without its package; neither a pointer to the type nor a
+                            slice of it */
+        return is_end && size > length &&
+               (name[size - length - 1] == '.' || name[size - length - 1] == '/') &&
+               strcspn(name, "[*( ") >= size - length;
+    if (meaning == END)
+        return is_end;
+    return memmem(name, size, asked, length) != NULL;
+}
+
+static struct g2h_error *find_meant(const struct classes *classes, const char *asked, size_t length,
+                                    enum meaning meaning, node_vector *ret)
+{
+    for (size_t i = 0; i < classes->list.count; i++) {
+        size_t size;
+        const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
+        if (is_meant(name, size, asked, length, meaning))
+            TRY_MEMORY(vector_push(ret, classes->list.data[i]));
+    }
+    return NULL;
+}
+
+/* ---- similar names ---- */
+
+/* Returns how many bytes have to be changed, added or left out to turn one name into the other. */
+static unsigned edits(const char *one, size_t one_size, const char *other, size_t other_size)
+{
+    unsigned row[LONGEST + 1];
+    if (one_size > LONGEST || other_size > LONGEST)
+        return LONGEST;
+    for (unsigned j = 0; j <= other_size; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= one_size; i++) {
+        unsigned before = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= other_size; j++) {
+            const unsigned changed =
+                before + (strncasecmp(&one[i - 1], &other[j - 1], 1) == 0 ? 0 : 1);
+            before = row[j];
+            row[j] = row[j] + 1 < changed ? row[j] + 1 : changed;
+            row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
+        }
+    }
+    return row[other_size];
+}
+
+static struct g2h_error *find_near(const struct classes *classes, const char *asked,
+                                   node_vector *ret)
+{
+    ranking ranks = {0};
+    const size_t length = strlen(asked);
+    struct g2h_error *error = NULL;
+    for (size_t i = 0; i < classes->list.count && !error; i++) {
+        size_t size;
+        const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
+        const unsigned distance = edits(name, size, asked, length);
+        if (distance <= 2 + length / 3 &&
+            !vector_push(&ranks, ((struct ranked){LONGEST - distance, classes->list.data[i]})))
+            error = &error_no_memory;
+    }
+    ranking_sort(&ranks);
+    for (size_t i = 0; i < ranks.count && i < MOST_NEAR && !error; i++)
+        if (!vector_push(ret, ranks.data[i].node))
+            error = &error_no_memory;
+    ranking_deinit(&ranks);
+    return error;
+}
+
+/* Returns an error that ends in a list of names: ": main.Watcher, main.Watch and 3 more". */
+static struct g2h_error *refuse(const struct findings *findings, const char *asked, const char *why,
+                                const node_vector *near)
+{
+    _cleanup_(text_deinit) struct text list = {0};
+    for (size_t i = 0; i < near->count && i < MOST_NEAR; i++) {
+        size_t size;
+        text_printf(&list, i > 0 ? ", " : "");
+        const char *name = merged_name(&findings->merged, near->data[i], &size);
+        text_append(&list, name, size);
+    }
+    if (near->count > MOST_NEAR)
+        text_printf(&list, " and %zu more", near->count - MOST_NEAR);
+    TRY_MEMORY(!list.failed);
+    return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s%s%.*s", asked, why, list.size > 0 ? ": " : "",
+                        (int)list.size, list.size > 0 ? list.data : "");
+}
+
+static void free_nodes(node_vector *nodes)
+{
+    free(nodes->data);
+}
+
+static void classes_deinit(struct classes *classes)
+{
+    free(classes->list.data);
+}
+
+static struct g2h_error *find_class(const struct findings *findings, const char *asked,
+                                    struct lookup *ret)
+{
+    _cleanup_(classes_deinit) struct classes classes = {.findings = findings};
+    _cleanup_(free_nodes) node_vector found = {0};
+    _cleanup_(text_deinit) struct text short_name = {0};
+    shorten(asked, &short_name);
+    TRY_MEMORY(!short_name.failed);
+    TRY(find_classes(&classes));
+    for (enum meaning meaning = EXACT; meaning < MEANINGS && found.count == 0; meaning++) {
+        const bool is_short = meaning == SHORT;
+        TRY(find_meant(&classes, is_short && short_name.size > 0 ? short_name.data : asked,
+                       is_short ? short_name.size : strlen(asked), meaning, &found));
+    }
+    if (found.count > 1)
+        return refuse(findings, asked, "is a part of the names of several classes", &found);
+    if (found.count == 0) {
+        TRY(find_near(&classes, asked, &found));
+        return refuse(findings, asked,
+                      found.count > 0 ? "is no class, but there are"
+                                      : "is the class of no object in this heap",
+                      &found);
+    }
+    *ret = (struct lookup){.is_class = true, .class = found.data[0], .node = UINT32_MAX};
+    return NULL;
+}
+
+/* ---- addresses ---- */
+
+static struct g2h_error *find_object(const struct findings *findings, const char *asked,
+                                     struct lookup *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    uint32_t object;
+    char *end;
+    errno = 0;
+    const unsigned long long address = strtoull(asked, &end, 16);
+    if (errno != 0 || *end != '\0' || asked[2] == '\0')
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is no address", asked);
+    if (!g2h_heap_find(heap, address, &object))
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is in no object of this heap", asked);
+    *ret = (struct lookup){.node = g2h_view_object(findings->view, object),
+                           .address = address,
+                           .offset = address - g2h_heap_address(heap, object)};
+    return ret->node != UINT32_MAX
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND, "'%s' is in garbage, which is left out", asked);
+}
+
+struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
+                              struct lookup *ret)
+{
+    return asked[0] == '0' && (asked[1] == 'x' || asked[1] == 'X')
+               ? find_object(findings, asked, ret)
+               : find_class(findings, asked, ret);
+}

@@ -1,0 +1,544 @@
+/* merged; see merged.h. */
+#include "findings/merged.h"
+
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "base/workers.h"
+
+/* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same class is
+ * looked for among at most MOST_ANCESTORS. The place of a dominator is prefetched AHEAD numbers
+ * before it is needed. */
+enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 256, AHEAD = 32 };
+
+/* A node of the view. Places are in the order of dominators. */
+struct place {
+    uint64_t size;
+    uint32_t name;
+    uint32_t merged; /* a node of struct merged; until the place is visited, the node's kind */
+};
+
+struct merging {
+    struct merged *merged;
+    const struct g2h_view *view;
+    const struct g2h_dominators *dominators;
+    struct place *places;
+    uint32_t count;             /* of places; some of them are not a node's */
+    uint32_t gc_roots, several; /* nodes of the view; 0: it has none */
+    uint32_t texts;             /* the name of all texts */
+    uint32_t *plain;            /* by name of the view: plain_name() of it, plus 1; 0: not known */
+    struct text text;
+};
+
+/* ---- names ---- */
+
+const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size)
+{
+    const uint32_t name = merged->nodes.data[node].name;
+    return name < merged->view_names
+               ? g2h_view_name(merged->view, name, ret_size)
+               : string_pool_text(&merged->names, name - merged->view_names, ret_size);
+}
+
+/* Finds the number of a name that the view may not have. */
+static struct g2h_error *own_name(struct merged *merged, const char *text, size_t size,
+                                  uint32_t *ret)
+{
+    uint32_t number;
+    if (g2h_view_find_name(merged->view, text, size, ret))
+        return NULL;
+    TRY_MEMORY(string_pool_intern(&merged->names, text, size, &number));
+    *ret = merged->view_names + number;
+    return NULL;
+}
+
+static bool is_digit(const char *text, size_t size, size_t at)
+{
+    return at < size && text[at] >= '0' && text[at] <= '9';
+}
+
+/* Returns where a number ends, whose digits may be in groups: 1,234. */
+static size_t skip_number(const char *text, size_t size, size_t at)
+{
+    while (is_digit(text, size, at) ||
+           (at < size && text[at] == ',' && at > 0 && is_digit(text, size, at - 1) &&
+            is_digit(text, size, at + 1)))
+        at++;
+    return at;
+}
+
+/* Returns where the characters end that no number and no bracket is made of. */
+static size_t skip_others(const char *text, size_t size, size_t at)
+{
+    while (at < size && !is_digit(text, size, at) && text[at] != '[' && text[at] != ']' &&
+           text[at] != ',')
+        at++;
+    return at;
+}
+
+/*
+ * Makes the name of a node that is not an object, without the parts in which nodes that are alike
+ * differ: "goroutine 17 [chan send, 5 minutes] main.f" becomes "goroutine [chan send] main.f", "80
+ * goroutines [select] main.g" loses its number, "defer main.f in goroutine 17" its goroutine, and a
+ * variable's "[17]" becomes "[]".
+ */
+static void append_plain(struct text *plain, const char *text, size_t size)
+{
+    static const char goroutine[] = " in goroutine ";
+    const size_t behind = sizeof(goroutine) - 1;
+    bool in_brackets = false;
+    for (size_t i = 0; i < size;) {
+        const size_t end = skip_number(text, size, i);
+        const bool is_number = end > i && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '[') &&
+                               (end == size || text[end] == ' ' || text[end] == ']');
+        if (is_number && end < size && text[end] == ' ') {
+            i = end + 1; /* skip the space as well */
+            continue;
+        }
+        if (is_number) {
+            i = end;
+            continue;
+        }
+        if (text[i] == '[' || text[i] == ']')
+            in_brackets = text[i] == '[';
+        if (in_brackets && text[i] == ',') { /* skip how long it has waited, and the like */
+            const char *close = memchr(text + i, ']', size - i);
+            i = close ? (size_t)(close - text) : i + 1;
+            continue;
+        }
+        const size_t others = skip_others(text, size, i), part = end > i      ? end - i
+                                                                 : others > i ? others - i
+                                                                              : 1;
+        text_append(plain, text + i, part);
+        i += part;
+    }
+    if (plain->size > behind && memcmp(plain->data + plain->size - behind, goroutine, behind) == 0)
+        plain->size -= behind;
+}
+
+/* Finds that name for a name of the view. It is remembered, for most names are those of many nodes,
+ * or of the edges to many. */
+static struct g2h_error *plain_name(struct merging *merging, uint32_t name, uint32_t *ret)
+{
+    struct merged *merged = merging->merged;
+    struct text *plain = &merging->text;
+    size_t size;
+    if (name < merged->view_names && merging->plain[name] != 0) {
+        *ret = merging->plain[name] - 1;
+        return NULL;
+    }
+    const char *text = g2h_view_name(merged->view, name, &size);
+    plain->size = 0;
+    append_plain(plain, text, size);
+    TRY_MEMORY(!plain->failed);
+    TRY(own_name(merged, plain->data ? plain->data : "", plain->size, ret));
+    if (name < merged->view_names)
+        merging->plain[name] = *ret + 1;
+    return NULL;
+}
+
+/* Finds the names of what the runtime keeps of maps: "map[string]int entries". */
+static struct g2h_error *find_entries(struct merged *merged)
+{
+    static const char map[] = "map[", entries[] = " entries";
+    const size_t before = sizeof(map) - 1, behind = sizeof(entries) - 1;
+    for (uint32_t name = 0; name < merged->view_names; name++) {
+        size_t size;
+        uint32_t of, first;
+        const char *text = g2h_view_name(merged->view, name, &size);
+        if (size < before + behind || memcmp(text, map, before) != 0 ||
+            memcmp(text + size - behind, entries, behind) != 0 ||
+            !g2h_view_find_name(merged->view, text, size - behind, &of))
+            continue;
+        TRY_MEMORY(map_put(&merged->entries, name, of, &first));
+    }
+    return NULL;
+}
+
+/* ---- the tree of dominators ---- */
+
+static uint32_t name_of(const struct merging *merging, const struct g2h_node *node)
+{
+    return node->kind == G2H_NODE_TEXT   ? merging->texts
+           : node->name != G2H_NAME_NONE ? node->name
+                                         : merging->texts;
+}
+
+/* Returns whether the objects that a node alone holds are called by the edges that lead to them. */
+static bool names_what_it_holds(enum g2h_node_kind kind)
+{
+    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME || kind == G2H_NODE_DATA ||
+           kind == G2H_NODE_BSS;
+}
+
+/* Fills the places of a task's nodes. */
+static struct g2h_error *read_places(void *context, size_t task, unsigned worker)
+{
+    struct merging *merging = context;
+    const uint32_t begin = (uint32_t)task * TASK_NODES;
+    struct g2h_node nodes[NODES];
+    struct place *places[NODES];
+    (void)worker;
+    for (uint32_t first = begin; first - begin < TASK_NODES; first += NODES) {
+        const size_t count = g2h_view_nodes(merging->view, first, NODES, nodes);
+        for (size_t i = 0; i < count; i++) {
+            places[i] =
+                &merging->places[g2h_dominators_number(merging->dominators, first + (uint32_t)i)];
+            __builtin_prefetch(places[i], 1);
+        }
+        for (size_t i = 0; i < count; i++)
+            *places[i] = (struct place){.size = nodes[i].size,
+                                        .name = name_of(merging, &nodes[i]),
+                                        .merged = nodes[i].kind};
+    }
+    return NULL;
+}
+
+static struct g2h_error *read_all_places(struct merging *merging, unsigned threads)
+{
+    const uint32_t nodes = g2h_view_node_count(merging->view);
+    return workers_run(threads, nodes / TASK_NODES + 1, read_places, merging);
+}
+
+/* Records, for each node that only the given node holds, the name of the edge that leads there. Of
+ * several edges the last one counts: in frames the last ones are those of variables that have
+ * names. */
+static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *edges, uint32_t node)
+{
+    struct map *variables = &merging->merged->variables;
+    struct g2h_edge edge;
+    g2h_edges_begin(edges, node, node + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        uint32_t name, known;
+        if ((edge.flags & G2H_EDGE_BY_INDEX) != 0 || edge.name == G2H_NAME_NONE ||
+            g2h_dominators_of(merging->dominators, edge.target) != node)
+            continue;
+        TRY(plain_name(merging, edge.name, &name));
+        TRY_MEMORY(map_put(variables, edge.target, name, &known));
+        if (known != name)
+            map_set(variables, edge.target, name);
+    }
+    return NULL;
+}
+
+static void destroy_edges(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
+static struct g2h_error *name_all_held(struct merging *merging)
+{
+    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_node node;
+    TRY(g2h_edges_create(merging->view, &edges));
+    for (uint32_t i = 0; i < g2h_view_account(merging->view)->synthetic_nodes; i++) {
+        g2h_view_brief(merging->view, i, &node);
+        if (node.kind == G2H_NODE_GC_ROOTS)
+            merging->gc_roots = i;
+        if (node.kind == G2H_NODE_SEVERAL)
+            merging->several = i;
+        if (names_what_it_holds(node.kind))
+            TRY(name_held(merging, edges, i));
+    }
+    return NULL;
+}
+
+/* ---- merging ---- */
+
+/*
+ * Looks for a class from node on upwards. *ret_outermost becomes the uppermost node of the class,
+ * or MERGED_NONE. Returns the nearest one if an object below node may be merged with it, because
+ * then no class is lost from those above the object: each class in between is also above that node.
+ * So what is below a class in the tree is what its objects retain, however they contain each other.
+ * Otherwise returns MERGED_NONE.
+ */
+static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t name,
+                           uint32_t *ret_outermost)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    uint32_t latest = 0; /* where the last one of the classes in between begins */
+    *ret_outermost = MERGED_NONE;
+    for (int i = 0; i < MOST_ANCESTORS && node != MERGED_NONE; i++) {
+        const struct merged_node *at = &nodes[node];
+        if (at->kind == MERGED_CLASS && at->name == name) {
+            *ret_outermost = at->outermost;
+            return latest < node ? node : MERGED_NONE;
+        }
+        if (at->kind != MERGED_CLASS)
+            latest = MERGED_NONE;
+        else if (at->outermost > latest)
+            latest = at->outermost;
+        node = at->parent;
+    }
+    return MERGED_NONE;
+}
+
+/* Finds the node of a name below parent. If there is none yet, it is made, unless the objects are
+ * merged with a node above, which then is the result. */
+static struct g2h_error *node_below(struct merging *merging, uint32_t parent, uint32_t name,
+                                    enum merged_kind kind, uint32_t *ret)
+{
+    struct merged *merged = merging->merged;
+    const uint64_t key = map_hash_pair((uint64_t)parent << 2 | kind, name);
+    uint32_t above = MERGED_NONE, outermost = MERGED_NONE;
+    *ret = map_get(&merged->numbers, key);
+    if (*ret != MAP_NONE)
+        return NULL;
+    if (kind == MERGED_CLASS)
+        above = find_above(merged, parent, name, &outermost);
+    const uint32_t number = above != MERGED_NONE ? above : (uint32_t)merged->nodes.count;
+    TRY_MEMORY(map_put(&merged->numbers, key, number, ret));
+    if (above != MERGED_NONE) {
+        merged->nodes.data[above].is_cyclic |= above != parent;
+        return NULL;
+    }
+    const struct merged_node node = {.kind = kind,
+                                     .is_garbage = parent != MERGED_NONE &&
+                                                   merged->nodes.data[parent].is_garbage,
+                                     .parent = parent,
+                                     .child = MERGED_NONE,
+                                     .sibling = MERGED_NONE,
+                                     .outermost = outermost != MERGED_NONE ? outermost : number,
+                                     .name = name};
+    TRY_MEMORY(vector_push(&merged->nodes, node));
+    return NULL;
+}
+
+/* Sets *ret to whether several groups hold a node together. If they do, *parent becomes the node
+ * that names these groups, below that of "(held by several)", although the latter does not hold the
+ * node. */
+static struct g2h_error *sharers_of(struct merging *merging, uint32_t node, uint32_t *parent,
+                                    bool *ret)
+{
+    const char *text;
+    size_t size;
+    uint32_t name;
+    struct g2h_node several;
+    *ret = merging->several != 0 && g2h_view_sharers(merging->view, node, &text, &size);
+    if (!*ret)
+        return NULL;
+    TRY(own_name(merging->merged, text, size, &name));
+    g2h_view_brief(merging->view, merging->several, &several);
+    TRY(node_below(merging, *parent, several.name, MERGED_SYNTHETIC, parent));
+    merging->merged->nodes.data[*parent].example = merging->several;
+    return node_below(merging, *parent, name, MERGED_VARIABLE, parent);
+}
+
+/* Sets *parent to the node of the variable, or of the several groups, that hold an object, if there
+ * is one. */
+static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
+{
+    struct merged *merged = merging->merged;
+    const uint32_t name = map_get(&merged->variables, node);
+    bool is_below = false;
+    if (name != MAP_NONE) {
+        is_below = true;
+        TRY(node_below(merging, *parent, name, MERGED_VARIABLE, parent));
+    } else if (merged->nodes.data[*parent].example == merging->gc_roots || *parent == 0) {
+        TRY(sharers_of(merging, node, parent, &is_below));
+    }
+    struct merged_node *variable = &merged->nodes.data[*parent];
+    if (is_below && variable->count++ == 0)
+        variable->example = node;
+    return NULL;
+}
+
+static bool is_object(uint32_t kind)
+{
+    return kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT;
+}
+
+/* Returns whether an object counts as part of the map that parent is the node of. */
+static bool is_of_map(const struct merged *merged, uint32_t name, uint32_t parent)
+{
+    const struct merged_node *node = &merged->nodes.data[parent];
+    return node->kind == MERGED_CLASS && map_get(&merged->entries, name) == node->name;
+}
+
+/* Merges a node, whose number is given, into a node below that of its dominator. */
+static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t number)
+{
+    struct merged *merged = merging->merged;
+    struct place *place = &merging->places[number];
+    const uint32_t kind = place->merged;
+    const bool object = is_object(kind);
+    uint32_t name = place->name,
+             parent = merging->places[g2h_dominators_above(merging->dominators, number)].merged;
+    if (object && is_of_map(merged, name, parent)) {
+        merged->nodes.data[parent].bytes += place->size;
+        place->merged = parent;
+        return NULL;
+    }
+    if (!object)
+        TRY(plain_name(merging, name, &name));
+    else if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
+        TRY(variable_of(merging, node, &parent));
+    TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC,
+                   &place->merged));
+    struct merged_node *into = &merged->nodes.data[place->merged];
+    if (into->count++ == 0)
+        into->example = node;
+    into->bytes += place->size;
+    into->is_garbage |= kind == G2H_NODE_UNREACHABLE;
+    return NULL;
+}
+
+/* Prefetches the place of a number's dominator. Leaves come in the order of their addresses, but
+ * their dominators' places are anywhere. */
+static inline void prefetch_above(const struct merging *merging, uint32_t number)
+{
+    if (number < merging->count && g2h_dominators_node(merging->dominators, number) != UINT32_MAX)
+        __builtin_prefetch(&merging->places[g2h_dominators_above(merging->dominators, number)]);
+}
+
+/* Merges all nodes, from the root down. */
+static struct g2h_error *merge_all(struct merging *merging)
+{
+    TRY(node_below(merging, MERGED_NONE, merging->places[0].name, MERGED_SYNTHETIC,
+                   &merging->places[0].merged));
+    for (uint32_t number = 1; number < merging->count; number++) {
+        const uint32_t node = g2h_dominators_node(merging->dominators, number);
+        prefetch_above(merging, number + AHEAD);
+        if (node != UINT32_MAX)
+            TRY(merge(merging, node, number));
+    }
+    return NULL;
+}
+
+/* Adds up retained sizes and links children. Parents come before their children in the array. */
+static void sum_up(struct merged *merged)
+{
+    struct merged_node *nodes = merged->nodes.data;
+    for (size_t i = merged->nodes.count; i-- > 0;) {
+        nodes[i].retained += nodes[i].bytes;
+        if (nodes[i].untouched > nodes[i].retained)
+            nodes[i].untouched = nodes[i].retained;
+        if (nodes[i].parent == MERGED_NONE)
+            continue;
+        nodes[nodes[i].parent].retained += nodes[i].retained;
+        nodes[nodes[i].parent].untouched += nodes[i].untouched;
+        nodes[i].sibling = nodes[nodes[i].parent].child;
+        nodes[nodes[i].parent].child = (uint32_t)i;
+    }
+}
+
+/* Records where the objects of the heap profile's samples have been merged. */
+static struct g2h_error *place_samples(struct merging *merging)
+{
+    const struct g2h_heap *heap = g2h_view_heap(merging->view);
+    const size_t count = g2h_heap_record_count(heap, G2H_RECORD_ALLOCSAMPLE);
+    TRY_MEMORY(vector_grow(&merging->merged->samples, count));
+    for (size_t i = 0; i < count; i++) {
+        struct g2h_record record;
+        uint32_t object, node = UINT32_MAX;
+        g2h_heap_record(heap, G2H_RECORD_ALLOCSAMPLE, i, &record);
+        if (g2h_heap_find(heap, record.allocsample.object, &object))
+            node = g2h_view_object(merging->view, object);
+        merging->merged->samples.data[i] =
+            node != UINT32_MAX
+                ? merging->places[g2h_dominators_number(merging->dominators, node)].merged
+                : MERGED_NONE;
+    }
+    merging->merged->samples.count = count;
+    return NULL;
+}
+
+/* Adds parts of objects that nobody has written to where the objects have been merged. */
+static void add_untouched(struct merging *merging)
+{
+    const struct g2h_heap *heap = g2h_view_heap(merging->view);
+    for (size_t i = 0; i < g2h_heap_untouched_count(heap); i++) {
+        uint32_t object;
+        const uint64_t size = g2h_heap_untouched(heap, i, &object);
+        const uint32_t node =
+            object != UINT32_MAX ? g2h_view_object(merging->view, object) : UINT32_MAX;
+        if (node == UINT32_MAX)
+            continue;
+        const uint32_t number = g2h_dominators_number(merging->dominators, node);
+        merging->merged->nodes.data[merging->places[number].merged].untouched += size;
+    }
+}
+
+/* Keeps of each place the node that it has been merged in. */
+static struct g2h_error *keep_places(struct merging *merging)
+{
+    struct merged *merged = merging->merged;
+    merged->of = large_alloc(merging->count, sizeof(*merged->of));
+    TRY_MEMORY(merged->of);
+    merged->of_count = merging->count;
+    for (uint32_t number = 0; number < merging->count; number++)
+        merged->of[number] = merging->places[number].merged;
+    return NULL;
+}
+
+static void merging_deinit(struct merging *merging)
+{
+    large_free(merging->places, merging->count, sizeof(*merging->places));
+    free(merging->plain);
+    text_deinit(&merging->text);
+}
+
+static struct g2h_error *make(struct merged *merged, const struct g2h_dominators *dominators,
+                              unsigned threads)
+{
+    static const char texts[] = "(string)";
+    _cleanup_(merging_deinit) struct merging merging = {.merged = merged,
+                                                        .view = merged->view,
+                                                        .dominators = dominators,
+                                                        .count =
+                                                            g2h_dominators_numbers(dominators)};
+    merging.places = large_alloc(merging.count, sizeof(*merging.places));
+    merging.plain = calloc((size_t)merged->view_names + 1, sizeof(*merging.plain));
+    TRY_MEMORY(merging.places && merging.plain);
+    TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
+    TRY(find_entries(merged));
+    TRY(read_all_places(&merging, threads > 0 ? threads : workers_available()));
+    TRY(name_all_held(&merging));
+    TRY(merge_all(&merging));
+    TRY(place_samples(&merging));
+    add_untouched(&merging);
+    TRY(keep_places(&merging));
+    sum_up(merged);
+    return NULL;
+}
+
+struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
+                              unsigned threads, struct merged *ret)
+{
+    *ret = (struct merged){.view = view, .view_names = g2h_view_name_count(view)};
+    struct g2h_error *error = make(ret, dominators, threads);
+    if (error)
+        merged_deinit(ret);
+    return error;
+}
+
+enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
+{
+    struct g2h_node example;
+    g2h_view_brief(merged->view, merged->nodes.data[node].example, &example);
+    return example.kind;
+}
+
+void merged_deinit(struct merged *merged)
+{
+    free(merged->nodes.data);
+    string_pool_deinit(&merged->names);
+    map_deinit(&merged->numbers);
+    map_deinit(&merged->entries);
+    map_deinit(&merged->variables);
+    free(merged->samples.data);
+    large_free(merged->of, merged->of_count, sizeof(*merged->of));
+    *merged = (struct merged){0};
+}
+
+void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below)
+{
+    for (uint32_t i = item; i < merged->nodes.count; i++) {
+        const uint32_t above =
+            merged->nodes.data[i].parent; /* parents come before their children */
+        is_below[i] = i == item || (above != MERGED_NONE && above >= item && is_below[above]);
+    }
+}

@@ -1,0 +1,80 @@
+/*
+ * merged: the tree of dominators, in which nodes that are alike are merged into one.
+ *
+ * Objects of one class that have the same dominator are one node, whatever their number. So a heap
+ * of millions of objects has some thousands of nodes, and what is retained can be read at a glance.
+ * An object that is dominated by an object of its own class, as in a linked list, is merged with
+ * it, so that a list of any length is one node, and a tree of any depth a few; but only if all
+ * classes between the two are above both, so that the classes above an object are those of its
+ * dominators. All texts are one class. Goroutines are alike if they differ only in their numbers,
+ * and what the runtime keeps of a map counts as part of the map.
+ *
+ * Below a package or a frame are its variables, and below these the objects that they hold. In the
+ * same way, an object that several groups hold together is below a node that names these groups.
+ */
+#ifndef FINDINGS_MERGED_H
+#define FINDINGS_MERGED_H
+
+#include <go2heapsnapshot/view.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/strings.h"
+
+enum merged_kind {
+    MERGED_SYNTHETIC, /* not an object: a group, a package, a goroutine, a frame … */
+    MERGED_VARIABLE,  /* of a package or a frame; or the groups that hold something together */
+    MERGED_CLASS,     /* objects */
+};
+
+#define MERGED_NONE UINT32_MAX
+
+struct merged_node {
+    enum merged_kind kind;
+    bool is_garbage; /* it is the node of garbage, or below that: nothing holds these */
+    bool is_cyclic;  /* objects below other classes that are below this node are merged in it */
+    uint32_t parent, child, sibling; /* numbers of nodes, or MERGED_NONE */
+    uint32_t outermost; /* the uppermost node of this class from here upwards: this one if no object
+                           of the class holds these */
+    uint32_t name;      /* see merged_name() */
+    uint32_t example;   /* one of the view's nodes that are merged here; of a list its first */
+    uint64_t count;     /* of objects, or of nodes that are not objects */
+    uint64_t bytes;     /* the size of this node itself */
+    uint64_t retained;  /* the size of this node and of all below it */
+    uint64_t untouched; /* bytes of retained that take no memory: nobody has written to them */
+};
+
+struct merged {
+    const struct g2h_view *view;
+    VECTOR(struct merged_node)
+    nodes;                    /* parents come before their children; the first is the root */
+    struct string_pool names; /* names that the view does not have */
+    uint32_t view_names;      /* how many names the view has */
+    struct map numbers;       /* hash of parent, kind and name → node */
+    struct map entries;       /* name of a map's entries → name of the map */
+    struct map variables;     /* node of the view → name of the edge by which it is held */
+    uint32_t *of; /* by number of a view's node in the order of dominators: the node that it is
+                     merged in */
+    uint32_t of_count;
+    VECTOR(uint32_t)
+    samples; /* by index of the heap's records G2H_RECORD_ALLOCSAMPLE: the node
+                that the object is merged in; MERGED_NONE: it is in none */
+};
+
+/* Merges the dominators of a view, on threads threads (0: one per processor). It takes 16 bytes per
+ * node of the view while it runs, and 4 that stay. The caller gives *ret to merged_deinit().
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
+                              unsigned threads, struct merged *ret);
+void merged_deinit(struct merged *merged);
+
+/* Returns the name of a node: UTF-8, not terminated. */
+const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size);
+
+/* Returns the kind of the view's nodes that are merged in a node, which must not be of objects. */
+enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node);
+
+/* Sets the flags of all nodes from item on: whether they are item or below it. */
+void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below);
+
+#endif

@@ -1,0 +1,250 @@
+/* outside_places; see outside_places.h. */
+#include "findings/outside_places.h"
+
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/bisect.h"
+#include "base/map.h"
+#include "base/scope.h"
+#include "base/strings.h"
+#include "findings/steps.h"
+#include "findings/way.h"
+
+enum { LEAST_OF_PART = 5 /* percent of the part that a place points to */ };
+
+struct place {
+    uint32_t number; /* string of its name */
+    uint32_t object; /* the first node that has it, if that tells what it is; else UINT32_MAX */
+    uint64_t bytes;
+};
+
+struct search {
+    const struct findings *findings;
+    enum g2h_memory_part part;
+    struct g2h_edges *edges;
+    struct map mappings;       /* node → mapping */
+    struct map known;          /* pairs of what has a pointer and the pointer's name → place */
+    struct map seen;           /* pairs of a place and a mapping */
+    struct string_pool names;  /* by place */
+    VECTOR(struct place) list; /* until it is sorted, in the order of names */
+};
+
+static void search_deinit(struct search *search)
+{
+    g2h_edges_destroy(search->edges);
+    map_deinit(&search->mappings);
+    map_deinit(&search->known);
+    map_deinit(&search->seen);
+    string_pool_deinit(&search->names);
+    free(search->list.data);
+}
+
+/* Finds the nodes of the part's mappings. */
+static struct g2h_error *find_mappings(struct search *search)
+{
+    const struct g2h_view *view = search->findings->view;
+    const struct g2h_memory *memory = search->findings->memory;
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_node node;
+    uint32_t at, number;
+    for (uint32_t i = 0; i < synthetic; i++) {
+        g2h_view_brief(view, i, &node);
+        if (node.kind != G2H_NODE_MAPPING)
+            continue;
+        BISECT(at, (uint32_t)memory->mapping_count, memory->mappings[at].start < node.key);
+        if (memory->mappings[at].part == search->part)
+            TRY_MEMORY(map_put(&search->mappings, i, at, &number));
+    }
+    return NULL;
+}
+
+static bool begins_with(const struct text *name, const char *prefix)
+{
+    return name->size >= strlen(prefix) && memcmp(name->data, prefix, strlen(prefix)) == 0;
+}
+
+/* Appends the name of a pointer without the numbers and keys of elements: chunks[3].data becomes
+ * chunks[].data. */
+static void append_pointer(const struct search *search, const struct g2h_edge *edge,
+                           struct text *text)
+{
+    size_t size;
+    const char *name = g2h_view_name(search->findings->view, edge->name, &size);
+    bool is_inside = false;
+    if (text->size > 0 && size > 0 && name[0] != '[')
+        text_append(text, ".", 1);
+    for (size_t i = 0; i < size; i++) {
+        is_inside = is_inside && name[i] != ']';
+        if (!is_inside)
+            text_append(text, &name[i], 1);
+        is_inside = is_inside || name[i] == '[';
+    }
+}
+
+/* Returns whether a class says whose field a pointer is: main.T, but not []T or ptr64. */
+static bool has_fields(const char *class, size_t size)
+{
+    const char *bracket = size > 0 ? memchr(class, '[', size) : NULL;
+    const size_t before = bracket ? (size_t)(bracket - class) : size;
+    return before > 0 && memchr(class, '.', before) != NULL;
+}
+
+/* Makes the name of the place that a pointer is in. */
+static struct g2h_error *name_place(const struct search *search, const struct g2h_node *source,
+                                    const struct g2h_edge *edge, struct text *ret,
+                                    bool *ret_is_element)
+{
+    const struct g2h_view *view = search->findings->view;
+    size_t size;
+    const char *class = g2h_view_name(view, source->name, &size);
+    ret->size = 0;
+    *ret_is_element = false;
+    if (source->object == UINT32_MAX)
+        return steps_append_pointer(view, search->edges, edge, ret);
+    *ret_is_element = !has_fields(class, size);
+    text_append(ret, class, size);
+    if (!*ret_is_element)
+        append_pointer(search, edge, ret);
+    return NULL;
+}
+
+/* Finds the place that a pointer is in. */
+static struct g2h_error *find_place(struct search *search, const struct g2h_node *source,
+                                    const struct g2h_edge *edge, uint32_t *ret)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    const uint64_t pair = (uint64_t)source->name << 32 | edge->name;
+    bool is_element;
+    *ret = map_get(&search->known, pair);
+    if (*ret != MAP_NONE)
+        return NULL;
+    TRY(name_place(search, source, edge, &name, &is_element));
+    TRY_MEMORY(!name.failed && string_pool_intern(&search->names, name.data, name.size, ret));
+    if (*ret == search->list.count)
+        TRY_MEMORY(vector_push(&search->list,
+                               ((struct place){*ret, is_element ? edge->source : UINT32_MAX, 0})));
+    TRY_MEMORY(map_put(&search->known, pair, *ret, ret));
+    return NULL;
+}
+
+/* Adds the bytes of a mapping to the place that points to it, unless it has them. */
+static struct g2h_error *add(struct search *search, const struct g2h_edge *edge, uint32_t mapping)
+{
+    struct g2h_node source;
+    uint32_t place, number;
+    g2h_view_brief(search->findings->view, edge->source, &source);
+    if (source.object != UINT32_MAX && g2h_view_is_garbage(search->findings->view, source.object))
+        return NULL;
+    TRY(find_place(search, &source, edge, &place));
+    const uint64_t pair = (uint64_t)place << 32 | mapping;
+    if (map_get(&search->seen, pair) != MAP_NONE)
+        return NULL;
+    TRY_MEMORY(map_put(&search->seen, pair, 0, &number));
+    search->list.data[place].bytes += search->findings->memory->mappings[mapping].resident;
+    return NULL;
+}
+
+static void destroy(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
+static struct g2h_error *find_places(struct search *search)
+{
+    const struct g2h_view *view = search->findings->view;
+    _cleanup_(destroy) struct g2h_edges *edges = NULL;
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_edge edge;
+    TRY(g2h_edges_create(view, &edges));
+    TRY(g2h_edges_create(view, &search->edges));
+    g2h_edges_begin(edges, 0, UINT32_MAX);
+    while (g2h_edges_next(edges, &edge)) {
+        const uint32_t mapping = edge.target < synthetic && (edge.flags & G2H_EDGE_WEAK) != 0
+                                     ? map_get(&search->mappings, edge.target)
+                                     : MAP_NONE;
+        if (mapping != MAP_NONE)
+            TRY(add(search, &edge, mapping));
+    }
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct place *one = a, *other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes < other->bytes ? 1 : -1;
+    return (one->number > other->number) - (one->number < other->number);
+}
+
+/* What is told, in this order. */
+enum told { FIELDS, ELEMENTS, LISTS, TOLD };
+
+/* Returns what a place with this name is, or TOLD if it is not told at all: it is the runtime's, or
+ * has no name but an address. */
+static enum told kind_of(const struct place *place, const struct text *name)
+{
+    if (name->size == 0 || begins_with(name, "runtime.") || begins_with(name, "0x"))
+        return TOLD;
+    if (begins_with(name, "syscall.mapper.") || begins_with(name, "unix.mapper."))
+        return LISTS;
+    return place->object == UINT32_MAX ? FIELDS : ELEMENTS;
+}
+
+/* Makes what a place is called. */
+static struct g2h_error *call_place(const struct search *search, const struct place *place,
+                                    struct text *ret)
+{
+    size_t size;
+    uint32_t end;
+    const char *name = string_pool_text(&search->names, place->number, &size);
+    ret->size = 0;
+    if (place->object != UINT32_MAX)
+        return way_append(search->findings, place->object, ret, &end);
+    text_append(ret, name, size);
+    return NULL;
+}
+
+static struct g2h_error *tell(const struct search *search, enum told told,
+                              struct outside_places *ret)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    const uint64_t least = search->findings->memory->parts[search->part] / 100 * LEAST_OF_PART;
+    for (size_t i = 0; i < search->list.count && ret->count < OUTSIDE_MOST; i++) {
+        const struct place *place = &search->list.data[i];
+        if (place->bytes < least)
+            break;
+        if ((told == FIELDS) != (place->object == UINT32_MAX))
+            continue;
+        TRY(call_place(search, place, &name));
+        TRY_MEMORY(!name.failed);
+        if (kind_of(place, &name) != told)
+            continue;
+        ret->list[ret->count].name = name;
+        ret->list[ret->count++].bytes = place->bytes;
+        name = (struct text){0};
+    }
+    return NULL;
+}
+
+struct g2h_error *outside_places_find(const struct findings *findings, enum g2h_memory_part part,
+                                      struct outside_places *ret)
+{
+    _cleanup_(search_deinit) struct search search = {.findings = findings, .part = part};
+    *ret = (struct outside_places){.count = 0};
+    if (part != G2H_MEMORY_FILES && part != G2H_MEMORY_C)
+        return NULL;
+    TRY(find_mappings(&search));
+    TRY(find_places(&search));
+    vector_sort(&search.list, compare);
+    TRY(tell(&search, FIELDS, ret));
+    TRY(tell(&search, ELEMENTS, ret));
+    return ret->count == 0 ? tell(&search, LISTS, ret) : NULL;
+}
+
+void outside_places_deinit(struct outside_places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        text_deinit(&places->list[i].name);
+}

@@ -1,0 +1,194 @@
+/*
+ * slices: room in slices beyond their length, and what is outside of their capacity; see waste.h.
+ *
+ * What is before the start of all slices of an array, or behind their capacities, counts if nothing
+ * else leads there: the array has a window then.
+ *
+ * Several slices may share an array. The part that none of them uses counts as wasted once, at the
+ * place of the slice that uses most. Full slices matter only if another slice of the same array is
+ * not full. Such arrays are few, so full slices are not recorded; if there is such an array, the
+ * objects are gone over a second time.
+ */
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "findings/waste_parts.h"
+
+enum { OBJECTS = 1 << 16 /* in a task */ };
+
+struct arrays {
+    const struct findings *findings;
+    const struct g2h_capacities *capacities;
+    open_slice_vector list;
+    struct map by_object;
+    uint64_t *has; /* a bit for each array in the list that full slices are in, too */
+    bool has_any;
+};
+
+bool slices_locate(const struct findings *findings, const struct g2h_capacity *capacity,
+                   struct open_slice *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    struct g2h_node node;
+    if (!g2h_heap_find(heap, capacity->address, &ret->array))
+        return false;
+    const uint32_t number = g2h_view_object(findings->view, ret->array);
+    if (number == UINT32_MAX)
+        return false;
+    g2h_view_brief(findings->view, number, &node);
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, ret->array),
+                   size = node.object == ret->array ? node.size
+                                                    : g2h_heap_object(heap, ret->array).size,
+                   room = begin < size ? (size - begin) / capacity->size : 0;
+    ret->place = capacity->place;
+    ret->used_end = begin + (capacity->used < room ? capacity->used : room) * capacity->size;
+    ret->end = begin + (capacity->all < room ? capacity->all : room) * capacity->size;
+    return true;
+}
+
+static struct g2h_error *add(struct arrays *arrays, const struct open_slice *slice,
+                             const uint64_t *full)
+{
+    const uint64_t bit = full[slice->array / 64] & (uint64_t)1 << slice->array % 64;
+    uint32_t index = (uint32_t)arrays->list.count;
+    TRY_MEMORY(map_put(&arrays->by_object, slice->array, index, &index));
+    if (index == arrays->list.count) {
+        TRY_MEMORY(vector_push(&arrays->list, *slice));
+        arrays->has[slice->array / 64] |= bit;
+        arrays->has_any = arrays->has_any || bit != 0;
+        return NULL;
+    }
+    struct open_slice *known = &arrays->list.data[index];
+    if (slice->used_end > known->used_end) {
+        known->used_end = slice->used_end;
+        known->place = slice->place;
+    }
+    known->end = slice->end > known->end ? slice->end : known->end;
+    return NULL;
+}
+
+/* ---- full slices ---- */
+
+static void raise_to(uint64_t *end, uint64_t to)
+{
+    uint64_t now = __atomic_load_n(end, __ATOMIC_RELAXED);
+    while (now < to &&
+           !__atomic_compare_exchange_n(end, &now, to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static bool visit_full(void *context, const struct g2h_capacity *capacity)
+{
+    struct arrays *arrays = context;
+    const struct findings *findings = arrays->findings;
+    struct open_slice slice;
+    uint32_t object;
+    if (capacity->kind != G2H_CAPACITY_SLICE || capacity->used < capacity->all ||
+        !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object) ||
+        (arrays->has[object / 64] >> object % 64 & 1) == 0 ||
+        (capacity->object != UINT32_MAX && g2h_view_is_garbage(findings->view, capacity->object)) ||
+        !slices_locate(findings, capacity, &slice))
+        return true;
+    raise_to(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
+    return true;
+}
+
+static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
+{
+    struct arrays *arrays = context;
+    const uint32_t first = (uint32_t)task * OBJECTS;
+    (void)worker;
+    g2h_capacities_of_objects(arrays->capacities, first,
+                              first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
+                              visit_full, arrays);
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+/* Adds the arrays that have windows. */
+static struct g2h_error *sum_windows(const struct findings *findings, const uint32_t *places,
+                                     struct map *by_place, struct waste_rows *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    for (uint32_t i = 0; i < g2h_windows_count(findings->windows); i++) {
+        struct g2h_window window;
+        g2h_windows_get(findings->windows, i, &window);
+        const uint64_t outside = window.begin - window.first + window.last - window.room,
+                       wasted = outside + window.room - window.end;
+        if (wasted == 0 || g2h_view_object(findings->view, window.object) == UINT32_MAX ||
+            stale_has(&findings->stale, findings->view, window.object))
+            continue;
+        struct waste_row *row =
+            waste_add(ret, by_place, places[i], wasted, g2h_heap_object(heap, window.object).size);
+        TRY_MEMORY(row);
+        row->elements += window.end - window.begin;
+        row->outside += outside;
+    }
+    return NULL;
+}
+
+static struct g2h_error *sum_up(const struct arrays *arrays, const uint32_t *places,
+                                struct waste_rows *ret)
+{
+    const struct findings *findings = arrays->findings;
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    _cleanup_(map_deinit) struct map by_place = {0};
+    for (size_t i = 0; i < arrays->list.count; i++) {
+        const struct open_slice *array = &arrays->list.data[i];
+        if (array->used_end >= array->end ||
+            g2h_windows_of(findings->windows, array->array) != UINT32_MAX)
+            continue;
+        struct waste_row *row =
+            waste_add(ret, &by_place, array->place, array->end - array->used_end,
+                      g2h_heap_object(heap, array->array).size);
+        TRY_MEMORY(row);
+        row->elements += array->used_end;
+    }
+    return sum_windows(findings, places, &by_place, ret);
+}
+
+struct g2h_error *slices_sum_stale(const struct findings *findings, const uint32_t *places,
+                                   struct waste_rows *ret)
+{
+    _cleanup_(map_deinit) struct map by_place = {0};
+    for (size_t i = 0; i < findings->stale.arrays.count; i++) {
+        const struct stale_array *array = &findings->stale.arrays.data[i];
+        const uint64_t objects = array->beyond + array->before;
+        if (objects == 0)
+            continue;
+        struct waste_row *row =
+            waste_add(ret, &by_place, places[array->window], array->retained, 0);
+        TRY_MEMORY(row);
+        row->count += objects - 1;
+    }
+    return NULL;
+}
+
+static void arrays_deinit(struct arrays *arrays)
+{
+    free(arrays->list.data);
+    free(arrays->has);
+    map_deinit(&arrays->by_object);
+}
+
+struct g2h_error *slices_sum(const struct findings *findings,
+                             const struct g2h_capacities *capacities,
+                             const open_slice_vector *lists, size_t count, const uint64_t *full,
+                             const uint32_t *places, struct waste_rows *ret)
+{
+    _cleanup_(arrays_deinit) struct arrays arrays = {.findings = findings,
+                                                     .capacities = capacities};
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
+    arrays.has = calloc(objects / 64 + 1, sizeof(*arrays.has));
+    TRY_MEMORY(arrays.has);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++)
+            TRY(add(&arrays, &lists[i].data[j], full));
+    if (arrays.has_any) {
+        g2h_capacities_of_variables(capacities, visit_full, &arrays);
+        TRY(workers_run(findings->threads, objects / OBJECTS + 1, full_task, &arrays));
+    }
+    return sum_up(&arrays, places, ret);
+}

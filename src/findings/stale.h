@@ -1,0 +1,56 @@
+/*
+ * stale: what lives on only because it is in a slot of an array that no slice uses: beyond the
+ * length of each slice ("batch = batch[:0]"), or before its start ("queue = queue[1:]").
+ *
+ * An object counts as stale if an array dominates it directly, and has pointers to it in such slots
+ * only; and so does all that the object retains.
+ */
+#ifndef FINDINGS_STALE_H
+#define FINDINGS_STALE_H
+
+#include <go2heapsnapshot/view.h>
+
+#include "base/memory.h"
+
+/* An array with stale objects. What a stale object of another array retains is that one's. */
+struct stale_array {
+    uint32_t window;         /* number in windows */
+    uint32_t node;           /* of the view */
+    uint64_t beyond, before; /* its stale objects: beyond the length, before the start */
+    uint64_t retained;       /* the bytes that these retain */
+};
+
+struct stale {
+    const struct g2h_dominators *dominators;
+    const struct g2h_windows *windows;
+    VECTOR(struct stale_array) arrays; /* ascending by node */
+    uint32_t *of; /* by number of a node in the order of dominators: what makes it stale, see
+                     stale_of(); NULL if there are no stale objects */
+};
+
+/* Takes 4 bytes per node of the view if there are stale objects. The caller calls stale_deinit() in
+ * any case. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *stale_find(const struct g2h_view *view, const struct g2h_dominators *dominators,
+                             const struct g2h_windows *windows, struct stale *ret);
+void stale_deinit(struct stale *stale);
+
+/* What makes a node stale: an array, and whether the slot is before the start of its slices. */
+struct stale_reason {
+    uint32_t array; /* number in arrays */
+    bool is_before;
+};
+
+/* Returns false if what has a number in the order of dominators is not stale. */
+static inline bool stale_of(const struct stale *stale, uint32_t number, struct stale_reason *ret)
+{
+    if (!stale->of || stale->of[number] == 0)
+        return false;
+    *ret = (struct stale_reason){(stale->of[number] - 1) / 2, (stale->of[number] - 1) % 2 != 0};
+    return true;
+}
+
+/* Return whether a node of the view, or an object of the heap, is stale. */
+bool stale_has_node(const struct stale *stale, uint32_t node);
+bool stale_has(const struct stale *stale, const struct g2h_view *view, uint32_t object);
+
+#endif

@@ -1,0 +1,93 @@
+/* stale_part; see stale_part.h. */
+#include "findings/stale_part.h"
+
+#include <stdlib.h>
+
+#include "base/scope.h"
+
+/* Sets a flag for each node of merged that is item or below it, and for each of them that has
+ * objects of the suspect: those of item's name. */
+static void find_items(const struct findings *findings, uint32_t item, bool *is_below,
+                       bool *is_item)
+{
+    const struct merged_node *node = findings_node(findings, item);
+    merged_mark_below(&findings->merged, item, is_below);
+    for (uint32_t i = item; i < findings->merged.nodes.count; i++) {
+        const struct merged_node *other = findings_node(findings, i);
+        is_item[i] = is_below[i] && other->kind == node->kind && other->name == node->name;
+    }
+}
+
+/* Returns whether a node of the view is an object of the node that it is merged in, and not memory
+ * of such an object. */
+static bool is_object(const struct findings *findings, uint32_t node, uint32_t merged)
+{
+    struct g2h_node read;
+    g2h_view_brief(findings->view, node, &read);
+    return read.kind == G2H_NODE_TEXT || read.name == findings_node(findings, merged)->name;
+}
+
+/* Counts the objects of the suspect that are stale themselves. */
+static void count_items(const struct findings *findings, const bool *is_item, uint64_t *counts,
+                        struct stale_part *ret)
+{
+    const struct stale *stale = &findings->stale;
+    for (uint32_t number = 1; number < findings->merged.of_count; number++) {
+        const uint32_t node = g2h_dominators_node(stale->dominators, number);
+        struct stale_reason reason;
+        if (node == UINT32_MAX || !is_item[findings->merged.of[number]] ||
+            !stale_of(stale, number, &reason) ||
+            !is_object(findings, node, findings->merged.of[number]))
+            continue;
+        ret->before += reason.is_before;
+        ret->beyond += !reason.is_before;
+        ret->arrays += counts[reason.array]++ == 0;
+        if (ret->arrays == 1 || counts[reason.array] > counts[ret->most])
+            ret->most = reason.array;
+    }
+}
+
+/* Sums up what is stale in the arrays that the suspect holds. */
+static void sum_held(const struct findings *findings, const bool *is_below, struct stale_part *ret)
+{
+    const struct stale *stale = &findings->stale;
+    for (uint32_t i = 0; i < stale->arrays.count; i++) {
+        const struct stale_array *array = &stale->arrays.data[i];
+        const uint32_t number = g2h_dominators_number(stale->dominators, array->node);
+        if (array->beyond + array->before == 0 || !is_below[findings->merged.of[number]])
+            continue;
+        ret->before += array->before;
+        ret->beyond += array->beyond;
+        ret->retained += array->retained;
+        if (ret->arrays++ == 0 || array->retained > stale->arrays.data[ret->most].retained)
+            ret->most = i;
+    }
+}
+
+struct g2h_error *stale_find_part(const struct findings *findings, uint32_t item, uint64_t count,
+                                  struct stale_part *ret)
+{
+    enum { LEAST = 20 /* of what a twentieth is stale is said to be so */ };
+    const size_t nodes = findings->merged.nodes.count;
+    const uint64_t retained = findings_node(findings, item)->retained;
+    struct stale_part held = {0};
+    struct g2h_window window;
+    *ret = (struct stale_part){.is_of_items = true};
+    if (!findings->stale.of)
+        return NULL;
+    _cleanup_free_ bool *is_below = calloc(nodes, sizeof(*is_below));
+    _cleanup_free_ bool *is_item = calloc(nodes, sizeof(*is_item));
+    _cleanup_free_ uint64_t *counts = calloc(findings->stale.arrays.count, sizeof(*counts));
+    TRY_MEMORY(is_below && is_item && counts);
+    find_items(findings, item, is_below, is_item);
+    count_items(findings, is_item, counts, ret);
+    sum_held(findings, is_below, &held);
+    const uint64_t stale = ret->beyond + ret->before;
+    if (stale == 0 || stale < count / LEAST)
+        *ret = held.retained < retained / LEAST ? (struct stale_part){0} : held;
+    if (ret->arrays == 0)
+        return NULL;
+    g2h_windows_get(findings->windows, findings->stale.arrays.data[ret->most].window, &window);
+    ret->length = (window.end - window.begin) / window.size;
+    return NULL;
+}

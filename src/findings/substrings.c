@@ -1,0 +1,144 @@
+/*
+ * substrings: texts that strings keep alive for a small part of them; see waste.h.
+ *
+ * A string that was cut out of another one keeps all of it alive; strings.Clone() would make a
+ * copy. The bytes that strings have are in use; bytes that several strings have count for each, but
+ * no more than from the first byte in use to the last. A text is reported if less than half is in
+ * use, which no size class explains. It is not reported if a slice is in it, or if roots other than
+ * packages' variables have it, for the use by these is not known; nor if another text is equal,
+ * which strings.c reports.
+ */
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "findings/waste_parts.h"
+
+enum { EDGES = 64 /* edges that are read at a time */ };
+
+static inline bool bit_of(const uint64_t *bits, uint32_t object)
+{
+    return (__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) >> object % 64 & 1) != 0;
+}
+
+/* Merges two parts of one text. */
+static void merge(struct part *part, const struct part *other)
+{
+    part->begin = other->begin < part->begin ? other->begin : part->begin;
+    part->end = other->end > part->end ? other->end : part->end;
+    part->bytes += other->bytes;
+    if (other->longest > part->longest) {
+        part->longest = other->longest;
+        part->place = other->place;
+    }
+}
+
+/* Adds a part, or merges it with the last one if both are of one text: the strings that were cut
+ * out of a text mostly come in a row. */
+static bool add_part(part_vector *parts, const struct part *part)
+{
+    struct part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
+    if (!last || last->text != part->text)
+        return vector_push(parts, *part);
+    merge(last, part);
+    return true;
+}
+
+bool substrings_add(const struct findings *findings, const struct g2h_capacity *capacity,
+                    part_vector *parts, uint64_t *used)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const uint64_t slot = g2h_heap_slot_size(heap, capacity->address);
+    uint32_t text;
+    if ((slot > 0 && slot < WASTE_LEAST_TEXT) || /* most texts */
+        !g2h_heap_find(heap, capacity->address, &text))
+        return true;
+    const uint64_t all = slot > 0 ? slot : g2h_heap_object(heap, text).size,
+                   begin = capacity->address - g2h_heap_address(heap, text),
+                   size = capacity->used < all - begin ? capacity->used : all - begin;
+    if (all >= WASTE_LEAST_TEXT && size >= all / 2)
+        waste_set_bit(used, text);
+    return all < WASTE_LEAST_TEXT || size >= all / 2 || bit_of(used, text) ||
+           add_part(parts, &(struct part){text, capacity->place, begin, begin + size, size, size});
+}
+
+/* ---- roots ---- */
+
+/* Marks the texts that frames and other roots point to as used, for the use by these is not looked
+ * at. */
+static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
+{
+    const uint32_t synthetics = (uint32_t)g2h_view_account(view)->first_object;
+    struct g2h_edges *edges;
+    struct g2h_edge read[EDGES];
+    struct g2h_node source, target;
+    TRY(g2h_edges_create(view, &edges));
+    g2h_edges_begin(edges, 0, synthetics);
+    for (size_t count; (count = g2h_edges_read(edges, read, EDGES)) > 0;)
+        for (size_t i = 0; i < count; i++) {
+            if (read[i].target < synthetics)
+                continue;
+            g2h_view_brief(view, read[i].source, &source);
+            g2h_view_brief(view, read[i].target, &target);
+            if (source.kind != G2H_NODE_PACKAGE && source.kind != G2H_NODE_SEVERAL &&
+                target.object != UINT32_MAX)
+                waste_set_bit(used, target.object);
+        }
+    g2h_edges_destroy(edges);
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+/* Merges all parts of each text into one. */
+static struct g2h_error *unite(const part_vector *lists, size_t count, const uint64_t *used,
+                               part_vector *ret)
+{
+    _cleanup_(map_deinit) struct map by_text = {0};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++) {
+            const struct part *part = &lists[i].data[j];
+            uint32_t index = (uint32_t)ret->count;
+            if (bit_of(used, part->text))
+                continue;
+            TRY_MEMORY(map_put(&by_text, part->text, index, &index));
+            if (index == ret->count)
+                TRY_MEMORY(vector_push(ret, *part));
+            else
+                merge(&ret->data[index], part);
+        }
+    return NULL;
+}
+
+static bool is_text(const struct g2h_view *view, uint32_t object)
+{
+    const uint32_t node = g2h_view_object(view, object);
+    return node != UINT32_MAX && g2h_view_next_text(view, node, node + 1) == node;
+}
+
+static struct g2h_error *sum_up(const struct g2h_view *view, const part_vector *parts,
+                                struct waste_rows *ret)
+{
+    _cleanup_(map_deinit) struct map by_place = {0};
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->data[i];
+        const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
+                       extent = part->end - part->begin,
+                       used = part->bytes < extent ? part->bytes : extent;
+        if (used < size / 2 && is_text(view, part->text))
+            TRY_MEMORY(waste_add(ret, &by_place, part->place, size - used, size));
+    }
+    return NULL;
+}
+
+struct g2h_error *substrings_sum(const struct findings *findings, const part_vector *lists,
+                                 size_t count, uint64_t *used, struct waste_rows *ret)
+{
+    part_vector parts = {0};
+    struct g2h_error *error = see_roots(findings->view, used);
+    if (!error)
+        error = unite(lists, count, used, &parts);
+    if (!error)
+        error = sum_up(findings->view, &parts, ret);
+    free(parts.data);
+    return error;
+}

@@ -1,0 +1,413 @@
+/* suspects; see suspects.h. */
+#include "findings/suspects.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+
+enum {
+    THRESHOLD = 5,   /* percent of the reachable bytes that a suspect has at least; */
+    OF_RUNTIME = 25, /* the same for memory that only the runtime holds: each heap has some */
+    HEAVY = 60, /* percent of what a node holds that its heaviest child must have to be followed */
+    MANY = 4,   /* objects per holder from which on objects count as multiplied */
+};
+
+/* The least bytes of a suspect that only the runtime holds: such memory is half of a small heap. */
+#define LEAST_OF_RUNTIME 1000000u
+
+/* The least bytes of a stack that is a suspect: a small heap consists of stacks. */
+#define LEAST_OF_STACK 1000000u
+
+struct finder {
+    const struct merged *merged;
+    const struct g2h_base *base; /* NULL: there is none, and growth is NULL, too */
+    const growth_vector *growth;
+    uint64_t reachable, untouched, threshold, threshold_of_runtime;
+    VECTOR(uint32_t) left; /* nodes that have yet to be looked at */
+    bool *is_below;        /* by node: used by count_all() */
+    suspect_vector *found;
+};
+
+static bool begins_with(const struct merged *merged, uint32_t node, const char *prefix)
+{
+    size_t size;
+    const char *name = merged_name(merged, node, &size);
+    return size >= strlen(prefix) && memcmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Returns whether goroutines are the runtime's, judged by the function that they were started with.
+ */
+static bool runs_runtime(const struct merged *merged, uint32_t node)
+{
+    static const char runtime[] = "] runtime.";
+    size_t size;
+    const char *name = merged_name(merged, node, &size);
+    return memmem(name, size, runtime, sizeof(runtime) - 1) != NULL;
+}
+
+/* Returns whether only the runtime holds a node: its own types, objects below its own variables,
+ * its goroutines. Timers are an exception: the runtime keeps them, but the program makes them by
+ * package time. */
+static bool is_of_runtime(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    if (nodes[node].kind == MERGED_CLASS && begins_with(merged, node, "runtime.timeTimer"))
+        return false;
+    if (nodes[node].kind == MERGED_CLASS && begins_with(merged, node, "runtime."))
+        return true;
+    for (uint32_t i = node; i != MERGED_NONE; i = nodes[i].parent) {
+        size_t size;
+        const char *name = merged_name(merged, i, &size);
+        if (nodes[i].kind == MERGED_SYNTHETIC &&
+            (merged_kind_of(merged, i) == G2H_NODE_GOROUTINES_IN_PLACE ||
+             merged_kind_of(merged, i) == G2H_NODE_GOROUTINE) &&
+            runs_runtime(merged, i))
+            return true;
+        if ((nodes[i].kind == MERGED_SYNTHETIC && size == 7 && memcmp(name, "runtime", 7) == 0 &&
+             merged_kind_of(merged, i) == G2H_NODE_PACKAGE) ||
+            (nodes[i].kind == MERGED_VARIABLE && begins_with(merged, i, "runtime and ")))
+            return true;
+    }
+    return false;
+}
+
+bool suspects_are_timers(const struct merged *merged, uint32_t node)
+{
+    static const char *const heaps[] = {"[]*runtime.timer" /* until Go 1.22 */,
+                                        "[]runtime.timerWhen"};
+    size_t size;
+    if (node == MERGED_NONE || merged->nodes.data[node].kind != MERGED_CLASS)
+        return false;
+    const char *name = merged_name(merged, node, &size);
+    for (size_t i = 0; i < sizeof(heaps) / sizeof(*heaps); i++)
+        if (size == strlen(heaps[i]) && memcmp(name, heaps[i], size) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the weight of a node ---- */
+
+static uint64_t positive(int64_t number)
+{
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static uint64_t weight_of(const struct finder *finder, uint32_t node)
+{
+    return finder->growth ? finder->growth->data[node].weight
+                          : finder->merged->nodes.data[node].retained;
+}
+
+static uint64_t own_of(const struct finder *finder, uint32_t node)
+{
+    return finder->growth ? positive(finder->growth->data[node].bytes)
+                          : finder->merged->nodes.data[node].bytes;
+}
+
+static uint64_t count_of(const struct finder *finder, uint32_t node)
+{
+    return finder->growth ? positive(finder->growth->data[node].count)
+                          : finder->merged->nodes.data[node].count;
+}
+
+/* Returns by how many objects the class of a node has grown in the heap as a whole, without
+ * garbage. */
+static uint64_t class_growth(const struct finder *finder, uint32_t node)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint64_t count = 0;
+    size_t size;
+    const char *name = merged_name(finder->merged, node, &size);
+    const uint64_t before = growth_class_before(finder->base, name, size).count;
+    for (size_t i = 0; i < finder->merged->nodes.count; i++)
+        if (nodes[i].kind == MERGED_CLASS && !nodes[i].is_garbage &&
+            nodes[i].name == nodes[node].name)
+            count += nodes[i].count;
+    return count > before ? count - before : 0;
+}
+
+/* Counts the objects of a suspect and of its class below it. */
+static void count_all(const struct finder *finder, struct suspect *suspect)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    int64_t grown = 0;
+    suspect->count = suspect->own = 0;
+    merged_mark_below(finder->merged, suspect->item, finder->is_below);
+    for (uint32_t i = suspect->item; i < finder->merged->nodes.count; i++) {
+        if (!finder->is_below[i] || nodes[i].kind != nodes[suspect->item].kind ||
+            nodes[i].name != nodes[suspect->item].name)
+            continue;
+        suspect->count += nodes[i].count;
+        suspect->own += nodes[i].bytes;
+        grown += finder->growth ? finder->growth->data[i].count : 0;
+    }
+    suspect->grown = positive(grown);
+}
+
+/* Sets the bytes and the growth of a suspect. An object that the base has in another place has not
+ * grown, so no more objects of a class count than the class has grown by. A single object may have
+ * become larger. */
+static void weigh(const struct finder *finder, struct suspect *suspect)
+{
+    const struct merged_node *node = &finder->merged->nodes.data[suspect->item];
+    count_all(finder, suspect);
+    if (!finder->growth) {
+        suspect->bytes = node->retained;
+        return;
+    }
+    suspect->bytes = positive(finder->growth->data[suspect->item].retained);
+    if (suspect->is_goroutines || suspect->is_deferred || suspect->count == 1)
+        return;
+    const uint64_t more = class_growth(finder, suspect->item);
+    if (more >= suspect->grown)
+        return;
+    const uint64_t each = node->retained / suspect->count;
+    suspect->grown = more;
+    suspect->bytes = more * each < suspect->bytes ? more * each : suspect->bytes;
+}
+
+static bool add(struct finder *finder, struct suspect suspect)
+{
+    enum { LONE = 100 }; /* a new or larger single object has to be a hundredth of the heap */
+    weigh(finder, &suspect);
+    const bool is_lone =
+        finder->growth && !suspect.is_goroutines && !suspect.is_deferred && suspect.count == 1;
+    if (suspect.bytes < finder->threshold ||
+        (is_lone && suspect.bytes < finder->reachable / LONE) ||
+        (suspect.bytes < finder->threshold_of_runtime &&
+         is_of_runtime(finder->merged, suspect.item)))
+        return true;
+    return vector_push(finder->found, suspect);
+}
+
+static uint32_t heaviest_child(const struct finder *finder, uint32_t node)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint32_t best = MERGED_NONE;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (best == MERGED_NONE || weight_of(finder, i) > weight_of(finder, best))
+            best = i;
+    return best;
+}
+
+/* Queues the children of a node that retain much, except one child, to be looked at later. Returns
+ * how many it queues, or UINT32_MAX if memory runs out. */
+static uint32_t push_others(struct finder *finder, uint32_t node, uint32_t child)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint32_t count = 0;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (i != child && weight_of(finder, i) >= finder->threshold) {
+            if (!vector_push(&finder->left, i))
+                return UINT32_MAX;
+            count++;
+        }
+    return count;
+}
+
+static uint32_t push_children(struct finder *finder, uint32_t node)
+{
+    return push_others(finder, node, MERGED_NONE);
+}
+
+/* Returns how many objects a node has per object that holds them. */
+static uint64_t ratio_of(const struct finder *finder, uint32_t node)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    const uint32_t above = nodes[node].parent;
+    const bool has_holder = above != MERGED_NONE && nodes[above].kind == MERGED_CLASS;
+    const uint64_t holders = has_holder ? count_of(finder, above) : 1;
+    return count_of(finder, node) / (holders > 0 ? holders : 1);
+}
+
+/* Returns the child that has HEAVY percent of what a node holds, or MERGED_NONE if there is none,
+ * or if most of what the node retains is its own bytes. */
+static uint32_t heavy_child(const struct finder *finder, uint32_t node)
+{
+    const uint64_t all = weight_of(finder, node), own = own_of(finder, node),
+                   held = all > own ? all - own : 0;
+    const uint32_t child = heaviest_child(finder, node);
+    return child != MERGED_NONE && held >= all / 100 * (100 - HEAVY) &&
+                   weight_of(finder, child) >= held / 100 * HEAVY
+               ? child
+               : MERGED_NONE;
+}
+
+/* Returns whether a class is a map, a slice or the like, which tells little of what its objects
+ * are.
+ */
+static bool is_plain(const struct merged *merged, uint32_t node)
+{
+    return begins_with(merged, node, "map[") || begins_with(merged, node, "[") ||
+           begins_with(merged, node, "*") || begins_with(merged, node, "interface {");
+}
+
+/* Returns whether a class is a type that a program or a library has named: "main.Session". */
+static bool is_named(const struct merged *merged, uint32_t node)
+{
+    size_t size, word = 0;
+    const char *name = merged_name(merged, node, &size);
+    while (word < size && !strchr("[](){}* ", name[word]))
+        word++;
+    return merged->nodes.data[node].kind == MERGED_CLASS && memchr(name, '.', word) &&
+           !begins_with(merged, node, "runtime.");
+}
+
+/* Returns the objects to be named in the place of some that are multiplied: if these are maps or
+ * the like, and each holds about one object of a named type, those objects. */
+static uint32_t meaningful(const struct finder *finder, uint32_t node)
+{
+    const uint64_t count = count_of(finder, node);
+    for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
+        const uint64_t is = count_of(finder, at);
+        if (is < count / 2 || is > count * 2)
+            break;
+        if (is_named(finder->merged, at))
+            return at;
+        if (!is_plain(finder->merged, at))
+            break;
+    }
+    return node;
+}
+
+/* Returns the node that stands for all of a tree, or the like, of which a node is a part: the
+ * objects of the same class that contain this one, so that what is below them counts, too. Looks no
+ * further up than top. */
+static uint32_t whole_tree(const struct finder *finder, uint32_t node, uint32_t top)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint32_t at = node;
+    while (at != top && !nodes[at].is_cyclic)
+        at = nodes[at].parent;
+    const uint32_t above = nodes[at].parent;
+    return at != top && nodes[above].kind == MERGED_CLASS && nodes[above].name == nodes[node].name
+               ? above
+               : node;
+}
+
+/* Follows objects down the tree as long as one child has most, and makes a suspect of the node
+ * where they are multiplied most. If they are not multiplied anywhere, looks at the children of the
+ * last node, where the way parts. */
+static bool follow(struct finder *finder, uint32_t node)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint32_t last = node, best = node;
+    for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
+        last = at;
+        if (ratio_of(finder, at) > ratio_of(finder, best))
+            best = at;
+    }
+    uint32_t item = whole_tree(finder, meaningful(finder, best), node);
+    if (ratio_of(finder, best) < MANY) {
+        const bool is_most = own_of(finder, last) >= weight_of(finder, last) / 100 * (100 - HEAVY);
+        const uint32_t parts = is_most ? 0 : push_children(finder, last);
+        if (parts > 0)
+            return parts != UINT32_MAX;
+        item = last;
+    }
+    for (uint32_t at = item; at != node; at = nodes[at].parent) /* look at siblings, too */
+        if (push_others(finder, nodes[at].parent, at) == UINT32_MAX)
+            return false;
+    const uint32_t above = nodes[item].parent;
+    const bool has_holder = above != MERGED_NONE && nodes[above].kind == MERGED_CLASS;
+    return add(finder, (struct suspect){.item = item, .holder = has_holder ? above : MERGED_NONE});
+}
+
+static bool look_at(struct finder *finder, uint32_t node)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    if (nodes[node].kind == MERGED_CLASS)
+        return follow(finder, node);
+    if (nodes[node].kind == MERGED_SYNTHETIC) {
+        const enum g2h_node_kind kind = merged_kind_of(finder->merged, node);
+        if (kind == G2H_NODE_UNREACHABLE)
+            return true;
+        if (kind == G2H_NODE_GOROUTINES_IN_PLACE)
+            return add(finder, (struct suspect){
+                                   .item = node, .holder = MERGED_NONE, .is_goroutines = true});
+        if (kind == G2H_NODE_STACK) /* of a goroutine that is alone in its place */
+            return weight_of(finder, node) < LEAST_OF_STACK ||
+                   add(finder, (struct suspect){.item = node, .holder = MERGED_NONE});
+        if (kind == G2H_NODE_DEFERRED_CALLS)
+            return add(finder,
+                       (struct suspect){.item = node, .holder = MERGED_NONE, .is_deferred = true});
+    }
+    return push_children(finder, node) != UINT32_MAX;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct suspect *one = a, *other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes > other->bytes ? -1 : 1;
+    return one->item < other->item ? -1 : one->item > other->item;
+}
+
+/* Returns so many percent of the reachable bytes that take memory. Beside bytes that take none, few
+ * others are not worth a suspect. */
+static uint64_t share_of_resident(const struct finder *finder, uint64_t percent)
+{
+    enum { LEAST_BESIDE = 1 << 20 };
+    const uint64_t resident = finder->reachable - finder->untouched;
+    return (finder->untouched > 0 && resident < LEAST_BESIDE ? LEAST_BESIDE : resident) / 100 *
+           percent;
+}
+
+/* Returns the least bytes of a suspect: without a base a share of the heap; with a base a share of
+ * its growth, but not less than another share of the heap. */
+static uint64_t threshold_of(const struct finder *finder)
+{
+    enum { OF_GROWTH = 3, PERMILLE = 1, LEAST = 4096 };
+    if (!finder->base)
+        return share_of_resident(finder, THRESHOLD) + 1;
+    const uint64_t before = growth_totals(finder->base)->reachable,
+                   grown = finder->reachable > before ? finder->reachable - before : 0,
+                   of_growth = grown / 100 * OF_GROWTH,
+                   of_heap = finder->reachable / 1000 * PERMILLE,
+                   more = of_growth > of_heap ? of_growth : of_heap;
+    return more > LEAST ? more : LEAST;
+}
+
+/* Drops the timers of a class of which other ones are a suspect that comes before: a timer points
+ * to its processor's heap, so whatever holds one of them holds that heap as well, which then is on
+ * a line of its own. */
+static void drop_timers(const struct merged *merged, suspect_vector *suspects)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    uint32_t first = MERGED_NONE; /* timers are of one class */
+    size_t count = 0;
+    for (size_t i = 0; i < suspects->count; i++) {
+        const struct suspect suspect = suspects->data[i];
+        if (suspects_are_timers(merged, suspect.holder)) {
+            if (first != MERGED_NONE && nodes[first].name == nodes[suspect.item].name)
+                continue;
+            first = suspect.item;
+        }
+        suspects->data[count++] = suspect;
+    }
+    suspects->count = count;
+}
+
+struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
+{
+    const struct merged *merged = &findings->merged;
+    struct finder finder = {.merged = merged,
+                            .base = findings->base,
+                            .growth = findings->base ? &findings->growth : NULL,
+                            .reachable = findings->reachable,
+                            .untouched = findings->untouched,
+                            .found = ret};
+    const uint64_t of_runtime = share_of_resident(&finder, OF_RUNTIME);
+    finder.threshold = threshold_of(&finder);
+    finder.threshold_of_runtime = of_runtime > LEAST_OF_RUNTIME ? of_runtime : LEAST_OF_RUNTIME;
+    finder.is_below = calloc(merged->nodes.count, sizeof(*finder.is_below));
+    bool good = finder.is_below && vector_push(&finder.left, 0);
+    while (good && finder.left.count > 0)
+        good = look_at(&finder, finder.left.data[--finder.left.count]);
+    free(finder.left.data);
+    free(finder.is_below);
+    vector_sort(ret, compare);
+    if (!findings->base)
+        drop_timers(merged, ret);
+    return good ? NULL : &error_no_memory;
+}

@@ -1,0 +1,86 @@
+/*
+ * waste: memory that is allocated, reachable, and of no use: room in slices beyond their length,
+ * what is only in slots of arrays that no slice uses, slots of maps without entries, texts that
+ * strings use a small part of, texts that are there more than once; and, beside these, free slots
+ * of spans (fragmentation.h), and bytes of slots that belong to no field (layout.h).
+ */
+#ifndef FINDINGS_WASTE_H
+#define FINDINGS_WASTE_H
+
+#include <go2heapsnapshot/view.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "findings/fragmentation.h"
+#include "findings/layout.h"
+
+struct findings;
+
+/* The waste of slices in one place, of maps of one type, or of strings in one place. */
+struct waste_row {
+    uint32_t place; /* see g2h_capacities_place() */
+    uint64_t wasted;
+    uint64_t count;             /* of arrays, maps or texts */
+    uint64_t bytes;             /* of these arrays or texts, or of the memory for maps' entries; 0
+                                   of what is stale, all of which is wasted */
+    uint64_t used, all;         /* of maps: slots in use, and all slots */
+    uint64_t elements;          /* of slices: bytes of elements in use */
+    uint64_t outside;           /* of slices: bytes before their start and behind their capacity */
+    uint64_t empty, empty_size; /* maps without entries, and the bytes that these retain */
+};
+
+struct waste_rows {
+    VECTOR(struct waste_row) list; /* most waste first; no rows without waste, except of maps */
+    struct waste_row sums;         /* of all rows in list */
+};
+
+/* The place of a window of which no slice is in an object or a package's variable. */
+#define PLACE_OF_LOCAL UINT32_MAX
+
+/* Equal texts. Texts are taken for equal by their hashes: that two different ones have the same
+ * hash is too unlikely to happen. */
+struct equal {
+    uint32_t node; /* of the view: the first of these texts */
+    uint32_t count;
+    uint64_t bytes; /* of all these texts together */
+};
+
+/* Returns the bytes of all but one of them. */
+static inline uint64_t equal_waste(const struct equal *equal)
+{
+    return equal->bytes - equal->bytes / equal->count;
+}
+
+struct equals {
+    VECTOR(uint64_t) hashes;                  /* of all texts that were read; */
+    VECTOR(uint32_t) nodes;                   /* their nodes */
+    VECTOR(struct equal) list;                /* a hundred, those that waste most first */
+    uint64_t count, bytes, different, wasted; /* wasted: all but one of several equal texts */
+    uint64_t *objects; /* a bit for each object whose text is there more than once */
+};
+
+/* Reads all texts, except garbage, and except objects that strings use less than half of. Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *equals_read(const struct g2h_view *view, struct equals *ret);
+
+struct waste {
+    struct equals texts;
+    struct g2h_capacities *capacities; /* has the names of places: g2h_capacities_place() */
+    struct waste_rows slices, stale, maps, substrings;
+    struct fragmentation fragmentation;
+    struct layout layout;
+};
+
+/* Returns the bytes of all rows: neither spans nor layout, which overlap with these. */
+static inline uint64_t waste_all(const struct waste *waste)
+{
+    return waste->slices.sums.wasted + waste->stale.sums.wasted + waste->maps.sums.wasted +
+           waste->substrings.sums.wasted + waste->texts.wasted;
+}
+
+/* Finds the waste, after equals_read() has filled ret->texts. Of the findings it needs what
+ * findings_begin() finds, but not the merged tree. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *waste_find(const struct findings *findings, struct waste *ret);
+void waste_deinit(struct waste *waste);
+
+#endif

@@ -1,0 +1,103 @@
+/* waste_parts: what the files that find waste share; see waste.h. */
+#ifndef FINDINGS_WASTE_PARTS_H
+#define FINDINGS_WASTE_PARTS_H
+
+#include "findings/findings.h"
+
+/* Adds one array or text to the row of a place; by_place leads from a place to its row's index.
+ * Returns the row, or NULL if memory runs out. */
+struct waste_row *waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place,
+                            uint64_t wasted, uint64_t bytes);
+
+/* ---- slices.c ---- */
+
+/* A slice that is not full. */
+struct open_slice {
+    uint32_t array; /* number of the object */
+    uint32_t place;
+    uint64_t used_end, end; /* offsets in the array: the end of the part in use, and of the slice */
+};
+typedef VECTOR(struct open_slice) open_slice_vector;
+
+/* Finds the part of an object that a slice covers; its ends are inside of the object, whatever the
+ * dump says of the slice's length. Returns false if the slice is in no object of the view. */
+bool slices_locate(const struct findings *findings, const struct g2h_capacity *capacity,
+                   struct open_slice *ret);
+
+/* Sums up count lists of slices. Each array counts once, at the place of the slice that uses most
+ * of it. full has a bit for each object that a full slice is in, and so uses, too. Of an array that
+ * has a window all counts that the window leaves out, at the window's place, which is in places.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *slices_sum(const struct findings *findings,
+                             const struct g2h_capacities *capacities,
+                             const open_slice_vector *lists, size_t count, const uint64_t *full,
+                             const uint32_t *places, struct waste_rows *ret);
+
+/* Sums up what lives only because it is in slots that no slice uses, at the places of the slices.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *slices_sum_stale(const struct findings *findings, const uint32_t *places,
+                                   struct waste_rows *ret);
+
+/* ---- substrings.c ---- */
+
+/* The least bytes of a text for which size classes cannot explain that less than half is in use. */
+enum { WASTE_LEAST_TEXT = 64 };
+
+/* A string that uses less than half of a text, or all such strings of one text; offsets are in
+ * bytes from the text's begin. */
+struct part {
+    uint32_t text; /* number of the object */
+    uint32_t place;
+    uint64_t begin, end;
+    uint64_t bytes;   /* sum of all these strings' lengths */
+    uint64_t longest; /* length of the string at place, which is the longest */
+};
+typedef VECTOR(struct part) part_vector;
+
+/* Adds a string to the parts if it uses less than half of its text. used has a bit for each text of
+ * which a string uses half or more, and gets more bits. Returns false if memory runs out. */
+bool substrings_add(const struct findings *findings, const struct g2h_capacity *capacity,
+                    part_vector *parts, uint64_t *used);
+
+/* Sums up count lists of parts, except texts that have a bit in used. used also gets bits for the
+ * texts of roots whose use is not known. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *substrings_sum(const struct findings *findings, const part_vector *lists,
+                                 size_t count, uint64_t *used, struct waste_rows *ret);
+
+/* ---- strings.c ---- */
+
+/* Finds the texts that are there more than once among those that were read. What is stale counts as
+ * waste already, so it is none of them. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *equals_find(const struct findings *findings, struct equals *ret);
+void equals_deinit(struct equals *strings);
+
+/* ---- layout.c ---- */
+
+/* Prepares layout_see_slice(). Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *layout_init(const struct findings *findings, struct layout *ret);
+
+/* Notes how far a slice reaches into its array. Several threads may call it at the same time. */
+void layout_see_slice(const struct findings *findings, const struct layout *layout,
+                      const struct g2h_capacity *capacity);
+
+/* Sums up all objects, after all slices have been seen. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *layout_find(const struct findings *findings, struct layout *ret);
+void layout_deinit(struct layout *layout);
+
+/* ---- fragmentation.c ---- */
+
+/* Finds the spans of all objects. There are no rows if the size of the spans is not known for the
+ * release of Go. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *fragmentation_find(const struct findings *findings, struct fragmentation *ret);
+void fragmentation_deinit(struct fragmentation *fragmentation);
+
+/* ---- all of them ---- */
+
+static inline void waste_set_bit(uint64_t *bits, uint32_t object)
+{
+    const uint64_t bit = (uint64_t)1 << object % 64;
+    if ((__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(&bits[object / 64], bit, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* who; see who.h. */
+#include "findings/who.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "findings/goroutines.h"
+#include "findings/way.h"
+
+/* Returns whether a suspect is a group of goroutines or of deferred calls. */
+static bool is_group(const struct suspect *suspect)
+{
+    return suspect->is_goroutines || suspect->is_deferred;
+}
+
+uint64_t who_count(const struct findings *findings, const struct suspect *suspect)
+{
+    return is_group(suspect) ? findings_members(findings, suspect->item) : suspect->count;
+}
+
+int64_t who_grown(const struct findings *findings, const struct suspect *suspect)
+{
+    return is_group(suspect) ? findings_members_grown(findings, suspect->item)
+                             : (int64_t)suspect->grown;
+}
+
+uint32_t who_shares(const struct findings *findings, uint32_t item)
+{
+    uint32_t variable = MERGED_NONE;
+    for (uint32_t i = item; i != MERGED_NONE; i = findings_node(findings, i)->parent) {
+        if (findings_node(findings, i)->kind == MERGED_VARIABLE)
+            variable = i;
+        if (findings_is_kind(findings, i, G2H_NODE_SEVERAL))
+            return variable;
+    }
+    return MERGED_NONE;
+}
+
+struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
+                                    struct text *text)
+{
+    struct g2h_node node;
+    uint32_t end;
+    size_t size;
+    TRY(way_append(findings, holder, text, &end));
+    if (text->size > 0 && end == holder)
+        return NULL;
+    g2h_view_brief(findings->view, holder, &node);
+    const char *name = g2h_view_name(findings->view, node.name, &size);
+    text->size = 0;
+    text_append(text, name, size);
+    if (node.object != UINT32_MAX)
+        text_printf(text, " at 0x%" PRIx64, node.address);
+    return NULL;
+}
+
+bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
+                    struct who_timers *ret)
+{
+    const struct merged *merged = &findings->merged;
+    const struct merged_node *item = findings_node(findings, suspect->item);
+    *ret = (struct who_timers){0};
+    if (findings->base || !suspects_are_timers(merged, suspect->holder))
+        return false;
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        if (node->kind != item->kind || node->name != item->name ||
+            !suspects_are_timers(merged, node->parent))
+            continue;
+        ret->count += node->count;
+        ret->retained += node->retained;
+        ret->heaps += findings_node(findings, node->parent)->count;
+    }
+    return ret->count != item->count;
+}
+
+struct g2h_error *who_find_variables(const struct findings *findings, uint32_t below, ranking *ret)
+{
+    const size_t count = findings->merged.nodes.count;
+    _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    merged_mark_below(&findings->merged, below, is_below);
+    for (uint32_t i = below + 1; i < count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        if (is_below[i] && node->kind == MERGED_VARIABLE)
+            TRY_MEMORY(vector_push(ret, ((struct ranked){node->retained, i})));
+    }
+    ranking_sort(ret);
+    return NULL;
+}
+
+struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item, uint64_t *ret)
+{
+    static const char g[] = "runtime.g";
+    struct goroutines_ended ended;
+    size_t size;
+    const char *name = merged_name(&findings->merged, item, &size);
+    *ret = 0;
+    if (size != sizeof(g) - 1 || memcmp(name, g, size) != 0)
+        return NULL;
+    TRY(goroutines_find_ended(findings, &ended));
+    if (ended.count >= (findings_node(findings, item)->count + 1) / 2)
+        *ret = ended.count;
+    return NULL;
+}

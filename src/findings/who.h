@@ -1,0 +1,41 @@
+/* who: what there is to say of a suspect: what it consists of, and who holds it. */
+#ifndef FINDINGS_WHO_H
+#define FINDINGS_WHO_H
+
+#include "findings/example.h"
+#include "findings/findings.h"
+#include "findings/ranking.h"
+#include "findings/suspects.h"
+
+/* Returns how many objects, goroutines or deferred calls a suspect has, and by how many it has
+ * grown since the base. */
+uint64_t who_count(const struct findings *findings, const struct suspect *suspect);
+int64_t who_grown(const struct findings *findings, const struct suspect *suspect);
+
+/* Returns the node of merged that names those who hold an item together, or MERGED_NONE if the item
+ * is not below such a node. */
+uint32_t who_shares(const struct findings *findings, uint32_t item);
+
+/* Appends what a holder, a node of the view, is called: the path to it, or else its own name, and
+ * its address if it has one. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
+                                    struct text *text);
+
+/* The timers of a suspect's class in all of the runtime's heaps of timers, one per processor. */
+struct who_timers {
+    uint64_t count, retained, heaps;
+};
+
+/* Returns whether a suspect is timers of only some of these heaps. With a base it never is. */
+bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
+                    struct who_timers *ret);
+
+/* Adds the variables below a node, those that retain most first. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find_variables(const struct findings *findings, uint32_t below, ranking *ret);
+
+/* Counts, if an item is objects of class runtime.g most of which belong to goroutines that have
+ * ended, these goroutines; otherwise 0. What those of others hold, like labels of the profiler, is
+ * in use. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item, uint64_t *ret);
+
+#endif
