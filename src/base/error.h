@@ -1,4 +1,20 @@
-/* error: makes errors. See include/go2heapsnapshot/error.h for what callers see. */
+/*
+ * error: makes errors. See include/go2heapsnapshot/error.h for what callers see.
+ *
+ * Rooms may use all of base/:
+ *   error, scope        errors that callers see, TRY, and guards that free what a scope owns
+ *   memory, map, id_hash, number_set, bisect, ranges, sparse
+ *                       growing arrays, maps, searches in sorted lists, files with holes
+ *   bytes, cursor       bytes of the input with their bounds
+ *   text, strings, utf8, printable
+ *                       text that grows, a pool of strings, characters, what terminals act upon
+ *   siphash, redaction  hashes in place of texts
+ *   workers             tasks on several threads
+ *   process_root, permissions
+ *                       paths of files of other processes, and what may be read there
+ *   release, size_classes
+ *                       Go's releases, and the slots and spans of its heap
+ */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 

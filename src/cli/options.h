@@ -1,4 +1,15 @@
-/* options: the command line. */
+/*
+ * options: the command line.
+ *
+ *   options, format, check, usage
+ *                       the command line, which options go together, the help text
+ *   target, outputs     output files, which appear once they are complete
+ *   messages, progress, terminal, signals
+ *                       what people see, and how they stop it
+ *   series, origin      several dumps; the executable and the dump that belong together
+ *   redact_key, sampling
+ *                       values of options that are files or numbers
+ */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 

@@ -1,4 +1,12 @@
-/* reader: the functions for other rooms that include/go2heapsnapshot/dump.h lacks. */
+/*
+ * reader: the functions for other rooms that include/go2heapsnapshot/dump.h lacks.
+ *
+ *   open                opens a dump, and copies no more of it than can be read
+ *   layout              one row per dump format
+ *   reader              reads record after record
+ *   facts, stored       what records say of the dump, and of contents that it does not have
+ *   foreign             recognizes files that people pass by mistake
+ */
 #ifndef DUMP_READER_H
 #define DUMP_READER_H
 

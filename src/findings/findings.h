@@ -18,9 +18,11 @@
  *   goroutines          goroutines by place, their stacks
  *   memory              what the process has from the system
  *   outside_places      what points to memory that is no object
- *   waste               what is of no use: in slices, strings, maps, spans, layout of values
+ *   waste, waste_parts  what is of no use: in slices, maps, strings, substrings, spans
+ *                       (fragmentation), layout of values
  *   lookup              the object or class that a user asks for
- *   shortest, way, steps   the path there
+ *   shortest, way, steps
+ *                       the path there
  *   referrers           who points there
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says

@@ -6,6 +6,20 @@
  * the edges of synthetic nodes. Of the edges between objects it stores only the targets, 32 bits
  * each, in the order of the source's field list; the name and offset of such an edge are read again
  * from the dump each time that the edge is visited.
+ *
+ *   graph, children     nodes and edges, in their order
+ *   mark, owners, owner_numbers, reach, cleanups, strong
+ *                       what is garbage, and which roots hold the rest
+ *   shortcuts           weak edges that are no pointers
+ *   dominators, regions, sources, semi_nca, climb, retained, tops
+ *                       dominators, and retained sizes
+ *   several, sharers, sharing, components
+ *                       objects that several groups of roots hold together
+ *   fold, fold_edges    folds a graph that is too large
+ *   slice_words, windows
+ *                       the parts of arrays that slices use
+ *   view, edges, entry_keys, stacks, values, capacities, capacities_visit, layouts
+ *                       the view, through which outputs and users of the library read all this
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H

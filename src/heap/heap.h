@@ -5,6 +5,14 @@
  * For each object it has the address, the place of the contents in the input, and the slot class.
  * All objects of a slot class have the same size and the same pointers; a dump without types tells
  * no more about them.
+ *
+ *   load, runs          reads all records, and the objects on several threads
+ *   facts               what records tell besides objects
+ *   sort, index         objects by address, and the object at an address
+ *   phantoms            slots that hold no object
+ *   slot_classes        the sizes and pointer bitmaps that tell untyped objects apart
+ *   pointers, targets   the words that the collector follows, and the objects that they point to
+ *   kept                what a process keeps for cleanups
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H

@@ -1,4 +1,11 @@
-/* identity: a series of dumps; see include/go2heapsnapshot/identity.h. */
+/*
+ * identity: a series of dumps; see include/go2heapsnapshot/identity.h.
+ *
+ *   process             whether the dumps are from one process
+ *   match, holders, blocks, moved
+ *                       which objects of two dumps are the same
+ *   identity            ids
+ */
 #ifndef IDENTITY_IDENTITY_H
 #define IDENTITY_IDENTITY_H
 

@@ -3,6 +3,14 @@
  *
  * Names are neutral: UTF-8 as people know it, in which nothing is escaped for the reader of a
  * particular output. The texts of the heap's own strings are not in the pool (texts.h).
+ *
+ *   names, texts        the names of objects; Go's strings
+ *   symbols, packages   the linker's names as people know them
+ *   namer, plain        the names of pointers, with types and without
+ *   keys                the names of map entries, from their keys
+ *   windows             which elements no slice uses
+ *   walk                the pointers of an object, each with target and name
+ *   collect             finds on all threads which names are needed
  */
 #ifndef NAMING_NAMES_H
 #define NAMING_NAMES_H

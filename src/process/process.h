@@ -1,5 +1,23 @@
-/* process: the memory of a process, stopped or gone, and its threads' registers, as they are known
- * before its heap is looked for. core.h and attach.h fill it in. */
+/*
+ * process: the memory of a process, stopped or gone, and its threads' registers, as they are known
+ * before its heap is looked for. core.h and attach.h fill it in.
+ *
+ *   read                calls all of these, and makes the records that WriteHeapDump would have
+ *   core, attach        and attach_*, procfs: a core file; a process, stopped and copied
+ *   memory, process     what both of them give
+ *   mapped, modules, loaded, started
+ *                       the mapped files, which of them are Go, where the one that is read is
+ *   layout, layout_table, layout_dwarf, release
+ *                       the offsets of the runtime's fields in each release
+ *   runtime, search     the runtime's variables, found by symbols or by their contents
+ *   spans, specials, heap_bits
+ *                       which slots are objects, what is attached to them, which words are pointers
+ *   threads, unwind, frames, stack_objects, goroutines
+ *                       stacks
+ *   counters, resident  the runtime's numbers of its memory; RSS and its parts
+ *   types, objects, records
+ *                       the dump
+ */
 #ifndef PROCESS_PROCESS_H
 #define PROCESS_PROCESS_H
 

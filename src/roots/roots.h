@@ -14,6 +14,14 @@
  * The edges that begin at objects but are no pointers to objects are here as well: they lead to
  * allocation sites, to nodes for remarks on an object, and to mappings outside of the heap. So are
  * the pointers to deferred calls, which are weak (heap/targets.h).
+ *
+ *   roots, builder      the tree, and how nodes and edges are added
+ *   globals, mappings   packages and their variables; memory outside of the heap
+ *   goroutines, places, waiting, coroutines, sites
+ *                       goroutines, in one place, what they wait on, their go statements
+ *   deferred, functions, remarks
+ *                       deferred calls and panics; functions; weak edges that say more of an object
+ *   ways                the names of words outside of the heap
  */
 #ifndef ROOTS_ROOTS_H
 #define ROOTS_ROOTS_H

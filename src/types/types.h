@@ -5,6 +5,12 @@
  * structures. All three make the same struct; a type that has a descriptor and is in DWARF is one
  * type. Types are numbered, and their numbers do not change. Sizes and offsets are those of the
  * process, in bytes.
+ *
+ *   types, build, named the model, whatever the source of a type, and how it is made
+ *   pointer_map, pointer_map_limits
+ *                       where a type has pointers
+ *   structures, runtime, maps, swiss, chans, sync
+ *                       the structures behind maps, channels and sync.Map in every release
  */
 #ifndef TYPES_TYPES_H
 #define TYPES_TYPES_H

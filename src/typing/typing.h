@@ -9,6 +9,20 @@
  *
  * The result depends neither on the order in which objects are visited, nor on the number of
  * threads: references for which the order would matter wait for their turn (waves.c).
+ *
+ *   typing, typer, create
+ *                       the steps, and what they share; match: whether an executable wrote a dump
+ *   seeds, fields       types that are known without following a pointer
+ *   follow, waves       along pointers to a fixpoint, on several threads
+ *   outside             pointers through data and stacks
+ *   closures, cleanups, once, guess, timers, itabs, reflected
+ *                       closures, results of sync.OnceValue, the runtime's tables, reflection
+ *   map_finder, map_parts
+ *                       maps of a stripped program, by their words and contents
+ *   coded, spilled      objects of which nothing but the code says what they are
+ *   propose, fit, claims, judge
+ *                       claims on an object, and which one wins, in any order
+ *   memory              the bytes at an address of the process
  */
 #ifndef TYPING_TYPING_H
 #define TYPING_TYPING_H

@@ -30,6 +30,12 @@ const headers = {
   match: 'typing', view: 'naming', go2heapsnapshot: null,
 };
 
+/** Where the files of a room are listed, if it has no header of its own name; of other rooms of one word it is ROOM/ROOM.h. */
+const lists = {
+  base: 'error.h', cli: 'options.h', dump: 'reader.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
+  'output/hprof': 'hprof.c', 'output/pprof': 'profile.h', 'output/report': 'sections.h', 'output/sqlite': 'sqlite.c',
+};
+
 const sourcePattern = /^(src|include)\/.*\.[ch]$/;
 
 /** Reads all files that the tests judge: a Map from path to text. */
@@ -127,6 +133,24 @@ function wrongLists(files) {
   return wrong;
 }
 
+/** Returns the files that the first comment of their room's header does not name: foo.c and foo.h as foo, or foo_*. */
+function wrongHeaders(files) {
+  const wrong = [];
+  const named = new Map();
+  for (const path of files.keys()) {
+    const [, room, name] = /^src\/(.*)\/(\w+)\.[ch]$/.exec(path) ?? [];
+    if (room === undefined) continue;
+    if (!named.has(room)) {
+      const header = `src/${room}/${lists[room] ?? `${posix.basename(room)}.h`}`;
+      const [comment] = /^\/\*.*?\*\//s.exec(files.get(header) ?? '') ?? [''];
+      named.set(room, new Set(comment.match(/\w+\*?/g)));
+    }
+    const words = named.get(room);
+    if (!words.has(name) && !words.has(name.replace(/_[^_]*$/, '_*'))) wrong.push(`${path} is not named at the top of its room's header`);
+  }
+  return wrong;
+}
+
 let tests = 0;
 function none(name, wrong) {
   console.log(`${wrong.length === 0 ? 'ok' : 'not ok'} ${++tests} - ${name}`);
@@ -139,6 +163,8 @@ const files = read(tree);
 none('no room includes one behind it, and no output anything but the view', wrongIncludes(files));
 none('there are the rooms that the list has', wrongRooms(files));
 none('the map of CONTRIBUTING.md and the Makefile have the rooms in this order', wrongLists(files));
+
+none("the header of each room names the room's files", wrongHeaders(files));
 
 // Mistakes that the tests above must notice.
 const spoiled = (path, line) => new Map([...files, [path, `${files.get(path) ?? ''}\n${line}\n`]]);
@@ -166,6 +192,8 @@ none('each of these would be noticed', Object.entries(damages).filter(([, [path,
 }).map(([what]) => what));
 none('a room that is in no list would be noticed',
   wrongRooms(spoiled('src/annex/x.c', '')).length > wrongRooms(files).length ? [] : ['it is not']);
+none('a file that its room does not name would be noticed',
+  wrongHeaders(new Map([...files, ['src/heap/annex.c', '']])).length > wrongHeaders(files).length ? [] : ['it is not']);
 none('lists in another order would be noticed', [
   ['CONTRIBUTING.md', text => text.replace('| `src/dump/` |', '| `src/x/` |')],
   ['Makefile', text => text.replace(/^(ROOMS\s*:?= )(\w+) (\w+)/m, '$1$3 $2')],

@@ -9,6 +9,9 @@
  *
  * These are made before, in this order: ids, names, the parts of nodes that are too large,
  * contexts, and texts, whose numbers come last.
+ *
+ *   heapsnapshot        nodes, edges, strings
+ *   contexts, lines     DevTools' filters by package and goroutine, a number per line
  */
 #include <inttypes.h>
 #include <stdio.h>

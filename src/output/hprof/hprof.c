@@ -4,6 +4,16 @@
  *
  * Strings, classes and stacks come first in the file, and are made before anything is written. The
  * objects follow by blocks of nodes; each block is one heap dump segment or several.
+ *
+ *   hprof               the file; roots: packages, threads, frames
+ *   classes, shapes, parts
+ *                       the Java classes and arrays that Go's objects become
+ *   objects, arrays, written
+ *                       instances, and how long they are
+ *   writer, file, records
+ *                       bytes
+ *   java_names, java_string
+ *                       names that Java allows, java.lang.String
  */
 #include <stdlib.h>
 

@@ -4,6 +4,9 @@
  *
  * A message is made in profile->message, and then put into the message that it is part of: the
  * profile itself, or one that the caller makes. Functions return false if memory runs out.
+ *
+ *   profile             messages
+ *   retained, alloc     who holds the memory, and who allocated it, by sampling
  */
 #ifndef OUTPUT_PPROF_PROFILE_H
 #define OUTPUT_PPROF_PROFILE_H

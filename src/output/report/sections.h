@@ -1,4 +1,14 @@
-/* sections: the parts of a report, and what they share. */
+/*
+ * sections: the parts of a report, and what they share.
+ *
+ *   report              all of it, in order
+ *   memory, who, goroutines, classes, tree, waste, layout, fragmentation
+ *                       a section each; who: the suspects; the last two are parts of waste
+ *   path_to             what is said instead with --path-to
+ *   parts, table        lines that several sections have
+ *   page                writes each line as text or as JSON
+ *   sections            what they share
+ */
 #ifndef OUTPUT_REPORT_SECTIONS_H
 #define OUTPUT_REPORT_SECTIONS_H
 

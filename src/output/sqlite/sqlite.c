@@ -5,6 +5,10 @@
  * Nodes, edges and strings have the numbers that they have in a heap snapshot of the view without
  * contexts, and the same names and ids. All threads make rows, block by block, and one thread at a
  * time hands them to SQLite, in their order.
+ *
+ *   sqlite, tables      all of a view
+ *   summary, summary_tables
+ *                       the same of some thousand rows a dump
  */
 #include <stdlib.h>
 
