@@ -263,9 +263,17 @@ static void seed_value(struct typer *typer, uint32_t type, uint64_t address)
 static void seed_elements(struct typer *typer, struct word_type type, uint64_t address,
                           uint64_t end)
 {
-    const uint64_t word = typer->typing->heap->params.pointer_size;
-    for (; address < end; address += word)
-        seed_word(typer, type, address);
+    const struct g2h_heap *heap = typer->typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    struct g2h_segment segment;
+    if (!find_segment(heap, address, &segment))
+        return;
+    uint64_t size = end - segment.address;
+    if (size > segment.contents.size)
+        size = segment.contents.size;
+    for (uint64_t at = address - segment.address; at < size && size - at >= word; at += word)
+        if (heap_word(heap, segment.contents.data + at) != 0)
+            seed_word(typer, type, segment.address + at);
 }
 
 /* Returns the address of the next word in data and bss that code uses. */

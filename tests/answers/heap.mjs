@@ -200,9 +200,9 @@ export class Heap {
    * strong edges; returns the nodes to which it leads. What an ellipsis leaves out may be any number of edges.
    */
   walk(expression) {
-    const ends = new Set(), seen = new Set(), states = [];
+    const ends = new Set(), seen = new Set(), states = [], rests = expression.length + 1;
     const push = (node, rest) => {
-      const key = `${node} ${rest.length}`;
+      const key = node * rests + rest.length;
       if (seen.has(key)) return;
       seen.add(key);
       states.push([node, rest]);
