@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # The builds that all suites share; to be sourced, with $top set. make_plain, make_sanitized and make_threads TARGET... make
 # $plain/TARGET, $sanitized/TARGET and $threads/TARGET (paths from the top). Several processes may do so at the same time.
+# make_debug makes $debug/TARGET, without optimizing: for a single test, whose build must not take long.
 #
 # For builds with sanitizers, $sanitizing_cc is the compiler and $sanitize its flags; tests compile their own programs with
 # them as well. The compiler is clang if it has sanitizers, since it detects more than gcc: 0 added to NULL, values that an
@@ -11,7 +12,7 @@
 cached=${CACHED-$(command -v ccache)}
 export CCACHE_DIR="${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-1G}"
 export CCACHE_NOHASHDIR=yes # a clone in another directory shares the cache
-plain=build sanitizing_cc=clang sanitized=build/sanitized-clang threads=build/threads
+plain=build debug=build/debug sanitizing_cc=clang sanitized=build/sanitized-clang threads=build/threads
 sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
 sanitize_threads='-fsanitize=thread -O1 -g1'
 
@@ -51,6 +52,7 @@ make_in() {
 	)
 }
 make_plain() { make_in "$plain" CC="$cached ${CC:-cc}" "$@"; }
+make_debug() { make_in "$debug" CC="$cached ${CC:-cc}" CFLAGS='-O0 -g' "$@"; }
 make_sanitized() { make_in "$sanitized" CC="$cached $sanitizing_cc" CFLAGS="$sanitize" "$@"; }
 make_threads() { make_in "$threads" CC="$cached $sanitizing_cc" CFLAGS="$sanitize_threads" "$@"; }
 

@@ -5,6 +5,7 @@
 #   run.sh [DUMP_DIR]    sample dumps (default: samples/dumps of the tree)
 #
 #   GO2HEAPSNAPSHOT      the program (default: build/go2heapsnapshot of the tree)
+#   FILES                the tests, without .test.sh (default: all)
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
@@ -21,10 +22,9 @@ export PATH="$work/bin:$PATH" LC_ALL=C here top dumps
 unset TMPDIR POSIXLY_CORRECT
 umask 022
 
-for file in "$here"/*.test.sh; do
-	name=$(basename "$file" .test.sh)
+for name in ${FILES:-$(basename -s .test.sh "$here"/*.test.sh)}; do
 	mkdir "$work/$name"
-	(cd "$work/$name" && timeout -k 5 3h bash "$file" </dev/null) || [ $? -eq 1 ] || echo "not ok 0 - cli: $name.test.sh itself"
+	(cd "$work/$name" && timeout -k 5 3h bash "$here/$name.test.sh" </dev/null) || [ $? -eq 1 ] || echo "not ok 0 - cli: $name.test.sh itself"
 done | awk '
 	/^1\.\./            { next }
 	/^(not )?ok [0-9]+/ { sub(/ok [0-9]+/, "ok " ++n) }

@@ -2,7 +2,8 @@
 # Builds each test_*.c with the library and runs it: plainly; under AddressSanitizer and UndefinedBehaviorSanitizer
 # (clang's where they are there); those that have threads under ThreadSanitizer. TAP on standard output.
 #
-#   run.sh [KIND]...     plain, sanitized, threads (default: all)
+#   run.sh [KIND | NAME]...     plain, sanitized, threads (default: all); or a test_NAME.c, which is built plainly, with a
+#                               library that is not optimized
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 cd "$top" || exit 1
@@ -67,6 +68,7 @@ for wanted in ${*:-plain sanitized threads}; do
 			echo 'ok - races of threads # SKIP no ThreadSanitizer here'
 		fi
 		;;
+	*) kind debug make_debug "$debug" "${CC:-cc}" '-O0 -g' "tests/unit/test_$wanted.c" ;;
 	esac
 done
 exit $failed
