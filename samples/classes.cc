@@ -22,8 +22,7 @@ static void check(g2h_error *error)
     throw std::runtime_error(error->message);
 }
 
-// Owns what the library has made, until the end of the block: what was made last is destroyed
-// first, as it has to be.
+// Owns what the library has made, until the end of the block.
 template <class T, void destroy(T *)> struct owned {
     T *made = nullptr;
     owned() = default;
@@ -81,25 +80,9 @@ int main(int argc, char **argv)
     if (argc != 2 && argc != 3)
         return 2;
     try {
-        owned<g2h_input, g2h_input_close> input;
-        owned<g2h_heap, g2h_heap_destroy> heap;
-        owned<g2h_exe, g2h_exe_close> exe;
-        owned<g2h_typing, g2h_typing_destroy> typing;
-        owned<g2h_graph, g2h_graph_destroy> graph;
-        owned<g2h_view, g2h_view_destroy> view;
-        check(g2h_input_open(argv[1], nullptr, input.ret()));
-        check(g2h_heap_load(input, nullptr, heap.ret()));
-        if (argc == 3) {
-            check(g2h_exe_open(argv[2], exe.ret()));
-            check(g2h_exe_match(exe, heap));
-            check(g2h_typing_create(heap, exe, nullptr, typing.ret()));
-        }
-        g2h_graph_options options{};
-        options.exe = exe;
-        options.typing = typing;
-        check(g2h_graph_build(heap, &options, graph.ret()));
-        check(g2h_view_create(graph, nullptr, view.ret()));
-        print(count(view));
+        owned<g2h_session, g2h_close> session;
+        check(g2h_open(argv[1], argv[2], nullptr, session.ret()));
+        print(count(g2h_session_view(session)));
     } catch (const std::exception &error) {
         std::cerr << error.what() << '\n';
         return 1;

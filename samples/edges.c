@@ -67,41 +67,18 @@ static bool print(const struct g2h_view *view, struct g2h_edges *edges)
 
 int main(int argc, char **argv)
 {
-    struct g2h_input *input = NULL;
-    struct g2h_heap *heap = NULL;
-    struct g2h_exe *exe = NULL;
-    struct g2h_typing *typing = NULL;
-    struct g2h_graph *graph = NULL;
-    struct g2h_view *view = NULL;
+    struct g2h_session *session = NULL;
     struct g2h_edges *edges = NULL;
     if (argc != 2 && argc != 3)
         return 2;
-    struct g2h_error *error = g2h_input_open(argv[1], NULL, &input);
+    struct g2h_error *error = g2h_open(argv[1], argv[2], NULL, &session);
     if (!error)
-        error = g2h_heap_load(input, NULL, &heap);
-    if (!error && argc > 2)
-        error = g2h_exe_open(argv[2], &exe);
-    if (!error && exe)
-        error = g2h_exe_match(exe, heap);
-    if (!error && exe)
-        error = g2h_typing_create(heap, exe, NULL, &typing);
-    if (!error)
-        error = g2h_graph_build(heap, &(struct g2h_graph_options){.exe = exe, .typing = typing},
-                                &graph);
-    if (!error)
-        error = g2h_view_create(graph, NULL, &view);
-    if (!error)
-        error = g2h_edges_create(view, &edges);
+        error = g2h_edges_create(g2h_session_view(session), &edges);
     if (error)
         fprintf(stderr, "%s\n", error->message);
-    const int status = !error && print(view, edges) ? 0 : 1;
+    const int status = !error && print(g2h_session_view(session), edges) ? 0 : 1;
     g2h_error_destroy(error);
     g2h_edges_destroy(edges);
-    g2h_view_destroy(view);
-    g2h_graph_destroy(graph);
-    g2h_typing_destroy(typing);
-    g2h_exe_close(exe);
-    g2h_heap_destroy(heap);
-    g2h_input_close(input);
+    g2h_close(session);
     return status;
 }

@@ -50,9 +50,8 @@ static void print_edge(const struct g2h_view *view, struct g2h_edges *edges, uin
     struct g2h_key_name named;
     size_t size;
     g2h_edges_begin(edges, source, source + 1);
-    while (g2h_edges_next(edges, &edge))
-        if (edge.target == target && (edge.flags & G2H_EDGE_WEAK) == 0)
-            break;
+    while (g2h_edges_next_to(edges, target, &edge) && (edge.flags & G2H_EDGE_WEAK) != 0)
+        ;
     const enum g2h_key key = g2h_edges_key(edges, &edge, &named);
     const char *name = g2h_view_name(view, edge.name, &size);
     if (key == G2H_KEY_TEXT)
@@ -110,45 +109,22 @@ static bool print(const struct g2h_view *view, struct g2h_edges *edges, uint64_t
 
 int main(int argc, char **argv)
 {
-    struct g2h_input *input = NULL;
-    struct g2h_heap *heap = NULL;
-    struct g2h_exe *exe = NULL;
-    struct g2h_typing *typing = NULL;
-    struct g2h_graph *graph = NULL;
-    struct g2h_view *view = NULL;
+    struct g2h_session *session = NULL;
     struct g2h_edges *edges = NULL;
     int status = 1;
     if (argc != 3 && argc != 4)
         return 2;
-    struct g2h_error *error = g2h_input_open(argv[1], NULL, &input);
+    struct g2h_error *error = g2h_open(argv[1], argv[3], NULL, &session);
     if (!error)
-        error = g2h_heap_load(input, NULL, &heap);
-    if (!error && argc > 3)
-        error = g2h_exe_open(argv[3], &exe);
-    if (!error && exe)
-        error = g2h_exe_match(exe, heap);
-    if (!error && exe)
-        error = g2h_typing_create(heap, exe, NULL, &typing);
-    if (!error)
-        error = g2h_graph_build(heap, &(struct g2h_graph_options){.exe = exe, .typing = typing},
-                                &graph);
-    if (!error)
-        error = g2h_view_create(graph, NULL, &view);
-    if (!error)
-        error = g2h_edges_create(view, &edges);
+        error = g2h_edges_create(g2h_session_view(session), &edges);
     if (error)
         fprintf(stderr, "%s\n", error->message);
-    else if (!print(view, edges, strtoull(argv[2], NULL, 16)))
+    else if (!print(g2h_session_view(session), edges, strtoull(argv[2], NULL, 16)))
         fprintf(stderr, "%s: nothing is found at %s\n", argv[1], argv[2]);
     else
         status = fflush(stdout) == 0 ? 0 : 1;
     g2h_error_destroy(error);
     g2h_edges_destroy(edges);
-    g2h_view_destroy(view);
-    g2h_graph_destroy(graph);
-    g2h_typing_destroy(typing);
-    g2h_exe_close(exe);
-    g2h_heap_destroy(heap);
-    g2h_input_close(input);
+    g2h_close(session);
     return status;
 }

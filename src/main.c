@@ -23,7 +23,6 @@
 #include "base/scope.h"
 #include "cli/messages.h"
 #include "cli/options.h"
-#include "cli/origin.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/redact_key.h"
@@ -32,6 +31,7 @@
 #include "cli/signals.h"
 #include "cli/target.h"
 #include "cli/terminal.h"
+#include "library/origin.h"
 
 /* ---- the conversion ---- */
 
@@ -132,11 +132,30 @@ static struct g2h_error *open_redaction(const struct options *options, struct se
     return g2h_redaction_create(options->redact_key ? key : NULL, &series->redaction);
 }
 
+/* Tells the kernel to end this program, and not the process that it reads, if memory runs out. That
+ * it may not is no error. */
+static void be_first_to_end(void)
+{
+    FILE *file = fopen("/proc/self/oom_score_adj", "w");
+    if (!file)
+        return;
+    fputs("1000", file); /* the most, by proc(5) */
+    fclose(file);
+}
+
 static struct g2h_error *load(const struct options *options, const char *path,
                               const struct g2h_progress *progress, struct conversion *conversion)
 {
     const struct g2h_heap_options heap_options = {options->threads, progress, 0};
-    struct g2h_error *error = origin_open(options, path, progress, &conversion->origin);
+    const struct origin_options origin_options = {path,
+                                                  options->pid,
+                                                  options->exe,
+                                                  options->threads,
+                                                  options->is_dump ? 0 : options->format->memory,
+                                                  progress};
+    if (options->pid != 0)
+        be_first_to_end();
+    struct g2h_error *error = origin_open(&origin_options, &conversion->origin);
     conversion->input = conversion->origin.input;
     conversion->exe = conversion->origin.exe;
     TRY(error);

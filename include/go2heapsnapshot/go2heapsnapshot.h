@@ -1,5 +1,5 @@
-/* All headers of libgo2heapsnapshot. Data flows input → heap → (exe → typing) → graph → view →
- * output. */
+/* All headers of libgo2heapsnapshot. g2h_open() (session.h) makes all that is needed to ask about a
+ * heap. Data flows input → heap → (exe → typing) → graph → view → output. */
 #ifndef GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 #define GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 
@@ -14,8 +14,10 @@
 #include <go2heapsnapshot/match.h>
 #include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/output.h>
+#include <go2heapsnapshot/process.h>
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/redaction.h>
+#include <go2heapsnapshot/session.h>
 #include <go2heapsnapshot/typing.h>
 #include <go2heapsnapshot/version.h>
 #include <go2heapsnapshot/view.h>

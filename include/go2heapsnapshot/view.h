@@ -272,9 +272,26 @@ G2H_PUBLIC bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret);
  * the end. This is faster than reading one edge at a time. */
 G2H_PUBLIC size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most);
 
+/* Gets the next edge that leads to a target; returns false at the end. */
+G2H_PUBLIC bool g2h_edges_next_to(struct g2h_edges *edges, uint32_t target, struct g2h_edge *ret);
+
 /* Sets whether the iterator returns all edges from a node that is not folded to the same folded
  * node, or only the first one (the default). */
 G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
+
+/*
+ * The retainers of all nodes, as DevTools calls them: the nodes whose edges, strong or weak, lead
+ * to a node. They take 8 bytes of memory per node and 4 per edge. The view must outlive them.
+ * g2h_retainers_of() returns how many edges lead to a node, which must be of the view, and their
+ * sources, ascending, each once for each of its edges; g2h_edges_next_to() gets the edges
+ * themselves. Errors: G2H_ERROR_MEMORY.
+ */
+struct g2h_retainers;
+G2H_PUBLIC struct g2h_error *g2h_retainers_create(const struct g2h_view *view,
+                                                  struct g2h_retainers **ret);
+G2H_PUBLIC void g2h_retainers_destroy(struct g2h_retainers *retainers);
+G2H_PUBLIC uint64_t g2h_retainers_of(const struct g2h_retainers *retainers, uint32_t node,
+                                     const uint32_t **ret);
 
 /*
  * The name that the key of a map's entry gives to an edge. It is either just an index, or a text,

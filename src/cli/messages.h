@@ -5,7 +5,7 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "cli/options.h"
-#include "cli/origin.h"
+#include "library/origin.h"
 #include "cli/target.h"
 
 /*

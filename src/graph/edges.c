@@ -752,6 +752,14 @@ bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret)
     return g2h_edges_read(edges, ret, 1) == 1;
 }
 
+bool g2h_edges_next_to(struct g2h_edges *edges, uint32_t target, struct g2h_edge *ret)
+{
+    while (g2h_edges_next(edges, ret))
+        if (ret->target == target)
+            return true;
+    return false;
+}
+
 /* ---- keys ---- */
 
 enum g2h_key g2h_edges_key(struct g2h_edges *edges, const struct g2h_edge *edge,

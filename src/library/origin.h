@@ -1,10 +1,8 @@
 /* origin: where a heap comes from: a dump, a core file, or a live process. */
-#ifndef CLI_ORIGIN_H
-#define CLI_ORIGIN_H
+#ifndef LIBRARY_ORIGIN_H
+#define LIBRARY_ORIGIN_H
 
 #include <go2heapsnapshot/process.h>
-
-#include "cli/options.h"
 
 struct origin {
     struct g2h_input *input; /* the dump, or a dump that was made of the process */
@@ -17,13 +15,21 @@ struct origin {
                                          Go; NULL: none */
 };
 
+struct origin_options {
+    const char *path; /* of a dump or core; "-": standard input */
+    uint64_t pid;     /* of a live process, which is read instead; 0: none */
+    const char *exe;  /* the executable that the user gives; NULL: that of the process */
+    unsigned threads; /* 0: one per processor */
+    unsigned memory;  /* as in struct g2h_process_options */
+    const struct g2h_progress *progress; /* may be NULL */
+};
+
 /*
- * Opens the file at path, or reads the process options->pid. After an error, too, the caller closes
- * the input and the executable that are there, and calls origin_deinit(). Errors: those of
- * g2h_input_open(), g2h_exe_open(), g2h_process_read_core() and g2h_process_read_live().
+ * Opens a file or reads a process. After an error, too, the caller closes the input and the
+ * executable that are there, and calls origin_deinit(). Errors: those of g2h_input_open(),
+ * g2h_exe_open(), g2h_process_read_core() and g2h_process_read_live().
  */
-struct g2h_error *origin_open(const struct options *options, const char *path,
-                              const struct g2h_progress *progress, struct origin *ret);
+struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret);
 
 void origin_deinit(struct origin *origin);
 

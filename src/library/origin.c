@@ -1,5 +1,5 @@
 /* origin; see origin.h. */
-#include "cli/origin.h"
+#include "library/origin.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static struct g2h_error *open_program(const char *path, struct origin *origin, s
 }
 
 /* Opens the file that the user gives, if any. */
-static struct g2h_error *open_given(const struct options *options, struct origin *origin)
+static struct g2h_error *open_given(const struct origin_options *options, struct origin *origin)
 {
     return options->exe ? explain(g2h_exe_open(options->exe, &origin->exe), origin) : NULL;
 }
@@ -107,7 +107,7 @@ static struct g2h_error *open_recorded(const struct g2h_input *core, struct orig
 }
 
 /* Makes a dump of the core file that has been opened. */
-static struct g2h_error *read_core(const struct options *options,
+static struct g2h_error *read_core(const struct origin_options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)
 {
@@ -124,7 +124,7 @@ static struct g2h_error *read_core(const struct options *options,
     return NULL;
 }
 
-static struct g2h_error *read_live_once(const struct options *options,
+static struct g2h_error *read_live_once(const struct origin_options *options,
                                         const struct g2h_process_options *process_options,
                                         struct origin *origin)
 {
@@ -154,7 +154,7 @@ static bool runs_another(uint64_t pid, uint64_t before)
 }
 
 /* Returns the error about a process that has been read twice. Takes over the error. */
-static struct g2h_error *explain_new(struct g2h_error *error, const struct options *options,
+static struct g2h_error *explain_new(struct g2h_error *error, const struct origin_options *options,
                                      bool is_in_motion)
 {
     const unsigned long long pid = options->pid;
@@ -175,23 +175,11 @@ static struct g2h_error *explain_new(struct g2h_error *error, const struct optio
 
 /* Reads a process. One that has only just started, or starts another program at this moment, is
  * read once more after a pause. */
-/* Tells the kernel to end this program, and not the one that it reads, if memory runs out. That it
- * may not is no error. */
-static void be_first_to_end(void)
-{
-    FILE *file = fopen("/proc/self/oom_score_adj", "w");
-    if (!file)
-        return;
-    fputs("1000", file); /* the most, by proc(5) */
-    fclose(file);
-}
-
-static struct g2h_error *read_live(const struct options *options,
+static struct g2h_error *read_live(const struct origin_options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
-    be_first_to_end();
     origin->is_process = true;
     for (bool is_last = false;; is_last = true) {
         const uint64_t image = g2h_process_image(options->pid);
@@ -211,15 +199,14 @@ static struct g2h_error *read_live(const struct options *options,
     }
 }
 
-struct g2h_error *origin_open(const struct options *options, const char *path,
-                              const struct g2h_progress *progress, struct origin *ret)
+struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret)
 {
-    const struct g2h_process_options process_options = {
-        options->threads, progress, &ret->modules, options->is_dump ? 0 : options->format->memory};
+    const struct g2h_process_options process_options = {options->threads, options->progress,
+                                                        &ret->modules, options->memory};
     *ret = (struct origin){0};
     if (options->pid != 0)
         return read_live(options, &process_options, ret);
-    TRY(g2h_input_open(path, progress, &ret->input));
+    TRY(g2h_input_open(options->path, options->progress, &ret->input));
     return g2h_input_is_core(ret->input) ? read_core(options, &process_options, ret) : NULL;
 }
 

@@ -1,0 +1,147 @@
+/* Covers session.h: what is opened is what the steps give, one by one; options by their size;
+ * sources that cannot be opened; retainers, which are the edges backwards. */
+#include "unit.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <go2heapsnapshot/go2heapsnapshot.h>
+
+#define DUMP "samples/leakserver.2.dump.gz"
+#define EXE  "samples/leakserver.exe.gz"
+
+static void expect_failure(const char *source, const char *exe, enum g2h_error_code code,
+                           const char *words)
+{
+    struct g2h_session *session = (struct g2h_session *)&code; /* must become NULL */
+    struct g2h_error *error = g2h_open(source, exe, NULL, &session);
+    assert_non_null(error);
+    assert_null(session);
+    assert_int_equal(error->code, code);
+    assert_non_null(strstr(error->message, words));
+    g2h_error_destroy(error);
+}
+
+static void sample(void **state)
+{
+    (void)state;
+    struct g2h_session *session;
+    const struct g2h_dominators *dominators, *again;
+    assert_no_error(g2h_open(DUMP, EXE, NULL, &session));
+    const struct g2h_view *view = g2h_session_view(session);
+    assert_true(g2h_view_is_typed(view));
+    assert_ptr_equal(g2h_view_heap(view), g2h_session_heap(session));
+    assert_ptr_equal(g2h_view_exe(view), g2h_session_exe(session));
+    assert_null(g2h_session_process(session));
+    assert_no_error(g2h_session_dominators(session, &dominators));
+    assert_no_error(g2h_session_dominators(session, &again));
+    assert_ptr_equal(dominators, again);
+    assert_true(g2h_dominators_retained_size(dominators, 0) >=
+                g2h_heap_account(g2h_session_heap(session))->object_bytes);
+    g2h_close(session);
+    g2h_close(NULL);
+}
+
+static uint32_t node_count(const struct g2h_open_options *options)
+{
+    struct g2h_session *session;
+    assert_no_error(g2h_open(DUMP, EXE, options, &session));
+    const uint32_t count = g2h_view_node_count(g2h_session_view(session));
+    g2h_close(session);
+    return count;
+}
+
+/* Options of a caller with a smaller struct are only those that it has. */
+static void options_have_a_size(void **state)
+{
+    (void)state;
+    struct g2h_open_options options = {.size = sizeof(options), .max_nodes = 5000};
+    const uint32_t all = node_count(NULL);
+    assert_true(node_count(&options) <= 5000);
+    options.size = offsetof(struct g2h_open_options, max_nodes);
+    assert_int_equal(node_count(&options), all);
+}
+
+static void another_executable(void **state)
+{
+    (void)state;
+    const struct g2h_open_options options = {.size = sizeof(options), .untyped_ok = true};
+    const char *other = "samples/dumps/go1.15-amd64.1.dump.gz";
+    struct g2h_session *session;
+    expect_failure(other, EXE, G2H_ERROR_NOT_EXE, "executable");
+    assert_no_error(g2h_open(other, EXE, &options, &session));
+    assert_null(g2h_session_exe(session));
+    assert_false(g2h_view_is_typed(g2h_session_view(session)));
+    g2h_close(session);
+}
+
+static void bad_sources(void **state)
+{
+    (void)state;
+    char self[32];
+    snprintf(self, sizeof(self), "pid:%d", (int)getpid());
+    expect_failure("build/there-is-none", NULL, G2H_ERROR_SYSTEM, "there-is-none");
+    expect_failure("README.md", NULL, G2H_ERROR_NOT_DUMP, "README.md");
+    expect_failure(DUMP, "README.md", G2H_ERROR_NOT_EXE, "README.md");
+    expect_failure("pid:", NULL, G2H_ERROR_SYSTEM, "no number of a process");
+    expect_failure("pid:0", NULL, G2H_ERROR_SYSTEM, "no number of a process");
+    expect_failure("pid:12x", NULL, G2H_ERROR_SYSTEM, "no number of a process");
+    expect_failure("pid:99999999999999999999", NULL, G2H_ERROR_SYSTEM, "no number of a process");
+    expect_failure(self, NULL, G2H_ERROR_SYSTEM, "process");
+}
+
+/* Each edge is in the retainers of its target, and there is nothing else in them. */
+static void retainers(void **state)
+{
+    (void)state;
+    const struct g2h_open_options folded = {.size = sizeof(folded), .max_nodes = 3000};
+    for (int i = 0; i < 2; i++) {
+        struct g2h_session *session;
+        struct g2h_retainers *retainers;
+        struct g2h_edges *edges;
+        struct g2h_edge edge;
+        uint64_t found = 0;
+        assert_no_error(g2h_open(DUMP, EXE, i == 0 ? NULL : &folded, &session));
+        const struct g2h_view *view = g2h_session_view(session);
+        assert_no_error(g2h_retainers_create(view, &retainers));
+        assert_no_error(g2h_edges_create(view, &edges));
+        for (uint32_t node = 0; node < g2h_view_node_count(view); node++) {
+            const uint32_t *sources;
+            const uint64_t count = g2h_retainers_of(retainers, node, &sources);
+            found += count;
+            for (uint64_t j = 0; j < count; j++) {
+                if (j == 0 || sources[j] != sources[j - 1])
+                    g2h_edges_begin(edges, sources[j], sources[j] + 1);
+                assert_true(j == 0 || sources[j] >= sources[j - 1]);
+                assert_true(g2h_edges_next_to(edges, node, &edge));
+                assert_int_equal(edge.source, sources[j]);
+                assert_int_equal(edge.target, node);
+            }
+            if (count > 0)
+                assert_false(g2h_edges_next_to(edges, node, &edge));
+        }
+        assert_int_equal(found, g2h_view_account(view)->edges);
+        g2h_edges_destroy(edges);
+        g2h_retainers_destroy(retainers);
+        g2h_close(session);
+    }
+}
+
+static void version(void **state)
+{
+    (void)state;
+    assert_string_equal(g2h_version(), G2H_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest session_tests[] = {
+        cmocka_unit_test(sample),
+        cmocka_unit_test(options_have_a_size),
+        cmocka_unit_test(another_executable),
+        cmocka_unit_test(bad_sources),
+        cmocka_unit_test(retainers),
+        cmocka_unit_test(version),
+    };
+    return UNIT_RUN(session_tests);
+}
