@@ -18,7 +18,7 @@
  *   fold, fold_edges    folds a graph that is too large
  *   slice_words, windows
  *                       the parts of arrays that slices use
- *   view, edges, entry_keys, stacks, values, capacities, capacities_visit, layouts
+ *   view, edges, retainers, entry_keys, stacks, values, capacities, capacities_visit, layouts
  *                       the view, through which outputs and users of the library read all this
  */
 #ifndef GRAPH_GRAPH_H

@@ -1,5 +1,9 @@
 /*
- * build: the order in which a graph is made; each step belongs to one room, or to a file of graph/.
+ * library: what puts the rooms together. build: a heap's graph; origin: where a heap comes from;
+ * session: all of it by one call.
+ *
+ * build is the order in which a graph is made; each step belongs to one room, or to a file of
+ * graph/.
  *
  *   heap/targets.h     the objects that pointers hit  (with types, typing has found them)
  *   naming/names.h     the names of objects
