@@ -7,15 +7,34 @@
 check "curl has -f wherever it fetches a dump" [ -z "$(cd "$top" && grep -n 'curl .*/debug/heapdump' README.md docs/*.1 docs/*.md \
 	samples/README.md samples/leakserver/main.go | grep -v -- ' -f ')" ]
 
+# Runs each command of the pages that begins with the program's name. The samples stand for the files: app, app.dump, 1.dump ….
+# A dump stands for a process or a core, too, which tests/process tests; an object of it for the address.
+gunzip -c "$top/samples/leakserver.exe.gz" >app
+for i in 1 2; do
+	gunzip -c "$top/samples/leakserver.$i.dump.gz" >$i.dump
+	cp "$top/samples/leakserver.$i.dump.gz" $i.dump.gz
+done
+ln 1.dump first.dump && ln 2.dump app.dump && ln 2.dump.gz app.dump.gz && ln 2.dump core.1234
+find "$top/README.md" "$top"/docs/*.md -exec sed -n '/^```sh$/,/^```$/s/^\(go2heapsnapshot .*\)/\1/p' {} + |
+	grep -v -e '--by alloc' | sort -u >commands # the samples' server does not sample its allocations
+check "the pages have commands" [ "$(grep -c . commands)" -ge 20 ]
+while IFS= read -r command; do
+	command=${command%%  *#*}
+	ran=$(echo "$command" | sed 's/--pid 1234/app.dump/; s/0xc000123450/0x3374cc1b81b0/; s/core\.1234 >/core.1234 --exe app >/; s/ | jq .*//')
+	case $ran in *snapshots\ 1.dump\ 2.dump\ 3.dump*) ran=${ran% 3.dump} ;; esac # there are but two
+	rm -rf snapshots app.heapsnapshot
+	check "$command" bash -c "$ran >said 2>&1"
+done <commands
+
 # Compiles the handler of samples/README.md, unchanged, in a module of its own.
-mkdir app
-cp -r "$top/samples/leakserver/heapdump" app
-sed -n '/^```go$/,/^```$/p' "$top/samples/README.md" | sed '/^```/d' >app/dumps.go
-printf 'package main\n\nfunc main() {\n\tgo serveDumps()\n\tselect {}\n}\n' >app/main.go
-printf 'module app\n\ngo 1.19\n' >app/go.mod
+mkdir module
+cp -r "$top/samples/leakserver/heapdump" module
+sed -n '/^```go$/,/^```$/p' "$top/samples/README.md" | sed '/^```/d' >module/dumps.go
+printf 'package main\n\nfunc main() {\n\tgo serveDumps()\n\tselect {}\n}\n' >module/main.go
+printf 'module app\n\ngo 1.19\n' >module/go.mod
 if go=$("$top/tools/setup" go-current 2>/dev/null)/bin/go; then
-	check "the handler of samples/README.md compiles as it stands" env -C app GOTOOLCHAIN=local GOFLAGS= GOPROXY=off "$go" build -o app .
-	check "and is formatted as gofmt does" [ -z "$("${go%/*}/gofmt" -l app/dumps.go 2>&1)" ]
+	check "the handler of samples/README.md compiles as it stands" env -C module GOTOOLCHAIN=local GOFLAGS= GOPROXY=off "$go" build -o app .
+	check "and is formatted as gofmt does" [ -z "$("${go%/*}/gofmt" -l module/dumps.go 2>&1)" ]
 else
 	skip "the handler of samples/README.md compiles" "no Go"
 fi

@@ -111,8 +111,8 @@ queries() {
 	for i in 1 2; do
 		cp "$build/typed.$i.db" "$build/readme/leak.$i.db"
 	done
-	node "$here/queries.mjs" "$top/README.md" "$build/readme" 5
-	node "$here/queries.mjs" "$top/docs/sqlite.md" "$build/readme" 1
+	node "$here/queries.mjs" "$top/README.md" "$build/readme" 1
+	node "$here/queries.mjs" "$top/docs/sqlite.md" "$build/readme" 5
 }
 
 snapshots() {
