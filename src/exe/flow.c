@@ -463,6 +463,8 @@ static bool store_interface(struct flow *flow, uint32_t index)
 {
     enum { NEAR = 4 };
     const struct instruction *one = &flow->code.data[index];
+    if (!one->is_static && one->base == flow->machine->barrier)
+        return true; /* pointers that a write barrier notes stand beside each other by chance */
     for (uint32_t i = index; i-- > 0 && index - i <= NEAR;) {
         const struct instruction *other = &flow->code.data[i];
         if (is_jump(other) || other->kind == INSTRUCTION_CALL)
@@ -488,8 +490,11 @@ static bool store(struct flow *flow, uint32_t index)
     const uint32_t second = one->is_pair ? flow->state.data[one->second] : 0;
     uint64_t address;
     uint32_t slot;
+    /* Pointers that a write barrier takes note of stand beside each other by chance. */
+    const bool is_noted = !one->is_static && one->base == flow->machine->barrier;
     reach(flow, one);
-    if (one->is_pair ? !store_pair(flow, value, second) : !store_interface(flow, index))
+    if (!is_noted &&
+        (one->is_pair ? !store_pair(flow, value, second) : !store_interface(flow, index)))
         return false;
     if (static_address(flow, one, &address))
         return add_use(flow, index, one, address,

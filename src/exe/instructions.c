@@ -421,12 +421,14 @@ const struct machine *machine_of(unsigned number)
                                          .arguments = {RAX, RBX, RCX, RDI, RSI, 8, 9, 10, 11},
                                          .argument_count = 9,
                                          .sp = RSP,
-                                         .closure = RDX};
+                                         .closure = RDX,
+                                         .barrier = 11};
     static const struct machine arm64 = {
         .read = instruction_read_arm64,
         .arguments = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
         .argument_count = 16,
         .sp = ARM64_SP,
-        .closure = 26};
+        .closure = 26,
+        .barrier = 25};
     return number == EM_X86_64 ? &amd64 : number == EM_AARCH64 ? &arm64 : NULL;
 }

@@ -58,6 +58,7 @@ struct machine {
     unsigned argument_count;
     uint8_t sp;      /* has the address of the frame */
     uint8_t closure; /* has the func value that is called */
+    uint8_t barrier; /* has the buffer that runtime.gcWriteBarrier2 returns, since Go 1.21 */
 };
 
 /* Returns the machine of an executable (ELF's e_machine), or NULL if it is not read. */

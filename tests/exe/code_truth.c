@@ -58,7 +58,11 @@ static bool plain_name(const struct truth *truth, uint32_t number, char name[409
 static bool is_same(const struct truth *truth, uint32_t one, uint32_t other)
 {
     char a[4096], b[4096];
+    const struct type *this = type(truth, one), *that = type(truth, other);
     return one == other ||
+           /* a string, slice, number or bool that is converted: (*flag.stringValue)(&text) */
+           (this->kind == that->kind && this->size == that->size && this->elem == that->elem &&
+            (this->kind < TYPE_ARRAY || this->kind >= TYPE_SLICE) && this->kind <= TYPE_STRING) ||
            (plain_name(truth, one, a) && plain_name(truth, other, b) && strcmp(a, b) == 0);
 }
 
@@ -117,6 +121,8 @@ static enum verdict judge(const struct truth *truth, struct word_type said, uint
                    ? RIGHT
                    : WRONG;
     case TYPE_FUNC:
+        if (said.is == WORD_IS_VALUE)
+            return is_same(truth, said.type, part) ? RIGHT : WRONG;
         return said.is == WORD_POINTS_TO && is_closure(truth, said.type) ? RIGHT : WRONG;
     case TYPE_INTERFACE: /* its first word is the address of a type or itab */
     case TYPE_UNSAFE_POINTER:
