@@ -95,7 +95,7 @@ struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret)
         if (bytes_are(name, "sync.(*Pool).Put"))
             numbers[i] = CALLEE_POOL_PUT;
         else if (is_method(name))
-            numbers[i] = CALLEE_METHOD;
+            numbers[i] = bytes_contain(name, "]).") ? CALLEE_GENERIC_METHOD : CALLEE_METHOD;
         else if (bytes_begin(name, runtime)) {
             name.data += sizeof(runtime) - 1;
             name.size -= sizeof(runtime) - 1;

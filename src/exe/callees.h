@@ -14,6 +14,7 @@
 enum {
     CALLEE_USUAL,           /* it says nothing */
     CALLEE_METHOD,          /* its first argument is the receiver */
+    CALLEE_GENERIC_METHOD,  /* the same; its second one is the dictionary of the receiver's type */
     CALLEE_KEEPS_REGISTERS, /* it changes no register that has a value of the caller */
     CALLEE_POOL_PUT,        /* (*sync.Pool).Put, which is a method as well */
     CALLEE_RULES,           /* from here on: the index of a rule */

@@ -91,22 +91,32 @@ static bool add_value(struct flow *flow, enum flow_origin origin, uint32_t base,
     return !flow->is_too_large && vector_push(&flow->values, value);
 }
 
+static bool is_same_fact(const struct flow_fact *one, const struct flow_fact *other)
+{
+    return one->kind == other->kind && one->what == other->what &&
+           one->dictionary == other->dictionary;
+}
+
 /* Adds a fact about a value, unless the value has it or has many. Returns false if memory runs
  * out. */
-static bool add_fact(struct flow *flow, uint32_t value, enum flow_fact_kind kind, uint64_t what)
+static bool add_fact_of(struct flow *flow, uint32_t value, struct flow_fact fact)
 {
     struct flow_value *about = value_at(flow, value);
     unsigned count = 0;
     if (value == 0 || about->origin == FLOW_ZERO)
         return true;
     for (uint32_t i = about->first_fact; i != NONE; i = flow->facts.data[i].next) {
-        const struct flow_fact *fact = &flow->facts.data[i];
-        if ((fact->kind == kind && fact->what == what) || ++count == MOST_FACTS)
+        if (is_same_fact(&flow->facts.data[i], &fact) || ++count == MOST_FACTS)
             return true;
     }
-    const struct flow_fact fact = {(uint8_t)kind, about->first_fact, what};
+    fact.next = about->first_fact;
     about->first_fact = (uint32_t)flow->facts.count;
     return vector_push(&flow->facts, fact);
+}
+
+static bool add_fact(struct flow *flow, uint32_t value, enum flow_fact_kind kind, uint64_t what)
+{
+    return add_fact_of(flow, value, (struct flow_fact){.kind = (uint8_t)kind, .what = what});
 }
 
 static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
@@ -375,14 +385,20 @@ static bool static_address(const struct flow *flow, const struct instruction *in
     return *ret - flow->static_low < flow->static_high - flow->static_low;
 }
 
+/* The address of a page is half of an address on arm64. */
+enum { PAGE = 4096 };
+
 static bool add_use(struct flow *flow, uint32_t index, const struct instruction *instruction,
                     uint64_t address, uint32_t value)
 {
-    const struct flow_use use = {.address = address,
-                                 .place = flow->places.data[index],
-                                 .value = value,
-                                 .is_store = instruction->kind == INSTRUCTION_STORE,
-                                 .is_element = instruction->has_index};
+    const struct flow_use use = {
+        .address = address,
+        .place = flow->places.data[index],
+        .value = value,
+        .is_store = instruction->kind == INSTRUCTION_STORE,
+        .is_element = instruction->has_index && instruction->scale == WORD,
+        .is_start = instruction->has_index || instruction->kind == INSTRUCTION_LEA ||
+                    (instruction->kind == INSTRUCTION_ADDRESS && address % PAGE != 0)};
     return vector_push(&flow->uses, use);
 }
 
@@ -599,7 +615,8 @@ static bool is_pair(const struct flow *flow, uint64_t function, unsigned index)
 
 static bool is_method(const struct flow *flow, uint64_t function)
 {
-    return flow->rules[function] == CALLEE_METHOD || flow->rules[function] == CALLEE_POOL_PUT;
+    const uint8_t rule = flow->rules[function];
+    return rule == CALLEE_METHOD || rule == CALLEE_GENERIC_METHOD || rule == CALLEE_POOL_PUT;
 }
 
 static uint32_t argument(const struct flow *flow, unsigned index)
@@ -627,11 +644,24 @@ static enum flow_fact_kind fact_kind(enum callee_fact fact)
                                     : FLOW_IS;
 }
 
+/* The first argument of a method is its receiver. */
+static bool look_at_receiver(struct flow *flow, uint64_t callee)
+{
+    const uint32_t second = argument(flow, 1);
+    const bool has_dictionary =
+        flow->rules[callee] == CALLEE_GENERIC_METHOD && is_type(flow, second);
+    return add_fact_of(
+        flow, argument(flow, 0),
+        (struct flow_fact){.kind = FLOW_IS_RECEIVER,
+                           .what = callee,
+                           .dictionary = has_dictionary ? value_at(flow, second)->number : 0});
+}
+
 /* Adds what a call says of its arguments. */
 static bool look_at_arguments(struct flow *flow, uint64_t callee)
 {
     const struct callee_rule *rule = callees_rule(flow->rules[callee]);
-    if (is_method(flow, callee) && !add_fact(flow, argument(flow, 0), FLOW_IS_RECEIVER, callee))
+    if (is_method(flow, callee) && !look_at_receiver(flow, callee))
         return false;
     if (flow->rules[callee] == CALLEE_POOL_PUT && argument(flow, 2) != 0 &&
         value_at(flow, argument(flow, 0))->origin == FLOW_ADDRESS)
@@ -796,6 +826,7 @@ static bool step(struct flow *flow, uint32_t index)
     case INSTRUCTION_JUMP:
         return jump(flow, index);
     case INSTRUCTION_COMPARE:
+    case INSTRUCTION_NOTHING:
     case INSTRUCTION_END:
         return true;
     case INSTRUCTION_OTHER:
@@ -825,8 +856,7 @@ static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
 {
     const uint32_t one = value_at(flow, a)->first_fact, other = value_at(flow, b)->first_fact;
     const struct flow_fact *facts = flow->facts.data;
-    return one != NONE && other != NONE && facts[one].kind == facts[other].kind &&
-           facts[one].what == facts[other].what;
+    return one != NONE && other != NONE && is_same_fact(&facts[one], &facts[other]);
 }
 
 /* Facts about the values that meet are facts about the one that they become, if they agree; and
@@ -838,7 +868,7 @@ static bool spread_facts(struct flow *flow)
         if (value.origin == FLOW_JOIN && value.first_fact == NONE && value.other != 0 &&
             has_same_facts(flow, value.base, value.other)) {
             const struct flow_fact fact = flow->facts.data[value_at(flow, value.base)->first_fact];
-            if (!add_fact(flow, i, (enum flow_fact_kind)fact.kind, fact.what))
+            if (!add_fact_of(flow, i, fact))
                 return false;
         }
     }
@@ -846,8 +876,7 @@ static bool spread_facts(struct flow *flow)
         const struct flow_value value = flow->values.data[i];
         for (uint32_t j = value.first_fact; value.origin == FLOW_JOIN && j != NONE;) {
             const struct flow_fact fact = flow->facts.data[j];
-            if (!add_fact(flow, value.base, (enum flow_fact_kind)fact.kind, fact.what) ||
-                !add_fact(flow, value.other, (enum flow_fact_kind)fact.kind, fact.what))
+            if (!add_fact_of(flow, value.base, fact) || !add_fact_of(flow, value.other, fact))
                 return false;
             j = fact.next;
         }
@@ -878,8 +907,10 @@ static bool go_through(struct flow *flow)
         return false;
     for (uint32_t i = 0; i < flow->code.count; i++) {
         const struct instruction *one = &flow->code.data[i];
-        if ((!is_reached || flow->entries.data[i] != 0 || flow->heads.data[i] != 0) &&
-            !enter(flow, i, is_reached))
+        const bool is_target = flow->entries.data[i] != 0 || flow->heads.data[i] != 0;
+        if (one->kind == INSTRUCTION_NOTHING && !is_reached && !is_target)
+            continue; /* it fills the gap before the target of a jump */
+        if ((!is_reached || is_target) && !enter(flow, i, is_reached))
             return false;
         if (!step(flow, i))
             return false;

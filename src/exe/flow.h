@@ -59,6 +59,8 @@ struct flow_fact {
     uint32_t next; /* the value's next fact; UINT32_MAX: none */
     uint64_t what; /* of a receiver: the method's index in the pclntab; else an address in the file:
                       of a type or, of an interface, of a type or itab */
+    uint64_t dictionary; /* of a receiver of a generic type: address in the file of the type's
+                            dictionary, if the call has it; else 0 */
 };
 
 /* A word of data or bss that the code loads, stores, or takes the address of; or, with a base, a
@@ -68,7 +70,10 @@ struct flow_use {
     uint32_t base;    /* value; 0: none */
     uint32_t place;   /* of the instruction, as a distance from the function's start */
     uint32_t value;   /* that is stored; 0: not known, or none is */
-    bool is_store, is_element;
+    bool is_store;
+    bool is_element; /* it may as well be a later word of an array of words */
+    bool is_start;   /* words behind it belong to the same variable: the code takes its address, or
+                        adds an index to it */
 };
 
 /* What the slots of the frame have during a call. */

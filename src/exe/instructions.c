@@ -278,6 +278,14 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
     return read_operands(decoding, operands, false, ret, &number);
 }
 
+/* Makes it an instruction that does nothing, whatever its operands are. */
+static bool is_nothing(struct instruction *ret)
+{
+    ret->kind = INSTRUCTION_NOTHING;
+    ret->has_memory = false;
+    return true;
+}
+
 static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
 {
     uint8_t opcode, more;
@@ -300,7 +308,7 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     if (opcode == 0x0b)
         ret->kind = INSTRUCTION_END;
     if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18)
-        return true; /* no operation */
+        return is_nothing(ret);
     const bool has_modrm = (operands_of_0f(opcode) & MODRM) != 0;
     ret->writes = opcode >= 0xc8 && opcode < 0xd0 ? 1u << ((opcode & 7) | (decoding->rex & 1) << 3)
                   : !has_modrm                    ? ALL
@@ -346,6 +354,8 @@ static void tell_transfer(const struct decoding *decoding, uint8_t opcode, struc
         ret->kind = INSTRUCTION_BRANCH;
     else if (opcode == 0xc3 || opcode == 0xcc || opcode == 0xf4)
         ret->kind = INSTRUCTION_END;
+    else if (opcode == 0x90 && (decoding->rex & 1) == 0)
+        ret->kind = INSTRUCTION_NOTHING;
     ret->is_if_equal = opcode == 0x74;
     ret->is_if_not_equal = opcode == 0x75;
 }

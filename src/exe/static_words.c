@@ -33,6 +33,7 @@ bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
     }
     ret->kind = flow->facts.data[fact].kind;
     ret->what = flow->facts.data[fact].what;
+    ret->dictionary = flow->facts.data[fact].dictionary;
     return true;
 }
 
@@ -87,6 +88,7 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
                                      .function = finding->function,
                                      .place = use->place,
                                      .is_array = use->is_element,
+                                     .is_start = use->is_start,
                                      .how = !use->is_store     ? STATIC_USED
                                             : finding->is_init ? STATIC_INITIALIZED
                                                                : STATIC_SET};
@@ -97,10 +99,12 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
     if (number == added)
         return vector_push(&finding->words->users, user);
     struct static_user *best = &finding->words->users.data[number];
-    const bool is_array = best->is_array || user.is_array;
+    const bool is_array = best->is_array || user.is_array,
+               is_start = best->is_start || user.is_start;
     if (user.how > best->how)
         *best = user;
     best->is_array = is_array;
+    best->is_start = is_start;
     return true;
 }
 
@@ -135,6 +139,7 @@ static int compare_words(const void *a, const void *b)
         {one->offset, other->offset},
         {one->evidence.kind, other->evidence.kind},
         {one->evidence.what, other->evidence.what},
+        {one->evidence.dictionary, other->evidence.dictionary},
         {one->evidence.step_count, other->evidence.step_count},
         {one->evidence.steps[0], other->evidence.steps[0]},
         {one->evidence.steps[1], other->evidence.steps[1]},

@@ -15,7 +15,7 @@ enum { CODE_STEPS = 2 };
 struct code_evidence {
     uint8_t kind; /* enum flow_fact_kind */
     uint8_t step_count;
-    uint64_t what; /* as in struct flow_fact */
+    uint64_t what, dictionary; /* as in struct flow_fact */
     uint64_t steps[CODE_STEPS];
 };
 
@@ -44,6 +44,7 @@ struct static_user {
     uint32_t function; /* index in the pclntab */
     uint32_t place;    /* of the instruction, as a distance from the function's start */
     bool is_array;     /* some code uses the word as one of an array of words */
+    bool is_start;     /* of some code it is known that words behind it are of the same variable */
     enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;
 };
 

@@ -89,9 +89,39 @@ static uint32_t find_name(const struct coded *coded, const char *name, size_t si
     return number == MAP_NONE ? TYPE_NONE : number;
 }
 
-/* Returns what the receiver of "net/http.(*T).Close" or "net/url.Values.Get" is. */
-static struct word_type receiver_of(const struct coded *coded, struct g2h_bytes method)
+/* Returns the type whose name begins with a text, "main.stack[", in the dictionary of such a type.
+ * The types in it stand together, behind addresses of other things
+ * (cmd/compile/internal/noder/reader.go: readerDict). */
+static uint32_t find_in_dictionary(const struct typing *typing, const char *start,
+                                   uint64_t dictionary)
 {
+    enum { MOST_WORDS = 128 };
+    const uint64_t word = typing->heap->params.pointer_size;
+    bool has_types = false;
+    for (uint64_t i = 0; i < MOST_WORDS; i++) {
+        const uint64_t address = typing_word(typing, dictionary + i * word);
+        uint32_t type = types_at(typing->types, address);
+        if (type == TYPE_NONE && (has_types || address == 0))
+            break;
+        if (type == TYPE_NONE)
+            continue;
+        has_types = true;
+        if (type_of(typing, type)->kind == TYPE_POINTER &&
+            type_of(typing, type)->elem < typing->types->list.count)
+            type = type_of(typing, type)->elem;
+        if (bytes_begin(types_name(typing->types, type), start) &&
+            !type_of(typing, type)->is_generic)
+            return type;
+    }
+    return TYPE_NONE;
+}
+
+/* Returns what the receiver of a method is: of "net/http.(*T).Close", "net/url.Values.Get", or
+ * "main.(*stack[go.shape.int]).push", whose type is in a dictionary. */
+static struct word_type receiver_of(const struct coded *coded, const struct code_evidence *evidence)
+{
+    const struct g2h_bytes method = pclntab_name(coded->flow.pclntab, evidence->what);
+    const struct typing *typing = coded->typing;
     char name[512];
     const uint8_t *star = memmem(method.data, (size_t)method.size, ".(*", 3);
     if (!star) {
@@ -102,13 +132,21 @@ static struct word_type receiver_of(const struct coded *coded, struct g2h_bytes 
                          0)
                    : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
     }
-    const uint8_t *close = memchr(star, ')', (size_t)(method.data + method.size - star));
-    if (!close || (size_t)(close - method.data) > sizeof(name))
+    const uint64_t behind = (uint64_t)(method.data + method.size - star);
+    const uint8_t *bracket = memchr(star, '[', (size_t)behind),
+                  *end = bracket ? bracket + 1 : memchr(star, ')', (size_t)behind);
+    if (!end || (size_t)(end - method.data) > sizeof(name))
         return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
-    const size_t package = (size_t)(star - method.data) + 1, rest = (size_t)(close - star) - 3;
+    const size_t package = (size_t)(star - method.data) + 1, rest = (size_t)(end - star) - 3;
     memcpy(name, method.data, package);
     memcpy(name + package, star + 3, rest);
-    struct word_type type = word_type(WORD_POINTS_TO, find_name(coded, name, package + rest));
+    name[package + rest] = '\0';
+    struct word_type type = word_type(
+        WORD_POINTS_TO,
+        !bracket ? find_name(coded, name, package + rest)
+        : evidence->dictionary != 0
+            ? find_in_dictionary(typing, name, evidence->dictionary + exe_slide(typing->exe))
+            : TYPE_NONE);
     type.is_receiver = true;
     return type;
 }
@@ -136,7 +174,7 @@ static struct word_type first_of(const struct coded *coded, const struct code_ev
         return word_of_data(
             typing, type != TYPE_NONE ? type : typing_interface_type(typing, address, false));
     case FLOW_IS_RECEIVER:
-        return receiver_of(coded, pclntab_name(coded->flow.pclntab, evidence->what));
+        return receiver_of(coded, evidence);
     }
     return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
 }
@@ -338,8 +376,11 @@ static void seed_known(struct typer *typer, const struct static_words *words,
         seed_field(typer, type, address, word->offset);
         break;
     case STATIC_VALUE:
-        if (type.is == WORD_POINTS_TO)
+        if (type.is == WORD_POINTS_TO) {
+            const struct static_value value = {address, type.type};
+            typer->no_memory |= !vector_push(&typer->typing->static_values, value);
             seed_value(typer, type.type, address);
+        }
         break;
     }
 }
@@ -372,5 +413,17 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     if (behind == 0)
         return NULL;
     const struct static_user *user = &words->users.data[behind - 1];
-    return user->address == in_file || (!is_exact && user->is_array) ? user : NULL;
+    return user->address == in_file || (!is_exact && (user->is_array || user->is_start)) ? user
+                                                                                         : NULL;
+}
+
+const struct static_value *typing_static_value(const struct typing *typing, uint64_t address)
+{
+    size_t behind;
+    BISECT(behind, typing->static_values.count,
+           typing->static_values.data[behind].address <= address);
+    if (behind == 0)
+        return NULL;
+    const struct static_value *value = &typing->static_values.data[behind - 1];
+    return address - value->address < type_of(typing, value->type)->size ? value : NULL;
 }

@@ -456,6 +456,7 @@ void typing_destroy(struct typing *typing)
     free(typing->pools.data);
     free(typing->cleanup_parts.data);
     static_words_deinit(&typing->static_words);
+    free(typing->static_values.data);
     free(typing->itab_tables.data);
     free(typing->with_arrays.data);
     types_deinit(&typing->own_types);

@@ -132,6 +132,12 @@ struct itab_table {
     uint32_t object, type;
 };
 
+/* A value in data or bss of which only code says that it is there. */
+struct static_value {
+    uint64_t address; /* of the process */
+    uint32_t type;
+};
+
 struct typing {
     const struct g2h_heap *heap;
     const struct targets *targets;
@@ -162,6 +168,7 @@ struct typing {
     VECTOR(uint32_t) with_arrays; /* structs that have arrays in them, ascending by size: fit.h */
     VECTOR(struct cleanup_part) cleanup_parts; /* ascending by object within each kind */
     struct static_words static_words; /* what code says of data and bss; empty if symbols do */
+    VECTOR(struct static_value) static_values; /* ascending by address */
 };
 
 /* The public typing: the targets of the heap's pointers, and the types of the objects. */
@@ -188,9 +195,13 @@ const struct dwarf_global *typing_global(const struct typing *typing, uint64_t a
 size_t typing_first_global(const struct typing *typing, uint64_t address);
 
 /* Returns the function that tells best whose variable the word at an address of data or bss is, in
- * a program without symbols, or NULL. is_exact: its code uses this very word; else this may be one
- * of an array of words, which ends where code uses the next one. */
+ * a program without symbols, or NULL. is_exact: its code uses this very word; else this may be a
+ * later word of an array or of another variable, which ends where code uses the next one. */
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact);
+
+/* Returns the value in data or bss that contains an address, as far as code says where one begins,
+ * or NULL. */
+const struct static_value *typing_static_value(const struct typing *typing, uint64_t address);
 
 /* Returns the type of the value that an interface holds, or TYPE_NONE. first is the interface's
  * first word: the address of a type if the interface has no methods, else of an itab. */

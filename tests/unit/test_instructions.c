@@ -88,8 +88,10 @@ static void registers(void **state)
     assert_int_equal(read("48f7e1").writes & (1 << RAX | 1 << RDX), 1 << RAX | 1 << RDX);
     assert_int_equal(read("31c0").kind, INSTRUCTION_ZERO); /* xor %eax,%eax */
     assert_int_equal(read("31c8").kind, INSTRUCTION_OTHER);
-    assert_int_equal(read("6690").writes, 0);
-    assert_int_equal(read("415a").writes, 1 << R10); /* pop %r10 */
+    assert_int_equal(read("6690").kind, INSTRUCTION_NOTHING);
+    assert_int_equal(read("0f1f440000").kind, INSTRUCTION_NOTHING); /* nopl 0(%rax,%rax,1) */
+    assert_int_equal(read("4190").kind, INSTRUCTION_OTHER);         /* xchg %r8d,%eax */
+    assert_int_equal(read("415a").writes, 1 << R10);                /* pop %r10 */
     assert_int_equal(read("49b90102030405060708").writes, 1 << R9);
     assert_int_equal(read("c7442408ffffffff").writes, 0); /* movl $-1,8(%rsp) */
     assert_int_equal(read("f3a4").writes & (1 << RSI | 1 << RDI), 1 << RSI | 1 << RDI);
