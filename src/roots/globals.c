@@ -95,29 +95,38 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
 }
 
 /*
- * Appends who uses a word, if the executable has no symbols: "global set by main.add cache.go:31
- * (0x574f20)". Its package is that of the function. is_exact: code uses this very word; else it may
- * be one of an array of words.
+ * Appends who uses a word, if the executable has no symbols, and the place of the word in its
+ * variable, as far as it is known where that begins: "global set by main.add cache.go:31
+ * (0x574f20)[5]". The package is that of the function. is_exact: code uses this very word, or says
+ * of which type the variable is; else the word may belong to another variable.
  */
 static bool append_user(struct builder *builder, uint64_t address, bool is_exact,
                         struct g2h_bytes *ret_package)
 {
     static const char *const how[] = {"used", "initialized", "set"};
-    const struct static_user *user =
-        builder->typing ? typing_user(builder->typing, address, is_exact) : NULL;
+    const struct typing *typing = builder->typing;
+    const struct static_user *user = typing ? typing_user(typing, address, is_exact) : NULL;
+    const struct static_value *value = typing ? typing_static_value(typing, address) : NULL;
     struct g2h_bytes name;
+    if (!user && value)
+        user = typing_user(typing, value->address, true);
     if (!user)
         return false;
     const uint64_t entry = exe_function(builder->exe, user->function, &name);
+    const uint64_t word = builder->heap->params.pointer_size,
+                   start = value ? value->address : user->address + exe_slide(builder->exe),
+                   offset = address - start;
     split_name(name, ret_package);
     text_printf(&builder->text, "global %s by ", how[user->how]);
     builder_append(builder, &name);
     builder_append_line(builder, entry + user->place);
-    const uint64_t offset = address - exe_slide(builder->exe) - user->address,
-                   word = builder->heap->params.pointer_size;
-    text_printf(&builder->text, " (0x%llx)", (unsigned long long)(address - offset));
-    if (user->is_array)
+    text_printf(&builder->text, " (0x%llx)", (unsigned long long)start);
+    if (value)
+        builder_append_path(builder, value->type, offset);
+    else if (user->is_array && offset % word == 0)
         text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / word));
+    else if (offset > 0)
+        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
     return true;
 }
 

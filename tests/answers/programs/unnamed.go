@@ -20,10 +20,15 @@
 //	case value SHAPE=value
 //	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
 //	says[plain] held by     main\.desk\.open\[\d+\]
+//	says[stripped] held by     the global that main\.main uses \(0x[0-9a-f]+\)\.f16\[\d+\]
 //	case chan SHAPE=chan
 //	says ^  1 .* 20,000 main\.order
 //	says[plain] held by     main\.queue\.buf\[\d+\]
 //	says[stripped] held by     the global that main\.send sets
+//	case sync SHAPE=sync
+//	tells 20,00\d .* main\.order
+//	says[plain] held by     main\.notes\.
+//	says[stripped] held by     the global that main\.(note|main) uses \(0x[0-9a-f]+\)\.\w
 package main
 
 import (
@@ -31,6 +36,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"sync"
 )
 
 type order struct {
@@ -53,6 +59,7 @@ var (
 	bench, shop    = &clerk{name: "bench"}, &clerk{name: "shop"}
 	counter, desk  clerk
 	parcels, queue chan *order
+	marks, notes   sync.Map
 )
 
 //go:noinline
@@ -90,6 +97,11 @@ func send(each *order) {
 	queue <- each
 }
 
+//go:noinline
+func note(each *order) {
+	notes.Store(each.id, each)
+}
+
 func main() {
 	shape := os.Getenv("SHAPE")
 	soon, parcels = map[string]*order{"a": {}}, make(chan *order, 1)
@@ -97,6 +109,7 @@ func main() {
 	drawers[1] = &order{id: 1}
 	bench.take(&order{id: 1})
 	counter.take(&order{id: 1})
+	marks.Store("a", &order{id: 1})
 	for i := 0; i < 20000; i++ {
 		each := &order{id: i, name: "order" + strconv.Itoa(i)}
 		switch shape {
@@ -112,6 +125,8 @@ func main() {
 			desk.take(each)
 		case "chan":
 			send(each)
+		case "sync":
+			note(each)
 		}
 	}
 	runtime.GC()
