@@ -15,20 +15,13 @@
 
 #include <go2heapsnapshot/error.h>
 
+#include "check.h"
 #include "dice.h"
 #include "fuzz_target.h"
 #include "input/input.h"
 #include "input/unpack.h"
 
 enum { PLAIN_MOST = 1 << 18, PIPE_SIZE = 1 << 20, CONVERTED_MOST = 1 << 20, MEMBERS_MOST = 4 };
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "is not so: %s\n", #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 /* ---- reading ---- */
 

@@ -10,20 +10,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "check.h"
+
 #define main heapquery_main
 int heapquery_main(int argc, char **argv);
 #include "../../tools/heapquery/heapquery.c"
 #undef main
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "is not so: %s\n", #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 enum { LARGEST_FACTOR = 1000, LARGEST_LEAST = 1 << 20 };
 

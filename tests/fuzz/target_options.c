@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "check.h"
 #include "fuzz_target.h"
 #include "pair.h"
 
@@ -25,14 +26,6 @@ int program_main(int argc, char **argv);
 #undef main
 
 enum { ARGUMENTS_MOST = 24, LINE_MOST = 2048, FILE_MOST = 1 << 18 };
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "is not so: %s\n", #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 

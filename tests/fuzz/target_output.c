@@ -21,19 +21,12 @@
 #include <go2heapsnapshot/output.h>
 
 #include "base/printable.h"
+#include "check.h"
 #include "dice.h"
 #include "fuzz_target.h"
 #include "pair.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "is not so: %s\n", #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 enum { LARGEST_FILE = 1 << 27, LARGEST_LEAST = 1 << 20 };
 

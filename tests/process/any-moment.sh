@@ -10,13 +10,8 @@
 #   MODES                what the programs do (default: 'alloc,3 talk,3 spin,2')
 #   WAYS                 how they are built (default: plain; with the newest release, or with CHECK_ALL, pie,stripped too)
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/any-moment
+. "$(dirname "$0")/lib.sh"
 ways_asked=${WAYS-}
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
 may_trace 'any moment' || exit 0
 c dangling "$here/dangling.c" "$here/listing.c" || exit 1
 snapshots=${SNAPSHOTS:-30}

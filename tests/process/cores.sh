@@ -9,13 +9,8 @@
 #
 # If the kernel writes no cores to the current directory, all cores are gdb's.
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/cores
+. "$(dirname "$0")/lib.sh"
 ways_asked=${WAYS-}
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
 c dangling "$here/dangling.c" "$here/listing.c" || exit 1
 
 # The seconds of processor time after which a conversion is taken for one that hangs.

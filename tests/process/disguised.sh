@@ -6,13 +6,8 @@
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/disguised
-usual_goroots=$("$top/tools/setup" go-leaks)
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
+usual=leaks
+. "$(dirname "$0")/lib.sh"
 may_trace disguised || exit 0
 
 # types EXE ARGUMENT...: prints how many living objects and bytes are typed, by source, and the share of bytes.

@@ -8,14 +8,9 @@
 #   PROCESSORS           by Go's names (default: arm64, ppc64le and loong64; qemu writes no cores of riscv64)
 #   WAYS                 how they are built (default: plain and stripped; a PIE would need the processor's dynamic linker)
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/emulated
+usual=leaks
+. "$(dirname "$0")/lib.sh"
 ways=${WAYS:-plain stripped}
-usual_goroots=$("$top/tools/setup" go-leaks)
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
 c pause "$here/pause.c" && c compare "$here/compare.c" "$here/differences.c" "$here/listing.c" "$here/spoil.c" || exit 1
 
 # ends PID: ends qemu by SIGQUIT, and waits for its end. qemu passes the signal to the program, and writes the core first.

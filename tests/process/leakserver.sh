@@ -2,13 +2,7 @@
 # Reads the sample server by --pid, unchanged, while it leaks; with CHECK_ALL it also does the walk of samples/README.md in a
 # Chromium's Memory tab with the snapshots. TAP on standard output.
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/leakserver
-
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
+. "$(dirname "$0")/lib.sh"
 may_trace 'the sample server' || exit 0
 if ! (cd "$top/samples/leakserver" && GOROOT=$newest "$newest/bin/go" build -o "$build/leakserver" .) >"$build/log" 2>&1; then
 	echo 'not ok - the sample server builds'

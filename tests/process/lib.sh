@@ -1,9 +1,18 @@
 # shellcheck shell=sh
-# Functions for the tests beside this file, which read a process from outside; to be sourced, with $here, $top, $build and
-# $goroots set.
+# What the tests beside this file begin with, and functions for them, which read a process from outside; to be sourced first. Sets
+# $here and $top; $build, the directory of the test, unless it is set; and $goroots: the usual ones of tests/go.sh, or with
+# usual=leaks those of tests/leaks.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   LIBRARY              internal.a, for the checks (default: build/internal.a)
+#   BUILD                a directory, in which each test has one of its own (default: build/process)
+
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+build=${build:-${BUILD:-$top/build/process}/$(basename "$0" .sh)}
+mkdir -p "$build" || exit 1
+[ -z "${usual-}" ] || usual_goroots=$("$top/tools/setup" "go-$usual")
+. "$top/tests/go.sh"
 
 g2h=${G2H:-$top/build/go2heapsnapshot}
 library=${LIBRARY:-$top/build/internal.a}

@@ -5,15 +5,8 @@
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/memstats
-
-# shellcheck disable=SC2034  # for tests/go.sh
-usual_goroots=$("$top/tools/setup" go-leaks)
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
+usual=leaks
+. "$(dirname "$0")/lib.sh"
 may_trace 'memstats' || exit 0
 for goroot in $goroots; do
 	release=$(go_release "$goroot")

@@ -7,12 +7,7 @@
 #   MEMORY_GROUP         a group of the memory controller (v1 or v2) in which this script may make one; the default is the root
 #                        of v1, if it may write to it. Without any, what needs it is skipped
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/room
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
+. "$(dirname "$0")/lib.sh"
 may_trace room || exit 0
 group=
 

@@ -6,14 +6,9 @@
 #   GOROOTS              the releases (default: those of tests/leaks; with CHECK_ALL all from 1.19 on)
 #   WAYS                 the ways to build the program, e.g. 'plain pie,stripped'
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/same-moment
+usual=leaks
+. "$(dirname "$0")/lib.sh"
 ways_asked=${WAYS-}
-usual_goroots=$("$top/tools/setup" go-leaks)
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
 may_trace 'same moment' || exit 0
 c pause "$here/pause.c" && c compare "$here/compare.c" "$here/differences.c" "$here/listing.c" "$here/spoil.c" || exit 1
 

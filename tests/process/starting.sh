@@ -6,12 +6,7 @@
 #   GOROOTS              the releases (default: see tests/go.sh)
 #   READS                how many times each program is read (default: 12)
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-build=${BUILD:-$top/build/process}/starting
-. "$top/tests/go.sh"
-. "$here/lib.sh"
-mkdir -p "$build" || exit 1
+. "$(dirname "$0")/lib.sh"
 may_trace 'programs that start' || exit 0
 
 # attempt: reads the process once, and counts what comes of it.
