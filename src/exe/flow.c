@@ -12,21 +12,26 @@
 /*
  * Bounds, which the compiler's functions do not reach: the bytes of a function that is read; words
  * of its frame that are followed; words of states that are copied per byte of code, so that fewer
- * slots are followed in a function of nothing but jumps; values per instruction, and how many more;
- * facts of a value.
+ * slots are followed in a function of nothing but jumps; the words of all frames per byte of code;
+ * values per instruction, and how many more; facts of a value; how often each byte of code may be
+ * read.
  */
 enum {
     LARGEST = 1 << 20,
     MOST_SLOTS = 512,
     STATE_WORDS = 16,
+    FRAME_WORDS = 64,
     VALUES = 12,
     VALUES_MORE = 1 << 12,
-    MOST_FACTS = 8
+    MOST_FACTS = 8,
+    MOST_READS = 3
 };
 
-enum { WORD = 8, WIDEST = 64 };
+enum { WORD = 8 };
 
 enum { NONE = UINT32_MAX };
+
+enum { UNKNOWN = 0, PRODUCT = 1 }; /* values that each function has */
 
 struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
                             const struct moduledata *moduledata)
@@ -39,6 +44,8 @@ struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
     if (!flow->machine || pclntab->record_size == 0 || moduledata->minpc == 0)
         return NULL;
     TRY(callees_find(pclntab, &flow->rules));
+    const uint64_t size = pclntab_entry(pclntab, pclntab->count), file = pclntab->image->file.size;
+    flow->left = MOST_READS * (size < file ? size : file);
     flow->text = moduledata->minpc;
     return NULL;
 }
@@ -103,7 +110,7 @@ static bool add_fact_of(struct flow *flow, uint32_t value, struct flow_fact fact
 {
     struct flow_value *about = value_at(flow, value);
     unsigned count = 0;
-    if (value == 0 || about->origin == FLOW_ZERO)
+    if (value <= PRODUCT || about->origin == FLOW_ZERO)
         return true;
     for (uint32_t i = about->first_fact; i != NONE; i = flow->facts.data[i].next) {
         if (is_same_fact(&flow->facts.data[i], &fact) || ++count == MOST_FACTS)
@@ -124,18 +131,19 @@ static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
     const struct flow_value *one = value_at(flow, a), *other = value_at(flow, b);
     return one->origin == other->origin && one->base == other->base &&
            one->number == other->number &&
-           (one->origin == FLOW_ADDRESS || one->origin == FLOW_WORD || one->origin == FLOW_FIELD);
+           (one->origin == FLOW_ADDRESS || one->origin == FLOW_PLACE || one->origin == FLOW_WORD ||
+            one->origin == FLOW_FIELD);
 }
 
 /* Gets the value that a word has where two paths meet. */
 static bool meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
 {
     *ret = a;
-    if (a == b || (b != 0 && value_at(flow, b)->origin == FLOW_ZERO) ||
+    if (a == b || a == PRODUCT || (b != 0 && value_at(flow, b)->origin == FLOW_ZERO) ||
         (a != 0 && b != 0 && have_one_origin(flow, a, b)))
         return true;
     *ret = b;
-    if (a != 0 && value_at(flow, a)->origin == FLOW_ZERO)
+    if (b == PRODUCT || (a != 0 && value_at(flow, a)->origin == FLOW_ZERO))
         return true;
     if (!add_value(flow, FLOW_JOIN, a != 0 ? a : b, 0, ret))
         return false;
@@ -191,13 +199,20 @@ static bool has_frame_memory(const struct flow *flow, const struct instruction *
     return instruction->has_memory && instruction->base == flow->machine->sp;
 }
 
-/* Returns whether a load or store is of a slot that is followed, and gets the slot. */
-static bool slot_of(const struct flow *flow, const struct instruction *instruction, uint32_t *ret)
+/* Returns whether a memory operand begins with a slot that is followed, and gets the slot. */
+static bool first_slot_of(const struct flow *flow, const struct instruction *instruction,
+                          uint32_t *ret)
 {
     const uint64_t offset = (uint64_t)instruction->displacement;
     *ret = (uint32_t)(INSTRUCTION_REGISTERS + offset / WORD);
-    return has_frame_memory(flow, instruction) && !instruction->has_index && offset % WORD == 0 &&
+    return has_frame_memory(flow, instruction) && offset % WORD == 0 &&
            offset / WORD < flow->slot_count;
+}
+
+/* The same of a memory operand that is one slot. */
+static bool slot_of(const struct flow *flow, const struct instruction *instruction, uint32_t *ret)
+{
+    return !instruction->has_index && first_slot_of(flow, instruction, ret);
 }
 
 /* Finds how many slots are followed, and where jumps lead. */
@@ -216,7 +231,7 @@ static struct g2h_error *find_jumps(struct flow *flow)
     for (uint32_t i = 0; i < count; i++) {
         const struct instruction *one = &flow->code.data[i];
         const uint32_t target = is_jump(one) ? target_of(flow, one) : NONE;
-        targets += is_jump(one);
+        targets += is_jump(one) || (has_frame_memory(flow, one) && one->has_index);
         if (target != NONE && target > 0 && target <= i)
             flow->heads.data[target] = i;
         if ((one->kind == INSTRUCTION_STORE || one->kind == INSTRUCTION_LOAD) &&
@@ -241,7 +256,9 @@ static void each_written_slot(const struct flow *flow, const struct instruction 
                               uint32_t *words, uint32_t with)
 {
     uint32_t slot;
-    if (!has_frame_memory(flow, instruction) || instruction->kind == INSTRUCTION_LOAD)
+    const int64_t at = instruction->displacement,
+                  end = instruction->has_index ? INT64_MAX : at + instruction->written;
+    if (!has_frame_memory(flow, instruction) || instruction->written == 0)
         return;
     if (instruction->kind == INSTRUCTION_STORE && slot_of(flow, instruction, &slot)) {
         words[slot] = with;
@@ -249,8 +266,7 @@ static void each_written_slot(const struct flow *flow, const struct instruction 
             words[slot + 1] = with;
         return;
     }
-    const int64_t first = instruction->displacement < 0 ? 0 : instruction->displacement / WORD;
-    for (int64_t i = first; i < (int64_t)flow->slot_count && i <= first + WIDEST / WORD; i++)
+    for (int64_t i = at < 0 ? 0 : at / WORD; i < (int64_t)flow->slot_count && i * WORD < end; i++)
         words[INSTRUCTION_REGISTERS + i] = with;
 }
 
@@ -302,7 +318,7 @@ static bool enter_loop(struct flow *flow, bool is_late)
         return true;
     uint32_t *state = flow->state.data;
     for (uint32_t i = 0; i < flow->width; i++)
-        if ((killed[i / 64] >> (i % 64) & 1) != 0 && state[i] != 0 &&
+        if ((killed[i / 64] >> (i % 64) & 1) != 0 && state[i] > PRODUCT &&
             !add_value(flow, FLOW_JOIN, state[i], 0, &state[i]))
             return false;
     return true;
@@ -369,36 +385,57 @@ static bool enter(struct flow *flow, uint32_t index, bool is_reached)
 
 /* ---- memory ---- */
 
-/* Returns whether an operand is in data or bss, and gets its address. */
-static bool static_address(const struct flow *flow, const struct instruction *instruction,
-                           uint64_t *ret)
+/* A place in data or bss. */
+struct place {
+    uint64_t address;
+    bool is_element; /* it is one of an array, of which this is the first one */
+    bool is_word;    /* the array is one of words */
+};
+
+/* Returns whether a memory operand is in data or bss, and gets where. What has an index is
+ * somewhere in an array, whose elements are words if the index counts in words. Of an element
+ * before the one of the index, as in list[i-1], it is not told: at index 0 it would be before the
+ * array. */
+static bool static_place(const struct flow *flow, const struct instruction *instruction,
+                         struct place *ret)
 {
     if (instruction->is_static) {
-        *ret = instruction->target;
-    } else if (instruction->has_memory && instruction->base < INSTRUCTION_REGISTERS &&
-               value_at(flow, flow->state.data[instruction->base])->origin == FLOW_ADDRESS) {
-        *ret = value_at(flow, flow->state.data[instruction->base])->number +
-               (uint64_t)instruction->displacement;
-    } else {
-        return false;
+        *ret = (struct place){.address = instruction->target};
+        return flow_is_static(flow, ret->address);
     }
-    return *ret - flow->static_low < flow->static_high - flow->static_low;
+    const bool has_index = instruction->has_index;
+    if (!instruction->has_memory || (has_index && instruction->displacement < 0))
+        return false;
+    uint32_t base = flow->state.data[instruction->base],
+             index = has_index ? flow->state.data[instruction->index] : 0;
+    if (has_index && instruction->scale == 1 && value_at(flow, index)->origin == FLOW_ADDRESS) {
+        index = base;
+        base = flow->state.data[instruction->index];
+    }
+    const struct flow_value *value = value_at(flow, base);
+    const bool is_place = value->origin == FLOW_PLACE;
+    *ret = (struct place){.address = value->number + (uint64_t)instruction->displacement,
+                          .is_element = has_index || is_place,
+                          .is_word = is_place ? !has_index && value->base != 0
+                                              : instruction->scale == WORD && index != PRODUCT};
+    return (is_place || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
 }
 
 /* The address of a page is half of an address on arm64. */
 enum { PAGE = 4096 };
 
-static bool add_use(struct flow *flow, uint32_t index, const struct instruction *instruction,
-                    uint64_t address, uint32_t value)
+static bool add_use(struct flow *flow, uint32_t index, const struct place *place, uint64_t more,
+                    uint32_t value)
 {
-    const struct flow_use use = {
-        .address = address,
-        .place = flow->places.data[index],
-        .value = value,
-        .is_store = instruction->kind == INSTRUCTION_STORE,
-        .is_element = instruction->has_index && instruction->scale == WORD,
-        .is_start = instruction->has_index || instruction->kind == INSTRUCTION_LEA ||
-                    (instruction->kind == INSTRUCTION_ADDRESS && address % PAGE != 0)};
+    const enum instruction_kind kind = flow->code.data[index].kind;
+    const uint64_t address = place->address + more;
+    const struct flow_use use = {.address = address,
+                                 .place = flow->places.data[index],
+                                 .value = place->is_element && !place->is_word ? 0 : value,
+                                 .is_store = kind == INSTRUCTION_STORE,
+                                 .is_element = place->is_element && place->is_word,
+                                 .is_start = place->is_element || kind == INSTRUCTION_LEA ||
+                                             (kind == INSTRUCTION_ADDRESS && address % PAGE != 0)};
     return vector_push(&flow->uses, use);
 }
 
@@ -425,14 +462,14 @@ static void reach(struct flow *flow, const struct instruction *instruction)
 static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *ret)
 {
     const struct instruction *load = &flow->code.data[index];
-    uint64_t address;
+    struct place place;
     uint32_t slot;
     *ret = 0;
-    if (static_address(flow, load, &address)) {
-        const bool is_known = !load->has_index || load->scale == WORD;
-        return add_use(flow, index, load, address + more, 0) &&
-               (!is_known || add_value(flow, load->has_index ? FLOW_ELEMENT : FLOW_WORD, 0,
-                                       address + more, ret));
+    if (static_place(flow, load, &place)) {
+        const enum flow_origin origin = place.is_element ? FLOW_ELEMENT : FLOW_WORD;
+        return add_use(flow, index, &place, more, 0) &&
+               ((place.is_element && !place.is_word) ||
+                add_value(flow, origin, 0, place.address + more, ret));
     }
     if (!load->has_memory || load->has_index)
         return true;
@@ -441,7 +478,7 @@ static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *r
         return true;
     }
     const uint32_t base = flow->state.data[load->base];
-    return has_frame_memory(flow, load) || base == 0 ||
+    return has_frame_memory(flow, load) || base <= PRODUCT ||
            add_value(flow, FLOW_FIELD, base, (uint64_t)load->displacement + more, ret);
 }
 
@@ -463,8 +500,7 @@ static bool load(struct flow *flow, uint32_t index)
 static bool is_type(const struct flow *flow, uint32_t value)
 {
     const struct flow_value *one = value_at(flow, value);
-    return one->origin == FLOW_ADDRESS &&
-           !(one->number - flow->static_low < flow->static_high - flow->static_low);
+    return one->origin == FLOW_ADDRESS && !flow_is_static(flow, one->number);
 }
 
 /* Two words are stored one behind the other: they may be an interface. */
@@ -504,7 +540,7 @@ static bool store(struct flow *flow, uint32_t index)
     const struct instruction *one = &flow->code.data[index];
     const uint32_t value = flow->state.data[one->from];
     const uint32_t second = one->is_pair ? flow->state.data[one->second] : 0;
-    uint64_t address;
+    struct place place;
     uint32_t slot;
     /* Pointers that a write barrier takes note of stand beside each other by chance. */
     const bool is_noted = !one->is_static && one->base == flow->machine->barrier;
@@ -512,10 +548,9 @@ static bool store(struct flow *flow, uint32_t index)
     if (!is_noted &&
         (one->is_pair ? !store_pair(flow, value, second) : !store_interface(flow, index)))
         return false;
-    if (static_address(flow, one, &address))
-        return add_use(flow, index, one, address,
-                       one->has_index && one->scale != WORD ? 0 : value) &&
-               (!one->is_pair || add_use(flow, index, one, address + WORD, second));
+    if (static_place(flow, one, &place))
+        return add_use(flow, index, &place, 0, value) &&
+               (!one->is_pair || add_use(flow, index, &place, WORD, second));
     const uint32_t base = one->has_memory && !has_frame_memory(flow, one) && !one->has_index
                               ? flow->state.data[one->base]
                               : 0;
@@ -533,41 +568,55 @@ static bool store(struct flow *flow, uint32_t index)
 
 /* ---- registers ---- */
 
+/* Gets the value of an address, or sum, that is not one of the frame. */
+static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
+{
+    const struct instruction *one = &flow->code.data[index];
+    const uint32_t base = one->has_memory ? flow->state.data[one->base] : 0;
+    const struct flow_value *value = value_at(flow, base);
+    struct place place;
+    if (static_place(flow, one, &place))
+        return add_value(flow, place.is_element ? FLOW_PLACE : FLOW_ADDRESS,
+                         place.is_element && place.is_word, place.address, ret) &&
+               add_use(flow, index, &place, 0, 0);
+    if (one->is_static || (!one->has_index && value->origin == FLOW_ADDRESS))
+        return add_value(flow, FLOW_ADDRESS, 0,
+                         one->is_static ? one->target : value->number + (uint64_t)one->displacement,
+                         ret);
+    if (base == PRODUCT || (one->has_index && (one->scale != 1 || one->base == one->index ||
+                                               flow->state.data[one->index] == PRODUCT)))
+        *ret = PRODUCT;
+    else if (one->has_memory && !one->has_index && one->displacement == 0)
+        *ret = base;
+    return true;
+}
+
 static bool load_address(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
-    const uint32_t base = one->is_static ? 0 : flow->state.data[one->base];
-    const bool is_known = !one->is_static && base != 0 && !one->has_index &&
-                          value_at(flow, base)->origin == FLOW_ADDRESS;
-    const uint64_t address = one->is_static ? one->target
-                                            : (is_known ? value_at(flow, base)->number : 0) +
-                                                  (uint64_t)one->displacement;
-    uint32_t value = 0, slot;
-    if (has_frame_memory(flow, one)) {
-        if (slot_of(flow, one, &slot))
-            flow->is_taken.data[slot - INSTRUCTION_REGISTERS] = true;
-    } else if (one->is_static || is_known) {
-        if (!add_value(flow, FLOW_ADDRESS, 0, address, &value) ||
-            (address - flow->static_low < flow->static_high - flow->static_low &&
-             !add_use(flow, index, one, address, 0)))
-            return false;
-    } else if (one->has_memory && !one->has_index && one->displacement == 0) {
-        value = base;
-    }
+    uint32_t value = UNKNOWN, slot;
+    if (first_slot_of(flow, one, &slot))
+        flow->is_taken.data[slot - INSTRUCTION_REGISTERS] = true;
+    if (!has_frame_memory(flow, one) && !add_address(flow, index, &value))
+        return false;
     forget_registers(flow->state.data, one->writes, 0);
     flow->state.data[one->to] = value;
     return true;
 }
 
-/* Whatever else an instruction does, it may write registers, and the memory that it names. */
+/* Whatever else an instruction does, it may write registers, and the memory that it names. What it
+ * makes of a product may be one. */
 static bool other(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
-    uint64_t address;
+    const uint32_t *state = flow->state.data;
+    const bool is_product = one->kind == INSTRUCTION_MULTIPLY || state[one->to] == PRODUCT ||
+                            state[one->from] == PRODUCT || state[one->base] == PRODUCT;
+    struct place place;
     reach(flow, one);
     each_written_slot(flow, one, flow->state.data, 0);
-    const bool good = !static_address(flow, one, &address) || add_use(flow, index, one, address, 0);
-    forget_registers(flow->state.data, one->writes, 0);
+    const bool good = !static_place(flow, one, &place) || add_use(flow, index, &place, 0, 0);
+    forget_registers(flow->state.data, one->writes, is_product ? PRODUCT : UNKNOWN);
     return good;
 }
 
@@ -709,6 +758,8 @@ static bool get_results(struct flow *flow, uint64_t callee, uint64_t type)
 static bool add_frame(struct flow *flow, uint32_t behind)
 {
     const struct flow_frame frame = {behind, (uint32_t)flow->slots.count};
+    if (flow->slots.count >= FRAME_WORDS * (flow->end - flow->start))
+        return true;
     if (!vector_grow(&flow->slots, flow->slot_count) || !vector_push(&flow->frames, frame))
         return false;
     for (uint32_t i = 0; i < flow->slot_count; i++)
@@ -829,6 +880,7 @@ static bool step(struct flow *flow, uint32_t index)
     case INSTRUCTION_NOTHING:
     case INSTRUCTION_END:
         return true;
+    case INSTRUCTION_MULTIPLY:
     case INSTRUCTION_OTHER:
         break;
     }
@@ -841,7 +893,8 @@ static bool begin(struct flow *flow)
     const struct machine *machine = flow->machine;
     uint32_t value;
     flow->state.count = 0;
-    if (!add_value(flow, FLOW_UNKNOWN, 0, 0, &value) || !vector_grow(&flow->state, flow->width))
+    if (!add_value(flow, FLOW_UNKNOWN, 0, 0, &value) ||
+        !add_value(flow, FLOW_PRODUCT, 0, 0, &value) || !vector_grow(&flow->state, flow->width))
         return false;
     memset(flow->state.data, 0, flow->width * sizeof(*flow->state.data));
     for (unsigned i = 0; i < machine->argument_count; i++)
@@ -940,8 +993,10 @@ struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_fra
     flow->wants_frames = wants_frames;
     flow->start = flow->text + pclntab_entry(flow->pclntab, function);
     flow->end = flow->text + pclntab_entry(flow->pclntab, function + 1);
-    if (flow->end <= flow->start || flow->end - flow->start > LARGEST)
+    const uint64_t size = flow->end - flow->start;
+    if (flow->end <= flow->start || size > LARGEST || size > flow->left)
         return NULL;
+    flow->left -= size;
     TRY(read_code(flow));
     if (flow->code.count == 0)
         return NULL;

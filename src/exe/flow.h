@@ -23,9 +23,12 @@
 
 enum flow_origin {
     FLOW_UNKNOWN,
-    FLOW_ZERO,     /* it is 0 */
-    FLOW_ADDRESS,  /* it is the address `number` in the file */
-    FLOW_WORD,     /* loaded from the address `number` in the file */
+    FLOW_PRODUCT, /* a multiple of something: no index of words */
+    FLOW_ZERO,    /* it is 0 */
+    FLOW_ADDRESS, /* it is the address `number` in the file */
+    FLOW_PLACE, /* it is the address of an element of the array at the address `number`; base: 1 if
+                   the elements are words, else 0 */
+    FLOW_WORD,  /* loaded from the address `number` in the file */
     FLOW_ELEMENT,  /* loaded from one of the words from the address `number` on: an array's */
     FLOW_FIELD,    /* loaded from where the value `base` points to, plus `number` */
     FLOW_ARGUMENT, /* the function's own argument, by its register */
@@ -89,8 +92,9 @@ struct flow {
     uint64_t gofunc;
     uint64_t static_low, static_high; /* addresses of data and bss in the file */
     uint8_t *rules;                   /* by function: what a call of it says */
+    uint64_t left;                    /* bytes of code that may still be read */
 
-    /* Of the function that was read last. Value 0 is unknown. */
+    /* Of the function that was read last. Value 0 is unknown, and 1 a product. */
     VECTOR(struct flow_value) values;
     VECTOR(struct flow_fact) facts;
     VECTOR(struct flow_use) uses;
@@ -131,10 +135,17 @@ static inline bool flow_can_read(const struct flow *flow)
     return flow->text != 0;
 }
 
+/* Returns whether an address is in data or bss. */
+static inline bool flow_is_static(const struct flow *flow, uint64_t address)
+{
+    return address - flow->static_low < flow->static_high - flow->static_low;
+}
+
 /*
  * Reads the function of an index. wants_frames: also gets the slots of its frame at each call. A
  * function whose instructions are not understood up to its end has no values. The cost is in
- * proportion to the size of the code. Error: G2H_ERROR_MEMORY.
+ * proportion to the size of the code. Functions of a damaged table overlap: no more is read in all
+ * than each function could be read thrice. Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_frames);
 

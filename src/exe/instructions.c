@@ -10,6 +10,8 @@
 
 enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RSI = 6, RDI = 7, ALL = 0xffff };
 
+enum { WORD = 8, VECTOR = 16, WIDEST = 64 }; /* bytes */
+
 /* The operands of an opcode: whether a ModRM byte follows, and an immediate. */
 enum operands {
     NONE = 0,
@@ -26,7 +28,7 @@ enum operands {
 struct decoding {
     struct g2h_bytes code;
     uint64_t at;
-    bool is_wide, has_66; /* REX.W; the prefix 66 */
+    bool has_rex, is_wide, has_66; /* the prefixes REX, with REX.W, and 66 */
     uint8_t rex;
     uint8_t mod, reg, rm; /* of ModRM, with the bits of REX */
     uint64_t immediate_at;
@@ -154,53 +156,129 @@ static enum operands operands_of_0f(uint8_t opcode)
     }
 }
 
-/* Returns whether an opcode with a ModRM byte writes no register, but memory at most: comparisons,
- * and stores unless their target is a register. */
-static bool writes_nothing(const struct decoding *decoding, uint8_t opcode)
+/* The operands of ModRM that an opcode writes. */
+enum written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
+
+static enum written written_by(const struct decoding *decoding, uint8_t opcode)
 {
-    const bool is_memory = decoding->mod != 3;
+    const unsigned extension = decoding->reg & 7;
+    if (opcode < 0x40)
+        return opcode >= 0x38 ? WRITES_NOTHING : (opcode & 2) != 0 ? WRITES_REG : WRITES_RM;
     switch (opcode) {
-    case 0x38:
-    case 0x39:
-    case 0x3a:
-    case 0x3b:
-    case 0x84:
-    case 0x85:
-        return true;
+    case 0x63:
+    case 0x69:
+    case 0x6b:
+    case 0x8a:
+    case 0x8b:
+    case 0x8d:
+        return WRITES_REG;
     case 0x80:
     case 0x81:
     case 0x83:
-        return is_memory || (decoding->reg & 7) == 7; /* cmp */
+        return extension == 7 ? WRITES_NOTHING : WRITES_RM; /* cmp */
+    case 0x86:
+    case 0x87:
+        return WRITES_REG | WRITES_RM;
     case 0xf6:
     case 0xf7:
-        return (decoding->reg & 7) < 2; /* test */
-    case 0x88:
-    case 0x89:
-    case 0xc6:
-    case 0xc7:
-        return is_memory;
-    default:
-        return false;
+        return extension == 2 || extension == 3 ? WRITES_RM : WRITES_NOTHING; /* not, neg */
+    case 0xfe:
+    case 0xff:
+        return extension < 2 ? WRITES_RM : WRITES_NOTHING; /* inc, dec */
+    default: /* test and floating-point operations write none */
+        return opcode == 0x84 || opcode == 0x85 || opcode >= 0xd8 ? WRITES_NOTHING : WRITES_RM;
     }
 }
 
-/* Returns the registers that an opcode writes beside those that it names. */
+/* The same of opcodes behind the byte 0F. Most work on vectors. */
+static enum written written_by_0f(const struct decoding *decoding, uint8_t opcode)
+{
+    if (opcode >= 0x40 && opcode < 0x50)
+        return WRITES_REG;
+    if (opcode >= 0x90 && opcode < 0xa0)
+        return WRITES_RM;
+    switch (opcode) {
+    case 0x2c:
+    case 0x2d:
+    case 0x50:
+    case 0xaf:
+    case 0xb6:
+    case 0xb7:
+    case 0xb8:
+    case 0xbc:
+    case 0xbd:
+    case 0xbe:
+    case 0xbf:
+    case 0xc5:
+    case 0xd7:
+        return WRITES_REG;
+    case 0xba:
+        return (decoding->reg & 7) == 4 ? WRITES_NOTHING : WRITES_RM; /* bt */
+    case 0x7e:
+    case 0xa4:
+    case 0xa5:
+    case 0xab:
+    case 0xac:
+    case 0xad:
+    case 0xae:
+    case 0xb0:
+    case 0xb1:
+    case 0xb3:
+    case 0xbb:
+    case 0xc7:
+        return WRITES_RM;
+    case 0xc0:
+    case 0xc1:
+        return WRITES_REG | WRITES_RM;
+    default:
+        return WRITES_NOTHING;
+    }
+}
+
+/* Returns whether an opcode behind the byte 0F only reads its memory operand, as far as it is known
+ * by this. */
+static bool only_reads_0f(const struct decoding *decoding, uint8_t opcode)
+{
+    static const uint8_t vectors[] = {0x10, 0x12, 0x16, 0x1f, 0x28, 0x2a,
+                                      0x2e, 0x2f, 0x6e, 0x6f, 0xef};
+    return written_by_0f(decoding, opcode) == WRITES_REG || (opcode >= 0x51 && opcode < 0x60) ||
+           memchr(vectors, opcode, sizeof(vectors));
+}
+
+/* Returns the bit of a register. Without REX, a byte of a number from 4 on is the second one of the
+ * register four before. */
+static uint32_t bit_of(const struct decoding *decoding, uint8_t number, bool is_byte)
+{
+    return 1u << (is_byte && !decoding->has_rex && number >= 4 ? number - 4 : number);
+}
+
+static uint32_t written(const struct decoding *decoding, enum written operands, bool is_byte)
+{
+    return ((operands & WRITES_REG) != 0 ? bit_of(decoding, decoding->reg, is_byte) : 0) |
+           ((operands & WRITES_RM) != 0 && decoding->mod == 3
+                ? bit_of(decoding, decoding->rm, is_byte)
+                : 0);
+}
+
+/* Returns the registers that an opcode writes beside those that ModRM names. */
 static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
 {
+    const uint8_t number = (uint8_t)((opcode & 7) | (decoding->rex & 1) << 3);
     if (opcode >= 0x50 && opcode < 0x60)
-        return opcode < 0x58 ? 0 : 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
+        return opcode < 0x58 ? 0 : 1u << number;
     if (opcode >= 0xb0 && opcode < 0xc0)
-        return 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
-    if (opcode == 0x90 && (decoding->rex & 1) == 0)
+        return bit_of(decoding, number, opcode < 0xb8);
+    if (opcode == 0x90 && number == 0)
         return 0; /* no operation */
     if (opcode >= 0x90 && opcode < 0x98)
-        return 1u << RAX | 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
+        return 1u << RAX | 1u << number;
     if (opcode >= 0xa4 && opcode < 0xb0 && opcode != 0xa8 && opcode != 0xa9)
         return 1u << RAX | 1u << RCX | 1u << RSI | 1u << RDI;
-    return opcode == 0x98 || (opcode < 0x40 && (opcode & 7) >= 4) ? 1u << RAX
-           : opcode == 0x99                                       ? 1u << RDX
-           : opcode == 0xf6 || opcode == 0xf7                     ? 1u << RAX | 1u << RDX
-                                                                  : 0;
+    if (opcode == 0xf6 || opcode == 0xf7) /* multiplications and divisions */
+        return (decoding->reg & 7) >= 4 ? 1u << RAX | 1u << RDX : 0;
+    return opcode == 0x98 || opcode == 0xdf || (opcode < 0x38 && (opcode & 7) >= 4) ? 1u << RAX
+           : opcode == 0x99                                                         ? 1u << RDX
+                                                                                    : 0;
 }
 
 /* ---- operands ---- */
@@ -222,7 +300,8 @@ static bool read_modrm(struct decoding *decoding, struct instruction *ret)
         if (!take(decoding, &sib))
             return false;
         ret->scale = (uint8_t)(1 << (sib >> 6));
-        ret->has_index = ((sib >> 3 & 7) | (decoding->rex & 2) << 2) != 4;
+        ret->index = (uint8_t)((sib >> 3 & 7) | (decoding->rex & 2) << 2);
+        ret->has_index = ret->index != RSP;
         ret->base = (uint8_t)((sib & 7) | (decoding->rex & 1) << 3);
         has_base = (sib & 7) != 5 || decoding->mod != 0;
     } else if ((modrm & 7) == 5 && decoding->mod == 0) {
@@ -307,16 +386,19 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     }
     if (opcode == 0x0b)
         ret->kind = INSTRUCTION_END;
+    ret->written = only_reads_0f(decoding, opcode) ? 0 : VECTOR;
     if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18)
         return is_nothing(ret);
-    const bool has_modrm = (operands_of_0f(opcode) & MODRM) != 0;
+    const bool is_byte = (opcode >= 0x90 && opcode < 0xa0) || opcode == 0xb0 || opcode == 0xc0;
     ret->writes = opcode >= 0xc8 && opcode < 0xd0 ? 1u << ((opcode & 7) | (decoding->rex & 1) << 3)
-                  : !has_modrm                    ? ALL
-                                                  : 1u << decoding->reg;
-    if (has_modrm && decoding->mod == 3)
-        ret->writes |= 1u << decoding->rm;
+                  : (operands_of_0f(opcode) & MODRM) == 0
+                      ? ALL
+                      : written(decoding, written_by_0f(decoding, opcode), is_byte);
     if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7)
-        ret->writes |= 1u << RAX | 1u << RDX;
+        ret->writes |= 1u << RAX | (opcode == 0xc7 ? 1u << RDX : 0);
+    ret->to = decoding->reg;
+    if (opcode == 0xaf)
+        ret->kind = INSTRUCTION_MULTIPLY;
     return true;
 }
 
@@ -336,6 +418,17 @@ static void tell(const struct decoding *decoding, uint8_t opcode, struct instruc
         ret->kind = decoding->is_relative ? INSTRUCTION_ADDRESS : INSTRUCTION_LEA;
     } else if ((opcode == 0x39 || opcode == 0x3b) && !is_memory) {
         ret->kind = INSTRUCTION_COMPARE;
+    } else if ((opcode == 0x01 || opcode == 0x03) && !is_memory) {
+        ret->kind = INSTRUCTION_LEA;
+        ret->has_memory = ret->has_index = true;
+        ret->to = ret->base = opcode == 0x01 ? decoding->rm : decoding->reg;
+        ret->index = opcode == 0x01 ? decoding->reg : decoding->rm;
+        ret->scale = 1;
+    } else if (opcode == 0x69 || opcode == 0x6b) {
+        ret->kind = INSTRUCTION_MULTIPLY;
+    } else if ((opcode == 0xc1 || opcode == 0xd1) && (decoding->reg & 7) == 4 && !is_memory) {
+        ret->kind = INSTRUCTION_MULTIPLY; /* a shift to the left */
+        ret->to = decoding->rm;
     }
     if ((ret->kind == INSTRUCTION_LOAD || ret->kind == INSTRUCTION_STORE) && !ret->has_memory &&
         !decoding->is_relative)
@@ -370,13 +463,11 @@ static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruc
     if ((operands & MODRM) != 0 && decoding->is_wide)
         tell(decoding, opcode, ret);
     ret->writes = writes_besides(decoding, opcode);
-    if ((operands & MODRM) != 0 && !writes_nothing(decoding, opcode)) {
-        ret->writes |= 1u << decoding->reg;
-        if (decoding->mod == 3)
-            ret->writes |= 1u << decoding->rm;
+    if ((operands & MODRM) != 0) {
+        const enum written by = written_by(decoding, opcode);
+        ret->writes |= written(decoding, by, (opcode & 1) == 0);
+        ret->written = (by & WRITES_RM) != 0 ? WORD : opcode >= 0xd8 && opcode < 0xe0 ? WIDEST : 0;
     }
-    if (ret->kind == INSTRUCTION_COMPARE)
-        ret->writes = 0;
     if ((opcode == 0x31 || opcode == 0x33) && decoding->mod == 3 && decoding->reg == decoding->rm) {
         ret->kind = INSTRUCTION_ZERO; /* the upper half of a register is zero, too */
         ret->to = decoding->reg;
@@ -395,6 +486,7 @@ static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
     }
     if (decoding->at == 0 || *ret < 0x40 || *ret >= 0x50)
         return decoding->at > 0;
+    decoding->has_rex = true;
     decoding->rex = *ret & 15;
     decoding->is_wide = (*ret & 8) != 0;
     return take(decoding, ret);
@@ -405,7 +497,7 @@ static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instructi
     struct decoding decoding = {.code = code};
     uint8_t opcode = 0;
     int64_t number = 0;
-    *ret = (struct instruction){.kind = INSTRUCTION_OTHER};
+    *ret = (struct instruction){.kind = INSTRUCTION_OTHER, .written = WIDEST};
     if (!read_prefixes(&decoding, &opcode))
         return false;
     const bool is_vex = (opcode == 0xc4 || opcode == 0xc5) && decoding.rex == 0;

@@ -17,18 +17,19 @@ enum { INSTRUCTION_REGISTERS = 32 };
 
 enum instruction_kind {
     INSTRUCTION_OTHER,
-    INSTRUCTION_NOTHING, /* it only takes up room */
-    INSTRUCTION_LOAD,    /* to = the word at memory; is_pair: also second = the next word */
-    INSTRUCTION_STORE,   /* the word at memory = from; is_pair: also the next word = second */
-    INSTRUCTION_MOVE,    /* to = from */
-    INSTRUCTION_ZERO,    /* to = 0 */
-    INSTRUCTION_ADDRESS, /* to = target, a constant */
-    INSTRUCTION_LEA,     /* to = the address of memory */
-    INSTRUCTION_COMPARE, /* compares to with from */
-    INSTRUCTION_CALL,    /* of target, if it has one */
-    INSTRUCTION_JUMP,    /* to target, if it has one */
-    INSTRUCTION_BRANCH,  /* a jump to target on a condition */
-    INSTRUCTION_END,     /* execution does not go on behind it */
+    INSTRUCTION_NOTHING,  /* it only takes up room */
+    INSTRUCTION_LOAD,     /* to = the word at memory; is_pair: also second = the next word */
+    INSTRUCTION_STORE,    /* the word at memory = from; is_pair: also the next word = second */
+    INSTRUCTION_MOVE,     /* to = from */
+    INSTRUCTION_ZERO,     /* to = 0 */
+    INSTRUCTION_ADDRESS,  /* to = target, a constant */
+    INSTRUCTION_LEA,      /* to = the address of memory, which is a sum, too */
+    INSTRUCTION_MULTIPLY, /* to = a multiple of something */
+    INSTRUCTION_COMPARE,  /* compares to with from */
+    INSTRUCTION_CALL,     /* of target, if it has one */
+    INSTRUCTION_JUMP,     /* to target, if it has one */
+    INSTRUCTION_BRANCH,   /* a jump to target on a condition */
+    INSTRUCTION_END,      /* execution does not go on behind it */
 };
 
 struct instruction {
@@ -42,8 +43,9 @@ struct instruction {
     bool has_memory;      /* it has a memory operand, at base + displacement (+ an index) */
     bool is_static;       /* it has one at target */
     bool has_index;
-    uint8_t base;
-    uint8_t scale; /* of the index, in bytes */
+    uint8_t base, index;
+    uint8_t scale;   /* of the index, in bytes; 0: more than 128 */
+    uint8_t written; /* bytes that it may write from the memory operand on */
     int64_t displacement;
     uint64_t target; /* address in the file */
     uint32_t writes; /* a bit for each register that it may write */

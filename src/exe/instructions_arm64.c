@@ -85,6 +85,7 @@ static bool read_address(uint32_t word, unsigned log_size, struct instruction *r
     }
     if (bits(word, 21, 1) != 0) { /* an index register, or an atomic operation without offset */
         ret->has_index = bits(word, 10, 2) == 2;
+        ret->index = (uint8_t)rm(word);
         ret->scale = (uint8_t)(bits(word, 12, 1) ? 1u << log_size : 1);
         return false;
     }
@@ -103,6 +104,7 @@ static void read_memory(uint32_t word, struct instruction *ret)
         if (bits(word, 24, 6) == 8) {
             ret->has_memory = ret->has_index = true;
             ret->base = (uint8_t)rn(word);
+            ret->written = 2 * WORD;
         }
         return;
     }
@@ -121,6 +123,9 @@ static void read_memory(uint32_t word, struct instruction *ret)
         ret->writes = all;
         return;
     }
+    ret->written = is_load && !(is_vector && bits(word, 22, 1) == 0)
+                       ? 0
+                       : (uint8_t)((is_pair ? 2 : 1) << log_size);
     if (is_load && !is_vector)
         ret->writes |= 1u << rd(word) | (is_pair ? 1u << bits(word, 10, 5) : 0);
     if (changes_base)
@@ -152,6 +157,16 @@ static void read_data(uint32_t word, uint64_t address, struct instruction *ret)
         ret->has_memory = true;
         ret->base = (uint8_t)rn(word);
         ret->displacement = (int64_t)bits(word, 10, 12) << (bits(word, 22, 1) ? 12 : 0);
+    } else if ((word & 0xffe00000) == 0x8b000000) { /* ADD (shifted register), LSL */
+        ret->kind = INSTRUCTION_LEA;
+        ret->has_memory = ret->has_index = true;
+        ret->base = (uint8_t)rn(word);
+        ret->index = (uint8_t)rm(word);
+        ret->scale = (uint8_t)(bits(word, 10, 6) < 8 ? 1u << bits(word, 10, 6) : 0);
+    } else if (((word & 0xffc00000) == 0xd3400000 && bits(word, 10, 6) != 63 &&
+                bits(word, 10, 6) + 1 == bits(word, 16, 6)) || /* LSL (immediate) */
+               (word & 0xffe00000) == 0x9b000000) {            /* MADD, MSUB */
+        ret->kind = INSTRUCTION_MULTIPLY;
     } else if ((word & 0xffe0ffe0) == 0xaa0003e0) { /* MOV (register) */
         ret->kind = rm(word) == ZERO ? INSTRUCTION_ZERO : INSTRUCTION_MOVE;
     } else if ((word & 0xffffffe0) == 0xd2800000) { /* MOVZ of 0 */
@@ -160,7 +175,23 @@ static void read_data(uint32_t word, uint64_t address, struct instruction *ret)
         ret->kind = INSTRUCTION_COMPARE;
         ret->to = (uint8_t)rn(word);
         ret->writes = 0;
+    } else if ((word & 0x1fe00000) == 0x1a400000) { /* CCMP, CCMN */
+        ret->writes = 0;
     }
+}
+
+/* Reads an operation on vectors or floating-point numbers, of which few write a general register.
+ */
+static void read_vector(uint32_t word, struct instruction *ret)
+{
+    const unsigned opcode = bits(word, 16, 3);
+    const bool is_conversion = (word & 0x7f20fc00) == 0x1e200000 && /* FCVT*, FMOV */
+                               opcode != 2 && opcode != 3 && opcode != 7,
+               is_fixed = (word & 0x7f200000) == 0x1e000000 && opcode < 2, /* FCVTZ*, fixed-point */
+        is_copy = (word & 0xbfe0fc00) == 0x0e003c00 ||                     /* UMOV, SMOV */
+                  (word & 0xbfe0fc00) == 0x0e002c00;
+    if (is_conversion || is_fixed || is_copy)
+        ret->writes = 1u << rd(word);
 }
 
 bool instruction_read_arm64(struct g2h_bytes code, uint64_t address, struct instruction *ret)
@@ -177,6 +208,8 @@ bool instruction_read_arm64(struct g2h_bytes code, uint64_t address, struct inst
         read_branch(word, address, ret);
     else if ((group & 5) == 4)
         read_memory(word, ret);
+    else if ((group & 7) == 7)
+        read_vector(word, ret);
     else
         read_data(word, address, ret);
     return true;

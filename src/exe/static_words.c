@@ -13,7 +13,11 @@ struct finding {
     struct map user_of; /* address → index in users */
     bool is_init;       /* the function initializes variables */
     uint32_t function;
+    uint64_t left; /* pieces of evidence that may still be added */
 };
+
+/* The bytes of code for each piece of evidence that is kept. Go's has one in 100. */
+enum { BYTES_OF_EVIDENCE = 8 };
 
 /* ---- evidence ---- */
 
@@ -41,17 +45,14 @@ static bool add_word(struct finding *finding, struct static_word word, uint32_t 
 {
     uint32_t fact = finding->flow->values.data[value].first_fact;
     do {
-        if (flow_evidence(finding->flow, value, fact, &word.evidence) &&
-            !vector_push(&finding->words->words, word))
-            return false;
+        if (finding->left > 0 && flow_evidence(finding->flow, value, fact, &word.evidence)) {
+            finding->left--;
+            if (!vector_push(&finding->words->words, word))
+                return false;
+        }
         fact = fact != UINT32_MAX ? finding->flow->facts.data[fact].next : fact;
     } while (fact != UINT32_MAX);
     return true;
-}
-
-static bool is_static(const struct flow *flow, uint64_t address)
-{
-    return address - flow->static_low < flow->static_high - flow->static_low;
 }
 
 /* Adds what is known of values that come from data and bss, or are addresses there. */
@@ -69,7 +70,7 @@ static bool add_values(struct finding *finding)
             word.address = flow->values.data[value->base].number;
         } else if (value->origin == FLOW_ELEMENT) {
             word.kind = STATIC_ELEMENT;
-        } else if (value->origin == FLOW_ADDRESS && is_static(flow, value->number)) {
+        } else if (value->origin == FLOW_ADDRESS && flow_is_static(flow, value->number)) {
             word.kind = STATIC_VALUE;
         } else if (value->origin != FLOW_WORD) {
             continue;
@@ -180,7 +181,8 @@ static void finding_deinit(struct finding *finding)
 
 struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
 {
-    _cleanup_(finding_deinit) struct finding finding = {.flow = flow, .words = ret};
+    _cleanup_(finding_deinit) struct finding finding = {
+        .flow = flow, .words = ret, .left = flow->left / BYTES_OF_EVIDENCE};
     for (uint64_t i = 0; i < flow->pclntab->count && i < UINT32_MAX; i++) {
         TRY(flow_read(flow, i, false));
         finding.function = (uint32_t)i;

@@ -82,11 +82,11 @@ static void registers(void **state)
     one = read("4839c8"); /* cmp %rcx,%rax */
     assert_int_equal(one.kind, INSTRUCTION_COMPARE);
     assert_true(one.to == RCX && one.from == RAX && one.writes == 0);
-    assert_int_equal(read("4885c9").writes, 0);                     /* test %rcx,%rcx */
-    assert_int_equal(read("4883f905").writes, 0);                   /* cmp $5,%rcx */
-    assert_int_equal(read("4883c105").writes & 1 << RCX, 1 << RCX); /* add $5,%rcx */
-    assert_int_equal(read("48f7e1").writes & (1 << RAX | 1 << RDX), 1 << RAX | 1 << RDX);
-    assert_int_equal(read("31c0").kind, INSTRUCTION_ZERO); /* xor %eax,%eax */
+    assert_int_equal(read("4885c9").writes, 0);                   /* test %rcx,%rcx */
+    assert_int_equal(read("4883f905").writes, 0);                 /* cmp $5,%rcx */
+    assert_int_equal(read("48f7e1").writes, 1 << RAX | 1 << RDX); /* mul %rcx */
+    assert_int_equal(read("48f7f9").writes, 1 << RAX | 1 << RDX); /* idiv %rcx */
+    assert_int_equal(read("31c0").kind, INSTRUCTION_ZERO);        /* xor %eax,%eax */
     assert_int_equal(read("31c8").kind, INSTRUCTION_OTHER);
     assert_int_equal(read("6690").kind, INSTRUCTION_NOTHING);
     assert_int_equal(read("0f1f440000").kind, INSTRUCTION_NOTHING); /* nopl 0(%rax,%rax,1) */
@@ -96,6 +96,61 @@ static void registers(void **state)
     assert_int_equal(read("c7442408ffffffff").writes, 0); /* movl $-1,8(%rsp) */
     assert_int_equal(read("f3a4").writes & (1 << RSI | 1 << RDI), 1 << RSI | 1 << RDI);
     assert_int_equal(read("c5fe6f06").writes, 0xffff); /* vmovdqu (%rsi),%ymm0 */
+}
+
+/* The registers that forms of operands write, as objdump tells of whole programs. */
+static void writes(void **state)
+{
+    static const struct {
+        const char *hex;
+        uint32_t writes;
+    } all[] = {
+        {"48f7da", 1 << RDX},            /* neg %rdx */
+        {"48f7d2", 1 << RDX},            /* not %rdx */
+        {"48f7c201000000", 0},           /* test $1,%rdx */
+        {"4883c105", 1 << RCX},          /* add $5,%rcx */
+        {"4983f805", 0},                 /* cmp $5,%r8 */
+        {"3d00050000", 0},               /* cmp $0x500,%eax */
+        {"4829da", 1 << RDX},            /* sub %rbx,%rdx */
+        {"482b10", 1 << RDX},            /* sub (%rax),%rdx */
+        {"482910", 0},                   /* sub %rdx,(%rax) */
+        {"48ffc1", 1 << RCX},            /* inc %rcx */
+        {"48ff01", 0},                   /* incq (%rcx) */
+        {"ff31", 0},                     /* push (%rcx) */
+        {"49c1e004", 1 << R8},           /* shl $4,%r8 */
+        {"486bd238", 1 << RDX},          /* imul $0x38,%rdx,%rdx */
+        {"480fafd7", 1 << RDX},          /* imul %rdi,%rdx */
+        {"0f95c4", 1 << RAX},            /* setne %ah */
+        {"400f95c6", 1 << RSI},          /* setne %sil */
+        {"88dc", 1 << RAX},              /* mov %bl,%ah */
+        {"0fb6c8", 1 << RCX},            /* movzbl %al,%ecx */
+        {"480fb131", 1 << RAX},          /* cmpxchg %rsi,(%rcx) */
+        {"480fc131", 1 << RSI},          /* xadd %rsi,(%rcx) */
+        {"4887f1", 1 << RCX | 1 << RSI}, /* xchg %rsi,%rcx */
+        {"0f1101", 0},                   /* movups %xmm0,(%rcx) */
+        {"f2480f2cd8", 1 << RBX},        /* cvttsd2si %xmm0,%rbx */
+        {"66480f7ec3", 1 << RBX},        /* movq %xmm0,%rbx */
+        {"480fbae105", 0},               /* bt $5,%rcx */
+        {"480fbae905", 1 << RCX},        /* bts $5,%rcx */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (read(all[i].hex).writes != all[i].writes)
+            fail_msg("%s writes %x", all[i].hex, read(all[i].hex).writes);
+    struct instruction one = read("4801d1"); /* add %rdx,%rcx */
+    assert_int_equal(one.kind, INSTRUCTION_LEA);
+    assert_true(one.to == RCX && one.base == RCX && one.index == RDX && one.scale == 1);
+    assert_int_equal(one.writes, 1 << RCX);
+    one = read("4903c8"); /* add %r8,%rcx */
+    assert_true(one.to == RCX && one.base == RCX && one.index == R8);
+    assert_int_equal(read("01d1").kind, INSTRUCTION_OTHER); /* add %edx,%ecx */
+    one = read("488d3cd1");                                 /* lea (%rcx,%rdx,8),%rdi */
+    assert_int_equal(one.kind, INSTRUCTION_LEA);
+    assert_true(one.has_index && one.base == RCX && one.index == RDX && one.scale == 8);
+    assert_int_equal(read("48c1e204").kind, INSTRUCTION_MULTIPLY); /* shl $4,%rdx */
+    assert_int_equal(read("48c1ea04").kind, INSTRUCTION_OTHER);    /* shr $4,%rdx */
+    assert_int_equal(read("486bd238").kind, INSTRUCTION_MULTIPLY);
+    assert_int_equal(read("480fafd7").kind, INSTRUCTION_MULTIPLY);
 }
 
 static void transfers(void **state)
@@ -197,8 +252,19 @@ static void arm64(void **state)
          {INSTRUCTION_OTHER, .base = 2, .displacement = 4, .writes = 1 << 1}},
         {"e1270039", {INSTRUCTION_OTHER, .base = 31, .displacement = 9}},  /* strb w1, [sp, #9] */
         {"e007803d", {INSTRUCTION_OTHER, .base = 31, .displacement = 16}}, /* str q0, [sp, #16] */
-        {"4100038b", {INSTRUCTION_OTHER, .writes = 1 << 1}},               /* add x1, x2, x3 */
-        {"1f2003d5", {INSTRUCTION_OTHER}},                                 /* nop */
+        {"4100038b",                                                       /* add x1, x2, x3 */
+         {INSTRUCTION_LEA, .to = 1, .base = 2, .has_index = true, .scale = 1, .writes = 1 << 1}},
+        {"230c028b", /* add x3, x1, x2, lsl #3 */
+         {INSTRUCTION_LEA, .to = 3, .base = 1, .has_index = true, .scale = 8, .writes = 1 << 3}},
+        {"42ec7cd3", {INSTRUCTION_MULTIPLY, .to = 2, .writes = 1 << 2}}, /* lsl x2, x2, #4 */
+        {"427c049b", {INSTRUCTION_MULTIPLY, .to = 2, .writes = 1 << 2}}, /* mul x2, x2, x4 */
+        {"62fc44d3", {INSTRUCTION_OTHER, .writes = 1 << 2}},             /* lsr x2, x3, #4 */
+        {"420003cb", {INSTRUCTION_OTHER, .writes = 1 << 2}},             /* sub x2, x2, x3 */
+        {"241042fa", {INSTRUCTION_OTHER}},                               /* ccmp x1, x2, #4, ne */
+        {"4128631e", {INSTRUCTION_OTHER}},                               /* fadd d1, d2, d3 */
+        {"2300669e", {INSTRUCTION_OTHER, .writes = 1 << 3}},             /* fmov x3, d1 */
+        {"233c050e", {INSTRUCTION_OTHER, .writes = 1 << 3}},             /* umov w3, v1.b[2] */
+        {"1f2003d5", {INSTRUCTION_OTHER}},                               /* nop */
     };
     (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -239,7 +305,8 @@ static void anything(void **state)
             assert_true(instruction.size > 0 && instruction.size <= size &&
                         instruction.to < INSTRUCTION_REGISTERS &&
                         instruction.from < INSTRUCTION_REGISTERS &&
-                        instruction.base < INSTRUCTION_REGISTERS);
+                        instruction.base < INSTRUCTION_REGISTERS &&
+                        instruction.index < INSTRUCTION_REGISTERS);
         free(bytes);
     }
 }
@@ -247,8 +314,9 @@ static void anything(void **state)
 int main(void)
 {
     const struct CMUnitTest instructions[] = {
-        cmocka_unit_test(frames), cmocka_unit_test(registers), cmocka_unit_test(transfers),
-        cmocka_unit_test(sizes),  cmocka_unit_test(arm64),     cmocka_unit_test(anything),
+        cmocka_unit_test(frames),    cmocka_unit_test(registers), cmocka_unit_test(writes),
+        cmocka_unit_test(transfers), cmocka_unit_test(sizes),     cmocka_unit_test(arm64),
+        cmocka_unit_test(anything),
     };
     return UNIT_RUN(instructions);
 }

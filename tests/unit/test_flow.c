@@ -1,0 +1,264 @@
+/* Covers exe/flow by small functions in machine code: which words of data they use, and what they
+ * store there. */
+#include "unit.h"
+
+#include <elf.h>
+
+#include "exe/callees.h"
+#include "exe/flow.h"
+
+enum {
+    TEXT = 0x1000,
+    SIZE = 0x100,     /* of each function */
+    FUNCTIONS = 1000, /* at most */
+    TYPE = 0x6000,
+    DATA = 0x8000,
+};
+
+/* An executable of functions of the same size. */
+struct program {
+    uint8_t file[SIZE * FUNCTIONS + 4 * sizeof(Elf64_Ehdr)];
+    uint32_t table[2 * FUNCTIONS + 1];
+    struct image image;
+    struct pclntab pclntab;
+    struct flow flow;
+};
+
+/* Makes an ELF file of one section, the text. */
+static void make_image(struct program *program, uint16_t machine, size_t size)
+{
+    Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_EXEC,
+        .e_machine = machine,
+        .e_version = EV_CURRENT,
+        .e_shoff = sizeof(header),
+        .e_ehsize = sizeof(header),
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = 2};
+    const Elf64_Shdr text = {.sh_type = SHT_PROGBITS,
+                             .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+                             .sh_addr = TEXT,
+                             .sh_offset = sizeof(header) + 2 * sizeof(text),
+                             .sh_size = size};
+    memcpy(program->file, &header, sizeof(header));
+    memcpy(program->file + sizeof(header) + sizeof(text), &text, sizeof(text));
+    assert_no_error(image_init(&program->image, "test",
+                               (struct g2h_bytes){program->file, text.sh_offset + text.sh_size}));
+}
+
+static uint8_t *text_of(struct program *program)
+{
+    return program->file + sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Shdr);
+}
+
+/* Prepares for reading functions, which begin at these distances; the last one is the end. */
+static void make_program(struct program *program, uint16_t machine, const uint32_t *entries,
+                         uint64_t count, size_t size)
+{
+    const struct moduledata moduledata = {.minpc = TEXT, .data = DATA, .ebss = DATA + 0x1000};
+    memset(program->table, 0, sizeof(program->table));
+    make_image(program, machine, size);
+    for (uint64_t i = 0; i <= count; i++)
+        program->table[2 * i] = entries[i];
+    program->pclntab =
+        (struct pclntab){.image = &program->image,
+                         .table = {(const uint8_t *)program->table, sizeof(program->table)},
+                         .version = PCLNTAB_GO118,
+                         .quantum = 1,
+                         .pointer_size = 8,
+                         .count = count,
+                         .names = sizeof(program->table),
+                         .record_size = 44,
+                         .entry_size = 4};
+    assert_no_error(flow_init(&program->flow, &program->pclntab, &moduledata));
+    assert_true(flow_can_read(&program->flow));
+}
+
+static void free_program(struct program *program)
+{
+    flow_deinit(&program->flow);
+    image_deinit(&program->image);
+}
+
+static uint8_t *append(uint8_t *at, const char *hex)
+{
+    for (; *hex; hex += 2) {
+        unsigned byte;
+        assert_int_equal(sscanf(hex, "%2x", &byte), 1);
+        *at++ = (uint8_t)byte;
+    }
+    return at;
+}
+
+/* Puts before some code: a new value of TYPE, in rax or x0, and the address DATA, in rcx or x1. */
+static void make_function(struct program *program, uint16_t machine, const char *hex)
+{
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE};
+    static const char *const before[] = {"488d05f94f0000" /* lea TYPE(%rip),%rax */
+                                         "e8f4000000"     /* call newobject */
+                                         "488d0ded6f0000" /* lea DATA(%rip),%rcx */,
+                                         "200000b0" /* adrp x0, TYPE */
+                                         "3f000094" /* bl newobject */
+                                         "210000f0" /* adrp x1, DATA */};
+    const bool is_arm = machine == EM_AARCH64;
+    memset(text_of(program), is_arm ? 0 : 0xcc, 2 * SIZE);
+    append(append(text_of(program), before[is_arm]), hex);
+    make_program(program, machine, entries, 2, 2 * SIZE);
+    for (uint8_t i = CALLEE_RULES; program->flow.rules[1] == 0; i++)
+        if (callees_rule(i)->says[0].fact == CALLEE_ONE)
+            program->flow.rules[1] = i; /* newobject has the first of the rules */
+    assert_no_error(flow_read(&program->flow, 0, false));
+    assert_true(program->flow.uses.count > 0);
+}
+
+/* Returns whether a value is known to point to a value of TYPE. */
+static bool is_new(const struct flow *flow, uint32_t value)
+{
+    const uint32_t fact = flow->values.data[value].first_fact;
+    return fact != UINT32_MAX && flow->facts.data[fact].kind == FLOW_POINTS_TO &&
+           flow->facts.data[fact].what == TYPE;
+}
+
+static void uses(void **state)
+{
+    static const struct {
+        const char *hex;
+        uint16_t machine;
+        uint64_t address;
+        enum { USE, STORE, STORE_OF_NEW } is;
+        bool is_element;
+    } all[] = {
+        /* Words of an array have an index that counts in words. */
+        {"488901", EM_X86_64, DATA, STORE_OF_NEW, false},    /* mov %rax,(%rcx) */
+        {"488904d1", EM_X86_64, DATA, STORE_OF_NEW, true},   /* mov %rax,(%rcx,%rdx,8) */
+        {"488b04d1", EM_X86_64, DATA, USE, true},            /* mov (%rcx,%rdx,8),%rax */
+        {"200000f9", EM_AARCH64, DATA, STORE_OF_NEW, false}, /* str x0, [x1] */
+        {"207822f8", EM_AARCH64, DATA, STORE_OF_NEW, true},  /* str x0, [x1, x2, lsl #3] */
+        {"207862f8", EM_AARCH64, DATA, USE, true},           /* ldr x0, [x1, x2, lsl #3] */
+        /* lea (%rcx,%rdx,8),%rdi; mov %rax,(%rdi) */
+        {"488d3cd1488907", EM_X86_64, DATA, STORE_OF_NEW, true},
+        /* add x3, x1, x2, lsl #3; str x0, [x3] */
+        {"230c028b600000f9", EM_AARCH64, DATA, STORE_OF_NEW, true},
+        /* Elements of other arrays: lea (%rdx,%rdx,2),%rdx; mov %rax,0x10(%rcx,%rdx,8) */
+        {"488d1452488944d110", EM_X86_64, DATA + 16, STORE, true},
+        /* imul $0x38,%rdx,%rdx; mov %rax,(%rcx,%rdx,8) */
+        {"486bd238488904d1", EM_X86_64, DATA, STORE, true},
+        /* imul %rdi,%rdx; mov %rdx,0x20(%rsp); mov 0x20(%rsp),%rsi; mov %rax,8(%rcx,%rsi,8) */
+        {"480fafd74889542420488b742420488944f108", EM_X86_64, DATA + 8, STORE, true},
+        /* shl $4,%rdx; sub %rbx,%rdx; mov %rax,(%rcx,%rdx,8) */
+        {"48c1e2044829da488904d1", EM_X86_64, DATA, STORE, true},
+        /* shl $4,%rdx; add %rdx,%rcx; mov %rax,8(%rcx) */
+        {"48c1e2044801d148894108", EM_X86_64, DATA + 8, STORE, true},
+        /* add x2, x2, x2, lsl #1; str x0, [x1, x2, lsl #3] */
+        {"4204028b207822f8", EM_AARCH64, DATA, STORE, true},
+        /* mul x2, x2, x4; sub x2, x2, x3; str x0, [x1, x2, lsl #3] */
+        {"427c049b420003cb207822f8", EM_AARCH64, DATA, STORE, true},
+        /* lsl x2, x2, #4; add x3, x1, x2; str x0, [x3, #8] */
+        {"42ec7cd32300028b600400f9", EM_AARCH64, DATA + 8, STORE, true},
+        /* Before an array: lea 0x10(%rcx),%rcx; mov %rax,-8(%rcx,%rdx,8) */
+        {"488d4910488944d1f8", EM_X86_64, DATA + 16, USE, false},
+        /* Parts of words are no words: mov %eax,(%rcx), of 2 bytes, of 1 byte */
+        {"8901", EM_X86_64, DATA, USE, false},
+        {"668901", EM_X86_64, DATA, USE, false},
+        {"8801", EM_X86_64, DATA, USE, false},
+        {"200000b9", EM_AARCH64, DATA, USE, false}, /* str w0, [x1] */
+        {"20000079", EM_AARCH64, DATA, USE, false},
+        {"20000039", EM_AARCH64, DATA, USE, false},
+        /* mov %rax,(%rcx); mov (%rcx),%eax; mov %rax,8(%rcx) */
+        {"4889018b0148894108", EM_X86_64, DATA + 8, STORE, false},
+        /* str x0, [x1]; ldr w5, [x1]; str x5, [x1] */
+        {"200000f9250040b9250000f9", EM_AARCH64, DATA, STORE, false},
+        /* Other registers keep their values: neg, not, add, inc, test, shl of %rdx or %rcx */
+        {"48f7da488901", EM_X86_64, DATA, STORE_OF_NEW, false},
+        {"48f7d2488901", EM_X86_64, DATA, STORE_OF_NEW, false},
+        {"4883c205488901", EM_X86_64, DATA, STORE_OF_NEW, false},
+        {"48ffc2488901", EM_X86_64, DATA, STORE_OF_NEW, false},
+        {"48f7c201000000488901", EM_X86_64, DATA, STORE_OF_NEW, false},
+        {"0f1101488901", EM_X86_64, DATA, STORE_OF_NEW, false},      /* movups %xmm0,(%rcx) */
+        {"48f7d8488901", EM_X86_64, DATA, STORE, false},             /* neg %rax */
+        {"48f7e2488901", EM_X86_64, DATA, STORE, false},             /* mul %rdx */
+        {"4128631e200000f9", EM_AARCH64, DATA, STORE_OF_NEW, false}, /* fadd d1, d2, d3 */
+    };
+    static struct program program;
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        make_function(&program, all[i].machine, all[i].hex);
+        const struct flow *flow = &program.flow;
+        const struct flow_use *use = &flow->uses.data[flow->uses.count - 1];
+        if (use->address != all[i].address || use->is_element != all[i].is_element ||
+            use->is_store != (all[i].is != USE) ||
+            is_new(flow, use->value) != (all[i].is == STORE_OF_NEW))
+            fail_msg("%s: is %s at %#jx%s, of value %u", all[i].hex,
+                     use->is_store ? "a store" : "a use", (uintmax_t)use->address,
+                     use->is_element ? " of an element" : "", use->value);
+        free_program(&program);
+    }
+}
+
+/* Returns whether the last value that some code stores in data is the new one. */
+static bool stores_new(const char *hex)
+{
+    static struct program program;
+    make_function(&program, EM_X86_64, hex);
+    const struct flow *flow = &program.flow;
+    const bool is = is_new(flow, flow->uses.data[flow->uses.count - 1].value);
+    free_program(&program);
+    return is;
+}
+
+/* A slot of the frame keeps its value unless something else is stored there, in a loop as well. */
+static void frames(void **state)
+{
+    (void)state;
+#define KEEP       "4889442450"       /* mov %rax,0x50(%rsp) */
+#define STORE_KEPT "488b5c2450488919" /* mov 0x50(%rsp),%rbx; mov %rbx,(%rcx) */
+    assert_true(stores_new(KEEP STORE_KEPT));
+    assert_true(stores_new(KEEP "88542423" STORE_KEPT));        /* mov %dl,0x23(%rsp) */
+    assert_false(stores_new(KEEP "88542453" STORE_KEPT));       /* mov %dl,0x53(%rsp) */
+    assert_true(stores_new(KEEP "440f117c2440" STORE_KEPT));    /* movups %xmm15,0x40(%rsp) */
+    assert_false(stores_new(KEEP "440f117c2441" STORE_KEPT));   /* movups %xmm15,0x41(%rsp) */
+    assert_true(stores_new(KEEP "440f107c2450" STORE_KEPT));    /* movups 0x50(%rsp),%xmm15 */
+    assert_true(stores_new(KEEP "0fb6442450" STORE_KEPT));      /* movzbl 0x50(%rsp),%eax */
+    assert_true(stores_new(KEEP "48837c245000" STORE_KEPT));    /* cmpq $0,0x50(%rsp) */
+    assert_false(stores_new(KEEP "48ff442450" STORE_KEPT));     /* incq 0x50(%rsp) */
+    assert_false(stores_new(KEEP "48895cd430" STORE_KEPT));     /* mov %rbx,0x30(%rsp,%rdx,8) */
+    assert_true(stores_new(KEEP "88542423" STORE_KEPT "75f2")); /* jne to the second one */
+    assert_false(stores_new(KEEP STORE_KEPT "4889542450"        /* mov %rdx,0x50(%rsp) */
+                                            "75f1"));           /* jne to the second one */
+#undef KEEP
+#undef STORE_KEPT
+}
+
+/* Of functions that overlap, no more code is read than all functions could have. */
+static void overlapping(void **state)
+{
+    enum { END = SIZE * FUNCTIONS };
+    static struct program program;
+    static uint32_t entries[FUNCTIONS + 1];
+    uint64_t read = 0, values = 0;
+    (void)state;
+    memset(text_of(&program), 0x90, END);
+    for (unsigned i = 0; i <= FUNCTIONS; i++)
+        entries[i] = i % 2 == 0 ? i : END;
+    entries[FUNCTIONS] = END;
+    make_program(&program, EM_X86_64, entries, FUNCTIONS, END);
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        assert_no_error(flow_read(&program.flow, i, true));
+        read += program.flow.values.count > 0 ? entries[i + 1] - entries[i] : 0;
+        values += program.flow.values.count;
+    }
+    assert_true(read > END && read <= 3 * END);
+    assert_true(values <= 100 * FUNCTIONS);
+    free_program(&program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest flow[] = {
+        cmocka_unit_test(uses),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(overlapping),
+    };
+    return UNIT_RUN(flow);
+}
