@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/steps.h"
 
 /* ---- places ---- */
 
@@ -77,9 +78,7 @@ static const char *function_of(const struct findings *findings, uint32_t frame, 
     struct g2h_node node;
     g2h_view_brief(findings->view, frame, &node);
     const char *name = g2h_view_name(findings->view, node.name, ret_size);
-    const char *space = *ret_size > 0 ? memrchr(name, ' ', *ret_size) : NULL;
-    if (space && memchr(space, ':', *ret_size - (size_t)(space - name)))
-        *ret_size = (size_t)(space - name);
+    *ret_size = steps_without_line(name, *ret_size);
     return name;
 }
 

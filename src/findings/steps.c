@@ -120,6 +120,13 @@ static void split_argument(struct text *text, struct text *whose)
     text->size = begin;
 }
 
+size_t steps_without_line(const char *name, size_t size)
+{
+    const char *space = size > 0 ? memrchr(name, ' ', size) : NULL;
+    return space && memchr(space, ':', size - (size_t)(space - name)) ? (size_t)(space - name)
+                                                                      : size;
+}
+
 /*
  * Says which global a word is of which only the code is known that uses it: "global set by main.add
  * cache.go:31 (0x574f20)" becomes "the global that main.add sets (0x574f20)", without the package.
@@ -139,13 +146,12 @@ static bool append_unnamed(const struct steps *steps, const struct g2h_edge *edg
         const size_t begin = strlen(uses[i].begin);
         if (size <= begin || memcmp(name, uses[i].begin, begin) != 0)
             continue;
-        const char *function = name + begin, *end = memchr(function, ' ', size - begin),
-                   *address = memrchr(name, '(', size);
-        if (!end || address < end)
+        const char *function = name + begin, *address = memrchr(name, '(', size);
+        if (!address || address <= function)
             return false;
         text->size = 0;
         text_printf(text, "the global that ");
-        text_append(text, function, (size_t)(end - function));
+        text_append(text, function, steps_without_line(function, (size_t)(address - 1 - function)));
         text_printf(text, " %s ", uses[i].verb);
         text_append(text, address, (size_t)(name + size - address));
         return true;

@@ -25,6 +25,10 @@ bool steps_append_one(const struct g2h_view *view, struct g2h_edges *edges, uint
  */
 bool steps_is_entries(const struct g2h_view *view, uint32_t node);
 
+/* Returns the size of a frame's name without its line, "main.walk" of "main.walk walk.go:17". Names
+ * of functions may have spaces, too. */
+size_t steps_without_line(const char *name, size_t size);
+
 /* Appends what a pointer of a variable is called: main.cache.items, or items  (local of main.serve
  * main.go:12). Appends nothing if no variable has it. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *steps_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,

@@ -176,7 +176,7 @@ export class Heap {
   /** Returns what a report may call an edge. */
   textsOf(edge, from) {
     const element = this.element[edge];
-    const [, how, user, address] = /^global (set|initialized|used) by (\S+) .*(\(0x[0-9a-f]+\).*)$/s.exec(this.label[edge] ?? '') ?? [];
+    const [, how, user, address] = /^global (set|initialized|used) by (.*?)(?: \S+:\d+)? (\(0x[0-9a-f]+\).*)$/s.exec(this.label[edge] ?? '') ?? [];
     if (how) return [`the global that ${user} ${{set: 'sets', initialized: 'initializes', used: 'uses'}[how]} ${address}`];
     if (this.label[edge] !== undefined) return [this.label[edge]];
     return element >= 1 << 20 && this.name[from].startsWith('[]*') ? [`[${element}]`, `[${element / this.pointer}]`] : [`[${element}]`];
