@@ -179,23 +179,21 @@ static size_t find_witnesses(const struct g2h_exe *exe, const struct g2h_heap *h
     return count;
 }
 
-typedef VECTOR(uint64_t) pc_vector;
-
-static void pcs_deinit(pc_vector *pcs)
+static void pcs_deinit(struct match_pcs *pcs)
 {
-    free(pcs->data);
+    free(pcs->list.data);
 }
 
-/* Finds the program counters of all frames, each once. */
-static struct g2h_error *find_pcs(const struct g2h_heap *heap, pc_vector *ret)
+struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *ret)
 {
     _cleanup_(map_deinit) struct map known = {0};
     for (size_t i = 0; i < heap->frames.count; i++) {
         const struct frame frame = heap_frame(heap, i);
         const uint64_t pc = match_call_pc(&frame);
-        const uint32_t number = (uint32_t)ret->count;
+        const uint32_t number = (uint32_t)ret->list.count;
         uint32_t first;
-        if (!map_put(&known, pc, number, &first) || (first == number && !vector_push(ret, pc)))
+        if (!map_put(&known, pc, number, &first) ||
+            (first == number && !vector_push(&ret->list, pc)))
             return &error_no_memory;
     }
     return NULL;
@@ -205,7 +203,7 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
 {
     struct exe_process process = {.has_text = false};
     struct rtype_witness witnesses[WITNESSES];
-    _cleanup_(pcs_deinit) pc_vector pcs = {0};
+    _cleanup_(pcs_deinit) struct match_pcs pcs = {.list = {0}};
     exe_unbind(exe);
     TRY(match_build(exe, heap));
     TRY(match_places(exe, heap, &process));
@@ -213,9 +211,9 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     process.witness_count = find_witnesses(exe, heap, &process, witnesses);
     /* Other dumps are not typed, so nobody asks for the variables of their frames. */
     if (process.has_data && heap->pointer_form == POINTERS_LISTED)
-        TRY(find_pcs(heap, &pcs));
-    process.pcs = pcs.data;
-    process.pc_count = pcs.count;
+        TRY(match_find_pcs(heap, &pcs));
+    process.pcs = pcs.list.data;
+    process.pc_count = pcs.list.count;
     process.frame_count = heap->frames.count;
     return exe_bind(exe, &process);
 }

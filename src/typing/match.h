@@ -5,6 +5,7 @@
 
 #include <go2heapsnapshot/match.h>
 
+#include "base/memory.h"
 #include "heap/heap.h"
 
 /* Returns a program counter within the call that a frame is in. The frame's pc is the address that
@@ -13,5 +14,13 @@ static inline uint64_t match_call_pc(const struct frame *frame)
 {
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }
+
+struct match_pcs {
+    VECTOR(uint64_t) list;
+};
+
+/* Finds the program counters within the calls of all frames, each once, in any order;
+ * free(ret->list.data) frees them. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *ret);
 
 #endif

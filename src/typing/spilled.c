@@ -11,6 +11,7 @@
 #include "heap/pointers.h"
 #include "typing/coded.h"
 #include "typing/fit.h"
+#include "typing/match.h"
 
 /* What is known of a word of a function's frame during a call. */
 struct spilled_word {
@@ -24,21 +25,33 @@ struct spiller {
     uint64_t text;    /* address of the first function in the process */
     struct map words; /* hash of program counter and offset → index in known */
     VECTOR(struct spilled_word) known;
-    VECTOR(uint64_t) pcs; /* of the frames, as distances from the first function; each once */
+    struct match_pcs pcs;
 };
 
 /* ---- functions ---- */
 
-/* Returns whether the types in a function's code may be what it works on, not what its values are
- * of. */
-static bool handles_types(struct g2h_bytes name)
+/* What the code of a function may be believed. The types in the code of package reflect may be what
+ * it works on, not what its values are of; in that of the runtime, those of new values are not. */
+enum belief { NOTHING, NEW_VALUES, ALL };
+
+static enum belief belief_in(struct g2h_bytes name)
 {
-    return bytes_begin(name, "runtime.") || bytes_begin(name, "reflect.") ||
-           bytes_begin(name, "internal/");
+    return bytes_begin(name, "runtime.")                                     ? NEW_VALUES
+           : bytes_begin(name, "reflect.") || bytes_begin(name, "internal/") ? NOTHING
+                                                                             : ALL;
+}
+
+static bool is_believed(const struct flow *flow, const struct flow_value *value, uint32_t fact,
+                        enum belief belief)
+{
+    return belief == ALL || (value->origin == FLOW_RESULT && fact != UINT32_MAX &&
+                             (flow->facts.data[fact].kind == FLOW_POINTS_TO ||
+                              flow->facts.data[fact].kind == FLOW_POINTS_TO_MANY));
 }
 
 /* Combines all that the code says of a value. */
-static struct spilled_word word_of(const struct spiller *spiller, uint32_t number)
+static struct spilled_word word_of(const struct spiller *spiller, uint32_t number,
+                                   enum belief belief)
 {
     const struct flow *flow = &spiller->coded->flow;
     const struct flow_value *value = &flow->values.data[number];
@@ -46,7 +59,8 @@ static struct spilled_word word_of(const struct spiller *spiller, uint32_t numbe
     struct code_evidence evidence;
     uint32_t fact = value->first_fact;
     do {
-        if (flow_evidence(flow, number, fact, &evidence) &&
+        if (is_believed(flow, value, fact, belief) &&
+            flow_evidence(flow, number, fact, &evidence) &&
             !coded_agree(spiller->typer->typing, &word.type, coded_type(spiller->coded, &evidence)))
             return (struct spilled_word){.reach = 0};
         fact = fact != UINT32_MAX ? flow->facts.data[fact].next : fact;
@@ -72,12 +86,13 @@ static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
 }
 
 /* Adds what is known of the words of a frame during the call that returns to a program counter. */
-static bool add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots)
+static bool add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots,
+                      enum belief belief)
 {
     const struct flow *flow = &spiller->coded->flow;
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
     for (uint32_t i = 0; slots && i < flow->slot_count; i++) {
-        const struct spilled_word word = word_of(spiller, slots[i]);
+        const struct spilled_word word = word_of(spiller, slots[i], belief);
         const uint64_t key = key_of(pc, i * size);
         uint32_t first;
         if (!add_pool(spiller, key, flow->values.data[slots[i]].pool))
@@ -96,37 +111,24 @@ static int compare_pcs(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static bool gather_pcs(struct spiller *spiller)
-{
-    const struct g2h_heap *heap = spiller->typer->typing->heap;
-    size_t kept = 0;
-    for (size_t i = 0; i < heap->frames.count; i++)
-        if (!vector_push(&spiller->pcs, heap_frame(heap, i).pc - spiller->text))
-            return false;
-    vector_sort(&spiller->pcs, compare_pcs);
-    for (size_t i = 0; i < spiller->pcs.count; i++)
-        if (kept == 0 || spiller->pcs.data[kept - 1] != spiller->pcs.data[i])
-            spiller->pcs.data[kept++] = spiller->pcs.data[i];
-    spiller->pcs.count = kept;
-    return true;
-}
-
 /* Reads each function that has a frame once. */
 static struct g2h_error *read_functions(struct spiller *spiller)
 {
     const struct pclntab *pclntab = spiller->coded->flow.pclntab;
     uint64_t last = UINT64_MAX, index;
-    for (size_t i = 0; i < spiller->pcs.count; i++) {
-        const uint64_t pc = spiller->pcs.data[i];
-        if (pc == 0 || !pclntab_find(pclntab, pc - 1, &index) ||
-            handles_types(pclntab_name(pclntab, index)))
+    for (size_t i = 0; i < spiller->pcs.list.count; i++) {
+        const uint64_t pc = spiller->pcs.list.data[i], place = pc - spiller->text;
+        if (!pclntab_find(pclntab, place, &index))
+            continue;
+        const enum belief belief = belief_in(pclntab_name(pclntab, index));
+        if (belief == NOTHING)
             continue;
         if (index != last)
             TRY(flow_read(&spiller->coded->flow, index, true));
         last = index;
+        const uint64_t behind = place + 1 - pclntab_entry(pclntab, index);
         TRY_MEMORY(
-            add_words(spiller, pc + spiller->text,
-                      flow_frame_at(&spiller->coded->flow, pc - pclntab_entry(pclntab, index))));
+            add_words(spiller, pc + 1, flow_frame_at(&spiller->coded->flow, behind), belief));
     }
     return NULL;
 }
@@ -174,7 +176,7 @@ static void spiller_deinit(struct spiller *spiller)
 {
     map_deinit(&spiller->words);
     free(spiller->known.data);
-    free(spiller->pcs.data);
+    free(spiller->pcs.list.data);
 }
 
 struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
@@ -185,7 +187,8 @@ struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
     if (!flow_can_read(&coded->flow) || exe_function_count(typing->exe) == 0)
         return NULL;
     spiller.text = exe_function(typing->exe, 0, &name);
-    TRY_MEMORY(gather_pcs(&spiller));
+    TRY(match_find_pcs(typing->heap, &spiller.pcs));
+    vector_sort(&spiller.pcs.list, compare_pcs);
     TRY(read_functions(&spiller));
     for (size_t i = 0; i < typing->heap->frames.count && !typer->no_memory; i++) {
         const struct frame frame = heap_frame(typing->heap, i);
