@@ -2,6 +2,7 @@
 // {with,without}.heapsnapshot, of the same dump, and nm, the output of `go tool nm -size`. TAP on standard output.
 import fs from 'node:fs';
 import {load} from '../oracle/snapshot.mjs';
+import {wrongUsers} from './users.mjs';
 
 const [name, directory, source] = process.argv.slice(2);
 const tap = (good, what, notes = []) => {
@@ -32,6 +33,13 @@ tap(nameless.length > 20 && left.length === 0, `all ${nameless.length} interface
 tap(withExe.nodes.some((n) => n.name === 'net.TCPListener'), 'the server has a net.TCPListener',
   withExe.nodes.map((n) => n.name).filter((n) => n.startsWith('net.')));
 
+// Nothing but the frame of a worker of the collector leads to the node that the worker has made: its code says what it is.
+if (!name.endsWith('-386')) {
+  const made = withExe.nodes.filter((n) => n.name.startsWith('runtime.gcBgMarkWorker ')).flatMap((n) => n.edges.map((e) => e.to.name));
+  const nodes = made.filter((n) => n.startsWith('runtime.gcBgMarkWorkerNode'));
+  tap(nodes.length > 0, "the collector's workers have their nodes", made);
+}
+
 // A word of data or bss is named by its address without the executable, and with it by its variable and the path to the
 // word in the variable.
 const words = (s) => globals(s).edges.flatMap((g) => g.to.edges.map((e) => ({parent: g.to.name, label: e.label, id: e.to.id})));
@@ -50,6 +58,11 @@ const symbols = fs.readFileSync(`${directory}/nm`, 'utf8').split('\n')
   .map((m) => ({address: BigInt(`0x${m[1]}`), size: BigInt(m[2]), name: m[4]})).filter((s) => s.size > 0n);
 if (name.endsWith('-stripped')) {
   tap(after.every((w) => /^0x|^global (set|initialized|used) by \S+ /.test(w.label)), 'a stripped executable gives no names of variables');
+  const plain = `${directory.slice(0, -'stripped'.length)}plain/app`; // of the same code at the same addresses
+  if (fs.existsSync(plain)) {
+    const {count, wrong} = wrongUsers(after.map((w) => w.label), plain);
+    tap(count >= 100 && wrong.length === 0, `the users of ${count} globals have such instructions`, wrong);
+  }
 } else if (name.endsWith('-pie')) {
   const named = after.filter((w) => !/^0x/.test(w.label));
   const names = new Set(symbols.map((s) => s.name));
