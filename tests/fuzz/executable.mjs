@@ -1,6 +1,7 @@
 // Writes small executables of Go: only the parts that go2heapsnapshot reads, as the linker of a given release would write
 // them, for a program that is described as data. This is the mirror image of src/exe/, made from the same sources:
-// internal/abi/type.go, runtime/symtab.go, debug/gosym, cmd/link. Text has no bytes, and there is nothing to run.
+// internal/abi/type.go, runtime/symtab.go, debug/gosym, cmd/link. The text of amd64 and arm64 has code that is read, not run; that
+// of others has no bytes.
 
 /** Collects bytes in the target's byte order. */
 export class Bytes {
@@ -353,6 +354,47 @@ export function pclntab(target, functions, text) {
   out.word(namesAt, cusAt, filesAt, pcsAt, functab).pad(header);
   out.raw(names.data).pad(cusAt).u32(0).raw(files.data).raw(pcs.data).pad(functab);
   return out.raw(table.data).raw(list.data).align(8);
+}
+
+// ---- code ----
+
+/**
+ * Returns the bytes of functions { entry, size }, which all do the same: make a value of a type, by the function `make`, store
+ * it in data, in an element of an array and in the frame, and call the function `method`, in a loop. Returns nothing for other
+ * machines.
+ */
+export function code(target, functions, { type, data, make, method }) {
+  const out = new Bytes(target), start = functions[0].entry;
+  const bytes = (hex) => out.raw(Buffer.from(hex, 'hex'));
+  const distance = (hex, to) => bytes(hex).u32(to - (start + out.size + 4)); // to = the next instruction's address and a distance
+  const page = (register, to) => {
+    const pages = (to >> 12) - ((start + out.size) >> 12);
+    out.u32(0x90000000 + (pages & 3) * 2 ** 29 + ((pages >> 2) & 0x7ffff) * 32 + register, 0x91000000 + (to & 0xfff) * 1024 + register * 33);
+  };
+  const call = (to) => out.u32(0x94000000 + (((to - (start + out.size)) >> 2) & 0x3ffffff));
+  for (const f of functions) {
+    if (target.goarch === 'amd64') {
+      distance('488d05', type); // lea type(%rip),%rax
+      distance('e8', make);
+      distance('488d0d', data); // lea data(%rip),%rcx
+      bytes('488901' + '488944d110'); // mov %rax,(%rcx); mov %rax,0x10(%rcx,%rdx,8)
+      bytes('4889442418' + '488d1452'); // mov %rax,0x18(%rsp); lea (%rdx,%rdx,2),%rdx
+      bytes('4839c8' + '7405' + '488b5c2418'); // cmp %rcx,%rax; je 5; mov 0x18(%rsp),%rbx
+      distance('e8', method);
+      bytes('75e6' + 'c3'); // jne; ret
+    } else if (target.goarch === 'arm64') {
+      page(0, type); // adrp and add
+      call(make);
+      page(1, data);
+      out.u32(0xf9000020, 0xf8227820); // str x0, [x1]; str x0, [x1, x2, lsl #3]
+      out.u32(0xf9000fe0, 0x8b020442); // str x0, [sp, #24]; add x2, x2, x2, lsl #1
+      out.u32(0xeb01001f, 0x54000040, 0xf9400fe1); // cmp x0, x1; b.eq 8; ldr x1, [sp, #24]
+      call(method);
+      out.u32(0x54ffff21, 0xd65f03c0); // b.ne; ret
+    } else return undefined;
+    while (out.size < f.entry + f.size - start) out.u8(target.goarch === 'amd64' ? 0xcc : 0);
+  }
+  return out;
 }
 
 // ---- moduledata ----

@@ -10,7 +10,7 @@ import zlib from 'node:zlib';
 import { encode } from '../oracle/encode.mjs';
 import { caseParts } from '../oracle/writer.mjs';
 import { cases } from '../oracle/cases.mjs';
-import { Bytes, Types, buildInfo, dwarf, elf, macho, moduledata, pclntab, pe } from './executable.mjs';
+import { Bytes, Types, buildInfo, code, dwarf, elf, macho, moduledata, pclntab, pe } from './executable.mjs';
 
 // ---- a program ----
 
@@ -72,7 +72,7 @@ function makeTypes(target) {
 }
 
 const FUNCTIONS = ['runtime.goexit', 'runtime.main', 'runtime.gopark', 'runtime.chanrecv', 'runtime.chanrecv1', 'main.tree', 'main.main', 'main.main.func1',
-  'main.wait', 'main.(*square).area', 'main.(*node).visit-fm', 'main.(*square).free', 'runtime.getOrAddWeakHandle', 'runtime.AddCleanup[go.shape.struct {},go.shape.string].func1'];
+  'main.wait', 'main.(*square).area', 'main.(*node).visit-fm', 'main.(*square).free', 'runtime.getOrAddWeakHandle', 'runtime.AddCleanup[go.shape.struct {},go.shape.string].func1', 'runtime.newobject'];
 
 /** Returns an executable, followed by its dump. The target says for which release, format and machine. */
 function makeProgram(target) {
@@ -223,7 +223,8 @@ function makeProgram(target) {
     ...globals.map((v) => ({ name: v.name, address: v.address, size: v.type.size, section: v.address < at.bss ? 'data' : 'bss' })),
     { name: 'main.main', address: fn('main.main').entry, size: 64, section: 'text' }];
   const parts = { at, types: typeBytes, table: pclntab(target, functions, at.text), module: moduledata(target, at.table, ranges),
-    info: buildInfo(target, target.version), dataSize, bssSize, textSize: 64 * functions.length, debug, symbols };
+    info: buildInfo(target, target.version), dataSize, bssSize, textSize: 64 * functions.length, debug, symbols,
+    text: code(target, functions, { type: t.node.address, data: at.data, make: fn('runtime.newobject').entry, method: fn('main.(*square).free').entry }) };
   return Buffer.concat([FORMATS[target.format](target, parts), ...dump]);
 }
 
@@ -242,9 +243,9 @@ function compressed(target, bytes, gnu) {
 }
 
 const FORMATS = {
-  elf(target, { at, types, table, module, info, dataSize, bssSize, textSize, debug, symbols }) {
+  elf(target, { at, types, table, module, info, dataSize, bssSize, textSize, debug, symbols, text }) {
     const data = new Bytes(target).pad(dataSize), sections = [
-      { name: '.text', address: at.text, size: textSize, exec: true },
+      { name: '.text', address: at.text, size: textSize, data: text, exec: true },
       { name: target.release >= 26 ? '.go.type' : '.rodata', address: at.types, data: types },
       ...(target.plainTable ? [{ name: '.data.rel.ro', address: at.table, data: table }] : [{ name: '.gopclntab', address: at.table, data: table }]),
       { name: '.go.buildinfo', address: at.info, data: info, write: true },
@@ -272,11 +273,11 @@ const FORMATS = {
   },
 
   // Data and bss are one section, and all read-only data are another.
-  pe(target, { at, types, table, module, info, bssSize, textSize, debug, symbols }) {
+  pe(target, { at, types, table, module, info, bssSize, textSize, debug, symbols, text }) {
     const rdata = new Bytes(target).raw(types.data).pad(at.table - at.types).raw(table.data);
     const data = new Bytes(target).raw(info.data).pad(at.module - at.info).raw(module.data);
     const sections = [
-      { name: '.text', address: at.text, size: textSize, exec: true },
+      { name: '.text', address: at.text, size: textSize, data: text, exec: true },
       { name: '.rdata', address: at.types, data: rdata },
       { name: '.data', address: at.info, data, size: at.bss + bssSize - at.info, write: true },
       ...Object.entries(debug).map(([name, bytes]) => ({ name: `.${name}`, data: bytes, debug: true })),
@@ -284,7 +285,7 @@ const FORMATS = {
     return pe(target, sections, named(symbols, { table: '.rdata', data: '.data', bss: '.data', text: '.text' }), target.base);
   },
 
-  macho(target, { at, types, table, module, info, dataSize, bssSize, textSize, debug, symbols }) {
+  macho(target, { at, types, table, module, info, dataSize, bssSize, textSize, debug, symbols, text }) {
     let fixups, moduleData = module;
     if (target.chained) { // as Apple's linker writes them: each word of moduledata says how far away the next one is
       const words = [];
@@ -298,7 +299,7 @@ const FORMATS = {
       fixups.u32(2, 0, 12).u32(22 + 2).u16(0x1000, 6).word(at.module - target.base).u32(0).u16(1, words[0]);
     }
     const segments = [
-      { name: '__TEXT', address: target.base, sections: [{ name: '__text', address: at.text, size: textSize, exec: true },
+      { name: '__TEXT', address: target.base, sections: [{ name: '__text', address: at.text, size: textSize, data: text, exec: true },
         { name: target.release >= 26 ? '__go_type' : '__rodata', address: at.types, data: types }, { name: '__gopclntab', address: at.table, data: table }] },
       { name: '__DATA', write: true, sections: [{ name: '__go_buildinfo', address: at.info, data: info }, { name: '__noptrdata', address: at.module, data: moduleData },
         { name: '__data', address: at.data, data: new Bytes(target).pad(dataSize) }, { name: '__bss', address: at.bss, size: bssSize }] },

@@ -1,7 +1,7 @@
 /*
  * target_exe: an input is an executable, followed by the dump that it wrote. The executable is
- * opened, matched and used for a conversion with types. If the input has no dump, the executable is
- * only opened.
+ * opened, all of its code is read, and it is matched and used for a conversion with types. If the
+ * input has no dump, the last two are left out.
  *
  * One byte more or less would move everything behind it, and next to nothing in the executable
  * would still be found. So most changes leave everything in its place, go to the sections that are
@@ -13,10 +13,39 @@
 
 #include <go2heapsnapshot/exe.h>
 
+#include "exe/exe.h"
+#include "exe/flow.h"
 #include "exe/image.h"
+#include "exe/static_words.h"
 #include "dice.h"
 #include "fuzz_target.h"
 #include "pair.h"
+
+/* Reads the code of all functions, twice: what it says of the words of data, and of frames. */
+static void read_code(const struct g2h_exe *exe)
+{
+    struct flow flow;
+    struct static_words words = {.words = {0}};
+    struct g2h_error *error = flow_init(&flow, exe_pclntab(exe), exe_module(exe));
+    if (!error && flow_can_read(&flow)) {
+        error = static_words_find(&flow, &words);
+        for (uint64_t i = 0; !error && i < flow.pclntab->count; i++)
+            error = flow_read(&flow, i, true);
+    }
+    g2h_error_destroy(error);
+    static_words_deinit(&words);
+    flow_deinit(&flow);
+}
+
+static void open_only(const char *path)
+{
+    struct g2h_exe *exe = NULL;
+    struct g2h_error *error = g2h_exe_open(path, &exe);
+    if (!error)
+        read_code(exe);
+    g2h_error_destroy(error);
+    g2h_exe_close(exe);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -28,13 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         g2h_input_from_memory("fuzz", data + exe_size, size - exe_size, &input);
     if (error)
         abort();
-    if (exe_size < size) {
+    open_only(path);
+    if (exe_size < size)
         fuzz_convert_any(input, path, fuzz_choice(data, size), fuzz_write_all);
-    } else {
-        struct g2h_exe *exe = NULL;
-        g2h_error_destroy(g2h_exe_open(path, &exe));
-        g2h_exe_close(exe);
-    }
     g2h_input_close(input);
     close(file);
     return 0;
@@ -71,7 +96,7 @@ static unsigned section_weight(struct g2h_bytes name)
         {".noptrdata", 6},  {".data.rel.ro", 8},  {".data", 4},           {".go.buildinfo", 1},
         {".rela.dyn", 3},   {".debug_info", 20},  {".debug_abbrev", 10},  {".debug_loc", 4},
         {".debug_addr", 2}, {".debug_ranges", 2}, {".debug_loclists", 4}, {".debug_rnglists", 2},
-        {".symtab", 2},     {".strtab", 1},       {".shstrtab", 1},
+        {".symtab", 2},     {".strtab", 1},       {".shstrtab", 1},       {".text", 8},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (name.size == strlen(all[i].name) && memcmp(name.data, all[i].name, name.size) == 0)
