@@ -60,7 +60,7 @@ const name = (next, size = 20) => `main.${times(size, () => 'abcdefghijklmnopqrs
 
 const TEXT = 0x401000, PCLNTAB = 0x10000000, TYPES = 0x20000000, MODULE = 0x30000000, DATA = 0x40000000;
 const HEAP = 0xc000000000n;
-const [PROGBITS, SYMTAB, STRTAB, RELA] = [1, 2, 3, 4], [WRITE, ALLOC] = [1, 2];
+const [PROGBITS, SYMTAB, STRTAB, RELA] = [1, 2, 3, 4], [WRITE, ALLOC, EXECUTE] = [1, 2, 4];
 
 function elf(sections) {
   const all = [{name: '', type: 0, data: Buffer.alloc(0)}, ...sections, {name: '.shstrtab', type: STRTAB}];
@@ -124,7 +124,7 @@ const integers = join(Buffer.alloc(8), go_name('int'), Buffer.alloc(3), header(8
 /** Makes the file of these parts, each of which has a default. */
 function executable({functions = [MAIN], table, types = integers, symbols, sections = [], debug = {}}) {
   const end = DATA + 0x1000000;
-  const words = new Array(40).fill(0);
+  const words = new Array(48).fill(0);
   words[0] = PCLNTAB;
   [TEXT, TEXT + 0x1000000, TEXT, TEXT + 0x1000000].forEach((w, i) => (words[20 + i] = w));
   [DATA, DATA, DATA, end, end, end, end, end, end, end, end].forEach((w, i) => (words[24 + i] = w));
@@ -211,6 +211,18 @@ const dwarf = (dies, more = {}) => executable({debug: {info: compile_unit(join(i
 const unit5 = (dies) => join(u32(dies.length + 8), u16(5), u8(1, 8), u32(0), dies);
 const int_at5 = int_at + 1;
 const dwarf5 = (dies, more = {}) => executable({debug: {info: unit5(join(uleb(1), integer, dies, u8(0))), abbrev: known, ...more}});
+
+// ---- code ----
+
+/** Makes a value and stores it in data, as far as code tells. */
+const stores = join(u8(0x48, 0x8d, 0x05), u32(TYPES + 16 - TEXT), u8(0x48, 0x8d, 0x0d), u32(DATA - TEXT),
+  u8(0x48, 0x89, 0x01, 0x48, 0x8b, 0x51, 0x08, 0x48, 0x89, 0x44, 0xd1, 0x10, 0xc3));
+
+/** Makes a stripped file of functions with this code; their sizes are those of the table, which may be damaged. */
+function coded(code, sizes = code.map((c) => c.length)) {
+  const functions = sizes.map((size, i) => ({name: i === 0 ? 'main.main' : `main.f${i}`, size}));
+  return {exe: executable({functions, sections: [{name: '.text', flags: ALLOC | EXECUTE, address: TEXT, data: join(code)}]})};
+}
 
 // ---- the tables ----
 
@@ -360,6 +372,29 @@ export const tables = {
       exe: executable({types: Buffer.alloc(64), sections: times(250, (i) => ({name: '.x', flags: ALLOC, address: 0x50000000 + 4096 * i, data: Buffer.alloc(72)}))}),
       dump: dump({objects: n, types: times(n, (i) => ({address: HEAP + 16n * BigInt(i), size: 8, name: 'T'}))}),
     }),
+  },
+  code: {
+    about: 'functions whose code is read',
+    sizes: [500, 500],
+    random: (n, next) => coded(times(n, () => join(stores, Buffer.alloc(next(16), 0xcc)))),
+    // Every other function has all of the code: they overlap.
+    adverse: (n) => coded([Buffer.alloc(16 * n, 0x90), ...times(n - 1, () => Buffer.alloc(0))], times(n, (i) => (i % 2 === 0 ? 16 * n : -16 * n))),
+  },
+  jumps: {
+    about: 'jumps in one function, to the next instruction, in a frame of many words',
+    sizes: [2000, 2000],
+    random: (n, next) => coded([join(times(n, () => [u8(0x74, 0x05), u8(0x48, 0x89, 0x44, 0x24, 8 * next(16))]))]),
+    adverse: (n) => coded([join(u8(0x48, 0x89, 0x84, 0x24, 0xf0, 0x0f, 0, 0), times(n, () => [u8(0x74, 0), u8(0x48, 0x89, 0xd8)]))]),
+  },
+  loops: {
+    about: 'heads of loops in one function',
+    sizes: [2000, 2000],
+    adverse: (n) => coded([join(u8(0x48, 0x89, 0x84, 0x24, 0xf0, 0x0f, 0, 0), times(n, () => u8(0x48, 0x89, 0xc3, 0x75, 0xfb)))]),
+  },
+  indexed: {
+    about: 'stores in a frame of many words, with an index',
+    sizes: [2000, 2000],
+    adverse: (n) => coded([join(u8(0x48, 0x89, 0x84, 0x24, 0xf0, 0x0f, 0, 0), times(n, () => u8(0x48, 0x89, 0x44, 0xcc, 8)))]),
   },
   dies: {
     about: 'DIEs of one unit',

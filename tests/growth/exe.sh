@@ -37,6 +37,15 @@ while read -r table kind count about; do
 done <"$build/list"
 count_all
 none=$(count none)
+# If the types of the smallest executable were not found, the rows would cost nothing.
+case $(said none) in
+*'living bytes typed'*) echo 'ok - executable: the smallest one has types' ;;
+*)
+	failed=1
+	echo 'not ok - executable: the smallest one has types'
+	said none
+	;;
+esac
 while read -r table kind count about; do
 	name="$table, $kind: $about"
 	one=$(count "$table-$kind-1") two=$(count "$table-$kind-2")
