@@ -4,15 +4,17 @@ import {spawnSync} from 'node:child_process';
 
 const run = (command, args, input) => spawnSync(command, args, {input, encoding: 'utf8', maxBuffer: 1 << 30}).stdout;
 
-/** Gets the instructions of some functions as [address, mnemonic, operands], by the functions' names in the pclntab. */
+/** Most releases leave arguments of types out of the names in the pclntab: of main.get[int] and main.get[string], any may be meant. */
+const plain = (name) => name.replace(/\[.*\]/, '[...]');
+
+/** Gets the instructions of some functions as [address, mnemonic, operands], by the functions' plain names. */
 function codeOf(executable, names) {
   const code = new Map();
   let instructions;
   for (const line of run('objdump', ['-d', '--no-show-raw-insn', executable]).split('\n')) {
     const [, start] = /^[0-9a-f]+ <(.*)>:$/.exec(line) ?? [];
     if (start !== undefined) {
-      // The pclntab has no arguments of types: of main.get[int] and main.get[string], any may be meant.
-      const name = start.replace(/\[.*\]/, '[...]');
+      const name = plain(start);
       instructions = names.has(name) ? code.get(name) ?? code.set(name, []).get(name) : undefined;
     }
     const [, address, mnemonic, operands] = /^ +([0-9a-f]+):\t(?:(?:lock|repz|repnz) )?(\S+) *(.*)$/.exec(line) ?? [];
@@ -62,10 +64,10 @@ function references(instructions) {
 export function wrongUsers(labels, executable) {
   const users = labels.map((label) => [label, ...(/^global (\w+) by (.*?)(?: (\S+:\d+))? \(0x([0-9a-f]+)\)/.exec(label)?.slice(1) ?? [])])
     .filter(([, how]) => how);
-  const code = codeOf(executable, new Set(users.map(([, , name]) => name)));
+  const code = codeOf(executable, new Set(users.map(([, , name]) => plain(name))));
   const found = new Map([...code].map(([name, instructions]) => [name, references(instructions)]));
   const hits = users.map(([, how, name, , address]) =>
-    (found.get(name) ?? []).filter(([to, , stores]) => to === Number.parseInt(address, 16) && (stores || how === 'used')).map(([, at]) => at));
+    (found.get(plain(name)) ?? []).filter(([to, , stores]) => to === Number.parseInt(address, 16) && (stores || how === 'used')).map(([, at]) => at));
   const all = [...new Set(hits.flat())];
   const answers = run(`${process.env.GOROOT}/bin/go`, ['tool', 'addr2line', executable], all.map((at) => `0x${at.toString(16)}\n`).join(''));
   const lineOf = new Map(all.map((at, i) => [at, answers.split('\n')[2 * i + 1].replace(/^.*\//, '')])); // of each, function and line

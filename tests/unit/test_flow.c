@@ -127,7 +127,7 @@ static void uses(void **state)
         uint16_t machine;
         uint64_t address;
         enum { USE, STORE, STORE_OF_NEW } is;
-        bool is_element;
+        bool is_start;
     } all[] = {
         /* Words of an array have an index that counts in words. */
         {"488901", EM_X86_64, DATA, STORE_OF_NEW, false},    /* mov %rax,(%rcx) */
@@ -157,7 +157,7 @@ static void uses(void **state)
         /* lsl x2, x2, #4; add x3, x1, x2; str x0, [x3, #8] */
         {"42ec7cd32300028b600400f9", EM_AARCH64, DATA + 8, STORE, true},
         /* Before an array: lea 0x10(%rcx),%rcx; mov %rax,-8(%rcx,%rdx,8) */
-        {"488d4910488944d1f8", EM_X86_64, DATA + 16, USE, false},
+        {"488d4910488944d1f8", EM_X86_64, DATA + 16, USE, true},
         /* Parts of words are no words: mov %eax,(%rcx), of 2 bytes, of 1 byte */
         {"8901", EM_X86_64, DATA, USE, false},
         {"668901", EM_X86_64, DATA, USE, false},
@@ -186,12 +186,12 @@ static void uses(void **state)
         make_function(&program, all[i].machine, all[i].hex);
         const struct flow *flow = &program.flow;
         const struct flow_use *use = &flow->uses.data[flow->uses.count - 1];
-        if (use->address != all[i].address || use->is_element != all[i].is_element ||
+        if (use->address != all[i].address || use->is_start != all[i].is_start ||
             use->is_store != (all[i].is != USE) ||
             is_new(flow, use->value) != (all[i].is == STORE_OF_NEW))
             fail_msg("%s: is %s at %#jx%s, of value %u", all[i].hex,
                      use->is_store ? "a store" : "a use", (uintmax_t)use->address,
-                     use->is_element ? " of an element" : "", use->value);
+                     use->is_start ? " with more behind it" : "", use->value);
         free_program(&program);
     }
 }
