@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests heaps of real programs: etcd, NATS, esbuild, a JavaScript engine, what a site generator does. They are built from
+# Tests heaps of real programs: etcd, NATS, gin, esbuild, a JavaScript engine, what a site generator does. They are built from
 # Debian's packages of libraries (tools/setup check-all) and dump themselves. How much is typed, and what is wrong, is measured
 # against what tests/truth's allocator was told. TAP on standard output; tables are in
 # build/real/GO/PROGRAM/VARIANT/measure.txt.
@@ -81,7 +81,7 @@ for GOROOT in $goroots; do
 		sed 's/^/# /' "$build/$release/log"
 		continue
 	fi
-	for program in ${PROGRAMS:-etcd nats esbuild goja site}; do
+	for program in ${PROGRAMS:-etcd gin nats esbuild goja site}; do
 		for variant in plain stripped; do
 			at=$build/$release/$program/$variant flags=
 			[ $variant = plain ] || flags='-s -w'
