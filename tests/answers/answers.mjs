@@ -36,6 +36,7 @@ import {walk} from './walk.mjs';
 
 const [program, directory, release, ...asked] = process.argv.slice(2);
 const programs = fileURLToPath(new URL('programs', import.meta.url));
+const packages = fileURLToPath(new URL('../go', import.meta.url));
 const minor = text => Number(text.split('.')[1]);
 const buildFlags = {
   plain: [],
@@ -192,21 +193,26 @@ function wrongWith({text, json, allocated, mappings}, checks, way) {
   return wrong.length > 0 ? [...wrong, ...text.split('\n').slice(0, FIRST_SCREEN)].join('\n') : undefined;
 }
 
+/** Returns how to build a program for a case. */
+function waysOf({ways}) {
+  if (process.env.WAYS) return process.env.WAYS.split(' ');
+  return process.env.ONE_WAY ? [ways.includes('stripped') ? 'stripped' : ways[0]] : ways;
+}
+
 const names = asked.length > 0 ? asked : readdirSync(programs).filter(file => file.endsWith('.go')).map(file => file.slice(0, -3));
 for (const file of names) {
   const source = join(programs, `${file}.go`), cases = casesOf(readFileSync(source, 'utf8'));
   const here = cases.filter(({from}) => minor(release) >= minor(from));
-  const ways = (each) => process.env.WAYS ? process.env.WAYS.split(' ') : each.ways;
-  for (const way of new Set(here.flatMap(ways))) {
+  for (const way of new Set(here.flatMap(waysOf))) {
     const app = join(directory, `${file}-${way}`);
     try {
       execFileSync(join(process.env.GOROOT, 'bin/go'), ['build', '-o', app, ...buildFlags[way], source],
-          {env: {...process.env, GO111MODULE: 'off', GOFLAGS: '', CGO_ENABLED: way === 'cgo' ? '1' : '0'}, stdio: 'pipe'});
+          {env: {...process.env, GO111MODULE: 'off', GOPATH: packages, GOFLAGS: '', CGO_ENABLED: way === 'cgo' ? '1' : '0'}, stdio: 'pipe'});
     } catch (error) {
       report(`${file} builds with ${release}, ${way}`, String(error.stderr));
       continue;
     }
-    for (const each of here.filter(one => ways(one).includes(way))) {
+    for (const each of here.filter(one => waysOf(one).includes(way))) {
       const name = `${app}.${each.name}`;
       const title = [release, `${file}`, each.name, way].filter(Boolean).join(', ');
       try {

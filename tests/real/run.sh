@@ -29,7 +29,7 @@ fi
 mkdir -p "$build/gopath/src"
 ln -sfn "$top/tests/truth" "$build/gopath/src/truth"
 ln -sfn "$here" "$build/gopath/src/real"
-export GO111MODULE=off GOFLAGS='' GOPATH="$libraries:$build/gopath"
+export GO111MODULE=off GOFLAGS='' GOPATH="$libraries:$build/gopath:$top/tests/go"
 
 # What each program must reach, in percent: objects with a typed region, the part of those that have pointers, bytes, edges; and
 # how much may be wrong at most.

@@ -2,6 +2,12 @@ module types
 
 go 1.19
 
-require truth v0.0.0
+require (
+	settle v0.0.0
+	truth v0.0.0
+)
 
-replace truth => ../truth
+replace (
+	settle => ../go/src/settle
+	truth => ../truth
+)

@@ -30,7 +30,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"time"
+	"settle"
 )
 
 type message struct {
@@ -121,7 +121,7 @@ func main() {
 			}
 			go serve(size, done)
 		}
-		time.Sleep(50 * time.Millisecond)
+		settle.Settle()
 	}
 	runtime.GC()
 	fmt.Println("READY")

@@ -37,9 +37,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"settle"
 	"strconv"
 	"sync"
-	"time"
 )
 
 type item struct {
@@ -158,7 +158,7 @@ func main() {
 	case "received":
 		go consume(make(chan *item, few), few)
 		go consume(make(chan *item, many), many)
-		time.Sleep(50 * time.Millisecond)
+		settle.Settle()
 	}
 	runtime.GC()
 	fmt.Println("READY")

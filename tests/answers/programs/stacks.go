@@ -23,8 +23,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"settle"
 	"sync"
-	"time"
 )
 
 func ready() {
@@ -70,14 +70,14 @@ func main() {
 	switch os.Getenv("SHAPE") {
 	case "deep":
 		go aWalk(200, func() { <-until })
-		time.Sleep(20 * time.Millisecond)
+		settle.Settle()
 		go bWork()
 		<-until
 	case "many":
 		for i := 0; i < 1000; i++ {
 			go aWork(until)
 		}
-		time.Sleep(100 * time.Millisecond)
+		settle.Settle()
 	case "ended":
 		var all sync.WaitGroup
 		for i := 0; i < 12000; i++ {
@@ -89,7 +89,7 @@ func main() {
 		}
 		close(until)
 		all.Wait()
-		time.Sleep(20 * time.Millisecond)
+		settle.Settle()
 	}
 	ready()
 }

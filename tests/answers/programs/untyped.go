@@ -14,8 +14,8 @@
 //	says ^  1 .*  50 goroutines .* main\.either
 //	is r.classes.every(each => each.class !== 'main.card' && each.class !== 'main.page' || each.objects <= 25)
 //	case labels SHAPE=labels
-//	tells ^  pprof\.labelMap +[24]0,000
-//	tells ^  \(string\) +(39|40),\d{3}
+//	tells ^  pprof\.labelMap +(5|10),000
+//	tells ^  \(string\) +(9|10),\d{3}
 //	never ^  ptr
 //	never goroutines have ended
 //	case victim SHAPE=victim
@@ -32,8 +32,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"settle"
 	"sync"
-	"time"
 )
 
 type page struct {
@@ -92,7 +92,7 @@ func spill() {
 		go render(200_000, wait)
 		go draft(2_000, wait)
 	}
-	time.Sleep(100 * time.Millisecond)
+	settle.Settle()
 }
 
 type source interface{ next() *page }
@@ -125,7 +125,7 @@ func assertion() {
 	for i := 0; i < 50; i++ {
 		go crawl(i, s)
 	}
-	time.Sleep(100 * time.Millisecond)
+	settle.Settle()
 }
 
 //go:noinline
@@ -160,15 +160,15 @@ func either() {
 	for i := 0; i < 50; i++ {
 		go await(i, wait)
 	}
-	time.Sleep(100 * time.Millisecond)
+	settle.Settle()
 }
 
 func labels() {
 	wait := make(chan struct{})
-	for i := 0; i < 20_000; i++ {
+	for i := 0; i < 5_000; i++ {
 		go pprof.Do(context.Background(), pprof.Labels("user", fmt.Sprint("user-with-a-long-name-", i), "path", fmt.Sprint("/path/", i)), func(context.Context) { <-wait })
 	}
-	time.Sleep(200 * time.Millisecond)
+	settle.Settle()
 }
 
 func victim() {

@@ -11,9 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"runtime/debug"
-	"strings"
+	"settle"
 	"sync"
 	"time"
 	"unsafe"
@@ -283,27 +282,6 @@ func closure(seed int64) {
 
 var more []func()
 
-// settle waits until all other goroutines are where they will stay, however long that takes on a busy machine: at several
-// looks none of them runs, or could.
-//
-//go:noinline
-func settle() {
-	text := make([]byte, 1<<20)
-	for quiet := 0; quiet < 5; time.Sleep(time.Millisecond) {
-		n := runtime.Stack(text, true)
-		stacks := string(text[:n])
-		switch {
-		case n == len(text):
-			text = make([]byte, 2*n)
-		case strings.Count(stacks, " [running")+strings.Count(stacks, " [runnable")+strings.Count(stacks, " [preempted")+
-			strings.Count(stacks, " [copystack")+strings.Count(stacks, " [GC assist") > 1: // this one runs
-			quiet = 0
-		default:
-			quiet++
-		}
-	}
-}
-
 func main() {
 	globals()
 	functions := append(more,
@@ -321,7 +299,7 @@ func main() {
 	}
 	closure(50)
 	<-arrived
-	settle()
+	settle.Settle()
 	text, err := json.Marshal(truths)
 	if err == nil {
 		err = ioutil.WriteFile(filepath.Join(os.Args[1], "truth.json"), text, 0o666)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"settle"
 	"sync"
 	"time"
 )
@@ -112,14 +113,14 @@ func leak(kind string) {
 		for i := 0; i < many/10; i++ {
 			go send(newRecord(i))
 		}
-		time.Sleep(300 * time.Millisecond)
+		settle.Settle()
 	case "conn":
 		for i := 0; i < many/10; i++ {
 			c := &conn{record: newRecord(i), done: make(chan struct{})}
 			conns[c.record.name] = c
 			go c.serve()
 		}
-		time.Sleep(300 * time.Millisecond)
+		settle.Settle()
 	case "shards":
 		for i := range shards {
 			shards[i] = &shard{records: map[string]*record{}}

@@ -12,8 +12,8 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"settle"
 	"strings"
-	"time"
 	"unsafe"
 )
 
@@ -342,27 +342,6 @@ func buildGarbage() {
 	}
 }
 
-// settle waits until all other goroutines are where they will stay, however long that takes on a busy machine: at several
-// looks none of them runs, or could.
-//
-//go:noinline
-func settle() {
-	text := make([]byte, 1<<20)
-	for quiet := 0; quiet < 5; time.Sleep(time.Millisecond) {
-		n := runtime.Stack(text, true)
-		stacks := string(text[:n])
-		switch {
-		case n == len(text):
-			text = make([]byte, 2*n)
-		case strings.Count(stacks, " [running")+strings.Count(stacks, " [runnable")+strings.Count(stacks, " [preempted")+
-			strings.Count(stacks, " [copystack")+strings.Count(stacks, " [GC assist") > 1: // this one runs
-			quiet = 0
-		default:
-			quiet++
-		}
-	}
-}
-
 func main() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: keys DIRECTORY")
@@ -373,7 +352,7 @@ func main() {
 	buildWaiting()
 	buildWeak()
 	for i := 0; i < 3; i++ {
-		settle()
+		settle.Settle()
 		runtime.GC()
 	}
 	debug.SetGCPercent(-1)

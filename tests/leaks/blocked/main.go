@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leaks/expect"
+	"settle"
 )
 
 type Result struct {
@@ -57,7 +58,7 @@ func main() {
 			}
 		}()
 	}
-	expect.Settle()
+	settle.Settle()
 	runtime.GC()
 	expect.Goroutines(`\[chan send`, senders)
 	expect.Goroutines(`\[select`, senders/3)

@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"strings"
-	"time"
 )
 
 // An Expectation, by Kind; see check.mjs. Those with DWARF hold only where the executable has it.
@@ -114,27 +112,6 @@ func Size(usual int) int {
 		usual, _ = strconv.Atoi(os.Args[2])
 	}
 	return usual
-}
-
-// Settle waits until all other goroutines are where they will stay, however long that takes on a busy machine: at several
-// looks none of them runs, or could.
-//
-//go:noinline
-func Settle() {
-	text := make([]byte, 1<<20)
-	for quiet := 0; quiet < 5; time.Sleep(time.Millisecond) {
-		n := runtime.Stack(text, true)
-		stacks := string(text[:n])
-		switch {
-		case n == len(text):
-			text = make([]byte, 2*n)
-		case strings.Count(stacks, " [running")+strings.Count(stacks, " [runnable")+strings.Count(stacks, " [preempted")+
-			strings.Count(stacks, " [copystack")+strings.Count(stacks, " [GC assist") > 1: // this one runs
-			quiet = 0
-		default:
-			quiet++
-		}
-	}
 }
 
 // Dump writes the heap as N.dump. Before the first one garbage is collected, and never again: an object that is in both

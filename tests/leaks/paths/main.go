@@ -9,6 +9,7 @@ import (
 	"leaks/expect"
 	queue "leaks/paths/go-queue"
 	"leaks/paths/yaml.v2"
+	"settle"
 )
 
 func init() { runtime.MemProfileRate = 1 }
@@ -40,7 +41,7 @@ func main() {
 	boxed = append(boxed, &box[*yaml.Node]{inside: &yaml.Node{}})
 	task = queue.New(strings.Repeat("task", len(boxed)))
 	keep = keeper(&yaml.Node{})
-	expect.Settle()
+	settle.Settle()
 	const pkg = `leaks/paths/yaml\.v2`
 	expect.Add(expect.Expectation{Kind: "objects", Class: pkg + `\.Node`, Count: 3, DWARF: true})
 	expect.Add(expect.Expectation{Kind: "objects", Class: pkg + `\.Decoder`, Count: 3, DWARF: true})

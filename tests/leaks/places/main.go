@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"leaks/expect"
+	"settle"
 )
 
 const (
@@ -76,7 +77,7 @@ func main() {
 		go await(never)
 	}
 	hang(senders, receivers)
-	expect.Settle()
+	settle.Settle()
 	runtime.GC()
 	expect.Stacks(`\[chan send\] main\.send ← main\.(?:ask|hang\.(?:func|gowrap)\d+)`, senders, more)
 	expect.Stacks(`\[chan receive\] main\.receive ← main\.(?:listen|hang\.(?:func|gowrap)\d+)`, receivers, 0)
@@ -85,7 +86,7 @@ func main() {
 	expect.StackInuse(1)
 	expect.Dump(1)
 	hang(more, 0)
-	expect.Settle()
+	settle.Settle()
 	expect.Dump(2)
 	expect.Done()
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"leaks/expect"
+	"settle"
 )
 
 type Event struct {
@@ -107,7 +108,7 @@ func main() {
 		go func() { nested(i) }()
 	}
 	ready.Wait()
-	expect.Settle()
+	settle.Settle()
 	runtime.GC()
 	expect.Objects(`main\.Event`, workers*(8+20+8))
 	expect.Objects(`map\[string\]\*main\.Event`, workers)

@@ -17,10 +17,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"settle"
 	"strconv"
-	"strings"
 	"syscall"
-	"time"
 	"unsafe"
 )
 
@@ -57,12 +56,12 @@ func main() {
 	locals := [3]*node{{name: "local of main"}, {}, chain(3)}
 	switch mode := flag.Arg(0); {
 	case mode == "fifo" && flag.NArg() == 2:
-		settle()
+		rest()
 		debug.SetGCPercent(-1)
 		runtime.GC()
 		queue()
 		runtime.GC()
-		settle()
+		rest()
 		fifo, err := os.OpenFile(flag.Arg(1), os.O_WRONLY, 0)
 		check(err)
 		debug.WriteHeapDump(fifo.Fd())
@@ -88,7 +87,7 @@ func main() {
 		select {}
 	case mode == "crash" && flag.NArg() == 2:
 		queue()
-		settle()
+		rest()
 		ready()
 		if flag.Arg(1) == "nil" {
 			go crash(nil)
@@ -123,25 +122,10 @@ func crash(n *node) {
 	runtime.KeepAlive(own)
 }
 
-// settle waits until all other goroutines are where they will stay: at several looks none of them runs, or could. Some may
-// never be.
-func settle() {
-	if *spinning || *yielding {
-		return
-	}
-	text := make([]byte, 4<<20)
-	for quiet := 0; quiet < 5; time.Sleep(time.Millisecond) {
-		n := runtime.Stack(text, true)
-		stacks := string(text[:n])
-		switch {
-		case n == len(text):
-			text = make([]byte, 2*n)
-		case strings.Count(stacks, " [running")+strings.Count(stacks, " [runnable")+strings.Count(stacks, " [preempted")+
-			strings.Count(stacks, " [copystack")+strings.Count(stacks, " [GC assist") > 1: // this one runs
-			quiet = 0
-		default:
-			quiet++
-		}
+// rest waits until all other goroutines are where they will stay. Some may never be.
+func rest() {
+	if !*spinning && !*yielding {
+		settle.Settle()
 	}
 }
 

@@ -1,3 +1,7 @@
 module libraries
 
 go 1.19
+
+require settle v0.0.0
+
+replace settle => ../../go/src/settle

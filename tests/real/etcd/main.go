@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/etcd/clientv3/concurrency"
 	"go.etcd.io/etcd/embed"
 
+	"settle"
 	"truth/record"
 )
 
@@ -102,7 +103,7 @@ func main() {
 	for n := 0; n < clients; n++ {
 		<-ready
 	}
-	record.Settle()
+	settle.Settle()
 	done := make(chan bool)
 	go func() {
 		record.Dump(file)

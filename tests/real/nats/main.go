@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/server"
 	"github.com/nats-io/nats.go"
 
+	"settle"
 	"truth/record"
 )
 
@@ -112,7 +113,7 @@ func main() {
 	for n := 0; n < 16; n++ {
 		<-ready
 	}
-	record.Settle()
+	settle.Settle()
 	done := make(chan bool)
 	go func() {
 		record.Dump(os.Args[1])

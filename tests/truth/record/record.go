@@ -18,7 +18,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
-	"time"
 	"unsafe"
 )
 
@@ -154,27 +153,6 @@ func table(n int) []uint32 {
 func free(t []uint32) {
 	if err := syscall.Munmap((*[1 << 30]byte)(unsafe.Pointer(&t[0]))[: 4*len(t) : 4*len(t)]); err != nil {
 		panic(err)
-	}
-}
-
-// Settle waits until all other goroutines are where they will stay, however long that takes on a busy machine: at several
-// looks none of them runs, or could.
-//
-//go:noinline
-func Settle() {
-	text := make([]byte, 1<<20)
-	for quiet := 0; quiet < 5; time.Sleep(time.Millisecond) {
-		n := runtime.Stack(text, true)
-		stacks := string(text[:n])
-		switch {
-		case n == len(text):
-			text = make([]byte, 2*n)
-		case strings.Count(stacks, " [running")+strings.Count(stacks, " [runnable")+strings.Count(stacks, " [preempted")+
-			strings.Count(stacks, " [copystack")+strings.Count(stacks, " [GC assist") > 1: // this one runs
-			quiet = 0
-		default:
-			quiet++
-		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"time"
 	"unsafe"
 )
 
@@ -493,27 +492,6 @@ func (k *Known) Local(goroutine uint64, function, name string, parameter bool, c
 // Expect says how many objects of a class there are at least.
 func (k *Known) Expect(class string, min int, dwarf bool) {
 	k.Counts = append(k.Counts, Count{class, min, dwarf})
-}
-
-// Settle waits until all other goroutines are where they will stay, however long that takes on a busy machine: at several
-// looks none of them runs, or could.
-//
-//go:noinline
-func Settle() {
-	text := make([]byte, 1<<20)
-	for quiet := 0; quiet < 5; time.Sleep(time.Millisecond) {
-		n := runtime.Stack(text, true)
-		stacks := string(text[:n])
-		switch {
-		case n == len(text):
-			text = make([]byte, 2*n)
-		case strings.Count(stacks, " [running")+strings.Count(stacks, " [runnable")+strings.Count(stacks, " [preempted")+
-			strings.Count(stacks, " [copystack")+strings.Count(stacks, " [GC assist") > 1: // this one runs
-			quiet = 0
-		default:
-			quiet++
-		}
-	}
 }
 
 // Write writes to a directory.

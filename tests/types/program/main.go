@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"settle"
 	"types/known"
 )
 
@@ -754,7 +755,7 @@ func start(k *known.Known) {
 		go selecting(e)
 		<-ready
 	}
-	known.Settle()
+	settle.Settle()
 	k.Root("main.RootAny", &RootAny)
 	k.Variable("main.Root", &Root)
 	k.Variable("main.GlobalLeaf", &GlobalLeaf)

@@ -6,8 +6,8 @@ import "C"
 import (
 	"os"
 	"runtime/debug"
+	"settle"
 	"strconv"
-	"time"
 )
 
 type page struct{ text [200]byte }
@@ -46,7 +46,7 @@ func Fill(count int) {
 	for i := 0; i < 3; i++ {
 		<-starts
 	}
-	time.Sleep(50 * time.Millisecond) // until they wait
+	settle.Settle() // they wait
 }
 
 // Dump writes a heap dump.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"settle"
 	"truth/record"
 )
 
@@ -234,7 +235,7 @@ func main() {
 		if round > 1 {
 			close(stopped[round-1])
 		}
-		time.Sleep(50 * time.Millisecond)
+		settle.Settle()
 		for i := range cache.recent { // what only the ring held
 			cache.recent[i] = event{}
 		}

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"settle"
 	"truth/record"
 )
 
@@ -299,7 +300,7 @@ func main() {
 	for atomic.LoadInt32(&held) < int32(slow) {
 		time.Sleep(time.Millisecond)
 	}
-	record.Settle()
+	settle.Settle()
 	println(clients, "clients,", slow, "requests in flight,", len(data.sessions), "sessions,", runtime.NumGoroutine(), "goroutines")
 	record.Dump(os.Args[1])
 	if len(os.Args) > 3 { // a second dump: some sessions have gone, some have come

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"settle"
 	"truth/record"
 )
 
@@ -293,7 +294,7 @@ func wait(n int) {
 		full <- newUser(i + 1)
 		go func() { full <- newUser(i + 2) }()
 	}
-	record.Settle()
+	settle.Settle()
 }
 
 func main() {

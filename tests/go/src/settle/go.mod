@@ -1,0 +1,3 @@
+module settle
+
+go 1.17
