@@ -5,19 +5,17 @@
 #   GO2HEAPSNAPSHOT      the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: 1.22 and the current one)
 #   PROGRAMS             the programs to run, without .go (default: all)
-#   WAYS                 the ways to build them (default: those that each case names, else plain and stripped)
+#   WAYS                 the ways to build them (default: those that each case names, else plain and stripped; with a release
+#                        before the current one only stripped, if neither GOROOTS nor CHECK_ALL is set)
 #
 # What each program must be told is said in its first lines; answers.mjs has the words for it. The reports stay in
 # build/answers/RELEASE/PROGRAM-WAY.CASE.txt.
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 build=${BUILD:-$top/build/answers}
-g2h=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
-usual_goroots=$("$top/tools/setup" go-leaks)
-. "$top/tests/go.sh"
+usual=leaks
 . "$top/tests/process/lib.sh"
-mkdir -p "$build" || exit 1
+g2h=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 may_trace 'answers' || exit 0
 
 for GOROOT in $goroots; do
@@ -33,6 +31,8 @@ for GOROOT in $goroots; do
 		esac
 	fi
 	mkdir -p "$build/$release"
+	one_way=
+	all_ways || one_way=1
 	# shellcheck disable=SC2086  # programs are words
-	node "$here/answers.mjs" "$g2h" "$build/$release" "${release#go}" ${PROGRAMS-}
+	ONE_WAY=$one_way node "$here/answers.mjs" "$g2h" "$build/$release" "${release#go}" ${PROGRAMS-}
 done

@@ -7,7 +7,7 @@
 //	says[plain] ^      held by     main\.ballast$
 //	says ^  2    8\.39 MB .* 1 [^()\n]*$
 //	says[plain] ^      held by     main\.cache$
-//	says ^  3 .* of the heap   60,000 main\.span
+//	says ^  3 .* of the heap   20,000 main\.span
 //	says[plain] ^      held by     main\.pending$
 //	is r.suspects[0].not_resident === 700 << 20 && r.suspects[1].not_resident === 0
 //	case huge SHAPE=huge
@@ -15,28 +15,27 @@
 //	says ^  1    5\.37 GB  100 % of the heap   1 .* \(not resident\)$
 //	says[plain] ^      held by     main\.ballast$
 //	says ^  2    8\.39 MB .* 1 [^()\n]*$
-//	says ^  3 .* of the heap   60,000 main\.span
+//	says ^  3 .* of the heap   20,000 main\.span
 //	says[plain] ^      held by     main\.pending$
 //	is r.suspects[0].retained - r.suspects[0].not_resident < 1 << 15
 //	case local SHAPE=local
 //	says ^  1    4\.29 GB  100 % of the heap   1 .* \(not resident\)$
-//	says ^  2 .* of the heap   60,000 main\.span
+//	says ^  2 .* of the heap   20,000 main\.span
 //	case half SHAPE=half
-//	says ^  1     105 MB   \d\d % of the heap   1 .* \(41\.9 MB resident\)$
-//	says ^  2 .* of the heap   60,000 main\.span
+//	says ^  1    41\.9 MB   9\d % of the heap   1 .* \(16\.8 MB resident\)$
+//	says ^  2 .* of the heap   20,000 main\.span
 //	case pointers SHAPE=pointers
 //	says ^  \d     629 MB   9\d % of the heap   1 \[\]\*main\.span \(not resident\)$
 //	says[plain] ^      held by     main\.slots$
 //	says ^  \d .* of the heap   1 \[\]\*main\.span$
 //	says[plain] ^      held by     main\.ring$
-//	says ^  \d .* of the heap   60,000 main\.span
+//	says ^  \d .* of the heap   20,000 main\.span
 package main
 
 import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 )
 
 type span struct {
@@ -52,7 +51,9 @@ var (
 )
 
 func fill(bytes []byte) {
-	copy(bytes, strings.Repeat("filled. ", len(bytes)/8))
+	for ; len(bytes) > 0; bytes = bytes[8:] {
+		copy(bytes, "filled. ")
+	}
 }
 
 func main() {
@@ -67,8 +68,8 @@ func main() {
 	case "local":
 		local = make([]byte, 4<<30)
 	case "half":
-		cache = make([]byte, 100<<20)
-		fill(cache[20<<20 : 60<<20])
+		cache = make([]byte, 40<<20)
+		fill(cache[8<<20 : 24<<20])
 	case "pointers":
 		slots, ring = make([]*span, 600<<17), make([]*span, 1<<20)
 		for i := range ring {
@@ -79,7 +80,7 @@ func main() {
 			}
 		}
 	}
-	for i := 0; i < 60000; i++ {
+	for i := 0; i < 20000; i++ {
 		pending = &span{fmt.Sprint("span ", i), pending, [40]byte{1}}
 	}
 	runtime.GC()
