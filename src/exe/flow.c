@@ -439,13 +439,22 @@ static bool add_use(struct flow *flow, uint32_t index, const struct place *place
     return vector_push(&flow->uses, use);
 }
 
-/* Records a store to where a value points that comes from data or bss. */
+/* Returns whether a value comes from data or bss, or is an address there. */
+static bool is_of_static(const struct flow *flow, uint32_t value)
+{
+    const struct flow_value *one = value_at(flow, value);
+    return one->origin == FLOW_WORD || one->origin == FLOW_ELEMENT ||
+           (one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number));
+}
+
+/* Records a store to where a value points that comes from data or bss, or of such a value. */
 static bool add_store(struct flow *flow, const struct instruction *store, uint32_t base,
                       uint32_t value)
 {
     const struct flow_use use = {
         .address = (uint64_t)store->displacement, .base = base, .value = value, .is_store = true};
-    return value_at(flow, base)->origin != FLOW_WORD || vector_push(&flow->uses, use);
+    return (value_at(flow, base)->origin != FLOW_WORD && !is_of_static(flow, value)) ||
+           vector_push(&flow->uses, use);
 }
 
 /* Records that the code uses the memory that a register points to. */

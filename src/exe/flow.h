@@ -67,7 +67,7 @@ struct flow_fact {
 };
 
 /* A word of data or bss that the code loads, stores, or takes the address of; or, with a base, a
- * word that it stores. */
+ * word that it stores where another value points to, if one of the two comes from data or bss. */
 struct flow_use {
     uint64_t address; /* in the file; with a base: from where that value points to */
     uint32_t base;    /* value; 0: none */

@@ -41,6 +41,7 @@ bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
     return true;
 }
 
+/* Adds what is known of a value as evidence of a word. */
 static bool add_word(struct finding *finding, struct static_word word, uint32_t value)
 {
     uint32_t fact = finding->flow->values.data[value].first_fact;
@@ -55,29 +56,57 @@ static bool add_word(struct finding *finding, struct static_word word, uint32_t 
     return true;
 }
 
+/* Gets the word of data or bss that a value comes from, or that it is the address of. */
+static bool word_of(const struct flow *flow, uint32_t number, struct static_word *ret)
+{
+    const struct flow_value *value = &flow->values.data[number];
+    *ret = (struct static_word){.address = value->number, .kind = STATIC_WORD};
+    if (value->origin == FLOW_FIELD && flow->values.data[value->base].origin == FLOW_WORD) {
+        ret->kind = STATIC_FIELD;
+        ret->offset = value->number;
+        ret->address = flow->values.data[value->base].number;
+    } else if (value->origin == FLOW_ELEMENT) {
+        ret->kind = STATIC_ELEMENT;
+    } else if (value->origin == FLOW_ADDRESS && flow_is_static(flow, value->number)) {
+        ret->kind = STATIC_VALUE;
+    } else {
+        return value->origin == FLOW_WORD;
+    }
+    return true;
+}
+
 /* Adds what is known of values that come from data and bss, or are addresses there. */
 static bool add_values(struct finding *finding)
 {
     const struct flow *flow = finding->flow;
-    for (uint32_t i = 1; i < flow->values.count; i++) {
-        const struct flow_value *value = &flow->values.data[i];
-        struct static_word word = {.address = value->number, .kind = STATIC_WORD};
-        if (value->first_fact == UINT32_MAX)
-            continue;
-        if (value->origin == FLOW_FIELD && flow->values.data[value->base].origin == FLOW_WORD) {
-            word.kind = STATIC_FIELD;
-            word.offset = value->number;
-            word.address = flow->values.data[value->base].number;
-        } else if (value->origin == FLOW_ELEMENT) {
-            word.kind = STATIC_ELEMENT;
-        } else if (value->origin == FLOW_ADDRESS && flow_is_static(flow, value->number)) {
-            word.kind = STATIC_VALUE;
-        } else if (value->origin != FLOW_WORD) {
-            continue;
-        }
-        if (!add_word(finding, word, i))
+    struct static_word word;
+    for (uint32_t i = 1; i < flow->values.count; i++)
+        if (flow->values.data[i].first_fact != UINT32_MAX && word_of(flow, i, &word) &&
+            !add_word(finding, word, i))
             return false;
-    }
+    return true;
+}
+
+/* A value that is stored into a field is of the field's type. */
+static bool add_stored(struct finding *finding, const struct flow_use *use)
+{
+    const struct flow *flow = finding->flow;
+    struct static_word word;
+    uint32_t fact = flow->values.data[use->base].first_fact;
+    if (use->value == 0 || !word_of(flow, use->value, &word))
+        return true;
+    do {
+        struct code_evidence *evidence = &word.evidence;
+        if (finding->left > 0 && flow_evidence(flow, use->base, fact, evidence) &&
+            evidence->step_count < CODE_STEPS) {
+            finding->left--;
+            evidence->steps[evidence->step_count++] = use->address;
+            evidence->is_stored = true;
+            if (!vector_push(&finding->words->words, word))
+                return false;
+        }
+        fact = fact != UINT32_MAX ? flow->facts.data[fact].next : fact;
+    } while (fact != UINT32_MAX);
     return true;
 }
 
@@ -117,6 +146,10 @@ static bool add_uses(struct finding *finding)
         struct static_word word = {.address = use->address,
                                    .kind = use->is_element ? STATIC_ELEMENT : STATIC_WORD};
         if (use->base != 0) {
+            if (!add_stored(finding, use))
+                return false;
+            if (flow->values.data[use->base].origin != FLOW_WORD)
+                continue;
             word.kind = STATIC_FIELD;
             word.offset = use->address;
             word.address = flow->values.data[use->base].number;
@@ -142,6 +175,7 @@ static int compare_words(const void *a, const void *b)
         {one->evidence.what, other->evidence.what},
         {one->evidence.dictionary, other->evidence.dictionary},
         {one->evidence.step_count, other->evidence.step_count},
+        {one->evidence.is_stored, other->evidence.is_stored},
         {one->evidence.steps[0], other->evidence.steps[0]},
         {one->evidence.steps[1], other->evidence.steps[1]},
     };

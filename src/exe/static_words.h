@@ -15,6 +15,7 @@ enum { CODE_STEPS = 2 };
 struct code_evidence {
     uint8_t kind; /* enum flow_fact_kind */
     uint8_t step_count;
+    bool is_stored;            /* the value is stored into the word that the steps lead to */
     uint64_t what, dictionary; /* as in struct flow_fact */
     uint64_t steps[CODE_STEPS];
 };

@@ -192,6 +192,8 @@ struct word_type coded_type(const struct coded *coded, const struct code_evidenc
                                     : evidence->steps[i];
         type = word_in(typing, type.type, offset);
     }
+    /* The address of a variable's first field is that of the variable. */
+    type.is_receiver = type.is_receiver || (evidence->is_stored && type.is == WORD_POINTS_TO);
     return type;
 }
 

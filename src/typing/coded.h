@@ -19,7 +19,8 @@ struct word_type {
         WORD_IS_VALUE,       /* a value of the type, or the first word of one */
     } is;
     uint32_t type;
-    bool is_receiver; /* the value that it points to may begin a larger one */
+    bool is_receiver; /* it is one, or is stored as a pointer to the type: the value that it points
+                         to may begin a larger one */
 };
 
 /* Words of the code, as this room sees them. */

@@ -29,9 +29,14 @@
 //	tells 20,00\d .* main\.order
 //	says[plain] held by     main\.notes\.
 //	says[stripped] held by     the global that main\.(note|main) uses \(0x[0-9a-f]+\)\.\w
+//	case ring SHAPE=ring
+//	says ^  1 .* (20,000|19,99\d) list\.Element
+//	says[plain] held by     main\.line\.root\.
+//	says[stripped] held by     the global that main\.(stand|main) (uses|sets) \(0x[0-9a-f]+\)\.root\.
 package main
 
 import (
+	"container/list"
 	"fmt"
 	"os"
 	"runtime"
@@ -60,6 +65,7 @@ var (
 	counter, desk  clerk
 	parcels, queue chan *order
 	marks, notes   sync.Map
+	head, line     list.List
 )
 
 //go:noinline
@@ -102,6 +108,11 @@ func note(each *order) {
 	notes.Store(each.id, each)
 }
 
+//go:noinline
+func stand(each *order) {
+	line.PushBack(each)
+}
+
 func main() {
 	shape := os.Getenv("SHAPE")
 	soon, parcels = map[string]*order{"a": {}}, make(chan *order, 1)
@@ -110,6 +121,7 @@ func main() {
 	bench.take(&order{id: 1})
 	counter.take(&order{id: 1})
 	marks.Store("a", &order{id: 1})
+	head.PushBack(&order{id: 1})
 	for i := 0; i < 20000; i++ {
 		each := &order{id: i, name: "order" + strconv.Itoa(i)}
 		switch shape {
@@ -125,6 +137,8 @@ func main() {
 			desk.take(each)
 		case "chan":
 			send(each)
+		case "ring":
+			stand(each)
 		case "sync":
 			note(each)
 		}
