@@ -45,12 +45,14 @@ struct g2h_error *findings_merge(struct findings *findings)
     findings->garbage = dead->retained;
     findings->reachable = root->retained - dead->retained;
     findings->untouched = root->untouched - dead->untouched;
+    TRY(paths_create(findings, &findings->paths));
     return findings->base ? growth_find(findings->base, &findings->merged, &findings->growth)
                           : NULL;
 }
 
 void findings_deinit(struct findings *findings)
 {
+    paths_destroy(findings->paths);
     merged_deinit(&findings->merged);
     allocated_deinit(&findings->allocated);
     stale_deinit(&findings->stale);
@@ -169,6 +171,20 @@ uint32_t findings_example_goroutine(const struct findings *findings, uint32_t pl
         if (findings_is_kind(findings, i, G2H_NODE_GOROUTINE))
             return findings_node(findings, i)->example;
     return findings_node(findings, place)->example;
+}
+
+enum g2h_node_kind findings_kind_of(const struct g2h_view *view, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return read.kind;
+}
+
+const char *findings_name_of(const struct g2h_view *view, uint32_t node, size_t *ret_size)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return g2h_view_name(view, read.name, ret_size);
 }
 
 bool findings_is_dead(const struct g2h_view *view, uint32_t number)

@@ -21,8 +21,8 @@
  *   waste, waste_parts  what is of no use: in slices, maps, strings, substrings, spans
  *                       (fragmentation), layout of values
  *   lookup              the object or class that a user asks for
- *   shortest, way, steps
- *                       the path there
+ *   path, path_search, expression
+ *                       the path there, as a Go expression
  *   referrers           who points there
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says
@@ -38,6 +38,7 @@
 #include "findings/allocated.h"
 #include "findings/growth.h"
 #include "findings/merged.h"
+#include "findings/path.h"
 #include "findings/stale.h"
 #include "findings/waste.h"
 
@@ -58,6 +59,7 @@ struct findings {
     struct g2h_windows *windows;        /* NULL, unless waste is looked for */
     struct stale stale;                 /* nothing, unless there are windows */
     struct waste waste;
+    struct paths *paths; /* for one thread at a time */
 };
 
 /* Finds the dominators and, if has_waste is set, the texts, the windows of slices, and what is
@@ -65,7 +67,7 @@ struct findings {
  * has_waste needs a view whose objects are typed. */
 struct g2h_error *findings_begin(struct findings *findings, bool has_waste);
 
-/* Makes the merged tree, its sums, and the growth since the base. */
+/* Makes the merged tree, its sums, the growth since the base, and paths. */
 struct g2h_error *findings_merge(struct findings *findings);
 void findings_deinit(struct findings *findings);
 
@@ -96,6 +98,10 @@ int64_t findings_members_grown(const struct findings *findings, uint32_t node);
 uint32_t findings_example_goroutine(const struct findings *findings, uint32_t place);
 
 /* ---- nodes of the view ---- */
+
+/* Return the kind and the name of a node. */
+enum g2h_node_kind findings_kind_of(const struct g2h_view *view, uint32_t node);
+const char *findings_name_of(const struct g2h_view *view, uint32_t node, size_t *ret_size);
 
 /* Returns the class of an object, or the name of another node: (string), (roots), net/http.conn.
  * The text is valid as long as the view. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "findings/steps.h"
+#include "findings/expression.h"
 
 /* ---- places ---- */
 
@@ -78,7 +78,7 @@ static const char *function_of(const struct findings *findings, uint32_t frame, 
     struct g2h_node node;
     g2h_view_brief(findings->view, frame, &node);
     const char *name = g2h_view_name(findings->view, node.name, ret_size);
-    *ret_size = steps_without_line(name, *ret_size);
+    *ret_size = expression_without_line(name, *ret_size);
     return name;
 }
 

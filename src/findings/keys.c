@@ -11,7 +11,7 @@
 
 #include "base/scope.h"
 #include "findings/ranking.h"
-#include "findings/steps.h"
+#include "findings/expression.h"
 
 enum {
     MOST_STEPS = 8,  /* names of a sequence */
@@ -166,7 +166,7 @@ static struct g2h_error *step(struct keys *keys, const struct g2h_edge *edge, ui
     uint32_t name = keys->any;
     *ret = from;
     const bool is_elem = (edge->flags & G2H_EDGE_OF_ELEM) != 0;
-    if ((edge->flags & G2H_EDGE_OF_KEY) != 0 || (!is_elem && steps_is_entries(view, edge->target)))
+    if ((edge->flags & G2H_EDGE_OF_KEY) != 0 || (!is_elem && expression_hides(view, edge->target)))
         return NULL;
     const enum g2h_key kind = is_elem ? g2h_edges_key(keys->edges, edge, &key) : G2H_KEY_NONE;
     if (kind == G2H_KEY_TEXT) {

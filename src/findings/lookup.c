@@ -8,7 +8,6 @@
 
 #include "base/scope.h"
 #include "findings/ranking.h"
-#include "findings/shortest.h"
 
 enum { MOST_NEAR = 5, LONGEST = 256 /* bytes of a name that edits() compares */ };
 

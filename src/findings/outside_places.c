@@ -9,8 +9,8 @@
 #include "base/map.h"
 #include "base/scope.h"
 #include "base/strings.h"
-#include "findings/steps.h"
-#include "findings/way.h"
+#include "findings/expression.h"
+#include "findings/path.h"
 
 enum { LEAST_OF_PART = 5 /* percent of the part that a place points to */ };
 
@@ -102,7 +102,7 @@ static struct g2h_error *name_place(const struct search *search, const struct g2
     ret->size = 0;
     *ret_is_element = false;
     if (source->object == UINT32_MAX)
-        return steps_append_pointer(view, search->edges, edge, ret);
+        return expression_append_pointer(view, search->edges, edge, ret);
     *ret_is_element = !has_fields(class, size);
     text_append(ret, class, size);
     if (!*ret_is_element)
@@ -201,7 +201,7 @@ static struct g2h_error *call_place(const struct search *search, const struct pl
     const char *name = string_pool_text(&search->names, place->number, &size);
     ret->size = 0;
     if (place->object != UINT32_MAX)
-        return way_append(search->findings, place->object, ret, &end);
+        return path_append(search->findings->paths, place->object, ret, &end);
     text_append(ret, name, size);
     return NULL;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
-#include "findings/steps.h"
+#include "findings/expression.h"
 
 enum { EDGES = 256 /* edges that are read at a time */ };
 
@@ -17,7 +17,7 @@ static bool append_referrer(const struct findings *findings, const struct g2h_ed
     struct g2h_node source;
     size_t size;
     g2h_view_brief(findings->view, edge->source, &source);
-    const bool is_entries = steps_is_entries(findings->view, edge->source);
+    const bool is_entries = expression_hides(findings->view, edge->source);
     const char *class = findings_class_name(findings->view, &source, &size);
     text_append(text, class, size - (is_entries ? sizeof(entries) - 1 : 0));
     const char *label = g2h_view_name(findings->view, edge->name, &size);

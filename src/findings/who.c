@@ -7,7 +7,7 @@
 
 #include "base/scope.h"
 #include "findings/goroutines.h"
-#include "findings/way.h"
+#include "findings/path.h"
 
 /* Returns whether a suspect is a group of goroutines or of deferred calls. */
 static bool is_group(const struct suspect *suspect)
@@ -44,7 +44,7 @@ struct g2h_error *who_append_holder(const struct findings *findings, uint32_t ho
     struct g2h_node node;
     uint32_t end;
     size_t size;
-    TRY(way_append(findings, holder, text, &end));
+    TRY(path_append(findings->paths, holder, text, &end));
     if (text->size > 0 && end == holder)
         return NULL;
     g2h_view_brief(findings->view, holder, &node);

@@ -9,8 +9,7 @@
 #include "findings/class_rows.h"
 #include "findings/lookup.h"
 #include "findings/referrers.h"
-#include "findings/shortest.h"
-#include "findings/steps.h"
+#include "findings/expression.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
@@ -19,7 +18,6 @@ enum { MOST_LINES = 24 /* most lines of a table */ };
 struct path {
     const struct report *report;
     struct g2h_edges *edges;
-    struct shortest shortest;
     node_vector way;
 };
 
@@ -66,7 +64,8 @@ static struct g2h_error *put_held_by(struct path *path, uint32_t node)
     _cleanup_(text_deinit) struct text way = {0};
     const char *sharers;
     size_t size;
-    TRY(steps_append(report->findings->view, path->edges, path->way.data, path->way.count, &way));
+    TRY(expression_append(report->findings->view, path->edges, path->way.data, path->way.count,
+                          &way));
     TRY_MEMORY(!way.failed);
     if (way.size > 0)
         PAGE_PUT(report->page, "  held by     %\n", page_strong(page_made("held_by", &way)));
@@ -84,7 +83,7 @@ static bool is_said(const struct report *report, uint32_t number)
     return node.kind != G2H_NODE_ROOT && node.kind != G2H_NODE_GC_ROOTS &&
            node.kind != G2H_NODE_GLOBALS && node.kind != G2H_NODE_GOROUTINES &&
            node.kind != G2H_NODE_GOROUTINES_IN_PLACE &&
-           !steps_is_entries(report->findings->view, number);
+           !expression_hides(report->findings->view, number);
 }
 
 static struct g2h_error *put_steps(struct path *path)
@@ -102,8 +101,8 @@ static struct g2h_error *put_steps(struct path *path)
         struct g2h_node node;
         g2h_view_brief(report->findings->view, way->data[i - 1], &node);
         if (is_object(&node) || node.kind == G2H_NODE_PACKAGE || node.kind == G2H_NODE_FRAME)
-            steps_append_one(report->findings->view, path->edges, way->data[i - 1], way->data[i],
-                             &edge);
+            expression_append_step(report->findings->view, path->edges, way->data[i - 1],
+                                   way->data[i], &edge);
         TRY_MEMORY(!edge.failed);
         put_row(report, &table, way->data[i], page_made("step", &edge), true);
     }
@@ -175,7 +174,7 @@ static struct g2h_error *put_object(struct path *path, uint32_t number, uint64_t
     PAGE_DATA(page, page_flag("is_garbage", is_garbage));
     if (is_garbage)
         page_say(page, "  it is garbage: nothing that lives leads to it\n");
-    TRY(shortest_way(&path->shortest, number, &path->way));
+    TRY(path_shortest(report->findings->paths, number, &path->way));
     TRY(put_held_by(path, number));
     TRY(put_steps(path));
     TRY(put_dominators(path, number));
@@ -270,18 +269,15 @@ static struct g2h_error *put_class(struct path *path, const struct lookup *looku
 
 static void path_deinit(struct path *path)
 {
-    g2h_edges_destroy(path->edges);
-    shortest_deinit(&path->shortest);
     free(path->way.data);
 }
 
 struct g2h_error *report_put_path(const struct report *report, const char *asked)
 {
-    _cleanup_(path_deinit) struct path path = {.report = report};
+    _cleanup_(path_deinit) struct path path = {.report = report,
+                                               .edges = paths_edges(report->findings->paths)};
     struct lookup lookup;
     TRY(lookup_find(report->findings, asked, &lookup));
-    TRY(g2h_edges_create(report->findings->view, &path.edges));
-    TRY(shortest_find(report->findings->view, &path.shortest));
     return lookup.is_class ? put_class(&path, &lookup)
                            : put_object(&path, lookup.node, lookup.offset);
 }

@@ -9,7 +9,7 @@
 #include "findings/goroutines.h"
 #include "findings/keys.h"
 #include "findings/stale_part.h"
-#include "findings/way.h"
+#include "findings/path.h"
 #include "output/report/sections.h"
 
 enum { MOST_SUSPECTS = 3, MOST_PARTS = 4 /* parts that "each" of a suspect lists */ };
@@ -92,7 +92,7 @@ static struct g2h_error *put_slices(const struct report *report, const struct st
     struct page *page = report->page;
     uint32_t end;
     const struct stale_array *array = &report->findings->stale.arrays.data[found->most];
-    TRY(way_append(report->findings, array->node, &way, &end));
+    TRY(path_append(report->findings->paths, array->node, &way, &end));
     TRY_MEMORY(!way.failed);
     page_say(page, found->before == 0   ? "beyond the length of "
                    : found->beyond == 0 ? "before the start of "
@@ -217,7 +217,7 @@ static struct g2h_error *put_holders(const struct report *report, const struct s
     uint32_t end;
     const uint32_t sharers = who_shares(report->findings, suspect->item);
     TRY(example_find(report->findings, suspect->item, &example));
-    TRY(way_append(report->findings, example.node, &way, &end));
+    TRY(path_append(report->findings->paths, example.node, &way, &end));
     TRY_MEMORY(!way.failed);
     if (way.size > 0)
         PAGE_PUT(report->page, "      held by     %\n",

@@ -1,5 +1,5 @@
-/* steps; see steps.h. */
-#include "findings/steps.h"
+/* expression; see expression.h. */
+#include "findings/expression.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -7,10 +7,11 @@
 #include <go2heapsnapshot/heap.h>
 
 #include "base/scope.h"
+#include "findings/findings.h"
 
 enum {
     MOST_EDGES = 1000000, /* edges of a node that find_edge() reads at most */
-    MOST_STEPS = 24,      /* of a longer way the middle is left out */
+    MOST_STEPS = 24,      /* of a longer path the middle is left out */
 };
 
 struct steps {
@@ -19,20 +20,6 @@ struct steps {
     const uint32_t *nodes;
     size_t count;
 };
-
-static enum g2h_node_kind kind_of(const struct steps *steps, uint32_t node)
-{
-    struct g2h_node read;
-    g2h_view_brief(steps->view, node, &read);
-    return read.kind;
-}
-
-static const char *name_of(const struct steps *steps, uint32_t node, size_t *ret_size)
-{
-    struct g2h_node read;
-    g2h_view_brief(steps->view, node, &read);
-    return g2h_view_name(steps->view, read.name, ret_size);
-}
 
 static bool ends_in(const char *text, size_t size, const char *end)
 {
@@ -44,7 +31,7 @@ static bool ends_in(const char *text, size_t size, const char *end)
 static bool is_entries(const struct steps *steps, uint32_t node)
 {
     size_t size;
-    const char *name = name_of(steps, node, &size);
+    const char *name = findings_name_of(steps->view, node, &size);
     return ends_in(name, size, " entries");
 }
 
@@ -52,7 +39,7 @@ static bool is_entries(const struct steps *steps, uint32_t node)
  * variable that has a name. */
 static bool find_edge(const struct steps *steps, uint32_t from, uint32_t to, struct g2h_edge *ret)
 {
-    const bool is_frame = kind_of(steps, from) == G2H_NODE_FRAME;
+    const bool is_frame = findings_kind_of(steps->view, from) == G2H_NODE_FRAME;
     bool is_found = false;
     struct g2h_edge edge;
     g2h_edges_begin(steps->edges, from, from + 1);
@@ -83,15 +70,15 @@ static void append_edge(const struct steps *steps, const struct g2h_edge *edge, 
     }
 }
 
-/* Appends what a way begins with: "main." for a package. For a frame, and for other roots that have
- * names, appends to whose instead: "local of" and the frame's name, or the root's name. For all
- * other nodes, appends nothing. */
+/* Appends what a path begins with: "main." for a package. For a frame, and for other roots that
+ * have names, appends to whose instead: "local of" and the frame's name, or the root's name. For
+ * all other nodes, appends nothing. */
 static void append_root(const struct steps *steps, uint32_t node, struct text *text,
                         struct text *whose)
 {
     size_t size;
-    const enum g2h_node_kind kind = kind_of(steps, node);
-    const char *name = name_of(steps, node, &size);
+    const enum g2h_node_kind kind = findings_kind_of(steps->view, node);
+    const char *name = findings_name_of(steps->view, node, &size);
     if (kind == G2H_NODE_PACKAGE) {
         text_append(text, name, size);
         text_append(text, ".", 1);
@@ -120,7 +107,7 @@ static void split_argument(struct text *text, struct text *whose)
     text->size = begin;
 }
 
-size_t steps_without_line(const char *name, size_t size)
+size_t expression_without_line(const char *name, size_t size)
 {
     const char *space = size > 0 ? memrchr(name, ' ', size) : NULL;
     return space && memchr(space, ':', size - (size_t)(space - name)) ? (size_t)(space - name)
@@ -151,7 +138,8 @@ static bool append_unnamed(const struct steps *steps, const struct g2h_edge *edg
             return false;
         text->size = 0;
         text_printf(text, "the global that ");
-        text_append(text, function, steps_without_line(function, (size_t)(address - 1 - function)));
+        text_append(text, function,
+                    expression_without_line(function, (size_t)(address - 1 - function)));
         text_printf(text, " %s ", uses[i].verb);
         text_append(text, address, (size_t)(name + size - address));
         return true;
@@ -177,7 +165,7 @@ static void append_steps(const struct steps *steps, size_t from, struct text *te
                 append_edge(steps, &edge, text);
         } else
             text_printf(text, " … ");
-        if (i == from && kind_of(steps, way[i]) == G2H_NODE_FRAME)
+        if (i == from && findings_kind_of(steps->view, way[i]) == G2H_NODE_FRAME)
             split_argument(text, whose);
     }
 }
@@ -191,8 +179,8 @@ static void append_whose(struct text *text, const struct text *whose)
     text_append(text, ")", 1);
 }
 
-struct g2h_error *steps_append(const struct g2h_view *view, struct g2h_edges *edges,
-                               const uint32_t *nodes, size_t count, struct text *text)
+struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
+                                    const uint32_t *nodes, size_t count, struct text *text)
 {
     const struct steps all = {view, edges, nodes, count}, *steps = &all;
     _cleanup_(text_deinit) struct text whose = {0};
@@ -209,8 +197,8 @@ struct g2h_error *steps_append(const struct g2h_view *view, struct g2h_edges *ed
     return NULL;
 }
 
-bool steps_append_one(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
-                      uint32_t to, struct text *text)
+bool expression_append_step(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
+                            uint32_t to, struct text *text)
 {
     const struct steps steps = {.view = view, .edges = edges};
     struct g2h_edge edge;
@@ -220,8 +208,8 @@ bool steps_append_one(const struct g2h_view *view, struct g2h_edges *edges, uint
     return is_found;
 }
 
-struct g2h_error *steps_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
-                                       const struct g2h_edge *edge, struct text *text)
+struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
+                                            const struct g2h_edge *edge, struct text *text)
 {
     const struct steps steps = {.view = view, .edges = edges};
     _cleanup_(text_deinit) struct text whose = {0};
@@ -230,14 +218,14 @@ struct g2h_error *steps_append_pointer(const struct g2h_view *view, struct g2h_e
         return NULL;
     if (!append_unnamed(&steps, edge, text))
         append_edge(&steps, edge, text);
-    if (kind_of(&steps, edge->source) == G2H_NODE_FRAME)
+    if (findings_kind_of(steps.view, edge->source) == G2H_NODE_FRAME)
         split_argument(text, &whose);
     append_whose(text, &whose);
     TRY_MEMORY(!whose.failed && !text->failed);
     return NULL;
 }
 
-bool steps_is_entries(const struct g2h_view *view, uint32_t node)
+bool expression_hides(const struct g2h_view *view, uint32_t node)
 {
     return is_entries(&(struct steps){.view = view}, node);
 }

@@ -1,0 +1,38 @@
+/*
+ * expression: a path from the roots, node by node, as a Go expression.
+ */
+#ifndef FINDINGS_EXPRESSION_H
+#define FINDINGS_EXPRESSION_H
+
+#include <go2heapsnapshot/view.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/*
+ * Appends a path of count nodes, the first of which are nodes of roots. If the variable that the
+ * path begins with is not a package's, its owner follows in brackets. Appends nothing if the path
+ * has no nodes of roots, or no others. Errors: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
+                                    const uint32_t *nodes, size_t count, struct text *text);
+
+/* Appends the name of the edge from one node to another. Returns false if there is no such edge. */
+bool expression_append_step(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
+                            uint32_t to, struct text *text);
+
+/* Returns whether a node is memory in which the runtime keeps a map's entries: paths do not show
+ * it.
+ */
+bool expression_hides(const struct g2h_view *view, uint32_t node);
+
+/* Returns the size of a frame's name without its line, "main.walk" of "main.walk walk.go:17". Names
+ * of functions may have spaces, too. */
+size_t expression_without_line(const char *name, size_t size);
+
+/* Appends what a pointer of a variable is called: main.cache.items, or items  (local of main.serve
+ * main.go:12). Appends nothing if no variable has it. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
+                                            const struct g2h_edge *edge, struct text *text);
+
+#endif

@@ -1,0 +1,254 @@
+/* path; see path.h. */
+#include "findings/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "findings/expression.h"
+#include "findings/findings.h"
+
+enum {
+    MOST_VISITED = 200000, /* nodes whose edges one search follows */
+    TIMES = 20,            /* as many times as large for one of many objects */
+    LESS = 10,             /* divisor if there is a path already */
+    MOST_COVERED = 1000000,
+    MOST_DOMINATORS = 64,
+};
+
+/* The searches from (GC roots), by scope; the last one is PATH_OWN with a lower limit. */
+enum { LESS_OWN = PATH_GLOBALS + 1, SEARCHES };
+
+struct paths {
+    const struct findings *findings;
+    const struct g2h_view *view;
+    const struct g2h_dominators *dominators;
+    struct g2h_edges *edges;
+    struct path_search from_roots[SEARCHES]; /* view NULL: it has not begun */
+    node_vector nodes;                       /* of the path, from the root on */
+};
+
+struct g2h_error *paths_create(const struct findings *findings, struct paths **ret)
+{
+    struct paths *paths = *ret = calloc(1, sizeof(*paths));
+    TRY_MEMORY(paths);
+    paths->findings = findings;
+    paths->view = findings->view;
+    paths->dominators = findings->dominators;
+    return g2h_edges_create(findings->view, &paths->edges);
+}
+
+void paths_destroy(struct paths *paths)
+{
+    if (!paths)
+        return;
+    for (int i = 0; i < SEARCHES; i++)
+        path_search_deinit(&paths->from_roots[i]);
+    g2h_edges_destroy(paths->edges);
+    free(paths->nodes.data);
+    free(paths);
+}
+
+struct g2h_edges *paths_edges(struct paths *paths)
+{
+    return paths->edges;
+}
+
+/* ---- from one dominator to the next ---- */
+
+static uint32_t merged_in(const struct paths *paths, uint32_t node)
+{
+    return paths->findings->merged.of[g2h_dominators_number(paths->dominators, node)];
+}
+
+/* What a search looks for: a node; or one that people cannot tell from it, because it is merged
+ * with it, has the same dominator and retains as much; or one that at least is merged with it and
+ * has the same dominator. */
+enum target { EXACT, EQUAL, ALIKE };
+
+static bool is_found(const struct paths *paths, uint32_t node, uint32_t from, uint32_t to,
+                     enum target target)
+{
+    if (node == to || target == EXACT)
+        return node == to;
+    return merged_in(paths, node) == merged_in(paths, to) &&
+           g2h_dominators_of(paths->dominators, node) == from &&
+           (target == ALIKE || g2h_dominators_retained_size(paths->dominators, node) ==
+                                   g2h_dominators_retained_size(paths->dominators, to));
+}
+
+/* Adds the shortest path between the node that a search begins with and the target, which is found
+ * among the nodes that have been visited, or further on. */
+static struct g2h_error *find(struct paths *paths, struct path_search *search, uint32_t to,
+                              enum target target, bool *ret_found)
+{
+    uint32_t at = 1;
+    *ret_found = false;
+    for (bool more = true; more;) {
+        for (; at < search->visited.count; at++) {
+            const uint32_t from = search->visited.data[0].node;
+            if (!is_found(paths, search->visited.data[at].node, from, to, target))
+                continue;
+            *ret_found = true;
+            TRY_MEMORY(path_search_append(search, at, &paths->nodes));
+            return NULL;
+        }
+        TRY(path_search_extend(search, &more));
+    }
+    return NULL;
+}
+
+/* Does the same with a search that is not kept. */
+static struct g2h_error *find_once(struct paths *paths, uint32_t from, uint32_t to,
+                                   enum target target, uint32_t most, bool *ret_found)
+{
+    _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
+    TRY(path_search_begin(&search, paths->view, paths->edges, from, PATH_ALL, most));
+    return find(paths, &search, to, target, ret_found);
+}
+
+/* ---- the best path from the roots ---- */
+
+/* Returns how many edges the last node but one has to nodes of the last node's class. */
+static uint64_t covered(const struct paths *paths)
+{
+    const size_t count = paths->nodes.count;
+    struct g2h_node last, target;
+    struct g2h_edge edge;
+    uint64_t found = 0;
+    if (count < 2)
+        return 0;
+    g2h_view_brief(paths->view, paths->nodes.data[count - 1], &last);
+    g2h_edges_begin(paths->edges, paths->nodes.data[count - 2], paths->nodes.data[count - 2] + 1);
+    for (uint32_t i = 0; i < MOST_COVERED && g2h_edges_next(paths->edges, &edge); i++) {
+        g2h_view_brief(paths->view, edge.target, &target);
+        found += target.kind == last.kind && target.name == last.name;
+    }
+    return found;
+}
+
+/* Finds a path from the roots in a scope. */
+static struct g2h_error *find_in(struct paths *paths, uint32_t from, uint32_t to,
+                                 enum target target, int number, bool *ret_found)
+{
+    struct path_search *search = &paths->from_roots[number];
+    const bool is_less = number == LESS_OWN;
+    if (!search->view)
+        TRY(path_search_begin(search, paths->view, paths->edges, from,
+                              is_less ? PATH_OWN : (enum path_scope)number,
+                              is_less ? MOST_VISITED / LESS : MOST_VISITED));
+    return find(paths, search, to, target, ret_found);
+}
+
+/* Finds a path from the roots. A path by a variable of the program tells people more than one by a
+ * variable of a goroutine, unless the latter leads to more objects of the class. */
+static struct g2h_error *find_from_roots(struct paths *paths, uint32_t from, uint32_t to,
+                                         enum target target, bool *ret_found)
+{
+    const size_t before = paths->nodes.count;
+    bool again;
+    TRY(find_in(paths, from, to, target, PATH_PROGRAM, ret_found));
+    const size_t end = paths->nodes.count;
+    const uint64_t covers = covered(paths);
+    for (int scope = PATH_OWN; scope <= PATH_GLOBALS && !*ret_found; scope++) {
+        TRY(find_in(paths, from, to, target, scope, ret_found));
+        if (*ret_found)
+            return NULL;
+    }
+    TRY(find_in(paths, from, to, target, LESS_OWN, &again));
+    if (again && covered(paths) > covers) {
+        memmove(paths->nodes.data + before, paths->nodes.data + end,
+                (paths->nodes.count - end) * sizeof(*paths->nodes.data));
+        paths->nodes.count -= end - before;
+    } else {
+        paths->nodes.count = end;
+    }
+    return NULL;
+}
+
+/* ---- all of the path ---- */
+
+/* Finds the path from one dominator to the next. */
+static struct g2h_error *find_next(struct paths *paths, uint32_t from, uint32_t to,
+                                   enum target target, bool *ret_found)
+{
+    return findings_kind_of(paths->view, from) == G2H_NODE_GC_ROOTS
+               ? find_from_roots(paths, from, to, target, ret_found)
+               : find_once(paths, from, to, target, MOST_VISITED, ret_found);
+}
+
+/* Finds the path to the node itself, the last one. If it cannot be found among many, one that is
+ * merged with it is as true, if not as heavy. */
+static struct g2h_error *find_last(struct paths *paths, uint32_t from, uint32_t to, bool *ret_found)
+{
+    TRY(find_next(paths, from, to, EQUAL, ret_found));
+    if (!*ret_found)
+        TRY(find_once(paths, from, to, EQUAL, MOST_VISITED * TIMES, ret_found));
+    return *ret_found ? NULL : find_next(paths, from, to, ALIKE, ret_found);
+}
+
+static struct g2h_error *collect(struct paths *paths, uint32_t node)
+{
+    uint32_t above[MOST_DOMINATORS];
+    size_t count = 0;
+    for (uint32_t i = node; i != 0 && count < MOST_DOMINATORS;
+         i = g2h_dominators_of(paths->dominators, i))
+        above[count++] = i;
+    uint32_t from = 0;
+    if (g2h_dominators_of(paths->dominators, above[count - 1]) != 0)
+        from = above[--count]; /* the node is deep in the tree: the upper part of the path is left
+                                  out */
+    while (count-- > 0) {
+        bool found = false;
+        TRY(count == 0 ? find_last(paths, from, above[count], &found)
+                       : find_next(paths, from, above[count], EXACT, &found));
+        if (!found)
+            TRY_MEMORY(vector_push(&paths->nodes, above[count]));
+        from = above[count];
+    }
+    return NULL;
+}
+
+struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *text,
+                              uint32_t *ret_end)
+{
+    *ret_end = node;
+    if (node == 0)
+        return NULL;
+    paths->nodes.count = 0;
+    TRY(collect(paths, node));
+    *ret_end = paths->nodes.data[paths->nodes.count - 1];
+    return expression_append(paths->view, paths->edges, paths->nodes.data, paths->nodes.count,
+                             text);
+}
+
+/* ---- other paths ---- */
+
+struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret)
+{
+    _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
+    bool found = node == 0;
+    ret->count = paths->nodes.count = 0;
+    TRY(path_search_begin(&search, paths->view, paths->edges, 0, PATH_CERTAIN_FIRST,
+                          PATH_NO_LIMIT));
+    if (!found)
+        TRY(find(paths, &search, node, EXACT, &found));
+    if (found)
+        TRY_MEMORY(vector_push(ret, 0));
+    for (size_t i = 0; i < paths->nodes.count; i++)
+        TRY_MEMORY(vector_push(ret, paths->nodes.data[i]));
+    return NULL;
+}
+
+struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bool *ret)
+{
+    _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
+    paths->nodes.count = 0;
+    TRY(path_search_begin(&search, paths->view, paths->edges, from, PATH_ALL, MOST_VISITED));
+    if (from != to)
+        return find(paths, &search, to, EXACT, ret);
+    for (bool more = true; more && !search.returns;)
+        TRY(path_search_extend(&search, &more));
+    *ret = search.returns;
+    return NULL;
+}

@@ -1,0 +1,154 @@
+/* path_search; see path_search.h. */
+#include "findings/path_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "findings/findings.h"
+
+enum { EDGES_PER_NODE = 5 };
+
+static bool is_runtime(const struct g2h_view *view, uint32_t package)
+{
+    size_t size;
+    const char *name = findings_name_of(view, package, &size);
+    return size == strlen("runtime") && memcmp(name, "runtime", size) == 0;
+}
+
+/* Returns whether a frame is of the runtime, or of a package that waits for others. */
+static bool is_below_programs(const struct g2h_view *view, uint32_t frame)
+{
+    static const char *const packages[] = {"runtime", "internal/", "sync",   "syscall", "poll",
+                                           "net",     "os",        "io",     "bufio",   "time",
+                                           "context", "tls",       "signal", "reflect", NULL};
+    size_t size;
+    const char *name = findings_name_of(view, frame, &size);
+    for (const char *const *at = packages; *at; at++) {
+        const size_t count = strlen(*at);
+        if (size > count && memcmp(name, *at, count) == 0 &&
+            (name[count] == '.' || name[count - 1] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether the name of an edge from a root is not certain: it then ends in "?". */
+static bool is_doubtful(const struct g2h_view *view, const struct g2h_edge *edge)
+{
+    size_t size;
+    const char *name = g2h_view_name(view, edge->name, &size);
+    return size > 0 && name[size - 1] == '?';
+}
+
+static bool is_in_scope(const struct path_search *search, const struct g2h_edge *edge)
+{
+    const struct g2h_view *view = search->view;
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    const enum path_scope scope = search->scope;
+    const bool is_certain = scope != PATH_ALL && scope != PATH_GLOBALS;
+    if ((edge->flags & G2H_EDGE_WEAK) != 0 ||
+        (is_certain && edge->source < synthetic && is_doubtful(view, edge)))
+        return false;
+    if (edge->target >= synthetic)
+        return true;
+    const enum g2h_node_kind kind = findings_kind_of(view, edge->target);
+    return kind != G2H_NODE_STACK && kind != G2H_NODE_CREATION_SITE &&
+           kind != G2H_NODE_UNREACHABLE &&
+           (scope != PATH_OWN || kind != G2H_NODE_FRAME ||
+            !is_below_programs(view, edge->target)) &&
+           (scope > PATH_FRAMES || kind != G2H_NODE_PACKAGE || !is_runtime(view, edge->target)) &&
+           ((scope != PATH_PROGRAM && scope != PATH_GLOBALS) || kind == G2H_NODE_GLOBALS ||
+            kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS);
+}
+
+static bool visit(struct path_search *search, uint32_t node, uint32_t from)
+{
+    uint32_t index = (uint32_t)search->visited.count;
+    if (search->seen_by_node) {
+        if (search->seen_by_node[node] != 0)
+            return true;
+        search->seen_by_node[node] = index + 1;
+    } else if (!map_put(&search->seen, node, index, &index)) {
+        return false;
+    }
+    return index < search->visited.count ||
+           vector_push(&search->visited, ((struct path_visit){node, from}));
+}
+
+struct g2h_error *path_search_begin(struct path_search *search, const struct g2h_view *view,
+                                    struct g2h_edges *edges, uint32_t from, enum path_scope scope,
+                                    uint32_t most_nodes)
+{
+    *search = (struct path_search){.view = view,
+                                   .edges = edges,
+                                   .scope = scope,
+                                   .most_nodes = most_nodes,
+                                   .most_edges = (uint64_t)most_nodes * EDGES_PER_NODE};
+    if (most_nodes == PATH_NO_LIMIT) {
+        search->most_edges = UINT64_MAX;
+        search->seen_by_node = large_alloc(g2h_view_node_count(view), sizeof(uint32_t));
+        TRY_MEMORY(search->seen_by_node);
+    }
+    TRY_MEMORY(visit(search, from, 0));
+    return NULL;
+}
+
+void path_search_deinit(struct path_search *search)
+{
+    free(search->visited.data);
+    map_deinit(&search->seen);
+    if (search->seen_by_node)
+        large_free(search->seen_by_node, g2h_view_node_count(search->view), sizeof(uint32_t));
+}
+
+static struct g2h_error *follow(struct path_search *search, uint32_t index)
+{
+    const uint32_t node = search->visited.data[index].node, start = search->visited.data[0].node;
+    struct g2h_edge edge;
+    g2h_edges_begin(search->edges, node, node + 1);
+    while (g2h_edges_next(search->edges, &edge) && ++search->followed < search->most_edges) {
+        if (!is_in_scope(search, &edge))
+            continue;
+        search->returns |= edge.target == start;
+        TRY_MEMORY(visit(search, edge.target, index));
+    }
+    return NULL;
+}
+
+/* Follows the edges of the roots that have been left out because their names are not certain. */
+static struct g2h_error *follow_doubtful(struct path_search *search)
+{
+    const uint64_t synthetic = g2h_view_account(search->view)->synthetic_nodes;
+    const uint32_t certain = (uint32_t)search->visited.count;
+    search->scope = PATH_ALL;
+    for (uint32_t i = 0; i < certain; i++)
+        if (search->visited.data[i].node < synthetic)
+            TRY(follow(search, i));
+    return NULL;
+}
+
+struct g2h_error *path_search_extend(struct path_search *search, bool *ret)
+{
+    const bool is_limited =
+        search->next >= search->most_nodes || search->followed >= search->most_edges;
+    *ret = !is_limited && search->next < search->visited.count;
+    if (*ret)
+        return follow(search, search->next++);
+    *ret = !is_limited && search->scope == PATH_CERTAIN_FIRST;
+    return *ret ? follow_doubtful(search) : NULL;
+}
+
+bool path_search_append(const struct path_search *search, uint32_t index, node_vector *nodes)
+{
+    const size_t before = nodes->count;
+    for (uint32_t i = index; i != 0; i = search->visited.data[i].from)
+        if (!vector_push(nodes, search->visited.data[i].node))
+            return false;
+    for (size_t low = before, high = nodes->count; low + 1 < high; low++) {
+        const uint32_t node = nodes->data[low];
+        nodes->data[low] = nodes->data[--high];
+        nodes->data[high] = node;
+    }
+    return true;
+}
