@@ -1,5 +1,5 @@
 /* expression; see expression.h. */
-#include "findings/expression.h"
+#include "findings/expression_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,36 +14,29 @@ enum {
     MOST_STEPS = 24,      /* of a longer path the middle is left out */
 };
 
-struct steps {
-    const struct g2h_view *view;
-    struct g2h_edges *edges;
-    const uint32_t *nodes;
-    size_t count;
-};
-
 static bool ends_in(const char *text, size_t size, const char *end)
 {
     const size_t count = strlen(end);
     return size >= count && memcmp(text + size - count, end, count) == 0;
 }
 
-/* Returns whether a node is memory in which the runtime keeps a map's entries. */
-static bool is_entries(const struct steps *steps, uint32_t node)
+bool expression_hides(const struct g2h_view *view, uint32_t node)
 {
     size_t size;
-    const char *name = findings_name_of(steps->view, node, &size);
+    const char *name = findings_name_of(view, node, &size);
     return ends_in(name, size, " entries");
 }
 
 /* Finds the first strong edge from one node to another; of a frame the last one, which belongs to a
  * variable that has a name. */
-static bool find_edge(const struct steps *steps, uint32_t from, uint32_t to, struct g2h_edge *ret)
+static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
+                      uint32_t to, struct g2h_edge *ret)
 {
-    const bool is_frame = findings_kind_of(steps->view, from) == G2H_NODE_FRAME;
+    const bool is_frame = findings_kind_of(view, from) == G2H_NODE_FRAME;
     bool is_found = false;
     struct g2h_edge edge;
-    g2h_edges_begin(steps->edges, from, from + 1);
-    for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(steps->edges, &edge); i++)
+    g2h_edges_begin(edges, from, from + 1);
+    for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
         if (edge.target == to && (edge.flags & G2H_EDGE_WEAK) == 0) {
             *ret = edge;
             is_found = true;
@@ -53,12 +46,13 @@ static bool find_edge(const struct steps *steps, uint32_t from, uint32_t to, str
     return is_found;
 }
 
-static void append_edge(const struct steps *steps, const struct g2h_edge *edge, struct text *text)
+void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges,
+                            const struct g2h_edge *edge, struct text *text)
 {
     struct g2h_key_name key;
     size_t size;
-    const enum g2h_key kind = g2h_edges_key(steps->edges, edge, &key);
-    const char *name = g2h_view_name(steps->view, edge->name, &size);
+    const enum g2h_key kind = g2h_edges_key(edges, edge, &key);
+    const char *name = g2h_view_name(view, edge->name, &size);
     if (kind == G2H_KEY_TEXT) {
         text_append(text, key.text, key.size);
     } else if (kind == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
@@ -73,12 +67,12 @@ static void append_edge(const struct steps *steps, const struct g2h_edge *edge, 
 /* Appends what a path begins with: "main." for a package. For a frame, and for other roots that
  * have names, appends to whose instead: "local of" and the frame's name, or the root's name. For
  * all other nodes, appends nothing. */
-static void append_root(const struct steps *steps, uint32_t node, struct text *text,
+static void append_root(const struct g2h_view *view, uint32_t node, struct text *text,
                         struct text *whose)
 {
     size_t size;
-    const enum g2h_node_kind kind = findings_kind_of(steps->view, node);
-    const char *name = findings_name_of(steps->view, node, &size);
+    const enum g2h_node_kind kind = findings_kind_of(view, node);
+    const char *name = findings_name_of(view, node, &size);
     if (kind == G2H_NODE_PACKAGE) {
         text_append(text, name, size);
         text_append(text, ".", 1);
@@ -119,7 +113,7 @@ size_t expression_without_line(const char *name, size_t size)
  * cache.go:31 (0x574f20)" becomes "the global that main.add sets (0x574f20)", without the package.
  * Returns false, and appends nothing, for all other words.
  */
-static bool append_unnamed(const struct steps *steps, const struct g2h_edge *edge,
+static bool append_unnamed(const struct g2h_view *view, const struct g2h_edge *edge,
                            struct text *text)
 {
     static const struct {
@@ -128,7 +122,7 @@ static bool append_unnamed(const struct steps *steps, const struct g2h_edge *edg
                 {"global initialized by ", "initializes"},
                 {"global used by ", "uses"}};
     size_t size;
-    const char *name = g2h_view_name(steps->view, edge->name, &size);
+    const char *name = g2h_view_name(view, edge->name, &size);
     for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
         const size_t begin = strlen(uses[i].begin);
         if (size <= begin || memcmp(name, uses[i].begin, begin) != 0)
@@ -137,7 +131,7 @@ static bool append_unnamed(const struct steps *steps, const struct g2h_edge *edg
         if (!address || address <= function)
             return false;
         text->size = 0;
-        text_printf(text, "the global that ");
+        text_printf(text, EXPRESSION_UNNAMED);
         text_append(text, function,
                     expression_without_line(function, (size_t)(address - 1 - function)));
         text_printf(text, " %s ", uses[i].verb);
@@ -147,26 +141,32 @@ static bool append_unnamed(const struct steps *steps, const struct g2h_edge *edg
     return false;
 }
 
-static void append_steps(const struct steps *steps, size_t from, struct text *text,
-                         struct text *whose)
+void expression_append_first(const struct g2h_view *view, struct g2h_edges *edges,
+                             const struct g2h_edge *edge, struct text *text, struct text *whose)
 {
-    const uint32_t *way = steps->nodes;
-    const size_t count = steps->count;
-    for (size_t i = from; i + 1 < count; i++) {
+    append_root(view, edge->source, text, whose);
+    if (!expression_hides(view, edge->target) && !append_unnamed(view, edge, text))
+        expression_append_edge(view, edges, edge, text);
+    if (findings_kind_of(view, edge->source) == G2H_NODE_FRAME)
+        split_argument(text, whose);
+}
+
+/* Appends the names of the edges between nodes, the first of which is an object. */
+static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
+                         const uint32_t *nodes, size_t count, struct text *text)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
         struct g2h_edge edge;
-        if (i - from == MOST_STEPS / 2 && count - i > MOST_STEPS / 2) {
+        if (i + 1 == MOST_STEPS / 2 && count - i > MOST_STEPS / 2) {
             text_printf(text, " … ");
             i = count - MOST_STEPS / 2;
         }
-        if (is_entries(steps, way[i + 1]))
+        if (expression_hides(view, nodes[i + 1]))
             continue;
-        if (find_edge(steps, way[i], way[i + 1], &edge)) {
-            if (i != from || !append_unnamed(steps, &edge, text))
-                append_edge(steps, &edge, text);
-        } else
+        if (find_edge(view, edges, nodes[i], nodes[i + 1], &edge))
+            expression_append_edge(view, edges, &edge, text);
+        else
             text_printf(text, " … ");
-        if (i == from && findings_kind_of(steps->view, way[i]) == G2H_NODE_FRAME)
-            split_argument(text, whose);
     }
 }
 
@@ -182,16 +182,21 @@ static void append_whose(struct text *text, const struct text *whose)
 struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
                                     const uint32_t *nodes, size_t count, struct text *text)
 {
-    const struct steps all = {view, edges, nodes, count}, *steps = &all;
     _cleanup_(text_deinit) struct text whose = {0};
-    const uint32_t synthetic = (uint32_t)g2h_view_account(steps->view)->synthetic_nodes;
-    size_t last = steps->count;
-    for (size_t i = 0; i < steps->count && steps->nodes[i] < synthetic; i++)
-        last = i;
-    if (last + 1 >= steps->count)
+    const uint32_t synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes;
+    struct g2h_edge edge;
+    size_t objects = 0; /* nodes before the first object */
+    while (objects < count && nodes[objects] < synthetic)
+        objects++;
+    if (objects == 0 || objects == count)
         return NULL;
-    append_root(steps, steps->nodes[last], text, &whose);
-    append_steps(steps, last, text, &whose);
+    if (find_edge(view, edges, nodes[objects - 1], nodes[objects], &edge)) {
+        expression_append_first(view, edges, &edge, text, &whose);
+    } else {
+        append_root(view, nodes[objects - 1], text, &whose);
+        text_printf(text, " … ");
+    }
+    append_steps(view, edges, nodes + objects, count - objects, text);
     append_whose(text, &whose);
     TRY_MEMORY(!whose.failed && !text->failed);
     return NULL;
@@ -200,32 +205,23 @@ struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edge
 bool expression_append_step(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
                             uint32_t to, struct text *text)
 {
-    const struct steps steps = {.view = view, .edges = edges};
     struct g2h_edge edge;
-    const bool is_found = find_edge(&steps, from, to, &edge);
+    const bool is_found = find_edge(view, edges, from, to, &edge);
     if (is_found)
-        append_edge(&steps, &edge, text);
+        expression_append_edge(view, edges, &edge, text);
     return is_found;
 }
 
 struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
                                             const struct g2h_edge *edge, struct text *text)
 {
-    const struct steps steps = {.view = view, .edges = edges};
     _cleanup_(text_deinit) struct text whose = {0};
-    append_root(&steps, edge->source, text, &whose);
+    append_root(view, edge->source, text, &whose);
     if (text->size == 0 && whose.size == 0)
         return NULL;
-    if (!append_unnamed(&steps, edge, text))
-        append_edge(&steps, edge, text);
-    if (findings_kind_of(steps.view, edge->source) == G2H_NODE_FRAME)
-        split_argument(text, &whose);
+    text->size = whose.size = 0;
+    expression_append_first(view, edges, edge, text, &whose);
     append_whose(text, &whose);
     TRY_MEMORY(!whose.failed && !text->failed);
     return NULL;
-}
-
-bool expression_hides(const struct g2h_view *view, uint32_t node)
-{
-    return is_entries(&(struct steps){.view = view}, node);
 }

@@ -35,4 +35,13 @@ size_t expression_without_line(const char *name, size_t size);
 struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
                                             const struct g2h_edge *edge, struct text *text);
 
+/*
+ * Finds the node that an expression leads to: what expression_append() appends, with its owner in
+ * brackets if it has one, but without an ellipsis. Where several variables or paths have the same
+ * expression, as locals of goroutines in one place do, gives one of them. *ret becomes UINT32_MAX
+ * if there is none, or if it leads by more than can be looked at. Errors: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
+                                  const char *expression, uint32_t *ret);
+
 #endif

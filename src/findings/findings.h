@@ -21,8 +21,9 @@
  *   waste, waste_parts  what is of no use: in slices, maps, strings, substrings, spans
  *                       (fragmentation), layout of values
  *   lookup              the object or class that a user asks for
- *   path, path_search, expression
- *                       the path there, as a Go expression
+ *   path, path_search   the path there
+ *   expression, expression_read, expression_parts
+ *                       paths as Go expressions, written and read
  *   referrers           who points there
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says

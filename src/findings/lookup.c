@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/scope.h"
+#include "findings/expression.h"
 #include "findings/ranking.h"
 
 enum { MOST_NEAR = 5, LONGEST = 256 /* bytes of a name that edits() compares */ };
@@ -156,6 +157,20 @@ static void classes_deinit(struct classes *classes)
     free(classes->list.data);
 }
 
+/* Finds the object that an expression leads to; ret->node is UINT32_MAX if it leads to none. */
+static struct g2h_error *find_by_expression(const struct findings *findings, const char *asked,
+                                            struct lookup *ret)
+{
+    struct g2h_node node;
+    *ret = (struct lookup){.is_class = false};
+    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, &ret->node));
+    if (ret->node == UINT32_MAX)
+        return NULL;
+    g2h_view_brief(findings->view, ret->node, &node);
+    ret->address = node.address;
+    return NULL;
+}
+
 static struct g2h_error *find_class(const struct findings *findings, const char *asked,
                                     struct lookup *ret)
 {
@@ -167,6 +182,11 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
     TRY(find_classes(&classes));
     for (enum meaning meaning = EXACT; meaning < MEANINGS && found.count == 0; meaning++) {
         const bool is_short = meaning == SHORT;
+        if (meaning == END) {
+            TRY(find_by_expression(findings, asked, ret));
+            if (ret->node != UINT32_MAX)
+                return NULL;
+        }
         TRY(find_meant(&classes, is_short && short_name.size > 0 ? short_name.data : asked,
                        is_short ? short_name.size : strlen(asked), meaning, &found));
     }

@@ -36,6 +36,7 @@ export function walk(program, database, options, check) {
   const pages = pagesOf(process.env.GOROOT);
   if (pages && report.waste?.spans) check('spans', () => walker.spans(report.waste.spans, pages));
   report.suspects.forEach((suspect, i) => check(`suspect ${i + 1}, ${suspect.item ?? suspect.part}`, () => walker.suspect(suspect)));
+  for (const asked of walker.expressions(report)) check(`--path-to ${asked}`, () => walker.readsBack(asked, reportOf('--path-to', asked)));
   for (const asked of walker.questions(report)) check(`--path-to ${asked}`, () => walker.path(reportOf('--path-to', asked)));
 }
 
@@ -67,6 +68,19 @@ class Walker {
     const {name, address} = this.heap;
     assert.ok(ends.has(node), `${expression} does not lead to 0x${address[node].toString(16)}, ${name[node]}, but to ${[...ends].slice(0, 5).map(each => name[each])}`);
     return ends;
+  }
+
+  /** Returns the expressions of a report that lead to objects, those without an ellipsis. */
+  expressions(report) {
+    const said = report.suspects.flatMap(suspect => [suspect, suspect.most ?? {}]);
+    return new Set(said.filter(({held_by: expression, address}) => expression && address && !/ … /.test(expression) && !expression.endsWith(` at ${address}`))
+      .map(({held_by: expression}) => expression));
+  }
+
+  /** Checks that the program reads an expression as it is: that its object is one of those that it leads to. */
+  readsBack(expression, {object}) {
+    assert.ok(object, `${expression} is read as a class`);
+    this.leads(expression, this.nodeAt(object.address));
   }
 
   tree(said) {

@@ -258,11 +258,14 @@ path_to() {
 	# shellcheck disable=SC2086
 	asked 'a part of a name' '.class.class == "map[uint64]*main.Watcher"' --path-to 'uint64]*main.W' $of
 	# shellcheck disable=SC2086
+	asked 'an expression' '.object.class == "main.Preview" and (.class | not) and (.object.held_by | test("^main.previews.byName\\[\"chair, 338 wide\"\\]$"))' --path-to 'main.previews.byName["chair, 338 wide"]' $of
+	# shellcheck disable=SC2086
 	asked 'with a base' '.class.objects == 2000 and .class.objects_grown == 1600' --path-to main.Watcher --base "$sample.1.dump.gz" $of
 	asked 'without types' '.class.objects > 100 and .object.steps[-1].class == "ptr48"' --path-to ptr48 "$sample.2.dump.gz"
 	# shellcheck disable=SC2086
 	asked 'redacted' '.object.held_by | test("wide") | not' --redact --path-to main.Preview $of
 	refused 'what is no class' "'main.Whatcher' is no class, but there are: main.Watcher, main.Server" main.Whatcher
+	refused 'what no variable leads to' "'main.previews.byName[\"none\"]' is the class of no object in this heap" 'main.previews.byName["none"]'
 	refused 'what nothing is like' "'xyzzy0123456789' is the class of no object in this heap" xyzzy0123456789
 	refused 'what is not clear' "'Server' is a part of the names of several classes: http.Server, main.Server" Server
 	refused 'what is in no object' "'0x10' is in no object of this heap" 0x10

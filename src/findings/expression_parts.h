@@ -1,0 +1,19 @@
+/* expression_parts: what writing and reading an expression share; see expression.h. */
+#ifndef FINDINGS_EXPRESSION_PARTS_H
+#define FINDINGS_EXPRESSION_PARTS_H
+
+#include "findings/expression.h"
+
+/* How the name of a global begins of which only the code is known that uses it. */
+#define EXPRESSION_UNNAMED "the global that "
+
+/* Appends the name of a pointer, and a dot before it if a field follows something. */
+void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges,
+                            const struct g2h_edge *edge, struct text *text);
+
+/* Appends what an expression begins with, up to the first object: the names of a root and of an
+ * edge that begins there; and to whose the owner, if the root is not a package. */
+void expression_append_first(const struct g2h_view *view, struct g2h_edges *edges,
+                             const struct g2h_edge *edge, struct text *text, struct text *whose);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * expression_read: finds what a Go expression leads to; see expression.h.
+ *
+ * A name of a pointer may have dots and brackets in it, and may be the beginning of another name,
+ * so the expression is not cut into names. Instead the names of edges, as expression_append()
+ * writes them, are compared with what is left of it. A place is a node, and how much of the
+ * expression has led there; from each place all edges are tried whose names come next.
+ */
+#include "findings/expression_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/scope.h"
+#include "findings/findings.h"
+
+enum { MOST_EDGES = 50000000 };
+
+struct place {
+    uint32_t node;
+    size_t at; /* characters of the expression that have led here */
+};
+
+struct reading {
+    const struct g2h_view *view;
+    struct g2h_edges *edges;
+    const char *text, *owner; /* the expression, and what is in the brackets behind it */
+    size_t size, owner_size;
+    uint32_t synthetic;
+    uint64_t followed;
+    VECTOR(struct place) places;
+    struct map seen;         /* hash of a place → its index */
+    struct text name, whose; /* of the edge that is tried */
+    uint32_t found;
+};
+
+/* Cuts off the owner: "  (local of main.serve main.go:12)". */
+static void split_owner(struct reading *reading, const char *expression)
+{
+    static const char bracket[] = "  (";
+    const size_t size = strlen(expression);
+    reading->text = expression;
+    reading->size = size;
+    for (size_t i = size; size > 0 && expression[size - 1] == ')' && i-- > 0;)
+        if (strncmp(expression + i, bracket, strlen(bracket)) == 0) {
+            reading->size = i;
+            reading->owner = expression + i + strlen(bracket);
+            reading->owner_size = size - 1 - i - strlen(bracket);
+            return;
+        }
+}
+
+static struct g2h_error *add(struct reading *reading, uint32_t node, size_t at)
+{
+    uint32_t index = (uint32_t)reading->places.count;
+    if (at == reading->size) {
+        reading->found = node;
+        return NULL;
+    }
+    TRY_MEMORY(map_put(&reading->seen, map_hash_pair(node, at), index, &index));
+    if (index == reading->places.count)
+        TRY_MEMORY(vector_push(&reading->places, ((struct place){node, at})));
+    return NULL;
+}
+
+/* Returns the next strong edge to an object. */
+static bool next_edge(struct reading *reading, struct g2h_edge *ret)
+{
+    while (reading->found == UINT32_MAX && reading->followed < MOST_EDGES &&
+           g2h_edges_next(reading->edges, ret)) {
+        reading->followed++;
+        if ((ret->flags & G2H_EDGE_WEAK) == 0 && ret->target >= reading->synthetic)
+            return true;
+    }
+    return false;
+}
+
+/* ---- from a root ---- */
+
+/* Returns whether no expression begins with a root: a package of another name, and what paths do
+ * not go by. */
+static bool is_passed(const struct reading *reading, uint32_t node)
+{
+    const enum g2h_node_kind kind = findings_kind_of(reading->view, node);
+    size_t size;
+    if (kind == G2H_NODE_STACK || kind == G2H_NODE_CREATION_SITE || kind == G2H_NODE_UNREACHABLE)
+        return true;
+    const char *name = findings_name_of(reading->view, node, &size);
+    return kind == G2H_NODE_PACKAGE &&
+           strncmp(reading->text, EXPRESSION_UNNAMED, strlen(EXPRESSION_UNNAMED)) != 0 &&
+           (size >= reading->size || memcmp(reading->text, name, size) != 0 ||
+            reading->text[size] != '.');
+}
+
+static struct g2h_error *begin(struct reading *reading, uint32_t root)
+{
+    struct g2h_edge edge;
+    g2h_edges_begin(reading->edges, root, root + 1);
+    while (next_edge(reading, &edge)) {
+        struct text *name = &reading->name, *whose = &reading->whose;
+        name->size = whose->size = 0;
+        expression_append_first(reading->view, reading->edges, &edge, name, whose);
+        TRY_MEMORY(!name->failed && !whose->failed);
+        if (whose->size == reading->owner_size && name->size <= reading->size &&
+            memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0 &&
+            memcmp(name->size > 0 ? name->data : "", reading->text, name->size) == 0)
+            TRY(add(reading, edge.target, name->size));
+    }
+    return NULL;
+}
+
+/* ---- from an object ---- */
+
+static struct g2h_error *go_on(struct reading *reading, struct place place)
+{
+    struct g2h_edge edge;
+    struct text *name = &reading->name;
+    const size_t before = place.at > 0;
+    g2h_edges_begin(reading->edges, place.node, place.node + 1);
+    while (next_edge(reading, &edge)) {
+        name->size = 0;
+        text_append(name, reading->text + place.at - before, before); /* a dot depends on it */
+        if (!expression_hides(reading->view, edge.target))
+            expression_append_edge(reading->view, reading->edges, &edge, name);
+        TRY_MEMORY(!name->failed);
+        const size_t size = name->size - before;
+        if (size <= reading->size - place.at &&
+            memcmp(name->size > 0 ? name->data + before : "", reading->text + place.at, size) == 0)
+            TRY(add(reading, edge.target, place.at + size));
+    }
+    return NULL;
+}
+
+static void reading_deinit(struct reading *reading)
+{
+    free(reading->places.data);
+    map_deinit(&reading->seen);
+    text_deinit(&reading->name);
+    text_deinit(&reading->whose);
+}
+
+struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
+                                  const char *expression, uint32_t *ret)
+{
+    _cleanup_(reading_deinit) struct reading reading = {
+        .view = view,
+        .edges = edges,
+        .owner = "",
+        .synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes,
+        .found = UINT32_MAX};
+    split_owner(&reading, expression);
+    for (uint32_t i = 0; i < reading.synthetic && reading.found == UINT32_MAX; i++)
+        if (!is_passed(&reading, i))
+            TRY(begin(&reading, i));
+    for (size_t i = 0; i < reading.places.count && reading.found == UINT32_MAX; i++)
+        TRY(go_on(&reading, reading.places.data[i]));
+    *ret = reading.found;
+    return NULL;
+}
