@@ -8,18 +8,9 @@
  * from the dump each time that the edge is visited.
  *
  *   graph, children     nodes and edges, in their order
- *   mark, owners, owner_numbers, reach, cleanups, strong
+ *   mark, owners, owner_numbers, reach, cleanups
  *                       what is garbage, and which roots hold the rest
  *   shortcuts           weak edges that are no pointers
- *   dominators, regions, sources, semi_nca, climb, retained, tops
- *                       dominators, and retained sizes
- *   several, sharers, sharing, components
- *                       objects that several groups of roots hold together
- *   fold, fold_edges    folds a graph that is too large
- *   slice_words, windows
- *                       the parts of arrays that slices use
- *   view, edges, retainers, entry_keys, stacks, values, capacities, capacities_visit, layouts
- *                       the view, through which outputs and users of the library read all this
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H

@@ -2,28 +2,27 @@
  * library: what puts the rooms together. build: a heap's graph; origin: where a heap comes from;
  * session: all of it by one call.
  *
- * build is the order in which a graph is made; each step belongs to one room, or to a file of
- * graph/.
+ * build is the order in which a graph is made; each step belongs to one room.
  *
- *   heap/targets.h     the objects that pointers hit  (with types, typing has found them)
- *   naming/names.h     the names of objects
- *   naming/collect.h   the names of their pointers  (with types, after graph/windows.h)
- *   roots/roots.h      the nodes that hold objects
- *   graph/reach.c      which objects each root reaches, and which are garbage
- *   graph/windows.h    which elements of arrays no slice uses
- *   graph/shortcuts.c  weak edges that are no pointers
- *   graph/children.c   edges in their order
- *   graph/several.c    the objects that several groups of roots hold together
- *   graph/owners.c     each node's owner, if somebody computes dominators
+ *   heap/targets.h         the objects that pointers hit  (with types, typing has found them)
+ *   naming/names.h         the names of objects
+ *   naming/collect.h       the names of their pointers  (with types, after view/windows.h)
+ *   roots/roots.h          the nodes that hold objects
+ *   graph/reach.c          which objects each root reaches, and which are garbage
+ *   view/windows.h         which elements of arrays no slice uses
+ *   graph/shortcuts.c      weak edges that are no pointers
+ *   graph/children.c       edges in their order
+ *   dominators/several.c   the objects that several groups of roots hold together
+ *   graph/owners.c         each node's owner, if somebody computes dominators
  */
 #include <stdlib.h>
 
 #include "base/scope.h"
 #include "base/workers.h"
 #include "graph/graph.h"
-#include "graph/sharing.h"
+#include "dominators/sharing.h"
 #include "graph/owners.h"
-#include "graph/windows.h"
+#include "view/windows.h"
 #include "naming/collect.h"
 
 /* Finds the targets of pointers; without types, names are collected at the same time. */

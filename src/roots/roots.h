@@ -6,7 +6,7 @@
  *                                    → 9,000 goroutines [chan send] main.f → each of them
  *                     → (finalizers), (queued finalizers), (defers and panics), (other roots)
  *                     → (cleanups)   see graph/cleanups.c
- *                     → (held by several)   see graph/several.c
+ *                     → (held by several)   see dominators/several.c
  *        → (unreachable)            see graph/reach.c
  *        → (OS threads), (allocation sites), (guesses), (parts), (functions),
  *          (mappings)

@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 
 /** The rooms in the order in which a dump goes through them: each room may include the rooms before it. */
 const order = [
-  'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'identity', 'findings', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite',
+  'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'dominators', 'view', 'identity', 'findings', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite',
   'library',
 ];
 
@@ -22,7 +22,7 @@ const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap'], proces
 
 /**
  * The room that a public header belongs to, if its name does not say it; null: it belongs to no room, but to the program.
- * The graph provides the view; but naming already uses what it declares for nodes, edges and names, and must not have
+ * view/ provides the view; but naming already uses what it declares for nodes, edges and names, and must not have
  * declarations of its own.
  */
 const headers = {

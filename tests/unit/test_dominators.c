@@ -1,10 +1,10 @@
-/* Covers graph/dominators, graph/regions and graph/retained: random graphs, compared with the nodes
+/* Covers dominators/ and view/retained: random graphs, compared with the nodes
  * that cannot be reached without a node; shapes that are slow or deep with a worse algorithm.
  * tests/dominators compares with DevTools. */
 #include "snapshot.h"
 
 #include "graph/owners.h"
-#include "graph/view.h"
+#include "view/view.h"
 
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)

@@ -1,4 +1,4 @@
-/* Covers graph/fold and its snapshots: random graphs are folded to every size, and compared with
+/* Covers view/fold and its snapshots: random graphs are folded to every size, and compared with
  * what must have stayed as it was. tests/dominators does the same with samples, in DevTools'
  * worker. */
 #include "snapshot.h"

@@ -1,9 +1,9 @@
-/* Covers graph/owners, graph/several, graph/sharers, graph/sharing and graph/components: what
+/* Covers graph/owners and dominators/several, sharers, sharing, components: what
  * groups of roots hold alone and together, compared with the objects that cannot be reached without
  * them; shapes that are deep. */
 #include "snapshot.h"
 
-#include "graph/tops.h"
+#include "dominators/tops.h"
 
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)

@@ -6,7 +6,7 @@
 #include "dump_builder.h"
 #include "type_builder.h"
 
-#include "graph/view.h"
+#include "view/view.h"
 #include "output/strings.h"
 #include "typing/typer.h"
 

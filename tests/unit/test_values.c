@@ -1,5 +1,5 @@
 /*
- * Covers graph/values and graph/stacks: the values in objects by their types, and goroutines, of
+ * Covers view/values and view/stacks: the values in objects by their types, and goroutines, of
  * the sample's server; samples/leakserver/main.go says what there is.
  */
 #include "dump_builder.h"

@@ -12,7 +12,7 @@
 #include "retained.h"
 
 #include "base/scope.h"
-#include "graph/semi_nca.h"
+#include "dominators/semi_nca.h"
 
 #define NOWHERE UINT32_MAX
 

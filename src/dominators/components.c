@@ -1,0 +1,185 @@
+/*
+ * components; see components.h.
+ *
+ * This is the algorithm of Tarjan, "Depth-first search and linear graph algorithms", 1972: a
+ * component is complete when the search leaves its first node, which is a node from which the
+ * search has met no earlier node that is still open. Components are completed, and numbered, from
+ * the sinks up.
+ */
+#include "dominators/components.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+
+#define UNSEEN UINT32_MAX
+
+/* ---- edges ---- */
+
+static void list_crossings(struct edge_lists *edges, owner_number first,
+                           const struct crossings *lists, unsigned list_count)
+{
+    for (unsigned i = 0; i < list_count; i++)
+        for (size_t j = 0; j < lists[i].all.count; j++)
+            if (lists[i].all.data[j].by >= first)
+                edges->first[lists[i].all.data[j].by - first + 2]++;
+    for (uint32_t i = 0; i < edges->nodes; i++)
+        edges->first[i + 1] += edges->first[i];
+    for (unsigned i = 0; i < list_count; i++)
+        for (size_t j = 0; j < lists[i].all.count; j++) {
+            const struct crossing *crossing = &lists[i].all.data[j];
+            if (crossing->by >= first)
+                edges->targets[edges->first[crossing->by - first + 1]++] = crossing->to - first;
+        }
+}
+
+struct g2h_error *edge_lists_init(struct edge_lists *edges, uint32_t nodes, owner_number first,
+                                  const struct crossings *lists, unsigned list_count,
+                                  const char *name)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < list_count; i++)
+        count += lists[i].all.count;
+    if (count > UINT32_MAX)
+        return error_create(G2H_ERROR_LIMIT, "%s: %zu edges: too many to find who holds what", name,
+                            count);
+    *edges = (struct edge_lists){
+        .nodes = nodes,
+        .first = zeroed_alloc((size_t)nodes + 2, sizeof(*edges->first)),
+        .targets = block_alloc(count + 1, sizeof(*edges->targets)),
+    };
+    if (!edges->first || !edges->targets) {
+        edge_lists_deinit(edges);
+        return &error_no_memory;
+    }
+    list_crossings(edges, first, lists, list_count);
+    return NULL;
+}
+
+void edge_lists_deinit(struct edge_lists *edges)
+{
+    free(edges->first);
+    free(edges->targets);
+    *edges = (struct edge_lists){0};
+}
+
+/* ---- components ---- */
+
+struct search {
+    const struct edge_lists *edges;
+    struct components *result;
+    uint32_t *number; /* by node: its place in the order in which nodes are met, or UNSEEN */
+    uint32_t *low;    /* by node: the lowest number it is known to reach within its component */
+    uint32_t *next;   /* by node: the next edge to look at */
+    uint32_t *way;    /* the nodes on the path from the search's start to the current node */
+    uint32_t *open;   /* nodes without a component yet, in the order of their numbers */
+    uint32_t ways, opens, numbers;
+};
+
+static void enter(struct search *search, uint32_t node)
+{
+    search->number[node] = search->low[node] = search->numbers++;
+    search->next[node] = search->edges->first[node];
+    search->way[search->ways++] = node;
+    search->open[search->opens++] = node;
+}
+
+/* Completes the component whose first node in the search is node. */
+static void complete(struct search *search, uint32_t node)
+{
+    struct components *result = search->result;
+    uint32_t member;
+    do {
+        member = search->open[--search->opens];
+        result->of[member] = result->count;
+    } while (member != node);
+    result->count++;
+}
+
+/* Goes from the last node of the path to the next unseen target, or, if there is none, back by one
+ * node. */
+static void step(struct search *search)
+{
+    const struct edge_lists *edges = search->edges;
+    const uint32_t node = search->way[search->ways - 1];
+    uint32_t *low = search->low;
+    while (search->next[node] < edges->first[node + 1]) {
+        const uint32_t target = edges->targets[search->next[node]];
+        if (search->number[target] == UNSEEN) {
+            enter(search, target);
+            return;
+        }
+        if (search->result->of[target] == UNSEEN && low[target] < low[node])
+            low[node] = low[target];
+        search->next[node]++;
+    }
+    search->ways--;
+    if (low[node] == search->number[node])
+        complete(search, node);
+}
+
+/* Fills components->order: the nodes by component, from the highest one down. */
+static bool put_in_order(struct components *components, uint32_t nodes)
+{
+    uint32_t *place = zeroed_alloc((size_t)components->count + 1, sizeof(*place));
+    if (!place)
+        return false;
+    for (uint32_t i = 0; i < nodes; i++)
+        place[components->count - 1 - components->of[i] + 1]++;
+    for (uint32_t i = 0; i < components->count; i++)
+        place[i + 1] += place[i];
+    for (uint32_t i = 0; i < nodes; i++)
+        components->order[place[components->count - 1 - components->of[i]]++] = i;
+    free(place);
+    return true;
+}
+
+static void search_deinit(struct search *search)
+{
+    free(search->number);
+    free(search->low);
+    free(search->next);
+    free(search->way);
+    free(search->open);
+}
+
+static struct g2h_error *search_all(struct components *components, const struct edge_lists *edges)
+{
+    const size_t nodes = edges->nodes, size = (nodes + 1) * sizeof(uint32_t);
+    _cleanup_(search_deinit) struct search search = {.edges = edges,
+                                                     .result = components,
+                                                     .number = block_alloc(1, size),
+                                                     .low = block_alloc(1, size),
+                                                     .next = block_alloc(1, size),
+                                                     .way = block_alloc(1, size),
+                                                     .open = block_alloc(1, size)};
+    TRY_MEMORY(search.number && search.low && search.next && search.way && search.open &&
+               components->of && components->order);
+    memset(search.number, 0xff, size);
+    memset(components->of, 0xff, size);
+    for (uint32_t node = 0; node < edges->nodes; node++)
+        if (search.number[node] == UNSEEN)
+            for (enter(&search, node); search.ways > 0;)
+                step(&search);
+    TRY_MEMORY(put_in_order(components, edges->nodes));
+    return NULL;
+}
+
+struct g2h_error *components_init(struct components *components, const struct edge_lists *edges)
+{
+    const size_t size = ((size_t)edges->nodes + 1) * sizeof(uint32_t);
+    *components = (struct components){.of = block_alloc(1, size), .order = block_alloc(1, size)};
+    struct g2h_error *error = search_all(components, edges);
+    if (error)
+        components_deinit(components);
+    return error;
+}
+
+void components_deinit(struct components *components)
+{
+    free(components->of);
+    free(components->order);
+    *components = (struct components){0};
+}

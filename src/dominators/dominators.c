@@ -1,0 +1,563 @@
+/*
+ * dominators; see dominators.h.
+ *
+ * A depth-first search numbers the nodes, and the edges are sorted by their targets; then
+ * semi_nca.h finds the dominators. Each region (regions.h) is searched by itself, on all threads.
+ *
+ * Most objects point to no others and need none of this. Such a leaf's dominator is the nearest
+ * common ancestor of all nodes that point to it, which is found on all threads at the end. Only
+ * then do leaves get their numbers, behind those of all other nodes.
+ *
+ * If only the dominators of the nodes that have several owners are needed, finding them takes a
+ * part of the time: all other nodes are merged with the root.
+ *
+ * All edges are strong except weak ones and pointers from garbage to objects that the roots reach,
+ * which are written as weak. DevTools also leaves out edges from a node to itself, which change
+ * nothing, and some edges that this program never writes.
+ *
+ * Memory: 28 bytes per node, or 12 per leaf: its number in preorder, the node of that number, and
+ * the number of its parent or dominator; and, except for leaves, the number of its semidominator,
+ * the start of its predecessors, and two words of the forest. Then 8 bytes per level of the
+ * depth-first searches, and what sources.h needs for edges.
+ *
+ * Almost all of the time is spent waiting for memory. So the program prefetches whatever it knows
+ * that it will need, and does only the work that has to be in the order of the searches; edges are
+ * sorted in the order of the objects.
+ */
+#include "dominators/dominators.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/scope.h"
+#include "base/workers.h"
+#include "dominators/regions.h"
+#include "dominators/sources.h"
+#include "dominators/strong.h"
+
+#define NOWHERE UINT32_MAX
+
+/* The number of words that have a bit per node, and one more word. */
+#define SEEN_WORDS(nodes) ((size_t)(nodes) / 64 + 2)
+
+enum { AHEAD = 16, TASK_NODES = 1 << 13 };
+
+/* A node on the search's path, and the index of its next edge to look at. */
+struct level {
+    uint32_t node, next;
+};
+
+struct search {
+    const struct g2h_graph *graph;
+    const struct owners *owners; /* NULL: of all nodes; else of those with several owners */
+    struct dominators *result;
+    uint32_t synthetics;
+    struct regions regions; /* if owners is NULL */
+    struct sources sources;
+    bool is_misfit;       /* a region has nodes that its entry does not reach */
+    uint64_t *seen;       /* a bit per node: a search has visited it, or no search may */
+    struct climb *climbs; /* by number of an inner node, once that has a dominator */
+};
+
+/* A depth-first search, which gives its nodes the numbers [next, end). */
+struct walker {
+    struct search *search;
+    VECTOR(struct level) levels;
+    uint32_t next, end;
+};
+
+/* ---- the depth-first search ---- */
+
+/* The bits fit into a cache where numbers would not. Other threads may set neighbouring bits. */
+static inline bool is_seen(const struct search *search, uint32_t node)
+{
+    return (__atomic_load_n(&search->seen[node / 64], __ATOMIC_RELAXED) >> (node % 64) & 1) != 0;
+}
+
+static inline void see(struct search *search, uint32_t node)
+{
+    __atomic_fetch_or(&search->seen[node / 64], (uint64_t)1 << (node % 64), __ATOMIC_RELAXED);
+}
+
+static inline void give_number(struct search *search, uint32_t node, uint32_t preorder,
+                               uint32_t parent)
+{
+    see(search, node);
+    search->result->preorder_of[node] = preorder;
+    search->result->node_at[preorder] = node;
+    search->result->idom[preorder] = parent;
+    search->sources.by_number[preorder].semi = parent;
+}
+
+/* Prefetches the start of the targets of a node that may be visited soon. */
+static inline void prefetch_target(const struct search *search, uint32_t target)
+{
+    if (target == NO_TARGET || is_seen(search, search->synthetics + target))
+        return;
+    const struct target_block *block = &search->graph->targets->blocks[target >> BLOCK_SHIFT];
+    __builtin_prefetch(&block->starts[target & (BLOCK_OBJECTS - 1)]);
+}
+
+/* Puts a node that has a number on the path. Returns false if memory runs out. */
+static inline bool visit(struct walker *walker, uint32_t node)
+{
+    const struct search *search = walker->search;
+    struct level level = {node, 0};
+    if (node >= search->synthetics) {
+        const uint32_t object = node - search->synthetics;
+        const struct target_block *block = &search->graph->targets->blocks[object >> BLOCK_SHIFT];
+        const uint32_t *start = &block->starts[object & (BLOCK_OBJECTS - 1)];
+        if (start[0] == start[1])
+            return true;
+        const uint32_t last = start[1] - start[0] < AHEAD ? start[1] : start[0] + AHEAD;
+        level.next = start[0];
+        for (uint32_t i = start[0]; i < last; i++)
+            prefetch_target(search, block->targets[i]);
+    }
+    return vector_push(&walker->levels, level);
+}
+
+/* Returns the node's first target from edge *next on that has not been seen, or NOWHERE. */
+static uint32_t next_of_synthetic(const struct search *search, uint32_t node, uint32_t *next)
+{
+    const struct g2h_graph *graph = search->graph;
+    const uint64_t first = graph->first_child[node], end = graph->first_child[node + 1];
+    while (first + *next < end) {
+        const struct edge *edge = &graph->children[first + (*next)++];
+        const uint32_t target = graph_node_number(graph, edge->target);
+        if (edge->type != EDGE_WEAK && !is_seen(search, target))
+            return target;
+    }
+    return NOWHERE;
+}
+
+static inline uint32_t next_of_object(const struct search *search, uint32_t node, uint32_t *next)
+{
+    const struct g2h_graph *graph = search->graph;
+    const uint32_t object = node - search->synthetics;
+    const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
+    const uint32_t end = block->starts[(object & (BLOCK_OBJECTS - 1)) + 1];
+    const bool garbage = graph_is_garbage(graph, object);
+    for (uint32_t i = *next; i < end; i++) {
+        const uint32_t target = block->targets[i];
+        if (end - i > AHEAD)
+            prefetch_target(search, block->targets[i + AHEAD]);
+        if (target == NO_TARGET || is_seen(search, search->synthetics + target) ||
+            (garbage && !graph_is_garbage(graph, target)))
+            continue;
+        *next = i + 1;
+        return search->synthetics + target;
+    }
+    return NOWHERE;
+}
+
+/* Gives numbers to the unseen nodes that a node with a number reaches, until there are no numbers
+ * left to give. Returns false if memory runs out. */
+static bool search_from(struct walker *walker, uint32_t node)
+{
+    struct search *search = walker->search;
+    if (!visit(walker, node))
+        return false;
+    while (walker->levels.count > 0 && walker->next < walker->end) {
+        struct level *top = &walker->levels.data[walker->levels.count - 1];
+        const uint32_t source = top->node;
+        const uint32_t target = source < search->synthetics
+                                    ? next_of_synthetic(search, source, &top->next)
+                                    : next_of_object(search, source, &top->next);
+        if (target == NOWHERE) {
+            walker->levels.count--;
+            continue;
+        }
+        give_number(search, target, walker->next++, search->result->preorder_of[source]);
+        if (!visit(walker, target))
+            return false;
+    }
+    walker->levels.count = 0;
+    return true;
+}
+
+static void walker_deinit(struct walker *walker)
+{
+    free(walker->levels.data);
+}
+
+/* ---- leaves ---- */
+
+/* Sets the bit of each object that holds no others: searches do not visit these. */
+static void see_leaves(struct search *search)
+{
+    const struct targets *targets = search->graph->targets;
+    const uint32_t objects = search->graph->heap->object_count, shift = search->synthetics % 64;
+    memset(search->seen, 0, SEEN_WORDS(search->result->graph_nodes) * sizeof(*search->seen));
+    for (uint32_t i = 0; i < objects; i += 64) {
+        const uint64_t some = objects - i < 64 ? ((uint64_t)1 << (objects - i)) - 1 : UINT64_MAX,
+                       leaves = ~targets->leading[i / 64] & some;
+        uint64_t *words = &search->seen[(search->synthetics + (uint64_t)i) / 64];
+        words[0] |= leaves << shift;
+        if (shift > 0)
+            words[1] |= leaves >> (64 - shift);
+    }
+}
+
+/* Marks a block's leaves as not held by any node yet. */
+static struct g2h_error *empty_leaves(void *context, size_t task, unsigned worker)
+{
+    const struct search *search = context;
+    const struct targets *targets = search->graph->targets;
+    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
+                   end = first + targets->blocks[task].objects;
+    (void)worker;
+    for (uint32_t object = first; object < end; object++)
+        if (!targets_lead(targets, object))
+            search->result->preorder_of[search->synthetics + object] = SOURCES_NONE;
+    return NULL;
+}
+
+struct leaf_numbering {
+    const struct search *search;
+    uint32_t *first; /* by block: the number of its first leaf */
+};
+
+/* Replaces the number of each leaf's dominator in preorder_of by the leaf's own. The dominator of a
+ * leaf that no node holds is the root. */
+static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsigned worker)
+{
+    const struct leaf_numbering *numbering = context;
+    const struct search *search = numbering->search;
+    const struct dominators *result = search->result;
+    const struct targets *targets = search->graph->targets;
+    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
+                   end = first + targets->blocks[task].objects;
+    uint32_t number = numbering->first[task];
+    (void)worker;
+    for (uint32_t object = first; object < end; object++) {
+        uint32_t *preorder = &result->preorder_of[search->synthetics + object];
+        if (targets_lead(targets, object))
+            continue;
+        result->node_at[number] = search->synthetics + object;
+        result->idom[number] = *preorder == SOURCES_NONE ? 0 : *preorder & ~SOURCES_LEAF;
+        *preorder = number++;
+    }
+    return NULL;
+}
+
+static struct g2h_error *number_leaves(struct search *search)
+{
+    const struct targets *targets = search->graph->targets;
+    _cleanup_free_ uint32_t *first = zeroed_alloc(targets->block_count + 1, sizeof(*first));
+    struct leaf_numbering numbering = {search, first};
+    uint32_t number = search->sources.inner;
+    TRY_MEMORY(first);
+    for (size_t i = 0; i < targets->block_count; i++) {
+        const uint64_t *leading = &targets->leading[(i << BLOCK_SHIFT) / 64];
+        first[i] = number;
+        number += targets->blocks[i].objects;
+        for (uint32_t j = 0; j < targets->blocks[i].objects; j += 64)
+            number -= (uint32_t)__builtin_popcountll(leading[j / 64]);
+    }
+    return workers_run(search->graph->threads, targets->block_count, number_leaves_of_block,
+                       &numbering);
+}
+
+/* ---- regions ---- */
+
+/* A step that is done for each region. One task does it for the regions whose first numbers are in
+ * its range of TASK_NODES. */
+typedef struct g2h_error *region_work(struct search *search, struct walker *walker,
+                                      uint32_t region);
+
+struct region_walk {
+    struct search *search;
+    region_work *work;
+};
+
+static struct g2h_error *take_regions(void *context, size_t task, unsigned worker)
+{
+    const struct region_walk *walk = context;
+    const struct regions *regions = &walk->search->regions;
+    _cleanup_(walker_deinit) struct walker walker = {.search = walk->search};
+    const uint64_t begin = (uint64_t)task * TASK_NODES, end = begin + TASK_NODES;
+    uint32_t region;
+    (void)worker;
+    BISECT(region, regions->count, regions->first[region] < begin);
+    for (; region < regions->count && regions->first[region] < end; region++)
+        if (regions->first[region] < regions->first[region + 1])
+            TRY(walk->work(walk->search, &walker, region));
+    return NULL;
+}
+
+static struct g2h_error *over_regions(struct search *search, region_work *work)
+{
+    struct region_walk walk = {search, work};
+    return workers_run(search->graph->threads, search->sources.inner / TASK_NODES + 1, take_regions,
+                       &walk);
+}
+
+/* Numbers the nodes that no strong edge reaches, as children of the root. */
+static struct g2h_error *number_unreached(struct search *search, struct walker *walker)
+{
+    for (uint32_t node = 0; walker->next < walker->end; node++)
+        if (!is_seen(search, node)) {
+            give_number(search, node, walker->next++, 0);
+            TRY_MEMORY(search_from(walker, node));
+        }
+    return NULL;
+}
+
+static struct g2h_error *number_region(struct search *search, struct walker *walker,
+                                       uint32_t region)
+{
+    const struct regions *regions = &search->regions;
+    walker->next = regions->first[region] + 1;
+    walker->end = regions->first[region + 1];
+    if (walker->next < walker->end)
+        TRY_MEMORY(search_from(walker, regions->entries[region]));
+    if (walker->next == walker->end)
+        return NULL;
+    if (regions->count == 1)
+        return number_unreached(search, walker);
+    __atomic_store_n(&search->is_misfit, true, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* Numbers the nodes of all regions. The entries get their numbers first, so that no search goes
+ * from one region to another. */
+static struct g2h_error *number_regions(struct search *search)
+{
+    const struct regions *regions = &search->regions;
+    see_leaves(search);
+    for (uint32_t i = 0; i < regions->count; i++)
+        if (regions->first[i] < regions->first[i + 1]) {
+            give_number(search, regions->entries[i], regions->first[i], regions->first[i]);
+            search->sources.by_number[regions->first[i]].semi = i;
+        }
+    return over_regions(search, number_region);
+}
+
+static struct g2h_error *number_all(struct search *search)
+{
+    TRY(workers_run(search->graph->threads, search->graph->targets->block_count, empty_leaves,
+                    search));
+    TRY(number_regions(search));
+    if (!search->is_misfit)
+        return NULL;
+    regions_join(&search->regions);
+    return number_regions(search);
+}
+
+/* ---- numbers of the nodes that have several owners ---- */
+
+/* Handles an edge. If a node with one owner leads to a node with several owners, the search begins
+ * at the latter, whose parent is the root. */
+static bool enter(void *context, uint32_t source, uint32_t target)
+{
+    struct walker *walker = context;
+    struct search *search = walker->search;
+    const uint32_t *preorder_of = search->result->preorder_of;
+    if (preorder_of[target] == 0 ||
+        owner_of(search->owners, search->synthetics, source) < OWNER_FIRST)
+        return true;
+    if (preorder_of[target] == NOWHERE) {
+        give_number(search, target, walker->next++, 0);
+        if (!search_from(walker, target))
+            return false;
+    }
+    search->sources.by_number[preorder_of[target]].semi = 0;
+    return true;
+}
+
+static struct g2h_error *number_several(struct search *search)
+{
+    _cleanup_(walker_deinit) struct walker walker = {
+        .search = search, .next = 1, .end = search->sources.inner};
+    give_number(search, 0, 0, 0);
+    TRY_MEMORY(along_strong_edges(search->graph, search->result->preorder_of, enter, &walker));
+    return NULL;
+}
+
+/* ---- dominators ---- */
+
+static struct g2h_error *find_of_region(struct search *search, struct walker *walker,
+                                        uint32_t region)
+{
+    const struct regions *regions = &search->regions;
+    const struct semi_nca graph = {search->result->idom, search->sources.by_number,
+                                   search->sources.back, search->climbs};
+    (void)walker;
+    if (region > 0)
+        semi_nca_run(&graph, regions->first[region], regions->first[region + 1]);
+    return NULL;
+}
+
+/* Finds the dominators of all inner nodes. The root's region comes first, because the entries'
+ * dominators are in it. */
+static struct g2h_error *find_of_inner(struct search *search)
+{
+    struct regions *regions = &search->regions;
+    struct dominators *result = search->result;
+    const struct semi_nca graph = {result->idom, search->sources.by_number, search->sources.back,
+                                   search->climbs};
+    semi_nca_run(&graph, 0, search->owners ? search->sources.inner : regions->first[1]);
+    if (search->owners)
+        return NULL;
+    for (uint32_t i = 1; i < regions->count; i++)
+        if (regions->first[i] < regions->first[i + 1])
+            result->idom[regions->first[i]] = result->preorder_of[regions->above[i]];
+    return over_regions(search, find_of_region);
+}
+
+static void search_deinit(struct search *search)
+{
+    regions_deinit(&search->regions);
+    sources_deinit(&search->sources);
+    free(search->seen);
+    large_free(search->climbs, search->sources.inner, sizeof(*search->climbs));
+    large_free(search->sources.by_number, (size_t)search->sources.inner + 1,
+               sizeof(*search->sources.by_number));
+}
+
+static struct g2h_error *search_all(struct search *search)
+{
+    struct dominators *result = search->result;
+    struct sources *sources = &search->sources;
+    if (sources->inner > SOURCES_LEAF - 1)
+        return error_create(G2H_ERROR_LIMIT,
+                            "%s: %u nodes hold others: too many to find dominators",
+                            search->graph->heap->input->name, sources->inner);
+    result->node_at = large_alloc(result->nodes, sizeof(*result->node_at));
+    result->idom = large_alloc(result->nodes, sizeof(*result->idom));
+    sources->by_number = large_alloc((size_t)sources->inner + 1, sizeof(*sources->by_number));
+    TRY_MEMORY(sources->by_number && result->node_at && result->idom);
+    TRY(search->owners ? number_several(search) : number_all(search));
+    TRY(sources_sort(sources));
+    search->climbs = large_alloc(sources->inner, sizeof(*search->climbs));
+    TRY_MEMORY(search->climbs);
+    TRY(find_of_inner(search));
+    if (search->owners)
+        return NULL;
+    TRY(sources_hold_leaves(&search->sources, search->climbs, result->idom));
+    return number_leaves(search);
+}
+
+/* Marks the nodes that need a number; all others are merged with the root. Returns how many numbers
+ * there will be. */
+static uint32_t choose_several(struct search *search)
+{
+    const uint32_t nodes = search->result->graph_nodes, synthetics = search->synthetics;
+    uint32_t count = 1;
+    for (uint32_t node = 0; node < nodes; node++)
+        if (owner_of(search->owners, synthetics, node) == OWNER_SEVERAL) {
+            search->result->preorder_of[node] = NOWHERE;
+            count++;
+        } else {
+            see(search, node);
+        }
+    return count;
+}
+
+static struct g2h_error *allocate(struct search *search)
+{
+    struct dominators *result = search->result;
+    const uint32_t nodes = result->graph_nodes;
+    search->sources.preorder_of = result->preorder_of =
+        large_alloc(nodes, sizeof(*result->preorder_of));
+    search->seen = zeroed_alloc(SEEN_WORDS(nodes), sizeof(*search->seen));
+    TRY_MEMORY(result->preorder_of && search->seen);
+    return NULL;
+}
+
+static struct g2h_error *compute_all(struct search *search)
+{
+    TRY(allocate(search));
+    TRY(regions_init(&search->regions, search->graph));
+    search->sources.regions = &search->regions;
+    search->result->nodes = search->result->graph_nodes;
+    search->sources.inner = regions_nodes(&search->regions);
+    return search_all(search);
+}
+
+static struct g2h_error *compute_several(struct search *search)
+{
+    TRY(allocate(search));
+    search->result->nodes = search->sources.inner = choose_several(search);
+    return search_all(search);
+}
+
+static struct g2h_error *compute(struct dominators *ret, const struct g2h_graph *graph,
+                                 const struct owners *owners)
+{
+    struct search search = {.graph = graph,
+                            .owners = owners,
+                            .result = ret,
+                            .synthetics = graph_synthetics(graph),
+                            .sources = {.graph = graph}};
+    *ret = (struct dominators){.graph_nodes = graph_node_count(graph)};
+    struct g2h_error *error = owners ? compute_several(&search) : compute_all(&search);
+    search_deinit(&search);
+    if (error)
+        dominators_deinit(ret);
+    return error;
+}
+
+struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph)
+{
+    return compute(dominators, graph, NULL);
+}
+
+struct g2h_error *dominators_init_several(struct dominators *dominators,
+                                          const struct g2h_graph *graph,
+                                          const struct owners *owners)
+{
+    return compute(dominators, graph, owners);
+}
+
+void dominators_deinit(struct dominators *dominators)
+{
+    large_free(dominators->preorder_of, dominators->graph_nodes, sizeof(*dominators->preorder_of));
+    large_free(dominators->node_at, dominators->nodes, sizeof(*dominators->node_at));
+    large_free(dominators->idom, dominators->nodes, sizeof(*dominators->idom));
+    *dominators = (struct dominators){0};
+}
+
+/* ---- retained sizes ---- */
+
+/* The own sizes of nodes, by number in preorder. */
+struct own_sizes {
+    const struct dominators *dominators;
+    const struct g2h_graph *graph;
+    uint64_t *sizes;
+};
+
+static struct g2h_error *read_own_sizes(void *context, size_t task, unsigned worker)
+{
+    const struct own_sizes *own = context;
+    const struct g2h_graph *graph = own->graph;
+    const uint32_t *preorder_of = own->dominators->preorder_of + graph_synthetics(graph),
+                   first = (uint32_t)task << BLOCK_SHIFT,
+                   end = first + graph->targets->blocks[task].objects;
+    (void)worker;
+    for (uint32_t i = first; i < end; i++) {
+        if (end - i > 2 * AHEAD)
+            __builtin_prefetch(&own->sizes[preorder_of[i + 2 * AHEAD]], 1);
+        own->sizes[preorder_of[i]] = heap_object_size(graph->heap, i);
+    }
+    return NULL;
+}
+
+struct g2h_error *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
+                                   uint64_t synthetic_size, uint64_t **ret)
+{
+    uint64_t *sizes = *ret = large_alloc(dominators->nodes, sizeof(*sizes));
+    TRY_MEMORY(sizes);
+    struct own_sizes own = {dominators, graph, sizes};
+    TRY(workers_run(graph->threads, graph->targets->block_count, read_own_sizes, &own));
+    for (uint32_t i = 0; i < graph_synthetics(graph); i++)
+        sizes[dominators->preorder_of[i]] = synthetic_size + graph->roots.nodes.data[i].size;
+    for (uint32_t preorder = dominators->nodes - 1; preorder > 0; preorder--) {
+        if (preorder > AHEAD)
+            __builtin_prefetch(&sizes[dominators->idom[preorder - AHEAD]], 1);
+        sizes[dominators->idom[preorder]] += sizes[preorder];
+    }
+    return NULL;
+}

@@ -1,0 +1,285 @@
+/*
+ * regions; see regions.h.
+ *
+ * The dominators of entries are found on a small tree: that of the synthetic nodes of the root's
+ * region and of the groups. A top's dominator is the last node of the tree above all groups that
+ * hold the top. Which groups hold a top through other tops follows from the edges between tops,
+ * component by component.
+ */
+#include "dominators/regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "dominators/components.h"
+#include "graph/owners.h"
+
+#define NOWHERE UINT32_MAX
+
+/* If there are many regions, the graph is cut only if they have more than LEAST_NODES nodes on
+ * average: with fewer, one thread searches the graph in less time than it takes to find the
+ * dominators of all entries. */
+enum { MANY_REGIONS = 1 << 16, LEAST_NODES = 4 };
+
+enum { REGION_ROOT };
+
+/* Returns the region of an owner. Regions have the numbers of their owners, except that
+ * OWNER_GC_ROOTS and OWNER_NONE have exchanged theirs. */
+static inline uint32_t region_by(owner_number owner)
+{
+    return owner == OWNER_GC_ROOTS ? REGION_ROOT : owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
+}
+
+static inline uint32_t region_of(const struct regions *regions, uint32_t node)
+{
+    const struct g2h_graph *graph = regions->graph;
+    return region_by(owner_of(&graph->node_owners, graph_synthetics(graph), node));
+}
+
+/* ---- the tree above the groups ---- */
+
+static uint32_t depth_of(const uint32_t *up, uint32_t node)
+{
+    uint32_t depth = 0;
+    for (; up[node] != node; node = up[node])
+        depth++;
+    return depth;
+}
+
+/* Returns the last node above two nodes, which may be one of them; if one of them is NOWHERE,
+ * returns the other. The tree has few levels. */
+static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t other)
+{
+    const uint32_t *up = regions->up;
+    if (one == NOWHERE || other == NOWHERE)
+        return one == NOWHERE ? other : one;
+    uint32_t depth = depth_of(up, one), other_depth = depth_of(up, other);
+    for (; depth > other_depth; depth--)
+        one = up[one];
+    for (; other_depth > depth; other_depth--)
+        other = up[other];
+    for (; one != other; one = up[one])
+        other = up[other];
+    return one;
+}
+
+/* Returns the node of the tree that stands for a synthetic node: the node itself, or the entry of
+ * its region. */
+static uint32_t place_of(const struct regions *regions, uint32_t synthetic)
+{
+    const uint32_t region = region_of(regions, synthetic);
+    return region == REGION_ROOT ? synthetic : regions->entries[region];
+}
+
+/* Handles an edge to a node of the tree. Returns whether the dominator of that node has changed. */
+static bool take_edge(const struct regions *regions, const struct edge *edge)
+{
+    uint32_t *up = regions->up;
+    if (edge->type == EDGE_WEAK || edge->target.of != OF_SYNTHETIC || edge->target.index == 0)
+        return false;
+    const uint32_t target = edge->target.index, source = place_of(regions, edge->source.index);
+    if (source == target || place_of(regions, target) != target || up[source] == NOWHERE)
+        return false;
+    const uint32_t before = up[target];
+    up[target] = last_above(regions, before, source);
+    return up[target] != before;
+}
+
+/* Finds the dominators of the tree's nodes. The edges are sorted by their sources, which is
+ * downwards, so hardly more than one walk is needed. */
+static void make_tree(struct regions *regions)
+{
+    const struct g2h_graph *graph = regions->graph;
+    const uint32_t synthetics = graph_synthetics(graph);
+    for (uint32_t i = 0; i < synthetics; i++)
+        regions->up[i] = NOWHERE;
+    regions->up[0] = 0;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint64_t i = 0; i < graph->first_object_child; i++)
+            more |= take_edge(regions, &graph->children[i]);
+    }
+    /* nodes that no strong edge reaches hang below the root, as in number_unreached() */
+    for (uint32_t i = 0; i < synthetics; i++)
+        regions->up[i] = regions->up[i] == NOWHERE ? 0 : regions->up[i];
+    for (uint32_t i = 1; i < regions->count; i++)
+        regions->above[i] =
+            regions->entries[i] < synthetics ? regions->up[regions->entries[i]] : NOWHERE;
+}
+
+/* ---- regions ---- */
+
+/* Counts the nodes of each region in the next region's entry of first, and finds the regions'
+ * entries. Returns whether the graph should be cut. */
+static bool count_nodes(struct regions *regions)
+{
+    const struct g2h_graph *graph = regions->graph;
+    const struct owners *owners = &graph->node_owners;
+    const uint32_t synthetics = graph_synthetics(graph), nodes = graph_node_count(graph);
+    uint32_t inner = 0, used = 0;
+    const bool has_owners = owners->end > 0;
+    bool good = has_owners;
+    memset(regions->entries, 0xff, regions->count * sizeof(*regions->entries));
+    for (uint32_t node = 0; node < nodes; node++) {
+        if (node >= synthetics && !targets_lead(graph->targets, node - synthetics))
+            continue;
+        const owner_number known =
+            has_owners ? owner_known(owners, synthetics, node) : OWNER_GC_ROOTS;
+        const uint32_t region = region_by(known & ~OWNER_FIXED);
+        regions->first[region + 1]++;
+        if ((known & OWNER_FIXED) != 0)
+            regions->entries[region] = node;
+        good = good && (node < synthetics || region != REGION_ROOT);
+    }
+    regions->entries[REGION_ROOT] = 0;
+    for (uint32_t i = 0; i < regions->count; i++) {
+        good = good && (regions->first[i + 1] == 0 || regions->entries[i] != NOWHERE);
+        inner += regions->first[i + 1];
+        used += regions->first[i + 1] > 0;
+    }
+    return good && (used < MANY_REGIONS || used < inner / LEAST_NODES);
+}
+
+void regions_join(struct regions *regions)
+{
+    const uint32_t nodes = regions_nodes(regions);
+    memset(regions->is_entry, 0, ((size_t)nodes / 64 + 1) * sizeof(*regions->is_entry));
+    regions->count = 1;
+    regions->first[1] = nodes;
+    regions->entries[REGION_ROOT] = 0;
+}
+
+static struct g2h_error *cut(struct regions *regions)
+{
+    const uint32_t count = regions->count;
+    const bool good = count_nodes(regions);
+    for (uint32_t i = 0; i < count; i++)
+        regions->first[i + 1] += regions->first[i];
+    regions->is_entry =
+        zeroed_alloc((size_t)regions_nodes(regions) / 64 + 1, sizeof(*regions->is_entry));
+    TRY_MEMORY(regions->is_entry);
+    regions->above[REGION_ROOT] = 0;
+    if (!good) {
+        regions_join(regions);
+        return NULL;
+    }
+    for (uint32_t i = 1; i < count; i++)
+        if (regions->entries[i] != NOWHERE)
+            regions->is_entry[regions->first[i] / 64] |= (uint64_t)1 << (regions->first[i] % 64);
+    make_tree(regions);
+    return NULL;
+}
+
+struct g2h_error *regions_init(struct regions *regions, const struct g2h_graph *graph)
+{
+    const size_t count = graph->node_owners.end > 0 ? graph->node_owners.end : 1;
+    *regions = (struct regions){
+        .graph = graph,
+        .count = (uint32_t)count,
+        .first = zeroed_alloc(count + 1, sizeof(*regions->first)),
+        .entries = block_alloc(count, sizeof(*regions->entries)),
+        .above = block_alloc(count, sizeof(*regions->above)),
+        .up = block_alloc(graph_synthetics(graph), sizeof(*regions->up)),
+    };
+    struct g2h_error *error = regions->first && regions->entries && regions->above && regions->up
+                                  ? cut(regions)
+                                  : &error_no_memory;
+    if (error)
+        regions_deinit(regions);
+    return error;
+}
+
+void regions_deinit(struct regions *regions)
+{
+    free(regions->first);
+    free(regions->entries);
+    free(regions->above);
+    free(regions->up);
+    free(regions->is_entry);
+    *regions = (struct regions){0};
+}
+
+/* ---- the dominators of tops ---- */
+
+/* Notes that the entry of a region is held from place, a node of the tree, or from below it. */
+static void hold_from(struct regions *regions, uint32_t target, uint32_t place)
+{
+    uint32_t *above = &regions->above[target], known = __atomic_load_n(above, __ATOMIC_RELAXED);
+    for (;;) {
+        const uint32_t common = last_above(regions, known, place);
+        if (common == known || __atomic_compare_exchange_n(above, &known, common, true,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+bool regions_is_top(const struct regions *regions, uint32_t source, uint32_t target,
+                    uint32_t *ret_by)
+{
+    const uint32_t by = *ret_by = region_of(regions, source);
+    return by != target && regions->entries[by] >= graph_synthetics(regions->graph);
+}
+
+void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
+{
+    const uint32_t by = region_of(regions, source);
+    if (by != target)
+        hold_from(regions, target, by == REGION_ROOT ? source : regions->entries[by]);
+}
+
+bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
+                          struct crossings *crossings)
+{
+    uint32_t *above = regions->above;
+    if (__atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest)
+        return true;
+    /* the dominator of by may still move further up */
+    hold_from(regions, target, __atomic_load_n(&above[by], __ATOMIC_RELAXED));
+    return __atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest ||
+           crossings_add(crossings, by, target);
+}
+
+void regions_turn(struct regions *regions)
+{
+    const uint32_t synthetics = graph_synthetics(regions->graph);
+    regions->highest = NOWHERE;
+    for (uint32_t i = 1; i < regions->count; i++)
+        if (regions->entries[i] != NOWHERE && regions->entries[i] >= synthetics)
+            regions->highest = last_above(regions, regions->highest, regions->above[i]);
+}
+
+/* Spreads dominators from tops to the tops that they hold. Tops that hold each other have the same
+ * dominator; a component comes after all components that hold it. */
+static struct g2h_error *spread(struct regions *regions, const struct edge_lists *edges)
+{
+    uint32_t *above = regions->above;
+    _cleanup_(components_deinit) struct components components = {0};
+    TRY(components_init(&components, edges));
+    for (uint32_t i = 0, end; i < edges->nodes; i = end) {
+        const uint32_t *order = components.order;
+        uint32_t common = NOWHERE;
+        end = components_end(&components, i, edges->nodes);
+        for (uint32_t j = i; j < end; j++)
+            common = last_above(regions, common, above[order[j]]);
+        for (uint32_t j = i; j < end; j++) {
+            above[order[j]] = common;
+            for (uint32_t k = edges->first[order[j]]; k < edges->first[order[j] + 1]; k++)
+                above[edges->targets[k]] = last_above(regions, above[edges->targets[k]], common);
+        }
+    }
+    return NULL;
+}
+
+struct g2h_error *regions_finish(struct regions *regions, const struct crossings *crossings)
+{
+    const struct g2h_graph *graph = regions->graph;
+    _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
+    TRY(edge_lists_init(&edges, regions->count, 0, crossings, graph->threads,
+                        graph->heap->input->name));
+    TRY(spread(regions, &edges));
+    for (uint32_t i = 0; i < regions->count; i++)
+        if (regions->above[i] == NOWHERE)
+            regions->above[i] = 0;
+    return NULL;
+}

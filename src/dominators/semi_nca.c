@@ -1,0 +1,81 @@
+/* semi_nca; see semi_nca.h. Almost all of the time goes into waiting for memory. */
+#include "dominators/semi_nca.h"
+
+#include <stddef.h>
+
+#define NOWHERE UINT32_MAX
+
+enum { AHEAD = 16 };
+
+/* A node of the forest, which is linked from the last number to the first. */
+struct link {
+    uint32_t ancestor; /* path compression moves it further up */
+    uint32_t best;     /* the lowest semidominator from here up to, but without, the ancestor */
+};
+
+/* Climbs take the place of links in memory. */
+_Static_assert(sizeof(struct link) == sizeof(struct climb), "they share their memory");
+
+/* ---- semidominators ---- */
+
+/*
+ * Returns the lowest semidominator on the path from a number up to, but without, the root of its
+ * tree, which is the first ancestor that is not above limit. All nodes on the path get the root as
+ * their ancestor. On the way up, the ancestors themselves store the way down again.
+ */
+static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t limit)
+{
+    uint32_t below = NOWHERE, at = preorder, up;
+    while ((up = links[at].ancestor) > limit) {
+        links[at].ancestor = below;
+        below = at;
+        at = up;
+    }
+    const uint32_t root = up;
+    uint32_t best = links[at].best;
+    while (below != NOWHERE) {
+        const uint32_t next = links[below].ancestor;
+        if (links[below].best < best)
+            best = links[below].best;
+        links[below] = (struct link){root, best};
+        below = next;
+    }
+    return best;
+}
+
+static void find_semidominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
+{
+    const uint32_t *idom = graph->idom, *back = graph->back;
+    struct link *links = (void *)graph->climbs;
+    for (uint32_t preorder = end - 1; preorder > begin; preorder--) {
+        const uint32_t first = graph->nodes[preorder].back;
+        uint32_t best = graph->nodes[preorder].semi;
+        for (uint32_t i = graph->nodes[preorder + 1].back; i > first; i--) {
+            if (i > 2 * AHEAD)
+                __builtin_prefetch(&links[back[i - 1 - 2 * AHEAD]]);
+            const uint32_t found = evaluate(links, back[i - 1], preorder);
+            if (found < best)
+                best = found;
+        }
+        graph->nodes[preorder].semi = best;
+        links[preorder] = (struct link){idom[preorder], best};
+    }
+}
+
+/* ---- dominators ---- */
+
+static void find_dominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
+{
+    uint32_t *idom = graph->idom;
+    climb_add(graph->climbs, begin, idom[begin]);
+    for (uint32_t preorder = begin + 1; preorder < end; preorder++) {
+        idom[preorder] = climb_to(graph->climbs, idom, idom[preorder], graph->nodes[preorder].semi);
+        climb_add(graph->climbs, preorder, idom[preorder]);
+    }
+}
+
+void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end)
+{
+    find_semidominators(graph, begin, end);
+    find_dominators(graph, begin, end);
+}

@@ -1,0 +1,277 @@
+/*
+ * sharers; see sharers.h.
+ *
+ * Groups hold some tops directly, and a top holds another top if an edge leads there from a node
+ * that it owns: these are the crossings that were recorded when the tops were found. Tops that hold
+ * each other have the same holders. So sets are made component by component, each after all
+ * components that lead to it.
+ */
+#include "dominators/sharers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "dominators/components.h"
+
+enum { SET_BITS = 64, LEAST_WORDS = 1, MOST_WORDS = 64 };
+
+/* The most bytes that the sets of all tops may have, unless LEAST_WORDS per set are more. */
+static const uint64_t SETS_ROOM = 32 << 20;
+
+/* ---- groups ---- */
+
+static int compare_bytes(const void *a, const void *b, void *context)
+{
+    const struct graph_owner *owners = context;
+    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    if (owners[one].bytes != owners[other].bytes)
+        return owners[one].bytes > owners[other].bytes ? -1 : 1;
+    return one < other ? -1 : one > other;
+}
+
+/* What the name of a set tells about its groups. A goroutine of its own is in a place as well. */
+enum kind { OF_PACKAGES, OF_PLACES, OF_GOROUTINES, OF_OTHERS, OF_UNKNOWN, KINDS };
+
+static enum kind kind_of(const struct g2h_graph *graph, uint32_t owner)
+{
+    if (owner == UINT32_MAX || graph->owners.data[owner].node == UINT32_MAX)
+        return OF_UNKNOWN;
+    switch ((enum g2h_node_kind)graph->roots.nodes.data[graph->owners.data[owner].node].kind) {
+    case G2H_NODE_PACKAGE:
+    case G2H_NODE_DATA:
+    case G2H_NODE_BSS:
+        return OF_PACKAGES;
+    case G2H_NODE_GOROUTINE:
+        return OF_GOROUTINES;
+    case G2H_NODE_GOROUTINES_IN_PLACE:
+        return OF_PLACES;
+    default:
+        return OF_OTHERS;
+    }
+}
+
+static void add_bit(uint64_t *set, uint32_t bit)
+{
+    set[bit / SET_BITS] |= (uint64_t)1 << (bit % SET_BITS);
+}
+
+/* Gives bits to the groups, first to those that own most; all groups that are left share the last
+ * bit. */
+static struct g2h_error *give_bits(struct sharers *sharers)
+{
+    const struct g2h_graph *graph = sharers->graph;
+    const uint32_t groups = (uint32_t)graph->owners.count, bits = sharers->words * SET_BITS;
+    sharers->bit_of = calloc((size_t)groups + 1, sizeof(*sharers->bit_of));
+    sharers->owner_at = block_alloc((size_t)groups + 1, sizeof(*sharers->owner_at));
+    sharers->kinds = calloc(KINDS, sharers->words * sizeof(*sharers->kinds));
+    TRY_MEMORY(sharers->bit_of && sharers->owner_at && sharers->kinds);
+    for (uint32_t i = 0; i < groups; i++)
+        sharers->owner_at[i] = i;
+    qsort_r(sharers->owner_at, groups, sizeof(*sharers->owner_at), compare_bytes,
+            graph->owners.data);
+    for (uint32_t i = 0; i < groups; i++)
+        sharers->bit_of[sharers->owner_at[i]] = i < bits - 1 ? i : bits - 1;
+    if (groups >= bits)
+        sharers->owner_at[bits - 1] = UINT32_MAX;
+    for (uint32_t i = 0; i < groups && i < bits; i++) {
+        const enum kind kind = kind_of(graph, sharers->owner_at[i]);
+        add_bit(&sharers->kinds[kind * sharers->words], i);
+        if (kind == OF_GOROUTINES)
+            add_bit(&sharers->kinds[OF_PLACES * sharers->words], i);
+    }
+    return NULL;
+}
+
+/* ---- who holds tops ---- */
+
+/* Adds the groups that hold tops directly to the sets of these tops. */
+static void add_holders(struct sharers *sharers)
+{
+    const struct tops *tops = sharers->tops;
+    for (size_t i = 0; i < tops->crossings.all.count; i++) {
+        const struct crossing *crossing = &tops->crossings.all.data[i];
+        if (crossing->by >= tops->first)
+            continue;
+        add_bit(&sharers->sets[(size_t)(crossing->to - tops->first) * sharers->words],
+                sharers->bit_of[crossing->by - OWNER_FIRST]);
+    }
+}
+
+/* ---- sets ---- */
+
+static void unite(uint64_t *set, const uint64_t *other, unsigned words)
+{
+    for (unsigned i = 0; i < words; i++)
+        set[i] |= other[i];
+}
+
+/* Gives all tops of a component the union of their sets. */
+static void share_set(struct sharers *sharers, const uint32_t *members, uint32_t count)
+{
+    const unsigned words = sharers->words;
+    uint64_t *set = &sharers->sets[(size_t)members[0] * words];
+    for (uint32_t i = 1; i < count; i++)
+        unite(set, &sharers->sets[(size_t)members[i] * words], words);
+    for (uint32_t i = 1; i < count; i++)
+        memcpy(&sharers->sets[(size_t)members[i] * words], set, words * sizeof(*set));
+}
+
+static struct g2h_error *spread(struct sharers *sharers, const struct edge_lists *edges)
+{
+    _cleanup_(components_deinit) struct components components = {0};
+    TRY(components_init(&components, edges));
+    for (uint32_t i = 0, end; i < edges->nodes; i = end) {
+        const uint32_t *members = &components.order[i];
+        end = components_end(&components, i, edges->nodes);
+        share_set(sharers, members, end - i);
+        for (uint32_t j = i; j < end; j++)
+            for (uint32_t k = edges->first[components.order[j]];
+                 k < edges->first[components.order[j] + 1]; k++)
+                unite(&sharers->sets[(size_t)edges->targets[k] * sharers->words],
+                      &sharers->sets[(size_t)components.order[j] * sharers->words], sharers->words);
+    }
+    return NULL;
+}
+
+static struct g2h_error *find_all(struct sharers *sharers)
+{
+    const struct tops *tops = sharers->tops;
+    _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
+    sharers->sets = zeroed_alloc(tops->nodes.count + 1, sharers->words * sizeof(uint64_t));
+    TRY_MEMORY(sharers->sets);
+    TRY(give_bits(sharers));
+    add_holders(sharers);
+    TRY(edge_lists_init(&edges, (uint32_t)tops->nodes.count, tops->first, &tops->crossings, 1,
+                        sharers->graph->heap->input->name));
+    return spread(sharers, &edges);
+}
+
+struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
+                               const struct tops *tops)
+{
+    const uint64_t room = SETS_ROOM / sizeof(uint64_t) / ((uint64_t)tops->nodes.count + 1),
+                   wanted = graph->owners.count / SET_BITS + 1;
+    const uint64_t most = room < LEAST_WORDS ? LEAST_WORDS : room < MOST_WORDS ? room : MOST_WORDS;
+    *sharers = (struct sharers){
+        .graph = graph, .tops = tops, .words = (unsigned)(wanted < most ? wanted : most)};
+    struct g2h_error *error = find_all(sharers);
+    if (error)
+        sharers_deinit(sharers);
+    return error;
+}
+
+void sharers_deinit(struct sharers *sharers)
+{
+    free(sharers->bit_of);
+    free(sharers->owner_at);
+    free(sharers->kinds);
+    free(sharers->sets);
+    *sharers = (struct sharers){0};
+}
+
+/* ---- names ---- */
+
+/* The groups that hold a top: the first few packages, and how many groups of each kind there
+ * are. */
+struct naming {
+    const struct sharers *sharers;
+    uint32_t names[3]; /* nodes of packages */
+    uint32_t packages, goroutines, places, place, others, other;
+    bool has_more; /* there are groups that are not counted */
+};
+
+/* Returns how many groups of a kind are in the set of a top, and stores the nodes of the first most
+ * of them. A set may have thousands: all but these are only counted. */
+static uint32_t count_kind(const struct sharers *sharers, uint32_t top, enum kind kind,
+                           uint32_t *nodes, uint32_t most)
+{
+    const uint64_t *set = &sharers->sets[(size_t)top * sharers->words],
+                   *of_kind = &sharers->kinds[kind * sharers->words];
+    uint32_t count = 0;
+    for (unsigned i = 0; i < sharers->words; i++) {
+        const uint64_t word = set[i] & of_kind[i];
+        uint32_t at = count;
+        for (uint64_t left = word; left != 0 && at < most; left &= left - 1) {
+            const unsigned bit = i * SET_BITS + (unsigned)__builtin_ctzll(left);
+            nodes[at++] = sharers->graph->owners.data[sharers->owner_at[bit]].node;
+        }
+        count += (uint32_t)__builtin_popcountll(word);
+    }
+    return count;
+}
+
+static void count_groups(struct naming *naming, uint32_t top)
+{
+    const struct sharers *sharers = naming->sharers;
+    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
+    naming->packages = count_kind(sharers, top, OF_PACKAGES, naming->names, NAMED);
+    naming->places = count_kind(sharers, top, OF_PLACES, &naming->place, 1);
+    naming->goroutines = count_kind(sharers, top, OF_GOROUTINES, NULL, 0);
+    naming->others = count_kind(sharers, top, OF_OTHERS, &naming->other, 1);
+    naming->has_more = count_kind(sharers, top, OF_UNKNOWN, NULL, 0) > 0;
+}
+
+/* Appends the separator before item at of count: nothing, a comma, or before the last item
+ * "and". */
+static void separate(struct text *text, unsigned at, unsigned count)
+{
+    if (at > 0)
+        text_printf(text, at + 1 < count ? ", " : " and ");
+}
+
+static void append_name(const struct naming *naming, uint32_t node, struct text *text)
+{
+    const struct g2h_graph *graph = naming->sharers->graph;
+    size_t size;
+    const char *name =
+        string_pool_text(&graph->names.strings, graph->roots.nodes.data[node].name, &size);
+    text_append(text, name, size);
+}
+
+static void append_all(const struct naming *naming, struct text *text)
+{
+    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
+    const uint32_t named = naming->packages > NAMED ? NAMED - 1 : naming->packages,
+                   more = naming->packages - named;
+    const unsigned count =
+        named + (more > 0) + (naming->places > 0) + (naming->others > 0) + naming->has_more;
+    unsigned at = 0;
+    for (uint32_t i = 0; i < named; i++) {
+        separate(text, at++, count);
+        append_name(naming, naming->names[i], text);
+    }
+    if (more > 0) {
+        separate(text, at++, count);
+        text_printf(text, "%u more packages", more);
+    }
+    if (naming->places > 0) {
+        separate(text, at++, count);
+        if (naming->places == 1)
+            append_name(naming, naming->place, text);
+        else if (naming->goroutines == naming->places)
+            text_printf(text, "%u goroutines", naming->places);
+        else
+            text_printf(text, "goroutines in %u places", naming->places);
+    }
+    if (naming->others > 0) {
+        separate(text, at++, count);
+        if (naming->others == 1)
+            append_name(naming, naming->other, text);
+        else
+            text_printf(text, "%u other groups of roots", naming->others);
+    }
+    if (naming->has_more) {
+        separate(text, at, count);
+        text_printf(text, "others");
+    }
+}
+
+void sharers_append(const struct sharers *sharers, uint32_t top, struct text *text)
+{
+    struct naming naming = {.sharers = sharers};
+    count_groups(&naming, top);
+    if (naming.packages + naming.places + naming.others < 2)
+        naming.has_more = true;
+    append_all(&naming, text);
+}

@@ -1,0 +1,31 @@
+/*
+ * sharers: finds which of the roots' groups hold each top (tops.h). All nodes that a top alone
+ * holds have the same holders as the top.
+ */
+#ifndef DOMINATORS_SHARERS_H
+#define DOMINATORS_SHARERS_H
+
+#include "dominators/tops.h"
+
+struct sharers {
+    const struct g2h_graph *graph;
+    const struct tops *tops;
+    unsigned words;     /* per set */
+    uint32_t *bit_of;   /* by group of graph->owners: its bit */
+    uint32_t *owner_at; /* by bit: the group; UINT32_MAX: all groups without a bit of their own */
+    uint64_t *kinds;    /* by kind of group, see sharers.c: the set of the groups of that kind */
+    uint64_t *sets;     /* by top: the set of the groups that hold it */
+};
+
+/*
+ * Finds all groups that hold each top. If there are very many tops, the groups that own least have
+ * no bits of their own. Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: 2^32 edges.
+ */
+struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
+                               const struct tops *tops);
+void sharers_deinit(struct sharers *sharers);
+
+/* Appends the holders of a top: "main and 22 goroutines". */
+void sharers_append(const struct sharers *sharers, uint32_t top, struct text *text);
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * tops; see tops.h.
+ *
+ * Tops are found level by level. A node with several owners is a top if an edge leads to it from a
+ * node with one owner, because a node that alone held it would hold the source of that edge, too. A
+ * marker then finds the nodes that each of these tops alone reaches: they get this top as their
+ * owner. The nodes that several tops reach are left; among them, each node to which an edge leads
+ * from a node that a top owns is a top again, for the same reason.
+ *
+ * In most heaps no nodes are left after a level or two. Some heaps have as many levels as nodes,
+ * such as a list that is held at both ends: after MOST_LEVELS levels, dominators.h finds the rest,
+ * with all other nodes merged with the root. That takes several times as long.
+ */
+#include "dominators/tops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "dominators/dominators.h"
+
+enum { MOST_LEVELS = 4, AHEAD = 16 };
+
+/* A walk along the edges of all nodes whose owner is in [from, end), and what it looks for. */
+struct walk {
+    owner_number from, end;
+    const uint64_t *met; /* if not NULL, only owners that have a bit here */
+    bool crossings; /* looks for targets whose owner is fixed and another one; else for targets with
+                       several owners */
+};
+
+struct finding {
+    struct tops *tops;
+    const struct g2h_graph *graph;
+    struct owners *owners;
+    struct walk walk;
+    uint64_t *found; /* a bit per node that was found to be a top */
+    uint64_t *met;   /* a bit per owner that may hold nodes with several owners; see mark.h */
+    struct crossings *crossings; /* by worker */
+    uint32_t synthetics;
+};
+
+static owner_number next_number(const struct finding *finding)
+{
+    return finding->tops->first + (owner_number)finding->tops->nodes.count;
+}
+
+/* Returns whether the crossings from an owner are recorded: those from a top only if there are not
+ * too many tops. */
+static bool is_wanted(const struct finding *finding, owner_number owner)
+{
+    return owner < finding->tops->first || finding->tops->nodes.count <= TOPS_LINKED;
+}
+
+/* ---- walks along the edges of owned nodes ---- */
+
+static owner_number known_of(const struct owners *owners, struct node node)
+{
+    return node.of == OF_OBJECT ? owners->of_object[node.index] : owners->of_synthetic[node.index];
+}
+
+/* Handles an edge that leads from a node of owner to node; known is the owner of node. Returns
+ * false if memory runs out. */
+static inline bool look_at(const struct finding *finding, struct crossings *crossings,
+                           owner_number owner, uint32_t node, owner_number known)
+{
+    if (finding->walk.crossings)
+        return crossings_look(crossings, owner, known);
+    if (known != OWNER_SEVERAL)
+        return true;
+    uint64_t *word = &finding->found[node / 64], bit = (uint64_t)1 << (node % 64);
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+    return !is_wanted(finding, owner) || crossings_add(crossings, owner, node);
+}
+
+static inline bool is_walked(const struct walk *walk, owner_number owner)
+{
+    return owner >= walk->from && owner < walk->end &&
+           (!walk->met || (walk->met[owner / 64] >> (owner % 64) & 1) != 0);
+}
+
+static struct g2h_error *walk_synthetics(const struct finding *finding, struct crossings *crossings)
+{
+    const struct g2h_graph *graph = finding->graph;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
+        if (edge->type != EDGE_WEAK && is_walked(&finding->walk, owner))
+            TRY_MEMORY(look_at(finding, crossings, owner, graph_node_number(graph, edge->target),
+                               known_of(finding->owners, edge->target)));
+    }
+    return NULL;
+}
+
+static struct g2h_error *walk_block(const struct finding *finding, size_t number,
+                                    struct crossings *crossings)
+{
+    const struct target_block *block = &finding->graph->targets->blocks[number];
+    const owner_number *of = finding->owners->of_object;
+    const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
+    for (uint32_t i = 0; i < block->objects; i++) {
+        const owner_number owner = of[first + i] & ~OWNER_FIXED;
+        const uint32_t end = block->starts[i + 1];
+        for (uint32_t j = is_walked(&finding->walk, owner) ? block->starts[i] : end; j < end; j++) {
+            const uint32_t target = block->targets[j];
+            if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
+                __builtin_prefetch(&of[block->targets[j + AHEAD]]);
+            if (target != NO_TARGET)
+                TRY_MEMORY(
+                    look_at(finding, crossings, owner, finding->synthetics + target, of[target]));
+        }
+    }
+    return NULL;
+}
+
+static struct g2h_error *walk_task(void *context, size_t task, unsigned worker)
+{
+    const struct finding *finding = context;
+    struct crossings *crossings = &finding->crossings[worker];
+    return task == 0 ? walk_synthetics(finding, crossings)
+                     : walk_block(finding, task - 1, crossings);
+}
+
+static struct g2h_error *walk(struct finding *finding, struct walk how)
+{
+    finding->walk = how;
+    return workers_run(finding->graph->threads, finding->graph->targets->block_count + 1, walk_task,
+                       finding);
+}
+
+/* Moves the crossings that a walk found to the tops. A crossing to a node becomes one to the owner
+ * that the node has by now. */
+static struct g2h_error *take_crossings(struct finding *finding)
+{
+    for (unsigned i = 0; i < finding->graph->threads; i++) {
+        struct crossings *crossings = &finding->crossings[i];
+        for (size_t j = 0; !finding->walk.crossings && j < crossings->all.count; j++)
+            crossings->all.data[j].to =
+                owner_of(finding->owners, finding->synthetics, crossings->all.data[j].to);
+        TRY_MEMORY(crossings_move(crossings, &finding->tops->crossings));
+        memset(crossings->seen, 0, sizeof(crossings->seen));
+    }
+    return NULL;
+}
+
+/* ---- a level ---- */
+
+/* Resets the owners of all nodes that have several to OWNER_NONE. */
+static void forget_several(struct owners *owners, uint32_t objects)
+{
+    for (size_t i = 0; i < owners->synthetics; i++)
+        if (owners->of_synthetic[i] == OWNER_SEVERAL)
+            owners->of_synthetic[i] = OWNER_NONE;
+    for (uint32_t i = 0; i < objects; i++)
+        owners->of_object[i] =
+            owners->of_object[i] == OWNER_SEVERAL ? OWNER_NONE : owners->of_object[i];
+}
+
+/* Makes the nodes that the walk found tops, in the order of their numbers. */
+static struct g2h_error *add_found(struct finding *finding, struct marker *marker)
+{
+    const uint32_t nodes = graph_node_count(finding->graph);
+    for (uint32_t i = 0; i <= nodes / 64; i++)
+        for (uint64_t left = finding->found[i]; left != 0; left &= left - 1) {
+            const uint32_t node = i * 64 + (uint32_t)__builtin_ctzll(left);
+            marker->owner = next_number(finding) | OWNER_FIXED;
+            if (node < finding->synthetics)
+                finding->owners->of_synthetic[node] = marker->owner;
+            else
+                TRY_MEMORY(marker_push(marker, node - finding->synthetics));
+            TRY_MEMORY(vector_push(&finding->tops->nodes, node));
+        }
+    memset(finding->found, 0, ((size_t)nodes / 64 + 1) * sizeof(*finding->found));
+    return NULL;
+}
+
+/* Pushes the objects to which synthetic nodes lead, with the owners of the synthetic nodes. Owners
+ * below first are left out, except OWNER_SEVERAL. */
+static struct g2h_error *push_from_synthetics(const struct finding *finding, struct marker *marker,
+                                              owner_number first)
+{
+    const struct g2h_graph *graph = finding->graph;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
+        if (edge->type == EDGE_WEAK || (owner < first && owner != OWNER_SEVERAL))
+            continue;
+        marker->owner = owner;
+        TRY_MEMORY(edge->target.of != OF_OBJECT || marker_push(marker, edge->target.index));
+        TRY_MEMORY(
+            crossings_look(&marker->crossings, owner, known_of(finding->owners, edge->target)));
+    }
+    return NULL;
+}
+
+/* Makes room for a bit per owner. */
+static struct g2h_error *renew_met(struct finding *finding)
+{
+    free(finding->met);
+    finding->met = zeroed_alloc((size_t)next_number(finding) / 64 + 1, sizeof(*finding->met));
+    TRY_MEMORY(finding->met);
+    return NULL;
+}
+
+static struct g2h_error *find_level(struct finding *finding)
+{
+    const struct g2h_graph *graph = finding->graph;
+    struct owners *owners = finding->owners;
+    const owner_number first = next_number(finding);
+    _cleanup_(marker_deinit) struct marker marker = {
+        .targets = graph->targets, .owners = owners->of_object, .threads = graph->threads};
+    forget_several(owners, graph->heap->object_count);
+    TRY(add_found(finding, &marker));
+    TRY(take_crossings(finding));
+    TRY(renew_met(finding));
+    marker.met = finding->met;
+    marker.is_crossing = is_wanted(finding, first);
+    owners_spread(owners, graph->children, graph->first_object_child, first);
+    TRY(push_from_synthetics(finding, &marker, first));
+    TRY(marker_drain(&marker));
+    TRY_MEMORY(crossings_move(&marker.crossings, &finding->tops->crossings));
+    return NULL;
+}
+
+/* ---- the nodes that are left after the last level ---- */
+
+/* Makes tops of the nodes whose dominator is the root, and makes each top the owner of the nodes
+ * that it dominates. A node's dominator has a lower number, so the owners can replace the
+ * dominators in place. */
+static struct g2h_error *take_dominators(struct finding *finding, struct dominators *dominators)
+{
+    struct owners *owners = finding->owners;
+    owner_number *number_of = dominators->idom;
+    for (uint32_t i = 1; i < dominators->nodes; i++) {
+        const uint32_t node = dominators->node_at[i], idom = dominators->idom[i];
+        const bool is_top = idom == 0;
+        number_of[i] = is_top ? next_number(finding) : number_of[idom];
+        if (is_top)
+            TRY_MEMORY(vector_push(&finding->tops->nodes, node));
+        *(node < finding->synthetics ? &owners->of_synthetic[node]
+                                     : &owners->of_object[node - finding->synthetics]) =
+            number_of[i] | (is_top ? OWNER_FIXED : 0);
+    }
+    return NULL;
+}
+
+static struct g2h_error *find_rest(struct finding *finding)
+{
+    _cleanup_(dominators_deinit) struct dominators dominators = {0};
+    const owner_number first = next_number(finding);
+    const bool is_linked = is_wanted(finding, first);
+    TRY(dominators_init_several(&dominators, finding->graph, finding->owners));
+    TRY(take_dominators(finding, &dominators));
+    TRY(take_crossings(finding));
+    if (!is_linked)
+        return NULL;
+    TRY(walk(finding, (struct walk){first, next_number(finding), NULL, true}));
+    return take_crossings(finding);
+}
+
+/* ---- all of it ---- */
+
+static bool has_found(const struct finding *finding)
+{
+    const size_t words = (size_t)graph_node_count(finding->graph) / 64 + 1;
+    for (size_t i = 0; i < words; i++)
+        if (finding->found[i] != 0)
+            return true;
+    return false;
+}
+
+static struct g2h_error *find_all(struct finding *finding)
+{
+    struct walk how = {OWNER_FIRST, finding->tops->first, NULL, false};
+    for (unsigned level = 0;; level++) {
+        TRY(walk(finding, how));
+        if (!has_found(finding))
+            return NULL;
+        if (level == MOST_LEVELS)
+            return find_rest(finding);
+        how.from = next_number(finding);
+        TRY(find_level(finding));
+        how.end = next_number(finding);
+        how.met = finding->met;
+    }
+}
+
+static void finding_deinit(struct finding *finding)
+{
+    for (unsigned i = 0; finding->crossings && i < finding->graph->threads; i++)
+        crossings_deinit(&finding->crossings[i]);
+    free(finding->crossings);
+    free(finding->found);
+    free(finding->met);
+}
+
+struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph, struct owners *owners)
+{
+    const uint32_t nodes = graph_node_count(graph);
+    *tops = (struct tops){.first = OWNER_FIRST + (owner_number)graph->owners.count};
+    if (nodes >= OWNER_FIXED - OWNER_FIRST)
+        return NULL;
+    _cleanup_(finding_deinit) struct finding finding = {
+        .tops = tops,
+        .graph = graph,
+        .owners = owners,
+        .found = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*finding.found)),
+        .crossings = calloc(graph->threads, sizeof(*finding.crossings)),
+        .synthetics = graph_synthetics(graph)};
+    TRY_MEMORY(finding.found && finding.crossings);
+    struct g2h_error *error = find_all(&finding);
+    owners->end = next_number(&finding);
+    if (error)
+        tops_deinit(tops);
+    return error;
+}
+
+void tops_deinit(struct tops *tops)
+{
+    free(tops->nodes.data);
+    crossings_deinit(&tops->crossings);
+    *tops = (struct tops){0};
+}

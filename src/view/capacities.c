@@ -1,0 +1,327 @@
+/*
+ * capacities: how much of slices and maps is used, and where strings are; see
+ * include/go2heapsnapshot/view.h.
+ *
+ * The fields that are slices or strings are found once for each type that objects have, and stored
+ * as runs: an array of structs with one slice each is one run. So an object that has none, as most,
+ * costs capacities_visit.c one look-up.
+ */
+#include "view/capacities.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH = 64 /* of nested structs and arrays */ };
+
+/* ---- where slices and strings are ---- */
+
+/* The type or variable that the places of fields belong to. */
+struct owner {
+    enum place_of of;
+    uint32_t number;
+};
+
+/* Returns whether values of a type may have pointers; a struct or an array may, unless its
+ * descriptor says that it has none. */
+static bool may_have_pointers(const struct type *type)
+{
+    return type->pointer_bytes > 0 && (type->kind < TYPE_BOOL || type->kind > TYPE_COMPLEX128);
+}
+
+static bool is_visited(const struct g2h_capacities *capacities, const struct type *type)
+{
+    const struct types *types = capacities->typing->types;
+    if (capacities->of == OF_EVERYTHING)
+        return true;
+    return type->kind == TYPE_SLICE && type->elem < types->list.count &&
+           may_have_pointers(&types->list.data[type->elem]) ==
+               (capacities->of == OF_POINTER_SLICES);
+}
+
+static bool add_run(struct g2h_capacities *capacities, const struct owner *owner,
+                    const struct type *type, uint64_t offset)
+{
+    const struct types *types = capacities->typing->types;
+    const bool is_string = type->kind == TYPE_STRING;
+    const uint64_t size = is_string                        ? 1
+                          : type->elem < types->list.count ? types->list.data[type->elem].size
+                                                           : 0;
+    const struct run run = {offset,   type->size, 1, size, (uint32_t)capacities->places.count,
+                            is_string};
+    const struct place place = {owner->of, owner->number, offset};
+    return size == 0 ||
+           (vector_push(&capacities->runs, run) && vector_push(&capacities->places, place));
+}
+
+static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
+                      uint64_t offset, unsigned depth);
+
+/* Extends the runs of an array's first element, which begin at index first, to all count
+ * elements. */
+static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_t size,
+                        uint64_t count)
+{
+    const size_t end = capacities->runs.count;
+    bool is_plain = true;
+    for (size_t i = first; i < end; i++) {
+        struct run *run = &capacities->runs.data[i];
+        if (run->count > 1 && run->stride * run->count != size) {
+            is_plain = false;
+            continue;
+        }
+        run->stride = run->count > 1 ? run->stride : size;
+        run->count *= count;
+    }
+    for (uint64_t i = 1; !is_plain && i < count && capacities->left > 0; i++)
+        for (size_t j = first; j < end && capacities->left > 0; j++, capacities->left--) {
+            struct run run = capacities->runs.data[j];
+            run.offset += i * size;
+            if (run.count > 1 && run.stride * run.count < size &&
+                !vector_push(&capacities->runs, run))
+                return false;
+        }
+    return true;
+}
+
+static bool find_in_array(struct g2h_capacities *capacities, const struct owner *owner,
+                          const struct type *type, uint64_t offset, unsigned depth)
+{
+    const struct types *types = capacities->typing->types;
+    const size_t first = capacities->runs.count;
+    const uint64_t size = type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+    if (size == 0 || type->length == 0 || type->size / type->length < size)
+        return true;
+    return find_runs(capacities, owner, type->elem, offset, depth) &&
+           repeat_runs(capacities, first, size, type->length);
+}
+
+static bool find_in_struct(struct g2h_capacities *capacities, const struct owner *owner,
+                           const struct type *type, uint64_t offset, unsigned depth)
+{
+    const struct types *types = capacities->typing->types;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct type_field *field = &types->fields.data[type->first_field + i];
+        const uint64_t size =
+            field->type < types->list.count ? types->list.data[field->type].size : 0;
+        if (field->offset < end || size == 0 || size > type->size ||
+            field->offset > type->size - size)
+            continue; /* the type is damaged: fields overlap or do not fit */
+        end = field->offset + size;
+        if (!find_runs(capacities, owner, field->type, offset + field->offset, depth))
+            return false;
+    }
+    return true;
+}
+
+static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
+                      uint64_t offset, unsigned depth)
+{
+    const struct type *type = &capacities->typing->types->list.data[number];
+    const uint64_t word = capacities->graph->heap->params.pointer_size;
+    if (depth == 0 || capacities->left == 0)
+        return true;
+    capacities->left--;
+    if ((type->kind == TYPE_SLICE && type->size == 3 * word) ||
+        (type->kind == TYPE_STRING && type->size == 2 * word))
+        return !is_visited(capacities, type) || add_run(capacities, owner, type, offset);
+    if (type->kind == TYPE_STRUCT)
+        return find_in_struct(capacities, owner, type, offset, depth - 1);
+    return type->kind != TYPE_ARRAY || find_in_array(capacities, owner, type, offset, depth - 1);
+}
+
+static bool add_type(struct g2h_capacities *capacities, uint32_t number)
+{
+    const struct owner owner = {PLACE_OF_TYPE, number};
+    struct runs *runs = &capacities->of_type[number];
+    if (runs->end > 0)
+        return true;
+    runs->first = (uint32_t)capacities->runs.count;
+    const bool good = find_runs(capacities, &owner, number, 0, DEPTH);
+    runs->end = (uint32_t)capacities->runs.count;
+    return good;
+}
+
+static bool add_global(struct g2h_capacities *capacities, uint32_t number)
+{
+    const struct dwarf_global *global = &capacities->typing->dwarf_info->globals.data[number];
+    const struct owner owner = {PLACE_OF_GLOBAL, number};
+    struct runs runs = {(uint32_t)capacities->runs.count, 0};
+    if (global->type < capacities->typing->types->list.count &&
+        !find_runs(capacities, &owner, global->type, 0, DEPTH))
+        return false;
+    runs.end = (uint32_t)capacities->runs.count;
+    return vector_push(&capacities->of_global, runs);
+}
+
+/* Adds a map's type, or that of its buckets or groups. Map types with the same key and element
+ * types share one place, whatever their names. */
+static bool add_map(struct g2h_capacities *capacities, uint32_t number)
+{
+    const struct types *types = capacities->typing->types;
+    const uint32_t map = types->list.data[number].elem;
+    uint32_t place = (uint32_t)capacities->places.count;
+    if (map >= types->list.count || types->list.data[map].kind != TYPE_MAP)
+        return true;
+    const struct type *type = &types->list.data[map];
+    if (!map_entries_create(types, number, &capacities->entries[number]) ||
+        !map_put(&capacities->maps, map_hash_pair(type->key, type->elem), place, &place))
+        return false;
+    capacities->map_of_type[number] = place;
+    return place < capacities->places.count ||
+           vector_push(&capacities->places, ((struct place){PLACE_OF_MAP, map, 0}));
+}
+
+static bool add_types(struct g2h_capacities *capacities)
+{
+    const struct typing *typing = capacities->typing;
+    const struct types *types = typing->types;
+    const struct type_names *names = capacities->graph->names.of_type;
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const uint8_t role = types->list.data[i].role;
+        capacities->map_of_type[i] = UINT32_MAX;
+        if (names[i].value == NAME_NONE && names[i].array == NAME_NONE)
+            continue; /* no object has this type */
+        if (!add_type(capacities, i) ||
+            (capacities->of == OF_EVERYTHING &&
+             (role == ROLE_MAP || role == ROLE_MAP_BUCKET || role == ROLE_MAP_GROUP) &&
+             !add_map(capacities, i)))
+            return false;
+    }
+    for (size_t i = 0; i < typing->outside.values.count; i++)
+        if (typing->outside.values.data[i].type < types->list.count &&
+            !add_type(capacities, typing->outside.values.data[i].type))
+            return false;
+    for (uint32_t i = 0; i < typing->dwarf_info->globals.count; i++)
+        if (!add_global(capacities, i))
+            return false;
+    return true;
+}
+
+static bool fill(struct g2h_capacities *capacities)
+{
+    enum { VISITS = 16, VISITS_MORE = 1 << 20 };
+    const struct types *types = capacities->typing->types;
+    capacities->left = VISITS * (uint64_t)types->fields.count + VISITS_MORE;
+    capacities->of_type = calloc(types->list.count + 1, sizeof(*capacities->of_type));
+    capacities->map_of_type = malloc((types->list.count + 1) * sizeof(*capacities->map_of_type));
+    capacities->entries = calloc(types->list.count + 1, sizeof(*capacities->entries));
+    return capacities->of_type && capacities->map_of_type && capacities->entries &&
+           add_types(capacities);
+}
+
+struct g2h_error *capacities_create(const struct g2h_graph *graph, enum capacities_of of,
+                                    struct g2h_capacities **ret)
+{
+    *ret = calloc(1, sizeof(**ret));
+    if (!*ret)
+        return &error_no_memory;
+    (*ret)->graph = graph;
+    (*ret)->typing = graph->typing;
+    (*ret)->of = of;
+    if (!(*ret)->typing || fill(*ret))
+        return NULL;
+    g2h_capacities_destroy(*ret);
+    *ret = NULL;
+    return &error_no_memory;
+}
+
+struct g2h_error *g2h_capacities_create(const struct g2h_view *view, struct g2h_capacities **ret)
+{
+    return capacities_create(view->graph, OF_EVERYTHING, ret);
+}
+
+void g2h_capacities_destroy(struct g2h_capacities *capacities)
+{
+    if (!capacities)
+        return;
+    for (size_t i = 0; capacities->entries && i < capacities->typing->types->list.count; i++)
+        map_entries_destroy(capacities->entries[i]);
+    free(capacities->entries);
+    free(capacities->runs.data);
+    free(capacities->places.data);
+    free(capacities->of_type);
+    free(capacities->map_of_type);
+    free(capacities->of_global.data);
+    map_deinit(&capacities->maps);
+    free(capacities);
+}
+
+uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities)
+{
+    return (uint32_t)capacities->places.count;
+}
+
+/* ---- names ---- */
+
+static void append_type(const struct g2h_capacities *capacities, uint32_t type, struct text *text)
+{
+    const struct g2h_bytes name = types_name(capacities->typing->types, type);
+    text_append_name(text, &capacities->graph->names, name.data, name.size, NAME_LIMIT);
+}
+
+static void append_map(const struct g2h_capacities *capacities, const struct type *map,
+                       struct text *text)
+{
+    text_append(text, "map[", 4);
+    append_type(capacities, map->key, text);
+    text_append(text, "]", 1);
+    append_type(capacities, map->elem, text);
+}
+
+/* Appends the path to an offset of a type without indices: "[3].Name" becomes "[].Name", for all
+ * elements. */
+static void append_path(const struct g2h_capacities *capacities, uint32_t type, uint64_t offset,
+                        struct text *text)
+{
+    static const char *const parts[][2] = {
+        {"slots[].elem", "[]"}, {"elems[]", "[]"}, {"slots[].key", " (key)"}, {"keys[]", " (key)"}};
+    char path[NAME_LIMIT];
+    size_t size = types_path(capacities->typing->types, type, offset, path, sizeof(path)), kept = 0;
+    bool in_brackets = false;
+    for (size_t i = 0; i < size; i++) {
+        if (path[i] == '[' || path[i] == ']')
+            in_brackets = path[i] == '[';
+        if (!in_brackets || path[i] == '[')
+            path[kept++] = path[i];
+    }
+    const char *at = path;
+    const bool is_map =
+        types_map_inside(capacities->typing->types, type) < capacities->typing->types->list.count;
+    for (size_t i = 0; is_map && i < sizeof(parts) / sizeof(*parts); i++)
+        if (kept >= strlen(parts[i][0]) && memcmp(path, parts[i][0], strlen(parts[i][0])) == 0) {
+            text_append(text, parts[i][1], strlen(parts[i][1]));
+            at += strlen(parts[i][0]);
+            kept -= strlen(parts[i][0]);
+            break;
+        }
+    if (kept > 0 && at[0] != '[' && at[0] != '.')
+        text_append(text, ".", 1);
+    text_append_utf8(text, (const uint8_t *)at, kept, NAME_LIMIT);
+}
+
+void g2h_capacities_place(const struct g2h_capacities *capacities, uint32_t number,
+                          struct g2h_text *text)
+{
+    const struct types *types = capacities->typing->types;
+    const struct place *place = &capacities->places.data[number];
+    struct text made = view_borrow(text);
+    made.size = 0;
+    if (place->of == PLACE_OF_MAP) {
+        append_map(capacities, &types->list.data[place->number], &made);
+    } else if (place->of == PLACE_OF_TYPE) {
+        const uint32_t map = types_map_inside(types, place->number);
+        if (map < types->list.count)
+            append_map(capacities, &types->list.data[map], &made);
+        else
+            append_type(capacities, place->number, &made);
+        append_path(capacities, place->number, place->offset, &made);
+    } else {
+        const struct dwarf_global *global =
+            &capacities->typing->dwarf_info->globals.data[place->number];
+        const struct g2h_bytes name = types_text(types, global->name);
+        text_append_name(&made, &capacities->graph->names, name.data, name.size, NAME_LIMIT);
+        append_path(capacities, global->type, place->offset, &made);
+    }
+    view_give_back(text, &made);
+}

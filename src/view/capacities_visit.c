@@ -1,0 +1,190 @@
+/*
+ * capacities_visit: visits the slices, strings and maps of a heap; see
+ * include/go2heapsnapshot/view.h.
+ *
+ * The pointers of slices and strings are not followed. The entries of maps are counted in the
+ * buckets and groups, by the bytes that say which slots are in use.
+ */
+#include "view/capacities.h"
+
+struct visitor {
+    const struct g2h_capacities *capacities;
+    uint32_t object;
+    g2h_capacity_visit visit;
+    void *context;
+};
+
+static bool visit_slice(const struct visitor *visitor, const struct run *run, const uint8_t *at)
+{
+    const struct g2h_heap *heap = visitor->capacities->graph->heap;
+    const uint64_t word = heap->params.pointer_size, address = heap_word(heap, at);
+    if (address == 0)
+        return true;
+    const struct g2h_capacity capacity = {
+        .kind = run->is_string ? G2H_CAPACITY_STRING : G2H_CAPACITY_SLICE,
+        .place = run->place,
+        .object = visitor->object,
+        .address = address,
+        .used = heap_word(heap, at + word),
+        .all = heap_word(heap, at + (run->is_string ? word : 2 * word)),
+        .size = run->element};
+    const bool is_empty = capacity.all == 0 && visitor->capacities->of == OF_EVERYTHING;
+    return is_empty || capacity.used > capacity.all || visitor->visit(visitor->context, &capacity);
+}
+
+/* Visits the slices and strings of count values in a row, each size bytes large; runs are those of
+ * one value. */
+static bool visit_slices(const struct visitor *visitor, const struct runs *runs,
+                         const struct g2h_bytes *contents, uint64_t size, uint64_t count)
+{
+    const uint64_t word = visitor->capacities->graph->heap->params.pointer_size;
+    for (uint64_t i = 0; i < count && (i == 0 || i <= contents->size / size); i++)
+        for (uint32_t j = runs->first; j < runs->end; j++) {
+            const struct run *run = &visitor->capacities->runs.data[j];
+            const uint64_t header = (run->is_string ? 2 : 3) * word;
+            uint64_t at = i * size + run->offset;
+            for (uint64_t k = 0;
+                 k < run->count && contents->size >= header && at <= contents->size - header;
+                 k++, at += run->stride)
+                if (!visit_slice(visitor, run, contents->data + at))
+                    return false;
+        }
+    return true;
+}
+
+/* Visits a map's buckets or groups. The number of a table's groups is a power of two; the bytes
+ * behind them, which are the rest of the heap slot, would look like a full group. */
+static bool visit_slots(const struct visitor *visitor, uint32_t type,
+                        const struct g2h_bytes *contents, uint64_t count)
+{
+    const struct g2h_graph *graph = visitor->capacities->graph;
+    const struct map_entries *entries = visitor->capacities->entries[type];
+    struct g2h_capacity capacity = {.kind = G2H_CAPACITY_SLOTS,
+                                    .place = visitor->capacities->map_of_type[type],
+                                    .object = visitor->object};
+    if (!entries)
+        return true;
+    while (entries->is_swiss && (count & (count - 1)) != 0)
+        count &= count - 1;
+    for (uint64_t i = 0; i < count && (i + 1) * entries->size <= contents->size; i++) {
+        capacity.used += (uint64_t)__builtin_popcount(
+            map_entries_used(&graph->names, entries, contents->data + i * entries->size));
+        capacity.all += SLOTS;
+    }
+    const struct types *types = visitor->capacities->typing->types;
+    capacity.size = entries->key_stride != entries->elem_stride ||
+                            entries->key_stride == types->list.data[entries->key].size
+                        ? entries->key_stride + entries->elem_stride
+                        : entries->key_stride;
+    return capacity.all == 0 || visitor->visit(visitor->context, &capacity);
+}
+
+/* Visits a map. The field "used" has the number of its entries, before Go 1.24 "count". */
+static bool visit_map(const struct visitor *visitor, uint32_t type,
+                      const struct g2h_bytes *contents)
+{
+    const struct g2h_graph *graph = visitor->capacities->graph;
+    const struct types *types = visitor->capacities->typing->types;
+    const struct type_field *used = types_field(types, type, "used"),
+                            *field = used ? used : types_field(types, type, "count");
+    struct g2h_capacity capacity = {.kind = G2H_CAPACITY_MAP,
+                                    .place = visitor->capacities->map_of_type[type],
+                                    .object = visitor->object};
+    const uint64_t size =
+        field && field->type < types->list.count ? types->list.data[field->type].size : 0;
+    if (size == 0 || size > 8 || contents->size < size || field->offset > contents->size - size)
+        return true;
+    capacity.used = heap_number(graph->heap, contents->data + field->offset, size);
+    return visitor->visit(visitor->context, &capacity);
+}
+
+static bool visit_object(struct visitor *visitor, uint32_t object, uint32_t number)
+{
+    const struct g2h_capacities *capacities = visitor->capacities;
+    const struct g2h_heap *heap = capacities->graph->heap;
+    const struct object_type known = typing_object(capacities->typing, object);
+    const struct type *type = &capacities->typing->types->list.data[number];
+    struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t base = heap_value_base(heap, heap_slot_class(heap, object));
+    if ((known.form != OBJECT_VALUE && known.form != OBJECT_ARRAY) || type->size == 0 ||
+        contents.size < base)
+        return true;
+    contents.data += base;
+    contents.size -= base;
+    visitor->object = object;
+    const uint64_t count = known.form == OBJECT_ARRAY ? contents.size / type->size : 1;
+    if (capacities->map_of_type[number] != UINT32_MAX &&
+        !(type->role == ROLE_MAP ? visit_map(visitor, number, &contents)
+                                 : visit_slots(visitor, number, &contents, count)))
+        return false;
+    return visit_slices(visitor, &capacities->of_type[number], &contents, type->size, count);
+}
+
+bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
+                               uint32_t end, g2h_capacity_visit visit, void *context)
+{
+    const struct typing *typing = capacities->typing;
+    const uint32_t objects = typing ? capacities->graph->heap->object_count : 0,
+                   *claims = typing ? typing->claims : NULL, *map_of_type = capacities->map_of_type;
+    const struct runs *of_type = capacities->of_type;
+    struct visitor visitor = {.capacities = capacities, .visit = visit, .context = context};
+    end = end < objects ? end : objects;
+    for (uint32_t i = first; i < end; i++) {
+        if (claims[i] == 0)
+            continue;
+        const uint32_t type = (claims[i] & CLAIM_TYPE) - 1;
+        if ((of_type[type].first < of_type[type].end || map_of_type[type] != UINT32_MAX) &&
+            !visit_object(&visitor, i, type))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the dump's bytes from an address in data or bss to the end of its segment; empty if there
+ * are none. */
+static struct g2h_bytes segment_at(const struct g2h_heap *heap, uint64_t address)
+{
+    enum { MOST_SEGMENTS = 64 }; /* per kind; dumps have two segments */
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count && j < MOST_SEGMENTS; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            const uint64_t offset = address - record.segment.address;
+            if (offset < record.segment.contents.size)
+                return (struct g2h_bytes){record.segment.contents.data + offset,
+                                          record.segment.contents.size - offset};
+        }
+    return (struct g2h_bytes){(const uint8_t *)"", 0};
+}
+
+bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_capacity_visit visit,
+                                 void *context)
+{
+    const struct typing *typing = capacities->typing;
+    const struct g2h_heap *heap = capacities->graph->heap;
+    const struct visitor visitor = {capacities, UINT32_MAX, visit, context};
+    for (size_t i = 0; i < capacities->of_global.count; i++) {
+        const struct runs *runs = &capacities->of_global.data[i];
+        if (runs->first == runs->end)
+            continue;
+        const struct g2h_bytes contents =
+            segment_at(heap, typing->dwarf_info->globals.data[i].address + exe_slide(typing->exe));
+        if (!visit_slices(&visitor, runs, &contents, 0, 1))
+            return false;
+    }
+    for (size_t i = 0; typing && i < typing->outside.values.count; i++) {
+        const struct outside_value *value = &typing->outside.values.data[i];
+        if (value->type >= typing->types->list.count ||
+            !outside_is_static(&typing->outside, value->address))
+            continue;
+        const struct runs *runs = &capacities->of_type[value->type];
+        const uint64_t size = typing->types->list.data[value->type].size;
+        if (runs->first == runs->end || size == 0)
+            continue;
+        const struct g2h_bytes contents = segment_at(heap, value->address);
+        if (!visit_slices(&visitor, runs, &contents, size, value->count > 0 ? value->count : 1))
+            return false;
+    }
+    return true;
+}

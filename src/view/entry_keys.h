@@ -1,0 +1,31 @@
+/*
+ * entry_keys: the names that the edges of maps' entries have by their keys; see g2h_edges_key().
+ *
+ * The keys of the last bucket or group are remembered, for the edges of all of its entries: each
+ * key is read once into a text, and the path behind the key is appended to that text, which has
+ * room for it.
+ */
+#ifndef VIEW_ENTRY_KEYS_H
+#define VIEW_ENTRY_KEYS_H
+
+#include "view/view.h"
+#include "naming/namer.h"
+
+struct entry_keys {
+    struct namer place; /* of the source: finds its buckets or groups */
+    uint32_t source;    /* node, or UINT32_MAX */
+    uint64_t value;     /* offset of the bucket or group, or UINT64_MAX */
+    unsigned known;     /* a bit per slot whose key has been read */
+    struct slot_key keys[SLOTS];
+    struct text texts[SLOTS];
+};
+
+/* Allocates the texts. Returns false if memory runs out. */
+bool entry_keys_init(struct entry_keys *keys);
+void entry_keys_deinit(struct entry_keys *keys);
+
+enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *view,
+                             const struct g2h_edge *edge, struct g2h_key_name *ret);
+void entry_keys_prefetch(const struct g2h_view *view, const struct g2h_edge *given, size_t count);
+
+#endif

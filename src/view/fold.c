@@ -1,0 +1,647 @@
+/*
+ * fold; see fold.h.
+ *
+ * The kept nodes are the upper part of the tree of dominators: nodes are folded in the order of
+ * their worth, which is their retained size, so that no node is folded before the nodes that it
+ * dominates; a mapping, which retains nothing, is worth its resident size. Each folded node belongs
+ * to the last of its dominators that is kept, d; the nodes of one class that belong to the same d
+ * become one written node F(d, class). How many nodes will be written for a given worth is counted
+ * without writing any, and the worth is searched for.
+ *
+ * Every strong edge u → v of the graph becomes an edge between the nodes that u and v have become.
+ * Two kinds of edges are added: d → F for each F, and d → k if a kept node k, whose dominator is d,
+ * would be entered only by one F of d. Then, with ≤ for "dominates or is":
+ *
+ *   1. A source of an edge to a member of F(d, c) is dominated by d. For the dominator of any node
+ *      dominates all sources of edges to it, and the members' dominators are d or folded below d.
+ *   2. A kept x dominates a kept y after folding if and only if it did before. A path around x
+ *      before folding leaves a path around x after it, since each of its edges has become an edge
+ *      or has shrunk to nothing, and only x itself has become x. Conversely, take a path around x
+ *      after folding. By induction along it, x dominated no member of any node on the path. This is
+ *      clear for a kept node that is entered by an edge of a member. If x dominated a member of
+ *      F(d, c), then x ≤ d, so by 1 it dominated all sources of edges to F, hence a member of the
+ *      node before F. An added edge comes from d, which is on the path, so that x is not d and did
+ *      not dominate d, nor any node whose dominator d was.
+ *   3. The dominator of F(d, c) is d: by the argument of 2 no other kept node, below d, is on all
+ *      paths to F, and d itself has an edge to F.
+ *   4. No F dominates anything. Suppose that F does, and let X be the kept nodes that F dominates
+ *      and whose dominator was d. By 2 and 3 there is one: if F dominates y, then d dominated y,
+ *      and the kept node between d and y on the way up cannot dominate F, so F dominates that node,
+ *      too. In the graph there is a path from d into X. Where it first enters the nodes that some x
+ *      in X dominates, it enters x, from d, from a folded node that belongs to d, or from a node
+ *      that is dominated by another child of d, which F does not dominate. In the first and in the
+ *      last case there is a path around F now. If only folded nodes of d lead to x, they either
+ *      have become two different nodes, of which one is not F, or d → x was added.
+ *
+ * If d is the root, the added edges come from "(folded)" instead: DevTools computes no distances if
+ * objects are children of the root. "(folded)" is a child of the root, no other strong edge leads
+ * to it, and none but the added edges lead on from it. So it dominates nothing, because there is a
+ * path without these edges to every node; and they serve as well as edges from the root.
+ *
+ * So the retained size of each kept node does not change: it is the node's own size, that of the
+ * kept nodes that it dominates and that of the folded nodes that belong to these; and the retained
+ * size of a folded node is its own size. An object that would be alone in its F is kept if its
+ * dominator is kept and if the same is true of all nodes that it dominates. That changes nothing of
+ * the above.
+ *
+ * Memory: 32 bytes per node of the graph while it is decided which nodes to keep, 12 of them for
+ * the dominators, and some 40 per node that is going to be written; then 8 and 20. All work is done
+ * in the order of the nodes or of their numbers: the result does not depend on the number of
+ * threads.
+ */
+#include "view/fold.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "base/workers.h"
+#include "dominators/dominators.h"
+
+enum { AHEAD = 16 };
+
+/* How much each synthetic node, such as a goroutine or a frame, adds to worths beside its size. */
+enum { SYNTHETIC_WORTH = 4096 };
+
+/* The worth of nodes that are never folded: the groups of roots. */
+#define WORTH_KEPT UINT64_MAX
+
+/* Values of folding->fate other than the string of a node's class and, later, the number of its
+ * group. */
+#define FATE_LEFT_OUT   UINT32_MAX
+#define FATE_KEPT       (UINT32_MAX - 1)
+#define CLASS_TEXT      (UINT32_MAX - 2)
+#define CLASS_SYNTHETIC (UINT32_MAX - 3)
+
+/* Says which nodes are folded: those of less worth, and of the nodes of the same worth those from
+ * this number in preorder on. */
+struct cut {
+    uint64_t worth;
+    uint32_t preorder;
+};
+
+/* The folded nodes of one class that belong to one kept node. */
+struct group {
+    uint32_t dominator, class; /* a number in preorder; as in folding->fate */
+    uint32_t count;
+    uint32_t last; /* folded node that members go to, or UINT32_MAX */
+};
+
+struct folding {
+    const struct g2h_graph *graph;
+    struct fold *fold;
+    const struct fold_names *names;
+    struct dominators tree;
+    uint64_t *worth;               /* by number in preorder */
+    uint32_t *fate, *nearest_kept; /* by number in preorder; nearest_kept: the last kept one among a
+                                      node and its dominators */
+    VECTOR(struct group) groups;
+
+    /* While nodes are counted: a hash table of kept node << 32 | class, plus 1; 0 in free slots. */
+    uint64_t *pairs;
+    size_t mask;
+};
+
+/* ---- whether there is anything to do ---- */
+
+/* Returns the number of nodes, without the garbage if that is left out. */
+static uint64_t count_nodes(const struct g2h_graph *graph, bool leaves_out_garbage)
+{
+    const uint64_t count = graph_node_count(graph);
+    return leaves_out_garbage && graph->live ? count - 1 - graph->account.unreachable_objects
+                                             : count;
+}
+
+static bool is_too_large(const struct g2h_graph *graph, const struct g2h_view_options *options)
+{
+    return options->max_nodes > 0 && count_nodes(graph, options->reachable) > options->max_nodes;
+}
+
+bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options *options)
+{
+    return is_too_large(graph, options) || (options->reachable && graph->live);
+}
+
+/* ---- classes ---- */
+
+/* Sets the fate of a block's objects to their class in DevTools' Summary: an object's class is its
+ * name, and all strings have the same class. */
+static struct g2h_error *find_classes(void *context, size_t task, unsigned worker)
+{
+    const struct folding *folding = context;
+    const struct g2h_graph *graph = folding->graph;
+    const uint32_t *preorder_of = folding->tree.preorder_of + graph_synthetics(graph);
+    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
+                   count = graph->targets->blocks[task].objects;
+    (void)worker;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t object = first + i;
+        if (count - i > AHEAD)
+            __builtin_prefetch(&folding->fate[preorder_of[object + AHEAD]], 1);
+        const bool is_text = graph->typing && typing_is_text(graph->typing, object);
+        folding->fate[preorder_of[object]] = fold_leaves_out(folding->fold, object) ? FATE_LEFT_OUT
+                                             : is_text                              ? CLASS_TEXT
+                                                       : names_of_object(&graph->names, object);
+    }
+    return NULL;
+}
+
+/* Returns the resident size of the mapping that begins at an address. */
+static uint64_t resident_at(const struct g2h_memory *memory, uint64_t address)
+{
+    uint32_t mapping;
+    return mappings_find(memory, address, &mapping) ? memory->mappings[mapping].resident : 0;
+}
+
+static struct g2h_error *classify(struct folding *folding)
+{
+    const struct g2h_graph *graph = folding->graph;
+    struct g2h_error *error =
+        workers_run(graph->threads, graph->targets->block_count, find_classes, folding);
+    for (uint32_t i = 0; i < graph_synthetics(graph); i++) {
+        const uint32_t preorder = folding->tree.preorder_of[i];
+        const enum g2h_node_kind kind = graph->roots.nodes.data[i].kind;
+        folding->fate[preorder] =
+            kind == G2H_NODE_STACK ? graph->roots.nodes.data[i].name : CLASS_SYNTHETIC;
+        if (kind <= G2H_NODE_MAPPINGS)
+            folding->worth[preorder] = WORTH_KEPT;
+        if (kind == G2H_NODE_MAPPING)
+            folding->worth[preorder] += resident_at(graph->memory, graph->roots.nodes.data[i].key);
+        if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)
+            folding->fate[preorder] = FATE_LEFT_OUT;
+    }
+    return error;
+}
+
+/* ---- how much to fold ---- */
+
+static inline bool is_cut(const struct folding *folding, const struct cut *cut, uint32_t preorder)
+{
+    const uint64_t worth = folding->worth[preorder];
+    return worth < cut->worth || (worth == cut->worth && preorder >= cut->preorder);
+}
+
+/* Pairs that are about to be added to the table. Their slots are prefetched some time before they
+ * are read. */
+enum { BATCH = 32 };
+struct batch {
+    uint64_t pairs[BATCH];
+    size_t slots[BATCH], count;
+};
+
+/* Adds the pairs of a batch to the table. Returns how many are new. */
+static inline uint32_t add_pairs(struct folding *folding, struct batch *batch)
+{
+    uint32_t added = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        const uint64_t pair = batch->pairs[i];
+        size_t slot = batch->slots[i];
+        while (folding->pairs[slot] != 0 && folding->pairs[slot] != pair)
+            slot = (slot + 1) & folding->mask;
+        added += folding->pairs[slot] == 0;
+        folding->pairs[slot] = pair;
+    }
+    batch->count = 0;
+    return added;
+}
+
+/* Returns how many nodes would be written, or a number above limit if there are more than limit. */
+static uint64_t count_written(struct folding *folding, const struct cut *cut, uint64_t limit)
+{
+    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
+    struct batch batch = {.count = 0};
+    uint64_t count = 2, last = 0; /* the root and "(folded)" */
+    memset(folding->pairs, 0, (folding->mask + 1) * sizeof(*folding->pairs));
+    folding->nearest_kept[0] = 0;
+    for (uint32_t preorder = 1; preorder < nodes && count <= limit; preorder++) {
+        const uint32_t class = folding->fate[preorder],
+                       dominator = folding->nearest_kept[idom[preorder]];
+        if (class == FATE_LEFT_OUT)
+            continue;
+        if (!is_cut(folding, cut, preorder)) {
+            folding->nearest_kept[preorder] = preorder;
+            count++;
+            continue;
+        }
+        folding->nearest_kept[preorder] = dominator;
+        const uint64_t pair = ((uint64_t)dominator << 32 | class) + 1;
+        if (pair == last)
+            continue;
+        if (batch.count == BATCH)
+            count += add_pairs(folding, &batch);
+        last = batch.pairs[batch.count] = pair;
+        batch.slots[batch.count] = (size_t)map_hash(pair) & folding->mask;
+        __builtin_prefetch(&folding->pairs[batch.slots[batch.count++]], 1);
+    }
+    return count + add_pairs(folding, &batch);
+}
+
+static int compare_cuts(const void *a, const void *b)
+{
+    const struct cut *one = a, *other = b;
+    if (one->worth != other->worth)
+        return one->worth < other->worth ? -1 : 1;
+    return one->preorder > other->preorder ? -1 : one->preorder < other->preorder;
+}
+
+/*
+ * Finds what to fold so that at most limit nodes are written, and not many fewer. It bisects among
+ * some thousands of nodes, because the number of written nodes falls as the worth rises: when a
+ * node is folded, it disappears together with the folded nodes that belong to it, and at most as
+ * many new ones appear at its dominator. If folding all that may be folded is not enough, all of it
+ * is folded nevertheless.
+ */
+static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
+{
+    enum { SAMPLES = 1 << 15 };
+    const uint32_t nodes = folding->tree.nodes, stride = (nodes + 1) / SAMPLES + 1;
+    struct cut *samples = malloc((nodes / stride + 1) * sizeof(*samples));
+    size_t count = 0;
+    if (!samples)
+        return false;
+    for (uint32_t preorder = stride / 2; preorder < nodes; preorder += stride)
+        if (folding->fate[preorder] != FATE_LEFT_OUT && folding->worth[preorder] != WORTH_KEPT)
+            samples[count++] = (struct cut){folding->worth[preorder], preorder};
+    if (count > 0)
+        qsort(samples, count, sizeof(*samples), compare_cuts);
+    *ret = (struct cut){WORTH_KEPT, UINT32_MAX};
+    size_t from = 0, to = count; /* cutting at samples[to] folds enough; *ret is that cut */
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        const uint64_t written = count_written(folding, &samples[middle], limit);
+        if (written > limit) {
+            from = middle + 1;
+            continue;
+        }
+        to = middle;
+        *ret = samples[middle];
+        if (written >= limit - limit / 128)
+            break;
+    }
+    free(samples);
+    return true;
+}
+
+/* ---- groups ---- */
+
+/* Sets folding->fate of each node that is not left out to its group, or to FATE_KEPT. */
+static bool make_groups(struct folding *folding, const struct cut *cut)
+{
+    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
+    struct map group_of = {0};
+    bool good = true;
+    folding->nearest_kept[0] = 0;
+    folding->fate[0] = FATE_KEPT;
+    for (uint32_t preorder = 1; preorder < nodes && good; preorder++) {
+        const uint32_t class = folding->fate[preorder];
+        if (class == FATE_LEFT_OUT)
+            continue;
+        if (!is_cut(folding, cut, preorder)) {
+            folding->nearest_kept[preorder] = preorder;
+            folding->fate[preorder] = FATE_KEPT;
+            continue;
+        }
+        const uint32_t dominator = folding->nearest_kept[preorder] =
+            folding->nearest_kept[idom[preorder]];
+        const struct group fresh = {dominator, class, 0, UINT32_MAX};
+        uint32_t group;
+        good = map_put(&group_of, (uint64_t)dominator << 32 | class,
+                       (uint32_t)folding->groups.count, &group) &&
+               (group < folding->groups.count || vector_push(&folding->groups, fresh));
+        if (!good)
+            break;
+        folding->fate[preorder] = group;
+        folding->groups.data[group].count++;
+    }
+    map_deinit(&group_of);
+    return good;
+}
+
+/*
+ * Keeps a node if its dominator is kept, and if the node and all nodes that it dominates would be
+ * alone in their groups: nothing is gained by folding them.
+ */
+static bool keep_lone_ones(struct folding *folding)
+{
+    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
+    /* A bit per number: the group of the node, or of one that it dominates, has other members. */
+    uint64_t *shared = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*shared));
+    if (!shared)
+        return false;
+    for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) {
+        const uint32_t group = folding->fate[preorder];
+        if (group >= FATE_KEPT)
+            continue;
+        if (folding->groups.data[group].count > 1)
+            shared[preorder / 64] |= (uint64_t)1 << (preorder % 64);
+        if ((shared[preorder / 64] >> (preorder % 64) & 1) != 0)
+            shared[idom[preorder] / 64] |= (uint64_t)1 << (idom[preorder] % 64);
+    }
+    for (uint32_t preorder = 1; preorder < nodes; preorder++)
+        if (folding->fate[preorder] < FATE_KEPT &&
+            (shared[preorder / 64] >> (preorder % 64) & 1) == 0 &&
+            folding->fate[idom[preorder]] == FATE_KEPT)
+            folding->fate[preorder] = FATE_KEPT;
+    free(shared);
+    return true;
+}
+
+/* ---- the view's nodes ---- */
+
+static bool is_object(const struct g2h_graph *graph, uint32_t node)
+{
+    return node >= graph_synthetics(graph);
+}
+
+typedef VECTOR(struct folded) folded_vector;
+
+/* Adds a node of the graph to its group's folded node. */
+static bool add_member(struct folding *folding, struct group *group, uint32_t node,
+                       folded_vector *folded)
+{
+    const struct g2h_graph *graph = folding->graph;
+    if (group->last == UINT32_MAX) {
+        const struct folded fresh = {
+            .name = group->class,
+            .kind = group->class == CLASS_TEXT        ? G2H_NODE_TEXT
+                    : group->class == CLASS_SYNTHETIC ? G2H_NODE_FOLDED_SYNTHETICS
+                    : is_object(graph, node)          ? G2H_NODE_OBJECT
+                                                      : G2H_NODE_STACK,
+        };
+        group->last = (uint32_t)folded->count;
+        if (!vector_push(folded, fresh))
+            return false;
+    }
+    folded->data[group->last].size +=
+        is_object(graph, node) ? heap_object_size(graph->heap, node - graph_synthetics(graph))
+                               : graph->roots.nodes.data[node].size;
+    folded->data[group->last].count++;
+    folding->fold->number_of[node] = group->last;
+    return true;
+}
+
+/* Makes a text: ×1,234, a remark, and a NUL byte. */
+static void count_text(struct text *text, uint32_t count, const char *remark)
+{
+    static const char times[] = "×";
+    text->size = 0;
+    text_append(text, times, strlen(times));
+    text_append_grouped(text, count);
+    text_append(text, remark, strlen(remark) + 1);
+}
+
+static bool name_folded(struct folding *folding)
+{
+    const struct fold_names *names = folding->names;
+    _cleanup_(text_deinit) struct text text = {0};
+    bool good = true;
+    for (uint32_t i = 0; i < folding->fold->folded_count && good; i++) {
+        struct folded *folded = &folding->fold->folded[i];
+        count_text(&text, folded->count, "");
+        good = !text.failed &&
+               names->add(names->context, text.data, G2H_NAME_OF_EDGE, &folded->count_name);
+        if (!good || folded->kind == G2H_NODE_OBJECT || folded->kind == G2H_NODE_STACK)
+            continue; /* the name is the class's */
+        count_text(&text, folded->count, " (folded)");
+        good =
+            !text.failed && names->add(names->context, text.data, G2H_NAME_OF_NODE, &folded->name);
+    }
+    return good;
+}
+
+/* Numbers the kept nodes and "(folded)", which comes before the objects, and adds folded nodes to
+ * the view's node for their group. Until list_members(), their entries of fold->number_of are
+ * indices in fold->folded. */
+static bool number_nodes(struct folding *folding)
+{
+    const struct g2h_graph *graph = folding->graph;
+    struct fold *fold = folding->fold;
+    const uint32_t *preorder_of = folding->tree.preorder_of, synthetics = graph_synthetics(graph),
+                   nodes = graph_node_count(graph);
+    folded_vector folded = {0};
+    bool good = true;
+    for (uint32_t node = 0; node < nodes && good; node++) {
+        const uint32_t fate = folding->fate[preorder_of[node]];
+        if (nodes - node > AHEAD)
+            __builtin_prefetch(&folding->fate[preorder_of[node + AHEAD]]);
+        if (node == synthetics)
+            fold->group = fold->kept++;
+        if (fate == FATE_KEPT) {
+            fold->number_of[node] = fold->kept++;
+            continue;
+        }
+        fold->number_of[node] = FOLD_LEFT_OUT;
+        if (is_object(graph, node))
+            fold->hidden[(node - synthetics) / 64] |= (uint64_t)1 << ((node - synthetics) % 64);
+        if (fate == FATE_LEFT_OUT)
+            continue;
+        good = add_member(folding, &folding->groups.data[fate], node, &folded);
+        fold->folded_objects += is_object(graph, node);
+    }
+    if (nodes == synthetics)
+        fold->group = fold->kept++;
+    fold->folded = folded.data;
+    fold->folded_count = (uint32_t)folded.count;
+    fold->nodes = fold->kept + fold->folded_count;
+    return good && name_folded(folding);
+}
+
+/* Lists the members of folded nodes, and numbers folded nodes behind all kept nodes. */
+static bool list_members(struct folding *folding)
+{
+    struct fold *fold = folding->fold;
+    const uint32_t *preorder_of = folding->tree.preorder_of,
+                   nodes = graph_node_count(folding->graph);
+    uint32_t sum = 0;
+    fold->members = large_alloc(nodes, sizeof(*fold->members));
+    fold->first_member = block_alloc((size_t)fold->folded_count + 1, sizeof(*fold->first_member));
+    if (!fold->members || !fold->first_member)
+        return false;
+    for (uint32_t i = 0; i < fold->folded_count; i++) {
+        fold->first_member[i] = sum;
+        sum += fold->folded[i].count;
+    }
+    fold->first_member[fold->folded_count] = sum;
+    for (uint32_t node = 0; node < nodes; node++) {
+        if (nodes - node > AHEAD)
+            __builtin_prefetch(&folding->fate[preorder_of[node + AHEAD]]);
+        if (folding->fate[preorder_of[node]] >= FATE_KEPT)
+            continue;
+        fold->members[fold->first_member[fold->number_of[node]]++] = node;
+        fold->number_of[node] += fold->kept;
+    }
+    memmove(fold->first_member + 1, fold->first_member,
+            fold->folded_count * sizeof(*fold->first_member));
+    fold->first_member[0] = 0;
+    return true;
+}
+
+/* Returns the dominators of the view's nodes, or NULL if memory runs out. */
+static uint32_t *list_dominators(const struct folding *folding)
+{
+    const struct fold *fold = folding->fold;
+    const struct dominators *tree = &folding->tree;
+    uint32_t *dominators = block_alloc((size_t)fold->nodes + 1, sizeof(*dominators));
+    if (!dominators)
+        return NULL;
+    dominators[fold->group] = 0;
+    for (uint32_t preorder = 0; preorder < tree->nodes; preorder++)
+        if (folding->fate[preorder] != FATE_LEFT_OUT)
+            dominators[fold->number_of[tree->node_at[preorder]]] =
+                fold->number_of[tree->node_at[folding->fate[preorder] == FATE_KEPT
+                                                  ? tree->idom[preorder]
+                                                  : folding->nearest_kept[preorder]]];
+    return dominators;
+}
+
+/* ---- from the view's nodes to the graph's ---- */
+
+static bool list_kept(struct fold *fold)
+{
+    const struct g2h_graph *graph = fold->graph;
+    const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count,
+                   ranks = (objects >> FOLD_RANK_SHIFT) + 2;
+    fold->synthetics = block_alloc((size_t)synthetics + 1, sizeof(*fold->synthetics));
+    fold->rank = block_alloc(ranks, sizeof(*fold->rank));
+    if (!fold->synthetics || !fold->rank)
+        return false;
+    for (uint32_t i = 0; i < synthetics; i++)
+        if (fold->number_of[i] < fold->kept)
+            fold->synthetics[fold->synthetic_count++] = i;
+    uint32_t number = fold->first_object = fold->synthetic_count + fold->folds;
+    for (uint32_t object = 0; object < objects; object++) {
+        if ((object & ((1u << FOLD_RANK_SHIFT) - 1)) == 0)
+            fold->rank[object >> FOLD_RANK_SHIFT] = number;
+        number += !fold_hides(fold, object);
+    }
+    for (uint32_t i = (objects + (1u << FOLD_RANK_SHIFT) - 1) >> FOLD_RANK_SHIFT; i < ranks; i++)
+        fold->rank[i] = number;
+    return true;
+}
+
+uint32_t fold_object_of(const struct fold *fold, uint32_t node)
+{
+    const uint32_t ranks = (fold->graph->heap->object_count >> FOLD_RANK_SHIFT) + 2;
+    uint32_t behind;
+    BISECT(behind, ranks, fold->rank[behind] <= node);
+    uint32_t left = node - fold->rank[behind - 1], object = (behind - 1) << FOLD_RANK_SHIFT;
+    for (;; object += 64) { /* 64 objects at a time */
+        uint64_t kept = ~fold->hidden[object / 64];
+        const uint32_t count = (uint32_t)__builtin_popcountll(kept);
+        if (left >= count) {
+            left -= count;
+            continue;
+        }
+        while (left-- > 0)
+            kept &= kept - 1;
+        return object + (uint32_t)__builtin_ctzll(kept);
+    }
+}
+
+/* ---- all of it ---- */
+
+/* Numbers the kept nodes of a view that leaves out garbage and folds nothing. */
+static void leave_out(struct fold *fold)
+{
+    const struct g2h_graph *graph = fold->graph;
+    const uint32_t synthetics = graph_synthetics(graph);
+    for (uint32_t node = 0; node < synthetics; node++)
+        fold->number_of[node] = graph->roots.nodes.data[node].kind == G2H_NODE_UNREACHABLE
+                                    ? FOLD_LEFT_OUT
+                                    : fold->kept++;
+    for (uint32_t object = 0; object < graph->heap->object_count; object++) {
+        const bool out = fold_leaves_out(fold, object);
+        fold->number_of[synthetics + object] = out ? FOLD_LEFT_OUT : fold->kept++;
+        if (out)
+            fold->hidden[object / 64] |= (uint64_t)1 << (object % 64);
+    }
+    fold->nodes = fold->kept;
+}
+
+static struct g2h_error *decide(struct folding *folding)
+{
+    struct fold *fold = folding->fold;
+    const uint32_t nodes = graph_node_count(folding->graph);
+    const uint64_t limit = fold->max_nodes;
+    struct cut cut;
+    TRY(dominators_init(&folding->tree, folding->graph));
+    TRY(dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH, &folding->worth));
+    for (folding->mask = 1023; folding->mask < 2 * limit && folding->mask < nodes;)
+        folding->mask = 2 * folding->mask + 1;
+    folding->fate = large_alloc(nodes, sizeof(*folding->fate));
+    folding->nearest_kept = large_alloc(nodes, sizeof(*folding->nearest_kept));
+    folding->pairs = large_alloc(folding->mask + 1, sizeof(*folding->pairs));
+    TRY_MEMORY(folding->fate && folding->nearest_kept && folding->pairs);
+    TRY(classify(folding));
+    TRY_MEMORY(find_cut(folding, limit, &cut));
+    large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));
+    folding->pairs = NULL;
+    TRY_MEMORY(make_groups(folding, &cut) && keep_lone_ones(folding));
+    return NULL;
+}
+
+static void folding_deinit(struct folding *folding)
+{
+    const uint32_t nodes = graph_node_count(folding->graph);
+    large_free(folding->worth, nodes, sizeof(*folding->worth));
+    large_free(folding->fate, nodes, sizeof(*folding->fate));
+    large_free(folding->nearest_kept, nodes, sizeof(*folding->nearest_kept));
+    large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));
+    free(folding->groups.data);
+    dominators_deinit(&folding->tree);
+}
+
+static struct g2h_error *fold_nodes(struct fold *fold, const struct fold_names *names,
+                                    uint32_t **ret_dominators)
+{
+    _cleanup_(folding_deinit) struct folding folding = {
+        .graph = fold->graph, .fold = fold, .names = names};
+    TRY(decide(&folding));
+    TRY_MEMORY(number_nodes(&folding) && list_members(&folding));
+    *ret_dominators = list_dominators(&folding);
+    TRY_MEMORY(*ret_dominators);
+    return NULL;
+}
+
+struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
+                            const struct g2h_view_options *options, const struct fold_names *names)
+{
+    _cleanup_free_ uint32_t *dominators = NULL;
+    *fold = (struct fold){
+        .graph = graph,
+        .max_nodes = options->max_nodes,
+        .leaves_out_garbage = options->reachable,
+        .folds = is_too_large(graph, options),
+        .group = UINT32_MAX,
+        .number_of = large_alloc(graph_node_count(graph), sizeof(*fold->number_of)),
+        .hidden = zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*fold->hidden)),
+    };
+    if (!fold->number_of || !fold->hidden ||
+        !names->add(names->context, "(folded)", G2H_NAME_OF_NODE, &fold->group_name) ||
+        !names->add(names->context, "(folded)", G2H_NAME_OF_EDGE, &fold->group_name))
+        return &error_no_memory;
+    if (fold->folds)
+        TRY(fold_nodes(fold, names, &dominators));
+    else
+        leave_out(fold);
+    TRY_MEMORY(list_kept(fold));
+    return fold_count_edges(fold, dominators);
+}
+
+void fold_deinit(struct fold *fold)
+{
+    const uint32_t nodes = graph_node_count(fold->graph);
+    large_free(fold->number_of, nodes, sizeof(*fold->number_of));
+    large_free(fold->members, nodes, sizeof(*fold->members));
+    free(fold->hidden);
+    free(fold->synthetics);
+    free(fold->rank);
+    free(fold->folded);
+    free(fold->first_member);
+    free(fold->extra);
+    free(fold->first_extra);
+    free(fold->edge_counts);
+}

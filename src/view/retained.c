@@ -1,0 +1,177 @@
+/* retained: dominators and retained sizes of a view's nodes; see include/go2heapsnapshot/view.h. */
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "dominators/dominators.h"
+#include "view/view.h"
+
+struct g2h_dominators {
+    const struct g2h_view *view;
+    struct dominators tree; /* of the graph; in a folded view its idom are kept nodes */
+    uint64_t *sizes;        /* by number in preorder */
+};
+
+static void destroy(struct g2h_dominators **dominators)
+{
+    g2h_dominators_destroy(*dominators);
+}
+
+/* Lets the idom of each node be the last node above it that a folded view keeps, so that nobody has
+ * to climb over those that it folds. In preorder this is known of a dominator before it is asked.
+ */
+static void pass_folded(struct dominators *tree, const struct fold *fold)
+{
+    for (uint32_t i = 1; i < tree->nodes; i++) {
+        const uint32_t above = tree->idom[i];
+        if (fold->number_of[tree->node_at[above]] >= fold->kept) /* the root is kept */
+            tree->idom[i] = tree->idom[above];
+    }
+}
+
+struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_dominators **ret)
+{
+    _cleanup_(destroy) struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));
+    TRY_MEMORY(dominators);
+    dominators->view = view;
+    TRY(dominators_init(&dominators->tree, view->graph));
+    TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
+    dominators->sizes[0] -= view->account.left_out_bytes; /* this garbage hung below the root */
+    if (view->is_folded)
+        pass_folded(&dominators->tree, &view->fold);
+    *ret = take_pointer(dominators);
+    return NULL;
+}
+
+void g2h_dominators_destroy(struct g2h_dominators *dominators)
+{
+    if (!dominators)
+        return;
+    large_free(dominators->sizes, dominators->tree.nodes, sizeof(*dominators->sizes));
+    dominators_deinit(&dominators->tree);
+    free(dominators);
+}
+
+/* Returns the node of the graph that a view's node is, a member of a folded node, or the root for
+ * "(folded)". */
+static uint32_t graph_node_of(const struct g2h_view *view, uint32_t node)
+{
+    const struct fold *fold = &view->fold;
+    if (!view->is_folded)
+        return node;
+    if (node < fold->synthetic_count)
+        return fold->synthetics[node];
+    if (node < fold->first_object)
+        return 0;
+    return node < fold->kept ? graph_synthetics(view->graph) + fold_object_of(fold, node)
+                             : fold->members[fold->first_member[node - fold->kept]];
+}
+
+uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t node)
+{
+    const struct g2h_view *view = dominators->view;
+    const struct dominators *tree = &dominators->tree;
+    const uint32_t above = tree->node_at[tree->idom[tree->preorder_of[graph_node_of(view, node)]]];
+    return view->is_folded ? view->fold.number_of[above] : above;
+}
+
+/* ---- the order ---- */
+
+/*
+ * In a folded view, the kept nodes have the numbers that they have in the graph's tree. Behind
+ * these numbers come the nodes that the graph does not have: "(folded)", and the folded nodes,
+ * which dominate nothing. This returns 1 if there is "(folded)", else 0.
+ */
+static uint32_t group_count(const struct fold *fold)
+{
+    return fold->first_object - fold->synthetic_count;
+}
+
+uint32_t g2h_dominators_numbers(const struct g2h_dominators *dominators)
+{
+    const struct fold *fold = &dominators->view->fold;
+    return dominators->view->is_folded
+               ? dominators->tree.nodes + group_count(fold) + fold->folded_count
+               : dominators->tree.nodes;
+}
+
+uint32_t g2h_dominators_number(const struct g2h_dominators *dominators, uint32_t node)
+{
+    const struct g2h_view *view = dominators->view;
+    const struct fold *fold = &view->fold;
+    if (view->is_folded && node >= fold->kept)
+        return dominators->tree.nodes + group_count(fold) + (node - fold->kept);
+    if (view->is_folded && node >= fold->synthetic_count && node < fold->first_object)
+        return dominators->tree.nodes + (node - fold->synthetic_count);
+    return dominators->tree.preorder_of[graph_node_of(view, node)];
+}
+
+uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t number)
+{
+    const struct dominators *tree = &dominators->tree;
+    const struct fold *fold = &dominators->view->fold;
+    if (!dominators->view->is_folded)
+        return tree->node_at[number];
+    if (number < tree->nodes) {
+        const uint32_t node = fold->number_of[tree->node_at[number]];
+        return node < fold->kept ? node : UINT32_MAX;
+    }
+    const uint32_t behind = number - tree->nodes;
+    return behind < group_count(fold) ? fold->synthetic_count + behind
+                                      : fold->kept + (behind - group_count(fold));
+}
+
+uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t number)
+{
+    const struct dominators *tree = &dominators->tree;
+    if (number >= tree->nodes) {
+        const uint32_t node = g2h_dominators_node(dominators, number);
+        number = tree->preorder_of[graph_node_of(dominators->view, node)];
+    }
+    return tree->idom[number];
+}
+
+uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)
+{
+    const struct g2h_view *view = dominators->view;
+    if (node >= view_kept(view))
+        return view->fold.folded[node - view->fold.kept].size;
+    if (view->is_folded && node == view->fold.group)
+        return 0;
+    return dominators->sizes[dominators->tree.preorder_of[graph_node_of(view, node)]];
+}
+
+/* Reads the dominators and retained sizes of count nodes, few enough that all memory can be
+ * prefetched before it is used, and stays in the cache. */
+static void read_some(const struct g2h_dominators *dominators, uint32_t first, size_t count,
+                      uint32_t *ret_nodes, uint64_t *ret_sizes)
+{
+    const struct dominators *tree = &dominators->tree;
+    const uint32_t *numbers = &tree->preorder_of[first];
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(&tree->idom[numbers[i]]);
+        __builtin_prefetch(&dominators->sizes[numbers[i]]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ret_nodes[i] = tree->idom[numbers[i]];
+        __builtin_prefetch(&tree->node_at[ret_nodes[i]]);
+        ret_sizes[i] = dominators->sizes[numbers[i]];
+    }
+    for (size_t i = 0; i < count; i++)
+        ret_nodes[i] = tree->node_at[ret_nodes[i]];
+}
+
+void g2h_dominators_read(const struct g2h_dominators *dominators, uint32_t first, size_t count,
+                         uint32_t *ret_nodes, uint64_t *ret_sizes)
+{
+    enum { SOME = 64 };
+    if (!dominators->view->is_folded) {
+        for (size_t i = 0; i < count; i += SOME)
+            read_some(dominators, first + (uint32_t)i, count - i < SOME ? count - i : SOME,
+                      ret_nodes + i, ret_sizes + i);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ret_nodes[i] = g2h_dominators_of(dominators, first + (uint32_t)i);
+        ret_sizes[i] = g2h_dominators_retained_size(dominators, first + (uint32_t)i);
+    }
+}

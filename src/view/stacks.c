@@ -1,0 +1,77 @@
+/* stacks: the goroutines of a view, their frames, and what groups own; see
+ * include/go2heapsnapshot/view.h. */
+#include "dominators/sharing.h"
+#include "view/view.h"
+
+/* Returns the view's node of a synthetic node of the graph. */
+static uint32_t node_of(const struct g2h_view *view, uint32_t synthetic)
+{
+    return view->is_folded ? view->fold.number_of[synthetic] : synthetic;
+}
+
+size_t g2h_view_goroutine_count(const struct g2h_view *view)
+{
+    return view->graph->roots.goroutines.count;
+}
+
+void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
+                        struct g2h_view_goroutine *ret)
+{
+    const struct root_goroutine *root = &view->graph->roots.goroutines.data[goroutine];
+    *ret = (struct g2h_view_goroutine){
+        .record = view->graph->heap->goroutines.data[root->goroutine].record,
+        .node = node_of(view, root->node),
+        .minutes = root->minutes,
+        .first_frame = root->first_frame,
+        .frame_count = root->frame_count};
+}
+
+void g2h_view_frame(const struct g2h_view *view, size_t number, struct g2h_view_frame *ret)
+{
+    const struct root_frame *root = &view->graph->roots.frames.data[number];
+    const struct frame frame = heap_frame(view->graph->heap, root->frame);
+    *ret = (struct g2h_view_frame){.node = node_of(view, root->node),
+                                   .function = frame.function,
+                                   .sp = frame.sp,
+                                   .entry = frame.entry,
+                                   .pc = frame.pc,
+                                   .contents = frame.contents};
+}
+
+void g2h_view_state(const struct g2h_view *view, size_t goroutine, struct g2h_text *text)
+{
+    struct text made = view_borrow(text);
+    made.size = 0;
+    root_goroutine_append_state(view->graph->heap, &view->graph->roots.goroutines.data[goroutine],
+                                &made);
+    view_give_back(text, &made);
+}
+
+size_t g2h_view_owner_count(const struct g2h_view *view)
+{
+    return view->graph->owners.count;
+}
+
+bool g2h_view_sharers(const struct g2h_view *view, uint32_t node, const char **ret,
+                      size_t *ret_size)
+{
+    const struct g2h_graph *graph = view->graph;
+    const uint32_t synthetics = graph_synthetics(graph);
+    if (node >= view_kept(view))
+        return false;
+    if (view_is_object(view, node))
+        node = synthetics + view_object_of(view, node);
+    else if (view->is_folded && node >= view->fold.synthetic_count)
+        return false;
+    else
+        node = view_synthetic_of(view, node);
+    return sharing_find(&graph->sharing, node, ret, ret_size);
+}
+
+void g2h_view_owner(const struct g2h_view *view, size_t number, struct g2h_view_owner *ret)
+{
+    const struct graph_owner *owner = &view->graph->owners.data[number];
+    const uint32_t node = owner->node == UINT32_MAX ? UINT32_MAX : node_of(view, owner->node);
+    *ret = (struct g2h_view_owner){.node = node < view_first_object(view) ? node : UINT32_MAX,
+                                   .bytes = owner->bytes};
+}

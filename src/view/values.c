@@ -1,0 +1,348 @@
+/*
+ * values: an iterator over the values in an object, by its type; see
+ * include/go2heapsnapshot/view.h.
+ *
+ * It visits structs and arrays depth-first. An object that is an array has as many values as fit
+ * into it. The number of fields and elements visited is bounded by the object's size and the number
+ * of fields of all types, because a type may have any number of fields without bytes.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/view.h"
+#include "naming/symbols.h"
+#include "naming/texts.h"
+
+enum { DEPTH = 64 /* of nested structs and arrays: deeper ones are skipped */ };
+
+/* A struct or array that is being visited. */
+struct level {
+    uint32_t type;
+    uint64_t offset;      /* in the object */
+    uint64_t next, count; /* fields or elements */
+    uint32_t element;     /* an array's element type; TYPE_NONE of a struct */
+    size_t path_size;     /* size of the path that leads here */
+};
+
+struct g2h_values {
+    const struct g2h_view *view;
+    struct g2h_bytes contents;
+    struct level levels[DEPTH];
+    size_t depth;
+    uint64_t parts_left; /* how many more may be visited */
+    struct text path;
+};
+
+struct g2h_error *g2h_values_create(const struct g2h_view *view, struct g2h_values **ret)
+{
+    *ret = calloc(1, sizeof(**ret));
+    if (!*ret)
+        return &error_no_memory;
+    (*ret)->view = view;
+    return NULL;
+}
+
+void g2h_values_destroy(struct g2h_values *values)
+{
+    if (!values)
+        return;
+    text_deinit(&values->path);
+    free(values);
+}
+
+static const struct types *types_of(const struct g2h_values *values)
+{
+    return values->view->graph->typing->types;
+}
+
+/* Enters a struct or array at an offset, which has count fields or elements. */
+static void enter(struct g2h_values *values, uint32_t type, uint64_t offset, uint32_t element,
+                  uint64_t count)
+{
+    if (values->depth < DEPTH)
+        values->levels[values->depth++] =
+            (struct level){type, offset, 0, count, element, values->path.size};
+}
+
+void g2h_values_begin(struct g2h_values *values, uint32_t node)
+{
+    const struct g2h_view *view = values->view;
+    const struct typing *typing = view->graph->typing;
+    const struct g2h_heap *heap = view->graph->heap;
+    values->depth = 0;
+    values->path.size = 0;
+    values->parts_left = 0;
+    if (!typing || !view_is_object(view, node))
+        return;
+    const uint32_t object = view_object_of(view, node);
+    const struct object_type known = typing_object(typing, object);
+    values->contents = heap_contents(heap, object);
+    values->parts_left = 2 * (values->contents.size + typing->types->fields.count) + DEPTH;
+    if (known.form != OBJECT_VALUE && known.form != OBJECT_ARRAY)
+        return;
+    const uint64_t base = heap_value_base(heap, heap_slot_class(heap, object));
+    const uint64_t size = typing->types->list.data[known.type].size,
+                   room = values->contents.size > base ? values->contents.size - base : 0;
+    if (size > 0)
+        enter(values, TYPE_NONE, base, known.type, known.form == OBJECT_ARRAY ? room / size : 1);
+    if (known.form == OBJECT_VALUE && values->depth > 0)
+        values->levels[0].type = known.type; /* the value itself, not an element of an array */
+}
+
+uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
+{
+    const struct typing *typing = view->graph->typing;
+    const struct g2h_heap *heap = view->graph->heap;
+    if (!typing)
+        return 0;
+    const struct object_type known = typing_object(typing, object);
+    const bool has_header = heap_has_malloc_header(heap, heap_slot_class(heap, object));
+    return known.form == OBJECT_VALUE || known.form == OBJECT_ARRAY
+               ? (uint64_t)known.type << 3 | 4 | (known.form == OBJECT_ARRAY ? 2 : 0) | has_header
+               : 0;
+}
+
+/* ---- iteration ---- */
+
+/* Returns the type of the innermost level's next field or element, stores its offset, and makes the
+ * path lead to it. */
+static uint32_t next_part(struct g2h_values *values, uint64_t *ret_offset)
+{
+    const struct types *types = types_of(values);
+    struct level *level = &values->levels[values->depth - 1];
+    values->path.size = level->path_size;
+    if (level->element != TYPE_NONE) {
+        const uint64_t index = level->next++;
+        *ret_offset = level->offset + index * types->list.data[level->element].size;
+        if (level->type == TYPE_NONE)
+            text_printf(&values->path, "[%" PRIu64 "]", index);
+        return level->element;
+    }
+    const struct type_field *field =
+        &types->fields.data[types->list.data[level->type].first_field + level->next++];
+    size_t size;
+    const char *name = string_pool_text(&types->names, field->name, &size);
+    *ret_offset = level->offset + field->offset;
+    if (values->path.size > 0)
+        text_append(&values->path, ".", 1);
+    text_append_utf8(&values->path, (const uint8_t *)name, size, NAME_LIMIT);
+    return field->type;
+}
+
+/* Enters a field or element that is a struct or an array. Returns false if it is neither. */
+static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offset)
+{
+    const struct types *types = types_of(values);
+    const struct type *type = &types->list.data[number];
+    if (type->kind == TYPE_STRUCT) {
+        enter(values, number, offset, TYPE_NONE, type->field_count);
+        return true;
+    }
+    if (type->kind != TYPE_ARRAY)
+        return false;
+    if (type->elem < types->list.count && types->list.data[type->elem].size > 0)
+        enter(values, TYPE_NONE, offset, type->elem, type->length);
+    return true;
+}
+
+static bool kind_of(const struct type *type, enum g2h_value_kind *ret)
+{
+    static const uint8_t kinds[TYPE_KINDS] = {
+        [TYPE_BOOL] = 1 + G2H_VALUE_BOOL,
+        [TYPE_INT] = 1 + G2H_VALUE_INT,
+        [TYPE_INT8] = 1 + G2H_VALUE_INT,
+        [TYPE_INT16] = 1 + G2H_VALUE_INT,
+        [TYPE_INT32] = 1 + G2H_VALUE_INT,
+        [TYPE_INT64] = 1 + G2H_VALUE_INT,
+        [TYPE_UINT] = 1 + G2H_VALUE_UINT,
+        [TYPE_UINT8] = 1 + G2H_VALUE_UINT,
+        [TYPE_UINT16] = 1 + G2H_VALUE_UINT,
+        [TYPE_UINT32] = 1 + G2H_VALUE_UINT,
+        [TYPE_UINT64] = 1 + G2H_VALUE_UINT,
+        [TYPE_UINTPTR] = 1 + G2H_VALUE_UINT,
+        [TYPE_FLOAT32] = 1 + G2H_VALUE_FLOAT,
+        [TYPE_FLOAT64] = 1 + G2H_VALUE_FLOAT,
+        [TYPE_COMPLEX64] = 1 + G2H_VALUE_COMPLEX,
+        [TYPE_COMPLEX128] = 1 + G2H_VALUE_COMPLEX,
+        [TYPE_STRING] = 1 + G2H_VALUE_STRING,
+        [TYPE_SLICE] = 1 + G2H_VALUE_SLICE,
+        [TYPE_INTERFACE] = 1 + G2H_VALUE_INTERFACE,
+        [TYPE_CHAN] = 1 + G2H_VALUE_POINTER,
+        [TYPE_FUNC] = 1 + G2H_VALUE_POINTER,
+        [TYPE_MAP] = 1 + G2H_VALUE_POINTER,
+        [TYPE_POINTER] = 1 + G2H_VALUE_POINTER,
+        [TYPE_UNSAFE_POINTER] = 1 + G2H_VALUE_POINTER,
+    };
+    const uint8_t kind = type->kind < TYPE_KINDS ? kinds[type->kind] : 0;
+    *ret = (enum g2h_value_kind)(kind - 1);
+    return kind > 0;
+}
+
+/* Returns whether a value of a kind has a size that append_value() can read. */
+static bool has_its_size(const struct g2h_heap *heap, enum g2h_value_kind kind, uint64_t size)
+{
+    const uint64_t word = heap->params.pointer_size;
+    switch (kind) {
+    case G2H_VALUE_BOOL:
+    case G2H_VALUE_INT:
+    case G2H_VALUE_UINT:
+        return size > 0 && size <= 8;
+    case G2H_VALUE_FLOAT:
+        return size == 4 || size == 8;
+    case G2H_VALUE_COMPLEX:
+        return size == 8 || size == 16;
+    case G2H_VALUE_STRING:
+    case G2H_VALUE_INTERFACE:
+        return size == 2 * word;
+    case G2H_VALUE_SLICE:
+        return size == 3 * word;
+    case G2H_VALUE_POINTER:
+        return size == word;
+    }
+    return false;
+}
+
+static bool fill(struct g2h_values *values, uint32_t number, uint64_t offset, struct g2h_value *ret)
+{
+    const struct types *types = types_of(values);
+    const struct type *type = &types->list.data[number];
+    const struct g2h_bytes *contents = &values->contents;
+    if (!kind_of(type, &ret->kind) ||
+        !has_its_size(values->view->graph->heap, ret->kind, type->size) ||
+        contents->size < type->size || offset > contents->size - type->size)
+        return false;
+    ret->offset = offset;
+    ret->size = type->size;
+    ret->data = contents->data + offset;
+    ret->type = string_pool_text(&types->names, type->name, &ret->type_size);
+    ret->path = values->path.data ? values->path.data : "";
+    ret->path_size = values->path.size;
+    return true;
+}
+
+bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
+{
+    while (values->depth > 0 && values->parts_left-- > 0) {
+        const struct level *level = &values->levels[values->depth - 1];
+        uint64_t offset;
+        if (level->next >= level->count || level->offset > values->contents.size) {
+            values->depth--;
+            continue;
+        }
+        const uint32_t type = next_part(values, &offset);
+        if (offset > values->contents.size) {
+            values->depth--; /* all later parts have larger offsets */
+            continue;
+        }
+        if (type < types_of(values)->list.count && !enter_part(values, type, offset) &&
+            fill(values, type, offset, ret))
+            return true;
+    }
+    return false;
+}
+
+/* ---- as text ---- */
+
+static double float_of(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
+{
+    const uint64_t bits = heap_number(heap, at, size);
+    const uint32_t narrow_bits = (uint32_t)bits;
+    double wide;
+    float narrow;
+    memcpy(&wide, &bits, sizeof(wide));
+    memcpy(&narrow, &narrow_bits, sizeof(narrow));
+    return size == 4 ? (double)narrow : wide;
+}
+
+static void append_complex(const struct g2h_heap *heap, const uint8_t *at, uint64_t size,
+                           struct text *text)
+{
+    const uint64_t half = size / 2;
+    const double imaginary = float_of(heap, at + half, half);
+    text_append(text, "(", 1);
+    text_append_float(text, float_of(heap, at, half), half == 4);
+    if (isnan(imaginary) || (!signbit(imaginary) && !isinf(imaginary)))
+        text_append(text, "+", 1); /* else it has a sign */
+    text_append_float(text, imaginary, half == 4);
+    text_append(text, "i)", 2);
+}
+
+static void append_string(const struct g2h_graph *graph, const uint8_t *at, struct text *text)
+{
+    const struct g2h_heap *heap = graph->heap;
+    const uint64_t size = heap_word(heap, at + heap->params.pointer_size);
+    const uint8_t *data = size == 0
+                              ? (const uint8_t *)""
+                              : typing_memory(graph->typing, heap_word(heap, at), size, UINT32_MAX);
+    if (!data)
+        return;
+    if (graph->names.redaction) {
+        text_append_redacted(text, graph->names.redaction, data, size);
+        return;
+    }
+    text_append(text, "\"", 1);
+    text_append_utf8(text, data, size, NAME_LIMIT);
+    text_append(text, "\"", 1);
+}
+
+static void append_integer(const struct g2h_heap *heap, const struct g2h_value *value,
+                           struct text *text)
+{
+    uint64_t number = heap_number(heap, value->data, value->size);
+    if (value->kind == G2H_VALUE_UINT) {
+        text_append_number(text, number);
+        return;
+    }
+    if (value->size < 8 && (number >> (8 * value->size - 1) & 1) != 0)
+        number |= UINT64_MAX << 8 * value->size;
+    text_printf(text, "%" PRId64, (int64_t)number);
+}
+
+static void append_value(const struct g2h_graph *graph, const struct g2h_value *value,
+                         struct text *text)
+{
+    const struct g2h_heap *heap = graph->heap;
+    switch (value->kind) {
+    case G2H_VALUE_BOOL:
+        text_printf(text, heap_number(heap, value->data, value->size) != 0 ? "true" : "false");
+        break;
+    case G2H_VALUE_INT:
+    case G2H_VALUE_UINT:
+        append_integer(heap, value, text);
+        break;
+    case G2H_VALUE_FLOAT:
+        text_append_float(text, float_of(heap, value->data, value->size), value->size == 4);
+        break;
+    case G2H_VALUE_COMPLEX:
+        append_complex(heap, value->data, value->size, text);
+        break;
+    case G2H_VALUE_STRING:
+        append_string(graph, value->data, text);
+        break;
+    case G2H_VALUE_SLICE:
+    case G2H_VALUE_INTERFACE:
+    case G2H_VALUE_POINTER: {
+        const uint64_t word = heap_word(heap, value->data);
+        if (word == 0)
+            text_append(text, "nil", 3);
+        else
+            text_printf(text, "0x%" PRIx64, word);
+        break;
+    }
+    }
+}
+
+void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
+                    struct g2h_text *text)
+{
+    const struct g2h_graph *graph = view->graph;
+    const bool is_number = value->kind <= G2H_VALUE_COMPLEX;
+    struct text made = view_borrow(text);
+    made.size = 0;
+    if (!(is_number && graph->names.redaction))
+        append_value(graph, value, &made);
+    view_give_back(text, &made);
+}

@@ -1,0 +1,439 @@
+/*
+ * view: names and nodes; see include/go2heapsnapshot/view.h. Edges are in edges.c, retained sizes
+ * in retained.c.
+ */
+#include "view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "naming/keys.h"
+#include "naming/texts.h"
+
+/* ---- names ---- */
+
+static uint32_t graph_names(const struct g2h_view *view)
+{
+    return view->graph->names.strings.count;
+}
+
+/* Stores the number of a text, which the graph has or is added to the view's own. Returns false if
+ * memory runs out. */
+static bool add_name(void *context, const char *text, enum g2h_name_use use, uint32_t *ret)
+{
+    struct g2h_view *view = context;
+    if (!string_pool_find(&view->graph->names.strings, text, strlen(text), ret)) {
+        if (!string_pool_intern(&view->own, text, strlen(text), ret))
+            return false;
+        *ret += graph_names(view);
+    }
+    return name_uses_add(&view->uses, *ret, use);
+}
+
+uint32_t g2h_view_name_count(const struct g2h_view *view)
+{
+    return graph_names(view) + view->own.count;
+}
+
+const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size)
+{
+    const uint32_t first_own = graph_names(view);
+    *ret_size = 0;
+    return name == G2H_NAME_NONE ? ""
+           : name < first_own    ? string_pool_text(&view->graph->names.strings, name, ret_size)
+                                 : string_pool_text(&view->own, name - first_own, ret_size);
+}
+
+unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name)
+{
+    return view->uses.data[name];
+}
+
+bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size, uint32_t *ret)
+{
+    if (string_pool_find(&view->graph->names.strings, text, size, ret))
+        return true;
+    const bool is_own = string_pool_find(&view->own, text, size, ret);
+    *ret += is_own ? graph_names(view) : 0;
+    return is_own;
+}
+
+void g2h_text_deinit(struct g2h_text *text)
+{
+    free(text->data);
+    *text = (struct g2h_text){0};
+}
+
+/* ---- nodes ---- */
+
+static void fill_synthetic(const struct g2h_graph *graph, uint32_t synthetic, struct g2h_node *ret)
+{
+    const struct synthetic *from = &graph->roots.nodes.data[synthetic];
+    *ret = (struct g2h_node){.kind = from->kind,
+                             .name = from->name,
+                             .object = UINT32_MAX,
+                             .size = from->size,
+                             .key = from->key,
+                             .whole = synthetic};
+}
+
+uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object)
+{
+    const struct g2h_graph *graph = view->graph;
+    return graph->typing && typing_is_text(graph->typing, object)
+               ? G2H_NAME_NONE
+               : names_of_object(&graph->names, object);
+}
+
+static inline void fill_object(const struct g2h_graph *graph, uint32_t object, uint32_t edges,
+                               struct g2h_node *ret)
+{
+    const bool is_text = graph->typing && typing_is_text(graph->typing, object);
+    ret->kind = is_text ? G2H_NODE_TEXT : G2H_NODE_OBJECT;
+    ret->name = is_text ? G2H_NAME_NONE : names_of_object(&graph->names, object);
+    ret->object = object;
+    ret->members = 0;
+    ret->address = heap_address(graph->heap, object);
+    ret->size = heap_object_size(graph->heap, object);
+    ret->key = 0;
+    ret->edges = edges;
+    ret->whole = graph_synthetics(graph) + object;
+}
+
+static void fill_folded(const struct fold *fold, uint32_t number, struct g2h_node *ret)
+{
+    const struct folded *folded = &fold->folded[number];
+    *ret = (struct g2h_node){.kind = folded->kind,
+                             .name = folded->name,
+                             .object = UINT32_MAX,
+                             .members = folded->count,
+                             .size = folded->size,
+                             .whole = UINT32_MAX};
+}
+
+/* Fills in count objects, from first on, of a view that is the whole graph. */
+static void fill_objects(const struct g2h_graph *graph, uint32_t first, size_t count,
+                         struct g2h_node *ret)
+{
+    uint64_t child = graph_object_child(graph, first);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t object = first + (uint32_t)i;
+        const uint32_t *end, *target = object_targets(graph, object, &end);
+        uint32_t edges = 0;
+        for (; target < end; target++)
+            edges += *target != NO_TARGET;
+        for (; graph_is_child_of(graph, child, object); child++)
+            edges++;
+        fill_object(graph, object, edges, &ret[i]);
+    }
+}
+
+/* Fills in count kept objects, from node first on. */
+static void fill_kept(const struct fold *fold, uint32_t first, size_t count, struct g2h_node *ret)
+{
+    uint32_t object = count > 0 ? fold_object_of(fold, first) : 0;
+    for (size_t i = 0; i < count; object++)
+        if (!fold_hides(fold, object)) {
+            fill_object(fold->graph, object, fold->edge_counts[first + i], &ret[i]);
+            i++;
+        }
+}
+
+/* Fills in a node that is not an object. */
+static void fill_other(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
+{
+    const struct g2h_graph *graph = view->graph;
+    const struct fold *fold = &view->fold;
+    if (!view->is_folded) {
+        fill_synthetic(graph, node, ret);
+        ret->edges = (uint32_t)(graph->first_child[node + 1] - graph->first_child[node]);
+        return;
+    }
+    if (node < fold->synthetic_count)
+        fill_synthetic(graph, fold->synthetics[node], ret);
+    else if (node == fold->group)
+        *ret = (struct g2h_node){.kind = G2H_NODE_FOLDED,
+                                 .name = fold->group_name,
+                                 .object = UINT32_MAX,
+                                 .whole = UINT32_MAX};
+    else
+        fill_folded(fold, node - fold->kept, ret);
+    ret->edges = fold->edge_counts[node];
+}
+
+uint32_t g2h_view_node_count(const struct g2h_view *view)
+{
+    return view->is_folded ? view->fold.nodes : graph_node_count(view->graph);
+}
+
+size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
+                      struct g2h_node *ret)
+{
+    const uint32_t nodes = g2h_view_node_count(view), kept = view_kept(view),
+                   first_object = view_first_object(view);
+    if (first >= nodes)
+        return 0;
+    count = count < nodes - first ? count : nodes - first;
+    for (size_t i = 0; i < count;) {
+        const uint32_t node = first + (uint32_t)i;
+        if (node < first_object || node >= kept) {
+            fill_other(view, node, &ret[i++]);
+            continue;
+        }
+        const size_t objects = count - i < kept - node ? count - i : kept - node;
+        if (view->is_folded)
+            fill_kept(&view->fold, node, objects, &ret[i]);
+        else
+            fill_objects(view->graph, node - first_object, objects, &ret[i]);
+        i += objects;
+    }
+    return count;
+}
+
+void g2h_view_node(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
+{
+    g2h_view_nodes(view, node, 1, ret);
+}
+
+void g2h_view_brief(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
+{
+    if (view->is_folded || node < view_first_object(view))
+        g2h_view_nodes(view, node, 1, ret);
+    else
+        fill_object(view->graph, view_object_of(view, node), 0, ret);
+    ret->edges = 0;
+}
+
+uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object)
+{
+    const uint32_t number = graph_synthetics(view->graph) + object;
+    return view->is_folded ? view->fold.number_of[number] : number;
+}
+
+void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
+                     struct g2h_node *ret)
+{
+    const struct fold *fold = &view->fold;
+    const uint32_t synthetics = graph_synthetics(view->graph),
+                   number = fold->members[fold->first_member[node - fold->kept] + member];
+    if (number < synthetics)
+        fill_synthetic(view->graph, number, ret);
+    else
+        fill_object(view->graph, number - synthetics, 0, ret);
+}
+
+/* ---- texts ---- */
+
+const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
+                          size_t *ret_size)
+{
+    const struct names *names = &view->graph->names;
+    const uint32_t object = view_object_of(view, node);
+    const uint8_t *bytes;
+    uint64_t size;
+    if (names_text_bytes(names, object, &bytes, &size)) {
+        *ret_size = (size_t)size;
+        return (const char *)bytes;
+    }
+    struct text made = view_borrow(text);
+    made.size = 0;
+    names_append_text(names, object, &made);
+    view_give_back(text, &made);
+    *ret_size = text->size;
+    return text->data ? text->data : "";
+}
+
+uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node)
+{
+    return names_text_size(&view->graph->names, view_object_of(view, node));
+}
+
+static inline bool is_text(const struct g2h_graph *graph, uint32_t object)
+{
+    return typing_is_text(graph->typing, object);
+}
+
+static inline bool is_keyed(const struct g2h_graph *graph, uint32_t object)
+{
+    const uint32_t claim = graph->typing->claims[object];
+    const struct map_entries *entries =
+        claim == 0 ? NULL : graph->names.of_type[(claim & CLAIM_TYPE) - 1].entries;
+    return entries && entries->kind != KEYS_PLAIN;
+}
+
+/* Returns the first node in [first, end) that is an object for which is_one() is true, or end. */
+static inline uint32_t next_object(const struct g2h_view *view, uint32_t first, uint32_t end,
+                                   bool (*is_one)(const struct g2h_graph *graph, uint32_t object))
+{
+    const uint32_t first_object = view_first_object(view), kept = view_kept(view),
+                   last = end < kept ? end : kept;
+    uint32_t node = first > first_object ? first : first_object;
+    if (!view->graph->typing || node >= last)
+        return end;
+    for (uint32_t object = view_object_of(view, node); node < last; object++) {
+        if (view->is_folded && fold_hides(&view->fold, object))
+            continue;
+        if (is_one(view->graph, object))
+            return node;
+        node++;
+    }
+    return end;
+}
+
+uint32_t g2h_view_next_text(const struct g2h_view *view, uint32_t first, uint32_t end)
+{
+    return next_object(view, first, end, is_text);
+}
+
+uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t first, uint32_t end)
+{
+    return next_object(view, first, end, is_keyed);
+}
+
+/* ---- prefetching ---- */
+
+static void prefetch_contents(const struct g2h_heap *heap, uint32_t object)
+{
+    enum { LINE = 64, LINES = 4 };
+    const uint8_t *contents = heap->input->data + heap_offset(heap, object);
+    for (unsigned i = 0; i < LINES; i++)
+        __builtin_prefetch(contents + (size_t)i * LINE);
+}
+
+/* Prefetches, for the first pointers of an object, their targets' contents if keys is set, else
+ * their targets' entries of heap->objects. */
+static void prefetch_targets(const struct g2h_graph *graph, uint32_t object, bool keys)
+{
+    enum { POINTERS = 16 };
+    const struct g2h_heap *heap = graph->heap;
+    const uint32_t *end, *target = object_targets(graph, object, &end);
+    if (end - target > POINTERS)
+        end = target + POINTERS;
+    for (; target < end; target++)
+        if (*target != NO_TARGET)
+            __builtin_prefetch(keys ? (const void *)(heap->input->data + heap_offset(heap, *target))
+                                    : &heap->objects[*target]);
+}
+
+void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, enum g2h_soon soon)
+{
+    if (!view_is_object(view, node))
+        return;
+    const uint32_t object = view_object_of(view, node);
+    if (soon == G2H_SOON_NODE)
+        prefetch_contents(view->graph->heap, object);
+    else
+        prefetch_targets(view->graph, object, soon == G2H_SOON_KEYS);
+}
+
+/* ---- views ---- */
+
+const struct g2h_heap *g2h_view_heap(const struct g2h_view *view)
+{
+    return view->graph->heap;
+}
+
+const struct g2h_exe *g2h_view_exe(const struct g2h_view *view)
+{
+    return view->graph->exe;
+}
+
+const struct g2h_view_account *g2h_view_account(const struct g2h_view *view)
+{
+    return &view->account;
+}
+
+bool g2h_view_is_typed(const struct g2h_view *view)
+{
+    return view->graph->typing != NULL;
+}
+
+bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object)
+{
+    return graph_is_garbage(view->graph, object);
+}
+
+bool g2h_view_is_redacted(const struct g2h_view *view)
+{
+    return view->graph->names.redaction != NULL;
+}
+
+static uint64_t count_texts(const struct g2h_view *view)
+{
+    const struct g2h_graph *graph = view->graph;
+    uint64_t count = 0;
+    for (uint32_t object = 0; graph->typing && object < graph->heap->object_count; object++)
+        count += typing_is_text(graph->typing, object) &&
+                 !(view->is_folded && fold_hides(&view->fold, object));
+    return count;
+}
+
+static void count_all(struct g2h_view *view)
+{
+    const struct g2h_graph *graph = view->graph;
+    const struct fold *fold = &view->fold;
+    struct g2h_view_account *account = &view->account;
+    account->nodes = g2h_view_node_count(view);
+    account->texts = count_texts(view);
+    account->stacks = graph->account.stacks;
+    account->stack_bytes = graph->account.stack_bytes;
+    account->synthetic_nodes = account->first_object = view_first_object(view);
+    for (size_t i = 0; i < graph->heap->slot_classes.list.count; i++)
+        if (graph->heap->slot_classes.list.data[i].size > account->largest_node)
+            account->largest_node = graph->heap->slot_classes.list.data[i].size;
+    for (size_t i = 0; i < graph->roots.nodes.count; i++)
+        if (graph->roots.nodes.data[i].size > account->largest_node)
+            account->largest_node = graph->roots.nodes.data[i].size;
+    account->edges = graph->child_count + graph->account.pointers_hit -
+                     graph->targets->deferred.count; /* these are among the children */
+    if (!view->is_folded)
+        return;
+    account->edges = fold->edges;
+    account->folded_objects = fold->folded_objects;
+    account->folded_nodes = fold->folded_count;
+    for (uint32_t i = 0; i < fold->folded_count; i++) {
+        if (fold->folded[i].size > account->largest_node)
+            account->largest_node = fold->folded[i].size;
+        account->synthetic_nodes += fold->folded[i].kind == G2H_NODE_FOLDED_SYNTHETICS ||
+                                    fold->folded[i].kind == G2H_NODE_STACK;
+    }
+    if (fold->leaves_out_garbage) {
+        account->left_out_objects = graph->account.unreachable_objects;
+        account->left_out_bytes = graph->account.unreachable_bytes;
+    }
+}
+
+struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
+                                  const struct g2h_view_options *options, struct g2h_view **ret)
+{
+    const struct fold_names names = {add_name, calloc(1, sizeof(struct g2h_view))};
+    struct g2h_view *view = names.context;
+    struct g2h_error *error = NULL;
+    if (!view)
+        return &error_no_memory;
+    view->graph = graph;
+    if (!name_uses_copy(&graph->names.uses, &view->uses))
+        error = &error_no_memory;
+    if (!error && options && fold_is_needed(graph, options)) {
+        view->is_folded = true;
+        error = fold_init(&view->fold, graph, options, &names);
+    }
+    if (error) {
+        g2h_view_destroy(view);
+        return error;
+    }
+    count_all(view);
+    *ret = view;
+    return NULL;
+}
+
+void g2h_view_destroy(struct g2h_view *view)
+{
+    if (!view)
+        return;
+    if (view->is_folded)
+        fold_deinit(&view->fold);
+    string_pool_deinit(&view->own);
+    free(view->uses.data);
+    free(view);
+}

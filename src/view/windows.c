@@ -1,0 +1,365 @@
+/*
+ * windows; see windows.h.
+ *
+ * An array gets a window if each pointer to it is that of a slice whose length and capacity are
+ * known: then nothing of the program can reach its other elements. Slices of garbage do not count.
+ *
+ * Few arrays have elements that are not in use and yet not nil, or slices that begin behind their
+ * start. They are found by a first pass over the slices, which records only those that leave
+ * something out: if one slice of an array leaves nothing out, all of them together do not, either.
+ * A second pass counts the pointers to these arrays. If there are others than those slices, the
+ * array gets no window. Many slices may begin an array with a long empty rest, so that rest is
+ * looked through only after both.
+ */
+#include "view/windows.h"
+
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "view/slice_words.h"
+#include "view/view.h"
+#include "typing/fit.h"
+
+enum {
+    OBJECTS = BLOCK_OBJECTS, /* in a task */
+    SHORT = 1024             /* the first pass looks for pointers behind a slice in so many bytes */
+};
+
+struct finder {
+    const struct g2h_graph *graph;
+    struct g2h_capacities *capacities;
+    unsigned threads;
+    size_t tasks;
+    window_vector *lists;        /* by task; the last one is of the words outside of the heap */
+    struct windows found;        /* each array once */
+    uint32_t *slices, *pointers; /* by index in found.list: how many lead to the array */
+};
+
+/* ---- slices ---- */
+
+/* Finds the part of an array that a slice uses. Returns false if the object is no array of such
+ * elements, or cannot have this slice. */
+static bool locate(const struct finder *finder, uint32_t object, const struct slice *slice,
+                   struct window *ret)
+{
+    const struct g2h_graph *graph = finder->graph;
+    const struct g2h_heap *heap = graph->heap;
+    const struct slot_class *slot_class = heap_slot_class(heap, object);
+    const uint32_t claim = graph->typing->claims[object];
+    const uint64_t base = heap_value_base(heap, slot_class),
+                   begin = slice->address - heap_address(heap, object);
+    if ((claim & (CLAIM_ARRAY | CLAIM_EXACT)) != (CLAIM_ARRAY | CLAIM_EXACT) ||
+        typing_is_text(graph->typing, object) ||
+        graph->typing->types->list.data[(claim & CLAIM_TYPE) - 1].size != slice->size ||
+        begin < base || begin >= slot_class->size || (begin - base) % slice->size != 0 ||
+        slice->capacity > (slot_class->size - begin) / slice->size)
+        return false;
+    *ret = (struct window){.begin = begin,
+                           .end = begin + slice->length * slice->size,
+                           .room = begin + slice->capacity * slice->size,
+                           .size = slice->size,
+                           .object = object};
+    return true;
+}
+
+static void widen(struct window *window, const struct window *by)
+{
+    window->begin = by->begin < window->begin ? by->begin : window->begin;
+    window->end = by->end > window->end ? by->end : window->end;
+    window->room = by->room > window->room ? by->room : window->room;
+}
+
+/* Returns whether a range of an object has pointers that are not nil. */
+static bool has_pointers_in(const struct finder *finder, uint32_t object, uint64_t begin,
+                            uint64_t end)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t word = heap->params.pointer_size;
+    if (!object_has_pointers(heap, object))
+        return false;
+    for (uint64_t at = begin; at < end && at + word <= contents.size; at += word)
+        if (in_heap_range(heap, heap_word(heap, contents.data + at)))
+            return true;
+    return false;
+}
+
+/* Returns whether a window leaves something out: elements before it, which it gives other numbers;
+ * elements behind it that are not nil; or what is behind a capacity that was cut. */
+static bool leaves_out(const struct finder *finder, const struct window *window)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    const struct slot_class *slot_class = heap_slot_class(heap, window->object);
+    if (window->begin > heap_value_base(heap, slot_class))
+        return true;
+    if (slot_class->size - window->end < window->size)
+        return false; /* there is no room for another element */
+    return !fits_class(window->room, slot_class->size) ||
+           has_pointers_in(finder, window->object, window->end, slot_class->size);
+}
+
+/* ---- the first pass ---- */
+
+struct visit {
+    struct finder *finder;
+    window_vector *list;
+};
+
+static bool note_slice(const struct visit *visit, uint32_t object, const struct slice *slice)
+{
+    const struct finder *finder = visit->finder;
+    struct window window;
+    return !locate(finder, object, slice, &window) ||
+           (heap_slot_class(finder->graph->heap, object)->size - window.end <= SHORT &&
+            !leaves_out(finder, &window)) ||
+           vector_push(visit->list, window);
+}
+
+static bool note_capacity(void *context, const struct g2h_capacity *capacity)
+{
+    const struct visit *visit = context;
+    const struct g2h_graph *graph = visit->finder->graph;
+    const struct slice slice = {capacity->address, capacity->used, capacity->all, capacity->size};
+    if (graph_is_garbage(graph, capacity->object))
+        return true;
+    const uint32_t object = heap_find(graph->heap, capacity->address);
+    return object == UINT32_MAX || note_slice(visit, object, &slice);
+}
+
+static bool note_word(void *context, uint32_t object, const struct slice *slice)
+{
+    return note_slice(context, object, slice);
+}
+
+static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
+{
+    struct finder *finder = context;
+    const uint32_t first = (uint32_t)task * OBJECTS;
+    struct visit visit = {finder, &finder->lists[task]};
+    (void)worker;
+    TRY_MEMORY(
+        task == finder->tasks
+            ? slice_words_visit(finder->graph, note_word, &visit)
+            : g2h_capacities_of_objects(finder->capacities, first,
+                                        first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
+                                        note_capacity, &visit));
+    return NULL;
+}
+
+static int compare_windows(const void *a, const void *b)
+{
+    const struct window *one = a, *other = b;
+    return one->object < other->object ? -1 : one->object > other->object;
+}
+
+/* Merges the slices that the first pass has found, and counts those of each array. */
+static struct g2h_error *merge(struct finder *finder)
+{
+    window_vector *all = &finder->found.list;
+    size_t merged = 0;
+    for (size_t i = 0; i <= finder->tasks; i++) {
+        TRY_MEMORY(vector_grow(all, finder->lists[i].count));
+        for (size_t j = 0; j < finder->lists[i].count; j++)
+            all->data[all->count++] = finder->lists[i].data[j];
+    }
+    if (all->count == 0)
+        return NULL;
+    vector_sort(all, compare_windows);
+    finder->slices = calloc(all->count, sizeof(*finder->slices));
+    finder->pointers = calloc(all->count, sizeof(*finder->pointers));
+    TRY_MEMORY(finder->slices && finder->pointers);
+    for (size_t i = 0; i < all->count; i++) {
+        if (merged > 0 && all->data[merged - 1].object == all->data[i].object)
+            widen(&all->data[merged - 1], &all->data[i]);
+        else
+            all->data[merged++] = all->data[i];
+        finder->slices[merged - 1]++;
+    }
+    all->count = merged;
+    return NULL;
+}
+
+/* ---- the second pass ---- */
+
+static void count_pointer(struct finder *finder, uint32_t object)
+{
+    const struct windows *found = &finder->found;
+    const size_t index = (size_t)(windows_of(found, object) - found->list.data);
+    __atomic_fetch_add(&finder->pointers[index], 1, __ATOMIC_RELAXED);
+}
+
+static void count_roots(struct finder *finder)
+{
+    const struct g2h_graph *graph = finder->graph;
+    const struct edge *edges = graph->children ? graph->children : graph->roots.edges.data;
+    const uint64_t count = graph->children ? graph->child_count : graph->roots.edges.count;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct edge *edge = &edges[i];
+        if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
+            edge->type != EDGE_WEAK && windows_has(&finder->found, edge->target.index))
+            count_pointer(finder, edge->target.index);
+    }
+}
+
+/* Counts the pointers of objects of one block; those of garbage do not count. */
+static void count_objects(struct finder *finder, uint32_t object, uint32_t end)
+{
+    const struct g2h_graph *graph = finder->graph;
+    const struct windows *found = &finder->found;
+    const uint32_t *behind, *last, *target = object_targets(graph, object, &behind);
+    object_targets(graph, end - 1, &last);
+    for (; target < last; target++) {
+        if (*target == NO_TARGET || !windows_has(found, *target))
+            continue;
+        while (target >= behind)
+            object_targets(graph, ++object, &behind);
+        if (!graph_is_garbage(graph, object))
+            count_pointer(finder, *target);
+    }
+}
+
+static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
+{
+    struct finder *finder = context;
+    const uint32_t objects = finder->graph->heap->object_count, first = (uint32_t)task * OBJECTS;
+    (void)worker;
+    if (task == finder->tasks)
+        count_roots(finder);
+    else if (first < objects)
+        count_objects(finder, first, objects - first < OBJECTS ? objects : first + OBJECTS);
+    return NULL;
+}
+
+/* Keeps the windows of the arrays that nothing but slices leads to. */
+static void keep_known(struct finder *finder)
+{
+    window_vector *list = &finder->found.list;
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (finder->slices[i] == finder->pointers[i] && leaves_out(finder, &list->data[i]))
+            list->data[kept++] = list->data[i];
+    list->count = kept;
+}
+
+/* ---- all of it ---- */
+
+static void finder_deinit(struct finder *finder)
+{
+    for (size_t i = 0; finder->lists && i <= finder->tasks; i++)
+        free(finder->lists[i].data);
+    free(finder->lists);
+    windows_deinit(&finder->found);
+    free(finder->slices);
+    free(finder->pointers);
+    g2h_capacities_destroy(finder->capacities);
+}
+
+/* Sets the bits of the windows' objects, which are among so many; there are no others. */
+static struct g2h_error *set_bits(struct windows *windows, uint32_t objects)
+{
+    const window_vector *list = &windows->list;
+    free(windows->has);
+    windows->has = list->count > 0 ? calloc(objects / 64 + 1, sizeof(*windows->has)) : NULL;
+    TRY_MEMORY(windows->has || list->count == 0);
+    for (size_t i = 0; i < list->count; i++)
+        windows->has[list->data[i].object / 64] |= (uint64_t)1 << list->data[i].object % 64;
+    return NULL;
+}
+
+struct g2h_error *windows_find(const struct g2h_graph *graph, enum capacities_of of,
+                               unsigned threads, struct windows *ret)
+{
+    const uint32_t objects = graph->heap->object_count;
+    _cleanup_(finder_deinit) struct finder finder = {
+        .graph = graph, .threads = threads, .tasks = objects / OBJECTS + 1};
+    *ret = (struct windows){.has = NULL};
+    if (!graph->typing)
+        return NULL;
+    TRY(capacities_create(graph, of, &finder.capacities));
+    finder.lists = calloc(finder.tasks + 1, sizeof(*finder.lists));
+    TRY_MEMORY(finder.lists);
+    TRY(workers_run(threads, finder.tasks + 1, note_task, &finder));
+    TRY(merge(&finder));
+    TRY(set_bits(&finder.found, objects));
+    if (finder.found.has)
+        TRY(workers_run(threads, finder.tasks + 1, count_task, &finder));
+    keep_known(&finder);
+    TRY(set_bits(&finder.found, objects));
+    *ret = finder.found;
+    finder.found = (struct windows){.has = NULL};
+    return NULL;
+}
+
+/* ---- for outputs ---- */
+
+struct g2h_windows {
+    const struct g2h_heap *heap;
+    struct windows windows;
+};
+
+static void destroy(struct g2h_windows **windows)
+{
+    g2h_windows_destroy(*windows);
+}
+
+/* Merges the windows that names have, and others, some of which may be the same. */
+static struct g2h_error *join(const struct windows *known, const struct windows *plain,
+                              uint32_t objects, struct windows *ret)
+{
+    const window_vector *a = &known->list, *b = &plain->list;
+    TRY_MEMORY(vector_grow(&ret->list, a->count + b->count));
+    for (size_t i = 0, j = 0; i < a->count || j < b->count;) {
+        const bool both = i < a->count && j < b->count,
+                   is_known = both ? a->data[i].object <= b->data[j].object : i < a->count;
+        j += both && a->data[i].object == b->data[j].object;
+        ret->list.data[ret->list.count++] = is_known ? a->data[i++] : b->data[j++];
+    }
+    return set_bits(ret, objects);
+}
+
+struct g2h_error *g2h_windows_find(const struct g2h_view *view, unsigned threads,
+                                   struct g2h_windows **ret)
+{
+    const struct g2h_graph *graph = view->graph;
+    _cleanup_(windows_deinit) struct windows plain = {.has = NULL};
+    _cleanup_(destroy) struct g2h_windows *windows = calloc(1, sizeof(*windows));
+    TRY_MEMORY(windows);
+    windows->heap = graph->heap;
+    TRY(windows_find(graph, OF_PLAIN_SLICES, threads > 0 ? threads : workers_available(), &plain));
+    TRY(join(&graph->names.windows, &plain, graph->heap->object_count, &windows->windows));
+    *ret = take_pointer(windows);
+    return NULL;
+}
+
+void g2h_windows_destroy(struct g2h_windows *windows)
+{
+    if (windows)
+        windows_deinit(&windows->windows);
+    free(windows);
+}
+
+uint32_t g2h_windows_count(const struct g2h_windows *windows)
+{
+    return (uint32_t)windows->windows.list.count;
+}
+
+void g2h_windows_get(const struct g2h_windows *windows, uint32_t number, struct g2h_window *ret)
+{
+    const struct window *window = &windows->windows.list.data[number];
+    const struct slot_class *slot_class = heap_slot_class(windows->heap, window->object);
+    *ret = (struct g2h_window){
+        .object = window->object,
+        .size = window->size,
+        .begin = window->begin,
+        .end = window->end,
+        .room = window->room,
+        .first = heap_value_base(windows->heap, slot_class),
+        .last = fits_class(window->room, slot_class->size) ? window->room : slot_class->size};
+}
+
+uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object)
+{
+    const struct window *window = windows_of(&windows->windows, object);
+    return window ? (uint32_t)(window - windows->windows.list.data) : UINT32_MAX;
+}
