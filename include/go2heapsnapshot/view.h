@@ -79,8 +79,15 @@ G2H_PUBLIC uint32_t g2h_view_name_count(const struct g2h_view *view);
  * as the view. The text of G2H_NAME_NONE is empty. */
 G2H_PUBLIC const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size);
 
-/* The uses of a name: a bit for each. */
-enum g2h_name_use { G2H_NAME_OF_NODE = 1, G2H_NAME_OF_EDGE = 2 };
+/* The uses of a name, and what it says: a bit for each. */
+enum g2h_name_use {
+    G2H_NAME_OF_NODE = 1,
+    G2H_NAME_OF_EDGE = 2,
+    G2H_NAME_OF_ENTRIES = 4, /* of memory in which the runtime keeps the entries of a map: the name
+                                of the map's type, and " entries" */
+    G2H_NAME_DOUBTFUL = 8,   /* of an edge from a root: it may be a leftover on a stack, or the word
+                                of   another variable */
+};
 G2H_PUBLIC unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name);
 
 /* Finds the number of the name with this text; returns false if there is none. */
@@ -238,6 +245,7 @@ enum g2h_edge_flag {
     G2H_EDGE_REPEATED = 32, /* an earlier edge leads to the same folded node: g2h_edges_repeat() */
     G2H_EDGE_STALE = 64, /* it is an element of an array that no slice uses: it is beyond the length
                             of each slice, or before its start */
+    G2H_EDGE_DOUBTFUL = 128, /* its name is G2H_NAME_DOUBTFUL */
 };
 
 struct g2h_edge {

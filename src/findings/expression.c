@@ -14,17 +14,11 @@ enum {
     MOST_STEPS = 24,      /* of a longer path the middle is left out */
 };
 
-static bool ends_in(const char *text, size_t size, const char *end)
-{
-    const size_t count = strlen(end);
-    return size >= count && memcmp(text + size - count, end, count) == 0;
-}
-
 bool expression_hides(const struct g2h_view *view, uint32_t node)
 {
-    size_t size;
-    const char *name = findings_name_of(view, node, &size);
-    return ends_in(name, size, " entries");
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return findings_is_entries(view, read.name);
 }
 
 /* Finds the first strong edge from one node to another; of a frame the last one, which belongs to a

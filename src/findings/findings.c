@@ -196,6 +196,19 @@ bool findings_is_dead(const struct g2h_view *view, uint32_t number)
     return node.object != UINT32_MAX && g2h_view_is_garbage(view, node.object);
 }
 
+bool findings_is_entries(const struct g2h_view *view, uint32_t name)
+{
+    return name < g2h_view_name_count(view) &&
+           (g2h_view_name_uses(view, name) & G2H_NAME_OF_ENTRIES) != 0;
+}
+
+const char *findings_map_of(const struct g2h_view *view, uint32_t name, size_t *ret_size)
+{
+    const char *text = g2h_view_name(view, name, ret_size);
+    *ret_size -= strlen(" entries");
+    return text;
+}
+
 const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
                                 size_t *ret_size)
 {

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "base/workers.h"
+#include "findings/findings.h"
 
 /* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same class is
  * looked for among at most MOST_ANCESTORS. The place of a dominator is prefetched AHEAD numbers
@@ -140,20 +141,17 @@ static struct g2h_error *plain_name(struct merging *merging, uint32_t name, uint
     return NULL;
 }
 
-/* Finds the names of what the runtime keeps of maps: "map[string]int entries". */
+/* Finds the maps whose entries have a name of their own. */
 static struct g2h_error *find_entries(struct merged *merged)
 {
-    static const char map[] = "map[", entries[] = " entries";
-    const size_t before = sizeof(map) - 1, behind = sizeof(entries) - 1;
     for (uint32_t name = 0; name < merged->view_names; name++) {
         size_t size;
         uint32_t of, first;
-        const char *text = g2h_view_name(merged->view, name, &size);
-        if (size < before + behind || memcmp(text, map, before) != 0 ||
-            memcmp(text + size - behind, entries, behind) != 0 ||
-            !g2h_view_find_name(merged->view, text, size - behind, &of))
+        if (!findings_is_entries(merged->view, name))
             continue;
-        TRY_MEMORY(map_put(&merged->entries, name, of, &first));
+        const char *map = findings_map_of(merged->view, name, &size);
+        if (g2h_view_find_name(merged->view, map, size, &of))
+            TRY_MEMORY(map_put(&merged->entries, name, of, &first));
     }
     return NULL;
 }

@@ -33,14 +33,6 @@ static bool is_below_programs(const struct g2h_view *view, uint32_t frame)
     return false;
 }
 
-/* Returns whether the name of an edge from a root is not certain: it then ends in "?". */
-static bool is_doubtful(const struct g2h_view *view, const struct g2h_edge *edge)
-{
-    size_t size;
-    const char *name = g2h_view_name(view, edge->name, &size);
-    return size > 0 && name[size - 1] == '?';
-}
-
 static bool is_in_scope(const struct path_search *search, const struct g2h_edge *edge)
 {
     const struct g2h_view *view = search->view;
@@ -48,7 +40,7 @@ static bool is_in_scope(const struct path_search *search, const struct g2h_edge 
     const enum path_scope scope = search->scope;
     const bool is_certain = scope != PATH_ALL && scope != PATH_GLOBALS;
     if ((edge->flags & G2H_EDGE_WEAK) != 0 ||
-        (is_certain && edge->source < synthetic && is_doubtful(view, edge)))
+        (is_certain && (edge->flags & G2H_EDGE_DOUBTFUL) != 0))
         return false;
     if (edge->target >= synthetic)
         return true;

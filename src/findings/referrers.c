@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
-#include "findings/expression.h"
 
 enum { EDGES = 256 /* edges that are read at a time */ };
 
@@ -13,13 +12,13 @@ enum { EDGES = 256 /* edges that are read at a time */ };
 static bool append_referrer(const struct findings *findings, const struct g2h_edge *edge,
                             struct text *text)
 {
-    static const char entries[] = " entries";
     struct g2h_node source;
     size_t size;
     g2h_view_brief(findings->view, edge->source, &source);
-    const bool is_entries = expression_hides(findings->view, edge->source);
-    const char *class = findings_class_name(findings->view, &source, &size);
-    text_append(text, class, size - (is_entries ? sizeof(entries) - 1 : 0));
+    const bool is_entries = findings_is_entries(findings->view, source.name);
+    const char *class = is_entries ? findings_map_of(findings->view, source.name, &size)
+                                   : findings_class_name(findings->view, &source, &size);
+    text_append(text, class, size);
     const char *label = g2h_view_name(findings->view, edge->name, &size);
     if (is_entries ||
         (edge->flags & (G2H_EDGE_BY_INDEX | G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) != 0) {

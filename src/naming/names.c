@@ -272,7 +272,9 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
             bytes_are(types_name(types, type), "string"))
             text_append(&text, " header", 7);
     }
-    bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret);
+    bool good =
+        !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&
+        (map >= types->list.count || name_uses_add(&names->uses, *ret, G2H_NAME_OF_ENTRIES));
     text_deinit(&text);
     return good;
 }

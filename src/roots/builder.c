@@ -45,8 +45,10 @@ bool builder_text(struct builder *builder, const char *text)
 
 bool builder_label(struct builder *builder, uint32_t *ret)
 {
-    return !builder->text.failed &&
-           names_add_label(builder->names, builder->text.data, builder->text.size, ret);
+    const struct text *text = &builder->text;
+    const bool is_doubtful = text->size > 0 && text->data[text->size - 1] == '?';
+    return !text->failed && names_add_label(builder->names, text->data, text->size, ret) &&
+           (!is_doubtful || name_uses_add(&builder->names->uses, *ret, G2H_NAME_DOUBTFUL));
 }
 
 bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret)

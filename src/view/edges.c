@@ -464,6 +464,7 @@ static inline size_t read_objects(struct g2h_edges *edges, struct g2h_edge *ret,
 static void fill_other(struct g2h_edges *edges, enum edge_type type, uint32_t name, uint32_t target,
                        struct g2h_edge *ret)
 {
+    const name_uses *uses = &edges->view->uses;
     *ret = (struct g2h_edge){.source = edges->source,
                              .target = target,
                              .flags = type == EDGE_ELEMENT    ? G2H_EDGE_BY_INDEX
@@ -473,6 +474,8 @@ static void fill_other(struct g2h_edges *edges, enum edge_type type, uint32_t na
                              .name = type == EDGE_ELEMENT ? G2H_NAME_NONE : name,
                              .index = type == EDGE_ELEMENT ? name : 0,
                              .offset = UINT64_MAX};
+    if (type != EDGE_ELEMENT && (uses->data[name] & G2H_NAME_DOUBTFUL) != 0)
+        ret->flags |= G2H_EDGE_DOUBTFUL;
 }
 
 static void next_child(struct g2h_edges *edges, struct g2h_edge *ret)

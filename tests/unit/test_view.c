@@ -417,7 +417,8 @@ static void check_names(const struct seen *seen)
         check_text(name, size, NAME_LIMIT);
         assert_true(g2h_view_find_name(seen->view, name, size, &number));
         assert_int_equal(number, i);
-        assert_in_range(g2h_view_name_uses(seen->view, i), 1, G2H_NAME_OF_NODE | G2H_NAME_OF_EDGE);
+        assert_true((g2h_view_name_uses(seen->view, i) & (G2H_NAME_OF_NODE | G2H_NAME_OF_EDGE)) !=
+                    0);
     }
     assert_false(g2h_view_find_name(seen->view, "no one is called so", 19, &number));
     g2h_view_name(seen->view, G2H_NAME_NONE, &size);
@@ -439,6 +440,10 @@ static void check_names(const struct seen *seen)
         }
         assert_true(edge->name < count);
         assert_true((g2h_view_name_uses(seen->view, edge->name) & G2H_NAME_OF_EDGE) != 0);
+        if (seen->nodes[edge->source].object != UINT32_MAX || seen->nodes[edge->source].members > 0)
+            continue;
+        const char *name = g2h_view_name(seen->view, edge->name, &size);
+        assert_int_equal(has_flag(edge, G2H_EDGE_DOUBTFUL), size > 0 && name[size - 1] == '?');
     }
 }
 
