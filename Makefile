@@ -31,7 +31,7 @@ ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(foreach with,SQLITE ZSTD LZMA LZ4
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
 LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) -lm -pthread
 
-ROOMS    := base input dump heap types exe process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite library
+ROOMS    := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite library
 OF_SQLITE := src/output/database.c src/output/rows.c src/output/sqlite/%
 LIB_SRC  := $(filter-out $(if $(WITH_SQLITE),,$(OF_SQLITE)),$(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)

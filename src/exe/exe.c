@@ -13,12 +13,12 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "exe/debugfile.h"
-#include "exe/image.h"
-#include "exe/moduledata.h"
-#include "exe/pclntab.h"
-#include "exe/rtype.h"
-#include "exe/source.h"
+#include "exe/image/debugfile.h"
+#include "exe/image/image.h"
+#include "exe/go/moduledata.h"
+#include "exe/go/pclntab.h"
+#include "exe/go/rtype.h"
+#include "exe/image/source.h"
 
 struct variable {
     uint64_t address, size; /* in the file */

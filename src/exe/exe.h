@@ -6,35 +6,20 @@
  * executable (typing/match.c does) and tell exe_bind(), which reads types and variables. From then
  * on the executable is constant.
  *
- *   exe                 the whole executable
- *   source, debugfile, compress
- *                       its file, the separate debug file, sections that are packed
- *   image, image_file, elf, macho, pe
- *                       sections and symbols, whatever the format
- *   pclntab, function_names, built_by, not_go
- *                       functions and lines, the release of Go, and files without these
- *   moduledata, descriptors, descriptors_find, descriptor_layout, type_names, rtype
- *                       the runtime's types
- *   die, die_units, die_values, die_lists, dwarf_reader, dwarf_constants
- *                       the entries of DWARF
- *   dwarf_info, dwarf_types, dwarf_check, dwarf_locals, scopes
- *                       globals, captured variables, types, and locals at program counters
- *   code, call_sites, callees, inlining
- *                       the source lines of a function's code, what it calls, what is inlined where
- *   constants, instructions, instructions_arm64, flow, static_words
- *                       addresses in code, and what code says that words are
+ *   exe                 the whole executable; exe/image/, exe/dwarf/ and exe/go/ read its parts
+ *   inlining            from its code, which function is inlined where
  */
 #ifndef EXE_EXE_H
 #define EXE_EXE_H
 
 #include <go2heapsnapshot/exe.h>
 
-#include "exe/built_by.h"
-#include "exe/dwarf_info.h"
-#include "exe/image.h"
-#include "exe/pclntab.h"
-#include "exe/rtype.h"
-#include "exe/scopes.h"
+#include "exe/go/built_by.h"
+#include "exe/dwarf/dwarf_info.h"
+#include "exe/image/image.h"
+#include "exe/go/pclntab.h"
+#include "exe/go/rtype.h"
+#include "exe/dwarf/scopes.h"
 #include "types/types.h"
 
 /* ---- before it is opened ---- */

@@ -4,8 +4,8 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/scope.h"
-#include "exe/call_sites.h"
-#include "exe/code.h"
+#include "exe/go/call_sites.h"
+#include "exe/go/code.h"
 #include "exe/exe.h"
 
 /* The most bytes that are read, and the most nodes that are looked at, for each byte of the

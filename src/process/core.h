@@ -10,7 +10,7 @@
 
 #include <go2heapsnapshot/input.h>
 
-#include "process/process.h"
+#include "process/attach/process.h"
 
 struct core_account {
     uint64_t segments;

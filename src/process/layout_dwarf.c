@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/scope.h"
-#include "exe/die.h"
+#include "exe/dwarf/die.h"
 #include "process/layout.h"
 
 enum {

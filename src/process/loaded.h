@@ -9,7 +9,7 @@
 #define PROCESS_LOADED_H
 
 #include "exe/exe.h"
-#include "process/process.h"
+#include "process/attach/process.h"
 
 /* Finds the distance from the addresses of a file to those that they have in the process. If
  * nothing in the process is like the file, it is the distance for a file of the same name or, if

@@ -10,7 +10,7 @@
 #include "base/scope.h"
 #include "exe/exe.h"
 #include "process/core.h"
-#include "process/procfs.h"
+#include "process/attach/procfs.h"
 
 /* A process has a few hundred libraries; a forged core may name any number of files. */
 enum { MOST_FILES = 4096 };

@@ -1,4 +1,21 @@
-/* read: makes a dump of a core file or a live process; see include/go2heapsnapshot/process.h. */
+/*
+ * read: makes a dump of a core file or a live process; see include/go2heapsnapshot/process.h.
+ *
+ *   read                calls all of these
+ *   core                the memory and threads of a process from a core file
+ *   modules, loaded, started
+ *                       which mapped files are Go, where the one that is read is
+ *   layout, layout_table, layout_dwarf, release
+ *                       the offsets of the runtime's fields in each release
+ *   runtime, search     the runtime's variables, found by symbols or by their contents
+ *   spans, specials, heap_bits
+ *                       which slots are objects, what is attached to them, which words are pointers
+ *   threads, unwind, frames, stack_objects, goroutines
+ *                       stacks
+ *   counters, resident  the runtime's numbers of its memory; RSS and its parts
+ *   types, objects, records
+ *                       the dump, as WriteHeapDump would have written it
+ */
 #include <go2heapsnapshot/process.h>
 
 #include <stdlib.h>
@@ -7,10 +24,10 @@
 #include "base/workers.h"
 #include "input/input.h"
 #include "input/magic.h"
-#include "process/attach.h"
+#include "process/attach/attach.h"
 #include "process/core.h"
 #include "process/modules.h"
-#include "process/procfs.h"
+#include "process/attach/procfs.h"
 #include "process/records.h"
 #include "process/resident.h"
 

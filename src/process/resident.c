@@ -12,7 +12,7 @@
 
 #include "base/bisect.h"
 #include "base/scope.h"
-#include "process/procfs.h"
+#include "process/attach/procfs.h"
 #include "process/spans.h"
 
 /* ---- the heap ---- */

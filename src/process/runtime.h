@@ -9,7 +9,7 @@
 #define PROCESS_RUNTIME_H
 
 #include "process/layout.h"
-#include "process/process.h"
+#include "process/attach/process.h"
 
 /* The unit of spans' sizes, and the size of an arena of the heap (malloc.go: _PageSize,
  * heapArenaBytes). */

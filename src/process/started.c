@@ -13,7 +13,7 @@
 
 #include "base/map.h"
 #include "base/scope.h"
-#include "process/procfs.h"
+#include "process/attach/procfs.h"
 
 /* A program may take this many seconds before its runtime is ready, on a machine that has far more
  * to do than it can. */

@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "exe/constants.h"
+#include "exe/go/constants.h"
 #include "typing/typer.h"
 
 /* A descriptor with which closures may have been allocated. */

@@ -1,5 +1,5 @@
 /*
- * coded: the types of words by what the program's code says of them (exe/flow.h).
+ * coded: the types of words by what the program's code says of them (exe/go/flow.h).
  *
  * Evidence of different places must agree: of words about which two places disagree no type is
  * known. A receiver may be the first part of a larger value, which other evidence tells.
@@ -7,7 +7,7 @@
 #ifndef TYPING_CODED_H
 #define TYPING_CODED_H
 
-#include "exe/static_words.h"
+#include "exe/go/static_words.h"
 #include "typing/typer.h"
 
 /* What a word is. */

@@ -5,7 +5,7 @@
  * are the only pointers among the header's words, and if the offset of its name is negative, which
  * is so only for names of package reflect. It is accepted if all its fields make sense, and if all
  * types that it consists of are known: types of the executable, or other types that package reflect
- * made. Its name is put together from their names, as in exe/type_names.c.
+ * made. Its name is put together from their names, as in exe/go/type_names.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/redaction.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "exe/descriptors.h"
+#include "exe/go/descriptors.h"
 #include "typing/typer.h"
 
 enum {

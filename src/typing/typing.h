@@ -29,9 +29,9 @@
 
 #include <go2heapsnapshot/typing.h>
 
-#include "exe/dwarf_info.h"
+#include "exe/dwarf/dwarf_info.h"
 #include "exe/exe.h"
-#include "exe/static_words.h"
+#include "exe/go/static_words.h"
 #include "heap/heap.h"
 #include "heap/targets.h"
 #include "types/pointer_map.h"

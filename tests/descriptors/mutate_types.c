@@ -15,9 +15,9 @@
 
 #include "../hang.h"
 #include "exe/exe.h"
-#include "exe/moduledata.h"
-#include "exe/pclntab.h"
-#include "exe/rtype.h"
+#include "exe/go/moduledata.h"
+#include "exe/go/pclntab.h"
+#include "exe/go/rtype.h"
 #include "heap/heap.h"
 
 static uint64_t state;

@@ -12,9 +12,9 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "exe/exe.h"
-#include "exe/moduledata.h"
-#include "exe/pclntab.h"
-#include "exe/rtype.h"
+#include "exe/go/moduledata.h"
+#include "exe/go/pclntab.h"
+#include "exe/go/rtype.h"
 
 static void check(struct g2h_error *error)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests what code says of variables (exe/static_words.h), as it is read in stripped executables, against DWARF: for each
+# Tests what code says of variables (exe/go/static_words.h), as it is read in stripped executables, against DWARF: for each
 # executable, code may say nothing of a variable, but nothing wrong. TAP on standard output; with CHECK_ALL, of tools of Go's
 # own, too. The figures of each executable are in its line.
 #

@@ -1,4 +1,4 @@
-// Compares what exe/dwarf_info.h gives for the program tests/exe/debug with what the program knew of itself: debug.mjs NAME
+// Compares what exe/dwarf/dwarf_info.h gives for the program tests/exe/debug with what the program knew of itself: debug.mjs NAME
 // DIRECTORY PRINT_DEBUG. DIRECTORY has app, truth.json and debug.dump. TAP on standard output.
 import fs from 'node:fs';
 import {execFileSync} from 'node:child_process';

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests DWARF: the program tests/exe/debug, built in several ways by two releases of Go, knows its own variables, and
-# exe/dwarf_info.h must give the same ones. Then the sections of DWARF are damaged in many ways, under sanitizers. TAP on
+# exe/dwarf/dwarf_info.h must give the same ones. Then the sections of DWARF are damaged in many ways, under sanitizers. TAP on
 # standard output.
 #
 #   GOROOTS     the releases of Go (default: two)

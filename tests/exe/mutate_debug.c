@@ -15,7 +15,7 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "../hang.h"
-#include "exe/dwarf_info.h"
+#include "exe/dwarf/dwarf_info.h"
 
 static uint64_t state;
 

@@ -17,7 +17,7 @@
 
 #include "../hang.h"
 #include "exe/exe.h"
-#include "exe/pclntab.h"
+#include "exe/go/pclntab.h"
 
 static uint64_t state;
 

@@ -12,7 +12,7 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-#include "exe/dwarf_info.h"
+#include "exe/dwarf/dwarf_info.h"
 
 static const char *const kinds[] = {
     "invalid", "bool",      "int",        "int8",   "int16",  "int32",          "int64",

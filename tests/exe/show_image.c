@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "exe/exe.h"
-#include "exe/pclntab.h"
+#include "exe/go/pclntab.h"
 
 static int fail(struct g2h_error *error)
 {

@@ -14,9 +14,9 @@
 #include <go2heapsnapshot/exe.h>
 
 #include "exe/exe.h"
-#include "exe/flow.h"
-#include "exe/image.h"
-#include "exe/static_words.h"
+#include "exe/go/flow.h"
+#include "exe/go/static_words.h"
+#include "exe/image/image.h"
 #include "dice.h"
 #include "fuzz_target.h"
 #include "pair.h"

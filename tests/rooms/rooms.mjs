@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 
 /** The rooms in the order in which a dump goes through them: each room may include the rooms before it. */
 const order = [
-  'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'dominators', 'view', 'identity', 'findings', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite',
+  'base', 'input', 'dump', 'heap', 'types', 'exe/image', 'exe/dwarf', 'exe/go', 'exe', 'process/attach', 'process', 'typing', 'naming', 'roots', 'graph', 'dominators', 'view', 'identity', 'findings', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite',
   'library',
 ];
 
@@ -27,13 +27,14 @@ const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap'], proces
  */
 const headers = {
   bytes: 'base', error: 'base', memory: 'base', progress: 'base', redaction: 'base', version: 'base', visibility: 'base',
-  match: 'typing', view: 'naming', session: 'library', go2heapsnapshot: null,
+  match: 'typing', process: 'process/attach', view: 'naming', session: 'library', go2heapsnapshot: null,
 };
 
 /** Where the files of a room are listed, if it has no header of its own name; of other rooms of one word it is ROOM/ROOM.h. */
 const lists = {
-  base: 'error.h', cli: 'options.h', dump: 'reader.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
+  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
   'output/hprof': 'hprof.c', 'output/pprof': 'profile.h', 'output/report': 'sections.h', 'output/sqlite': 'sqlite.c',
+  process: 'read.c',
 };
 
 const sourcePattern = /^(src|include)\/.*\.[ch]$/;
@@ -89,7 +90,7 @@ function complaint(from, to) {
   if (here === 'above' || here === null || there === null || here === there) return undefined;
   if (there === 'above') return 'no room knows what orders the work';
   if (!order.includes(there)) return `there is no room ${there}`;
-  if (strangers[here]?.includes(there)) return `${here} knows nothing of ${there}`;
+  if (strangers[here.split('/')[0]]?.includes(there.split('/')[0])) return `${here} knows nothing of ${there}`;
   if (order.indexOf(there) > order.indexOf(here)) return `${there} comes behind ${here}`;
   return undefined;
 }

@@ -8,10 +8,10 @@
  */
 #include "unit.h"
 
-#include "process/attach.h"
-#include "process/attach_copy.h"
-#include "process/attach_refuse.h"
-#include "process/attach_room.h"
+#include "process/attach/attach.h"
+#include "process/attach/copy.h"
+#include "process/attach/refuse.h"
+#include "process/attach/room.h"
 
 #include <dirent.h>
 #include <errno.h>

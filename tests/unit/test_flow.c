@@ -4,8 +4,8 @@
 
 #include <elf.h>
 
-#include "exe/callees.h"
-#include "exe/flow.h"
+#include "exe/go/callees.h"
+#include "exe/go/flow.h"
 
 enum {
     TEXT = 0x1000,

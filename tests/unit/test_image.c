@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "exe/debugfile.h"
+#include "exe/image/debugfile.h"
 #include "exe/exe.h"
-#include "exe/image.h"
+#include "exe/image/image.h"
 
 /* ---- making files ---- */
 

@@ -5,7 +5,7 @@
 
 #include <elf.h>
 
-#include "exe/instructions.h"
+#include "exe/go/instructions.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10 };
 

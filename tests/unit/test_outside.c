@@ -5,7 +5,7 @@
 #include "dump_builder.h"
 #include "type_builder.h"
 
-#include "exe/image.h"
+#include "exe/image/image.h"
 #include "typing/claims.h"
 #include "typing/typer.h"
 

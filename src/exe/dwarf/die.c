@@ -1,0 +1,409 @@
+/* die: opens DWARF, and reads entries and their attributes; see die.h. DWARF 5, chapter 2. */
+#include "exe/dwarf/die.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/scope.h"
+#include "exe/dwarf/die_values.h"
+
+enum {
+    NAME_MOST = 1 << 16, /* bytes of a name */
+    ORIGINS_MOST = 4,    /* steps from an entry to its origin or declaration */
+};
+
+/* ---- opening ---- */
+
+/* Reads the contents of a section. They are empty if there is no such section, it is damaged, or it
+ * is larger than *left, which is the number of bytes that all sections may still have. */
+static struct g2h_error *read_section(struct image *image, const char *name, uint64_t *left,
+                                      struct g2h_bytes *ret)
+{
+    const struct image_section *section = image_section(image, name);
+    struct g2h_bytes contents = {(const uint8_t *)"", 0};
+    *ret = contents;
+    struct g2h_error *error = section ? image_section_contents(image, section, &contents) : NULL;
+    if (error && error->code == G2H_ERROR_MEMORY)
+        return error;
+    if (!error && contents.size <= *left) {
+        *left -= contents.size;
+        *ret = contents;
+    }
+    g2h_error_destroy(error);
+    return NULL;
+}
+
+struct g2h_error *dies_init(struct dies *dies, struct image *image)
+{
+    *dies = (struct dies){.big_endian = image->big_endian};
+    const struct {
+        const char *name;
+        struct g2h_bytes *bytes;
+    } sections[] = {
+        {".debug_abbrev", &dies->abbrev},
+        {".debug_addr", &dies->addr},
+        {".debug_info", &dies->info},
+        {".debug_line_str", &dies->line_str},
+        {".debug_loc", &dies->loc},
+        {".debug_loclists", &dies->loclists},
+        {".debug_ranges", &dies->ranges},
+        {".debug_rnglists", &dies->rnglists},
+        {".debug_str_offsets", &dies->str_offsets},
+        {".debug_str", &dies->str},
+    };
+    uint64_t left = image_debug_most(image);
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        TRY(read_section(image, sections[i].name, &left, sections[i].bytes));
+    return dies_read_units(dies);
+}
+
+void dies_deinit(struct dies *dies)
+{
+    free(dies->units.data);
+    free(dies->tables.data);
+    free(dies->abbreviations.data);
+    free(dies->specs.data);
+    map_deinit(&dies->type_units);
+    *dies = (struct dies){0};
+}
+
+/* ---- entries ---- */
+
+static const struct die_abbreviation *find_abbreviation(const struct dies *dies,
+                                                        const struct die_unit *unit, uint64_t code)
+{
+    const struct die_table *table = &dies->tables.data[unit->table];
+    if (table->count == 0)
+        return NULL;
+    const struct die_abbreviation *list = dies->abbreviations.data + table->first;
+    /* Usually the codes are 1, 2, 3 … */
+    if (code - 1 < table->count && list[code - 1].code == code)
+        return &list[code - 1];
+    uint64_t at;
+    BISECT(at, table->count, list[at].code < code);
+    return at < table->count && list[at].code == code ? &list[at] : NULL;
+}
+
+/* Reads the entry that begins at an offset. Returns false if a list of siblings ends there, or the
+ * entry cannot be read. */
+static bool read_entry(struct dies *dies, const struct die_unit *unit, uint64_t offset,
+                       struct die *ret)
+{
+    struct cursor cursor = {dies->info.data + offset, dies->info.data + unit->end};
+    uint64_t code;
+    if (!die_pay(dies, 1) || !cursor_uvarint(&cursor, &code) || code == 0)
+        return false;
+    *ret = (struct die){offset, unit, find_abbreviation(dies, unit, code), cursor.at};
+    return ret->abbreviation != NULL;
+}
+
+bool die_of_unit(struct dies *dies, size_t index, struct die *ret)
+{
+    const struct die_unit *unit = &dies->units.data[index];
+    return read_entry(dies, unit, unit->entry, ret);
+}
+
+bool die_at(struct dies *dies, uint64_t offset, struct die *ret)
+{
+    size_t after;
+    BISECT(after, dies->units.count, dies->units.data[after].start <= offset);
+    if (after == 0)
+        return false;
+    const struct die_unit *unit = &dies->units.data[after - 1];
+    return offset >= unit->entry && offset < unit->end && read_entry(dies, unit, offset, ret);
+}
+
+/* Skips a value; size is a number of bytes, or SIZE_…. Returns false if the value does not end, or
+ * its size is not known. */
+static bool skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
+                       struct cursor *cursor)
+{
+    uint64_t length = 0;
+    if (size <= SIZE_BYTES_MOST)
+        return cursor_skip(cursor, size);
+    switch (size) {
+    case SIZE_ADDRESS:
+        return cursor_skip(cursor, unit->address_size);
+    case SIZE_OFFSET:
+        return cursor_skip(cursor, unit->offset_size);
+    case SIZE_REFERENCE:
+        return cursor_skip(cursor, die_reference_size(unit));
+    case SIZE_LEB:
+        while (cursor->at < cursor->end)
+            if (*cursor->at++ < 0x80)
+                return true;
+        return false;
+    case SIZE_TEXT: {
+        const uint8_t *end = memchr(cursor->at, 0, cursor_left(cursor));
+        cursor->at = end ? end + 1 : cursor->end;
+        return end != NULL;
+    }
+    case SIZE_BLOCK1:
+        return die_read(dies, cursor, 1, &length) && cursor_skip(cursor, length);
+    case SIZE_BLOCK2:
+        return die_read(dies, cursor, 2, &length) && cursor_skip(cursor, length);
+    case SIZE_BLOCK4:
+        return die_read(dies, cursor, 4, &length) && cursor_skip(cursor, length);
+    case SIZE_BLOCK:
+        return cursor_uvarint(cursor, &length) && cursor_skip(cursor, length);
+    default:
+        return false;
+    }
+}
+
+/* Finds where the attributes of an entry end, and the next entry begins. */
+static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
+{
+    struct cursor cursor = {die->values, dies->info.data + die->unit->end};
+    const struct die_abbreviation *own = die->abbreviation;
+    if (own->is_fixed) {
+        const uint64_t size = own->bytes + (uint64_t)own->addresses * die->unit->address_size +
+                              (uint64_t)own->offsets * die->unit->offset_size;
+        *ret = (uint64_t)(cursor.at - dies->info.data) + size;
+        return size <= cursor_left(&cursor);
+    }
+    const struct die_spec *specs = dies->specs.data + own->first;
+    if (!die_pay(dies, own->count))
+        return false;
+    for (uint32_t i = 0; i < own->count; i++)
+        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
+            return false;
+    *ret = (uint64_t)(cursor.at - dies->info.data);
+    return true;
+}
+
+bool die_child(struct dies *dies, const struct die *die, struct die *ret)
+{
+    uint64_t offset;
+    return die->abbreviation->has_children && find_end(dies, die, &offset) &&
+           read_entry(dies, die->unit, offset, ret);
+}
+
+/* Finds an entry's next sibling by DW_AT_sibling, which is a shortcut past all entries below. */
+static bool find_sibling(struct dies *dies, const struct die *die, uint64_t *ret)
+{
+    struct die_attribute attribute;
+    uint64_t number;
+    if (!die_own(dies, die, DW_AT_sibling, &attribute) ||
+        (attribute.spec->form != DW_FORM_ref4 && attribute.spec->form != DW_FORM_ref_udata &&
+         attribute.spec->form != DW_FORM_ref1 && attribute.spec->form != DW_FORM_ref2))
+        return false;
+    if (attribute.spec->size == SIZE_LEB
+            ? !cursor_uvarint(&attribute.value, &number)
+            : !die_read(dies, &attribute.value, attribute.spec->size, &number))
+        return false;
+    *ret = die->unit->start + number;
+    return *ret > die->offset && *ret < die->unit->end;
+}
+
+bool die_next(struct dies *dies, struct die *die)
+{
+    const struct die_unit *unit = die->unit;
+    uint64_t level = 0, offset;
+    struct die now = *die;
+    for (;;) {
+        const bool has_children = now.abbreviation->has_children;
+        const bool is_past_children =
+            now.abbreviation->has_sibling && find_sibling(dies, &now, &offset);
+        if (!is_past_children && !find_end(dies, &now, &offset))
+            return false;
+        level += has_children && !is_past_children;
+        /* Each zero ends a list of siblings. */
+        while (level > 0 && offset < unit->end && dies->info.data[offset] == 0) {
+            if (!die_pay(dies, 1))
+                return false;
+            level--;
+            offset++;
+        }
+        if (offset >= unit->end || !read_entry(dies, unit, offset, &now))
+            return false;
+        if (level == 0) {
+            *die = now;
+            return true;
+        }
+    }
+}
+
+/* ---- attributes ---- */
+
+bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
+{
+    struct cursor cursor = {die->values, dies->info.data + die->unit->end};
+    const uint32_t count = die->abbreviation->count;
+    const struct die_spec *specs = count > 0 ? dies->specs.data + die->abbreviation->first : NULL;
+    uint32_t number = 0;
+    while (number < count && specs[number].name != name)
+        number++;
+    if (!die_pay(dies, 1 + number / 4) || number == count || !die_pay(dies, number))
+        return false;
+    for (uint32_t i = 0; i < number; i++)
+        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
+            return false;
+    *ret = (struct die_attribute){die->unit, &specs[number], cursor};
+    return true;
+}
+
+/* Finds the entry that the value of an attribute refers to. */
+static bool follow(struct dies *dies, struct die_attribute attribute, struct die *ret)
+{
+    const struct die_unit *unit = attribute.unit;
+    uint64_t number;
+    switch (attribute.spec->form) {
+    case DW_FORM_ref1:
+    case DW_FORM_ref2:
+    case DW_FORM_ref4:
+    case DW_FORM_ref8:
+        if (!die_read(dies, &attribute.value, attribute.spec->size, &number))
+            return false;
+        break;
+    case DW_FORM_ref_udata:
+        if (!cursor_uvarint(&attribute.value, &number))
+            return false;
+        break;
+    case DW_FORM_ref_addr:
+        return die_read(dies, &attribute.value, die_reference_size(unit), &number) &&
+               die_at(dies, number, ret);
+    case DW_FORM_ref_sig8: {
+        if (!die_read(dies, &attribute.value, 8, &number))
+            return false;
+        const uint32_t found = map_get(&dies->type_units, number);
+        if (found == MAP_NONE)
+            return false;
+        unit = &dies->units.data[found];
+        number = unit->type;
+        break;
+    }
+    default:
+        return false;
+    }
+    return number < unit->end - unit->start && unit->start + number >= unit->entry &&
+           read_entry(dies, unit, unit->start + number, ret);
+}
+
+bool die_find(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
+{
+    struct die_attribute origin;
+    struct die now = *die, next;
+    for (int step = 0; step <= ORIGINS_MOST; step++) {
+        if (die_own(dies, &now, name, ret))
+            return true;
+        /* An inlined instance has an abstract origin, which may have a declaration. */
+        if ((!die_own(dies, &now, DW_AT_abstract_origin, &origin) &&
+             !die_own(dies, &now, DW_AT_specification, &origin)) ||
+            !follow(dies, origin, &next))
+            return false;
+        now = next;
+    }
+    return false;
+}
+
+bool die_attribute_number(struct dies *dies, struct die_attribute attribute, uint64_t *ret)
+{
+    struct cursor *value = &attribute.value;
+    const struct die_unit *unit = attribute.unit;
+    uint64_t index;
+    switch (attribute.spec->form) {
+    case DW_FORM_data1:
+    case DW_FORM_data2:
+    case DW_FORM_data4:
+    case DW_FORM_data8:
+        return die_read(dies, value, attribute.spec->size, ret);
+    case DW_FORM_flag:
+        if (!die_read(dies, value, 1, ret))
+            return false;
+        *ret = *ret != 0;
+        return true;
+    case DW_FORM_flag_present:
+        *ret = 1;
+        return true;
+    case DW_FORM_implicit_const:
+        *ret = (uint64_t)attribute.spec->number;
+        return true;
+    case DW_FORM_sdata:
+        return die_read_signed(value, ret);
+    case DW_FORM_udata:
+        return cursor_uvarint(value, ret);
+    case DW_FORM_sec_offset:
+        return die_read(dies, value, unit->offset_size, ret);
+    case DW_FORM_addr:
+        return die_read(dies, value, unit->address_size, ret);
+    case DW_FORM_addrx:
+        return cursor_uvarint(value, &index) && die_address(dies, unit, index, ret);
+    case DW_FORM_addrx1:
+    case DW_FORM_addrx2:
+    case DW_FORM_addrx3:
+    case DW_FORM_addrx4:
+        return die_read(dies, value, attribute.spec->size, &index) &&
+               die_address(dies, unit, index, ret);
+    default:
+        return false;
+    }
+}
+
+bool die_number(struct dies *dies, const struct die *die, uint32_t name, uint64_t *ret)
+{
+    struct die_attribute attribute;
+    return die_find(dies, die, name, &attribute) && die_attribute_number(dies, attribute, ret);
+}
+
+bool die_reference(struct dies *dies, const struct die *die, uint32_t name, struct die *ret)
+{
+    struct die_attribute attribute;
+    return die_find(dies, die, name, &attribute) && follow(dies, attribute, ret);
+}
+
+/* Finds the text that is the value of an attribute. *ret reaches to the end of the section or unit
+ * that the text is in. Returns false if there is none. */
+static bool find_text(struct dies *dies, struct die_attribute attribute, struct cursor *ret)
+{
+    const struct die_unit *unit = attribute.unit;
+    const struct g2h_bytes *section = &dies->str;
+    uint64_t number, index;
+    switch (attribute.spec->form) {
+    case DW_FORM_string:
+        *ret = attribute.value;
+        return true;
+    case DW_FORM_line_strp:
+        section = &dies->line_str;
+        /* fall through */
+    case DW_FORM_strp:
+        if (!die_read(dies, &attribute.value, unit->offset_size, &number))
+            return false;
+        break;
+    case DW_FORM_strx:
+    case DW_FORM_strx1:
+    case DW_FORM_strx2:
+    case DW_FORM_strx3:
+    case DW_FORM_strx4:
+        if (!(attribute.spec->size == SIZE_LEB
+                  ? cursor_uvarint(&attribute.value, &index)
+                  : die_read(dies, &attribute.value, attribute.spec->size, &index)) ||
+            !die_read_indexed(dies, &dies->str_offsets, unit->texts, index, unit->offset_size,
+                              &number))
+            return false;
+        break;
+    default:
+        return false;
+    }
+    if (number >= section->size)
+        return false;
+    *ret = (struct cursor){section->data + number, section->data + section->size};
+    return true;
+}
+
+struct g2h_bytes die_name(struct dies *dies, const struct die *die)
+{
+    const struct g2h_bytes none = {NULL, 0};
+    struct die_attribute attribute;
+    struct cursor text;
+    if (!die_find(dies, die, DW_AT_name, &attribute) || !find_text(dies, attribute, &text))
+        return none;
+    const size_t left = cursor_left(&text), most = left < NAME_MOST ? left : NAME_MOST;
+    const uint8_t *end = memchr(text.at, 0, most);
+    const size_t size = end ? (size_t)(end - text.at) : most;
+    /* Many entries may share one text. */
+    if (!die_pay(dies, size / 8))
+        return none;
+    return (struct g2h_bytes){text.at, size};
+}

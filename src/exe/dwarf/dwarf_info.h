@@ -1,0 +1,95 @@
+/*
+ * dwarf_info: what an executable's DWARF contains: types, global variables, the variables of each
+ * function, the captured variables of closures.
+ *
+ * It is empty if the executable has no DWARF. Addresses are those of the file; the caller adds the
+ * slide.
+ *
+ *   die, die_units, die_values, die_lists, dwarf_reader, dwarf_constants
+ *                       the entries of DWARF
+ *   dwarf_info, dwarf_types, dwarf_check, dwarf_locals, scopes
+ *                       globals, captured variables, types, and locals at program counters
+ */
+#ifndef EXE_DWARF_DWARF_INFO_H
+#define EXE_DWARF_DWARF_INFO_H
+
+#include "exe/image/image.h"
+#include "types/types.h"
+
+/* A global variable. */
+struct dwarf_global {
+    uint64_t address;
+    uint32_t name; /* string of types: "net/http.DefaultClient" */
+    uint32_t type;
+};
+
+/* A part of a variable that is in memory: the variable's bytes [offset, offset + size) begin at the
+ * frame's CFA + cfa_offset. */
+struct dwarf_piece {
+    uint64_t offset, size;
+    int64_t cfa_offset;
+};
+
+/* A local variable or parameter that is, at least in part, in the stack frame at some pc. */
+struct dwarf_local {
+    uint32_t name, type;
+    uint32_t function; /* string: the inlined function that it belongs to; UINT32_MAX: the frame's
+                          own function */
+    bool is_parameter;
+    bool is_made; /* the compiler made its name up: ~r0, .autotmp_5, and list.ptr, a part of list */
+    uint32_t first_piece, piece_count; /* in ret_pieces of dwarf_info_locals() */
+};
+
+/* A captured variable of a closure: a field of the object that a func value points to. */
+struct dwarf_captured {
+    uint64_t entry;  /* address of the closure's function */
+    uint64_t offset; /* in the closure object; DW_AT_go_closure_offset */
+    uint32_t name, type;
+};
+
+typedef VECTOR(struct dwarf_piece) dwarf_piece_vector;
+typedef VECTOR(struct dwarf_local) dwarf_local_vector;
+
+struct dwarf_reader;
+
+struct dwarf_info {
+    VECTOR(struct dwarf_global) globals;    /* ascending by address */
+    VECTOR(struct dwarf_captured) captured; /* ascending by entry, then offset */
+    /* For Go before 1.23, which does not write DW_AT_go_closure_offset: all variables of closures'
+     * functions, captured or not; offset is 0. Ascending by entry, then name. */
+    VECTOR(struct dwarf_captured) maybe_captured;
+    struct dwarf_reader *reader; /* until dwarf_info_close(); then NULL */
+};
+
+/*
+ * Reads all units of the image that has the sections of DWARF; the image must outlive dwarf_info.
+ * If DWARF is damaged, reads what can be read. Error: G2H_ERROR_MEMORY only.
+ *
+ * types has the types of the descriptors already, and a type that has a descriptor is not added
+ * again: DW_AT_go_runtime_type has the descriptor's offset from types_start, which is runtime.types
+ * in the process. Of the other types, those that variables lead to are added.
+ *
+ * A walk down a value of an added type comes to an end, whatever the executable says: fields
+ * ascend, do not overlap and lie within their struct, elements lie within their array; no type
+ * contains itself, and types are nested at most 64 deep; a type without a size has no fields and no
+ * elements.
+ */
+struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *image,
+                                  struct types *types, uint64_t types_start);
+void dwarf_info_deinit(struct dwarf_info *dwarf_info);
+
+/* Frees all that is only needed to read more. What has been read stays. */
+void dwarf_info_close(struct dwarf_info *dwarf_info);
+
+/*
+ * Appends the variables that a frame has in memory at pc, which is within a call (the return
+ * address less one): those of the function that has the pc, and of the functions that are inlined
+ * there. May add types. The cost is in proportion to the function, so callers ask once per pc.
+ * *ret_inlined is the innermost function that is inlined at pc (string), or UINT32_MAX if none is;
+ * ret_inlined may be NULL.
+ */
+struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
+                                    dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,
+                                    uint32_t *ret_inlined);
+
+#endif

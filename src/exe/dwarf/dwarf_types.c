@@ -1,0 +1,471 @@
+/*
+ * dwarf_types: types from entries of DWARF; see dwarf_reader.h.
+ *
+ * A type gets a number when its name and size are known; its parts are added later, since types may
+ * refer to themselves. Maps, channels and functions keep Go's kinds: src/types/ describes the
+ * runtime's structs behind them better than the structs that the linker makes up for debuggers.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "exe/dwarf/dwarf_reader.h"
+#include "types/runtime.h"
+
+enum { CHAIN_MOST = 64 }; /* of typedefs and qualifiers */
+
+/* In type_by_name: several descriptors have the same name, kind and size. */
+#define AMBIGUOUS (UINT32_MAX - 1)
+
+/* ---- one entry ---- */
+
+static bool is_qualifier(uint32_t tag)
+{
+    return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
+           tag == DW_TAG_atomic_type;
+}
+
+/* Returns the kind of a Go type, or TYPE_INVALID for types of C. */
+static unsigned go_kind(struct dies *dies, const struct die *die)
+{
+    uint64_t kind;
+    return die_number(dies, die, DW_AT_go_kind, &kind) && kind < TYPE_KINDS ? (unsigned)kind
+                                                                            : TYPE_INVALID;
+}
+
+/* Returns the size that DWARF has for a type, or DWARF_SIZE_UNKNOWN if it has none. */
+static uint64_t said_size(struct dies *dies, const struct die *die)
+{
+    uint64_t size;
+    return die_number(dies, die, DW_AT_byte_size, &size) ? size : DWARF_SIZE_UNKNOWN;
+}
+
+/* Returns the kind of a basic type by its encoding and size. */
+static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t size)
+{
+    uint64_t encoding;
+    const unsigned log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+    if (!die_number(dies, die, DW_AT_encoding, &encoding) || (size != 1u << log && size != 16))
+        return TYPE_INVALID;
+    switch (encoding) {
+    case DW_ATE_boolean:
+        return TYPE_BOOL;
+    case DW_ATE_float:
+        return size == 4 ? TYPE_FLOAT32 : size == 8 ? TYPE_FLOAT64 : TYPE_INVALID;
+    case DW_ATE_complex_float:
+        return size == 8 ? TYPE_COMPLEX64 : size == 16 ? TYPE_COMPLEX128 : TYPE_INVALID;
+    case DW_ATE_signed:
+    case DW_ATE_signed_char:
+        return size == 16 ? TYPE_INVALID : TYPE_INT8 + log;
+    case DW_ATE_unsigned:
+    case DW_ATE_unsigned_char:
+    case DW_ATE_UTF:
+        return size == 16 ? TYPE_INVALID : TYPE_UINT8 + log;
+    default:
+        return TYPE_INVALID;
+    }
+}
+
+/* Returns the kind of a type by its entry's tag and by DW_AT_go_kind, which entries of C do not
+ * have. */
+static unsigned kind_of(struct dies *dies, const struct die *die, uint64_t size)
+{
+    const unsigned kind = go_kind(dies, die);
+    struct die target;
+    switch (die_tag(die)) {
+    case DW_TAG_base_type:
+        return kind >= TYPE_BOOL && kind <= TYPE_COMPLEX128 ? kind : kind_of_base(dies, die, size);
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+        return die_reference(dies, die, DW_AT_type, &target) ? TYPE_POINTER : TYPE_UNSAFE_POINTER;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+        return kind == TYPE_STRING || kind == TYPE_SLICE ? kind : TYPE_STRUCT;
+    case DW_TAG_array_type:
+        return TYPE_ARRAY;
+    case DW_TAG_subroutine_type:
+        return kind == TYPE_FUNC ? TYPE_FUNC : TYPE_INVALID;
+    case DW_TAG_enumeration_type:
+        return size == 1 ? TYPE_INT8 : size == 2 ? TYPE_INT16 : size == 4 ? TYPE_INT32 : TYPE_INT64;
+    case DW_TAG_typedef:
+        return kind == TYPE_MAP || kind == TYPE_CHAN || kind == TYPE_INTERFACE ? kind
+                                                                               : TYPE_INVALID;
+    default:
+        return TYPE_INVALID;
+    }
+}
+
+/* Returns the size of the values of a kind: Go's own size if all of them have the same size,
+ * otherwise the size that DWARF has. */
+static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
+{
+    switch (kind) {
+    case TYPE_CHAN:
+    case TYPE_FUNC:
+    case TYPE_MAP:
+    case TYPE_POINTER:
+    case TYPE_UNSAFE_POINTER:
+        return pointer_size;
+    case TYPE_STRING:
+    case TYPE_INTERFACE:
+        return 2 * pointer_size;
+    case TYPE_SLICE:
+        return 3 * pointer_size;
+    case TYPE_ARRAY:
+        return size;
+    default:
+        return size == DWARF_SIZE_UNKNOWN ? 0 : size;
+    }
+}
+
+/* ---- typedefs ---- */
+
+/* type_by_die has a type's number for each of the entries that name the type; UNREADABLE stands for
+ * TYPE_NONE. */
+#define UNREADABLE (UINT32_MAX - 1)
+
+static bool note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
+{
+    uint32_t first;
+    return map_put(&reader->type_by_die, offset, type == TYPE_NONE ? UNREADABLE : type, &first);
+}
+
+/* Finds the type that has been noted for an entry. Returns false if none has been noted. */
+static bool find_noted(const struct dwarf_reader *reader, uint64_t offset, uint32_t *ret)
+{
+    const uint32_t found = map_get(&reader->type_by_die, offset);
+    *ret = found == UNREADABLE ? TYPE_NONE : found;
+    return found != MAP_NONE;
+}
+
+/* The chain of typedefs and qualifiers from an entry to the type that it names. */
+struct typedef_chain {
+    struct die type;             /* the end of the chain, so far */
+    struct g2h_bytes alias;      /* name of the last typedef in the chain */
+    uint64_t passed[CHAIN_MOST]; /* offsets of the entries */
+    int count;
+};
+
+/*
+ * Follows a chain to its end, chain->type, or to an entry whose type is known already: then
+ * *ret_known is true, and *ret is that type. Go's maps, channels and interfaces are typedefs as
+ * well, of structs of the runtime: the chain ends at these typedefs. Returns false if there is no
+ * end.
+ */
+static bool follow_typedefs(struct dwarf_reader *reader, struct typedef_chain *chain,
+                            bool *ret_known, uint32_t *ret)
+{
+    struct dies *dies = &reader->dies;
+    struct die next;
+    for (chain->count = 0; chain->count < CHAIN_MOST;) {
+        const uint32_t tag = die_tag(&chain->type);
+        *ret_known = find_noted(reader, chain->type.offset, ret);
+        if (*ret_known)
+            return true;
+        if (!is_qualifier(tag) &&
+            (tag != DW_TAG_typedef || go_kind(dies, &chain->type) != TYPE_INVALID))
+            return true;
+        chain->passed[chain->count++] = chain->type.offset;
+        if (tag == DW_TAG_typedef)
+            chain->alias = die_name(dies, &chain->type);
+        if (!die_reference(dies, &chain->type, DW_AT_type, &next))
+            return false;
+        chain->type = next;
+    }
+    return false;
+}
+
+/* Returns the name of the type that a pointer of C points to: its own name, or that of the type at
+ * the end of its qualifiers and typedefs, which *die becomes. The name is empty if that type has
+ * none. */
+static struct g2h_bytes name_target(struct dies *dies, struct die *die)
+{
+    struct g2h_bytes name = die_name(dies, die);
+    for (int step = 0; name.size == 0 && step < CHAIN_MOST; step++) {
+        const uint32_t tag = die_tag(die);
+        struct die next;
+        if (!is_qualifier(tag) && (tag != DW_TAG_typedef || go_kind(dies, die) != TYPE_INVALID))
+            return die_name(dies, die);
+        if (!die_reference(dies, die, DW_AT_type, &next))
+            return bytes_of("void");
+        *die = next;
+    }
+    return name.size > 0 ? name : bytes_of("void");
+}
+
+/* Makes a name for a type of C that has none: "*list_head", "**char". */
+static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, char *buffer,
+                                     size_t size)
+{
+    struct die now = *die, next;
+    size_t stars = 0;
+    struct g2h_bytes name = {NULL, 0};
+    while (name.size == 0 && stars < 8 && die_tag(&now) == DW_TAG_pointer_type) {
+        buffer[stars++] = '*';
+        if (!die_reference(dies, &now, DW_AT_type, &next))
+            name = bytes_of("void");
+        else
+            name = name_target(dies, &next);
+        if (name.size == 0)
+            now = next;
+    }
+    if (name.size == 0)
+        name = bytes_of(die_tag(&now) == DW_TAG_array_type        ? "array"
+                        : die_tag(&now) == DW_TAG_union_type      ? "union"
+                        : die_tag(&now) == DW_TAG_subroutine_type ? "function"
+                                                                  : "struct");
+    const size_t most = name.size < size - stars - 1 ? (size_t)name.size : size - stars - 1;
+    memcpy(buffer + stars, name.data, most);
+    return (struct g2h_bytes){(const uint8_t *)buffer, stars + most};
+}
+
+/* ---- descriptors ---- */
+
+static uint64_t name_key(uint32_t name, unsigned kind, uint64_t size)
+{
+    return map_hash_pair((uint64_t)name << 32 | kind, size);
+}
+
+/* Makes an index of descriptors by name: before Go 1.9, DWARF does not say which one a type has. */
+static bool index_names(struct dwarf_reader *reader, const struct types *types)
+{
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        uint32_t first;
+        if (type->address == 0)
+            continue;
+        const uint64_t key = name_key(type->name, type->kind, type->size);
+        if (!map_put(&reader->type_by_name, key, i, &first))
+            return false;
+        if (first != i)
+            map_set(&reader->type_by_name, key, AMBIGUOUS);
+    }
+    reader->has_names = true;
+    return true;
+}
+
+static bool is_same(const struct type *descriptor, const struct type *type)
+{
+    return descriptor->kind == type->kind && descriptor->size == type->size;
+}
+
+/* Finds the type of the descriptor that an entry's type has, or TYPE_NONE if it has no descriptor.
+ * Returns false if memory runs out. */
+static bool find_descriptor(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                            const struct type *type, uint32_t *ret)
+{
+    *ret = TYPE_NONE;
+    if (types->by_address.count == 0)
+        return true;
+    uint64_t offset;
+    if (die_number(&reader->dies, die, DW_AT_go_runtime_type, &offset)) {
+        if (offset == 0)
+            return true;
+        *ret = types_at(types, reader->types_start + offset);
+        if (*ret != TYPE_NONE && is_same(&types->list.data[*ret], type))
+            return true;
+        *ret = TYPE_NONE;
+        /* Basic types, for which the linker makes its own entries, have an address there
+         * instead. */
+        if (type->kind > TYPE_COMPLEX128 && type->kind != TYPE_STRING)
+            return true;
+    }
+    if (!reader->has_names && !index_names(reader, types))
+        return false;
+    *ret = map_get(&reader->type_by_name, name_key(type->name, type->kind, type->size));
+    if (*ret >= types->list.count || types->list.data[*ret].name != type->name ||
+        !is_same(&types->list.data[*ret], type))
+        *ret = TYPE_NONE;
+    return true;
+}
+
+/* ---- adding types ---- */
+
+static bool add_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                     struct g2h_bytes alias, uint32_t *ret)
+{
+    struct dies *dies = &reader->dies;
+    const uint64_t byte_size = said_size(dies, die);
+    struct type type = {
+        .kind = (uint8_t)kind_of(dies, die, byte_size),
+        .from_dwarf = true,
+        .pointer_bytes = UINT64_MAX,
+        .elem = TYPE_NONE,
+        .key = TYPE_NONE,
+        .header = TYPE_NONE,
+    };
+    type.size = size_of(type.kind, types->pointer_size, byte_size);
+    /* Structs and arrays of one pointer are direct as well; but no interface holds a value of a
+     * type that has no descriptor. */
+    type.direct_interface = type.kind == TYPE_POINTER || type.kind == TYPE_MAP ||
+                            type.kind == TYPE_CHAN || type.kind == TYPE_FUNC ||
+                            type.kind == TYPE_UNSAFE_POINTER;
+    char composed[256];
+    struct g2h_bytes name = die_name(dies, die);
+    if (name.size == 0)
+        name = alias.size > 0 ? alias : compose_name(dies, die, composed, sizeof(composed));
+    type.is_generic = runtime_is_generic(name);
+    if (!dwarf_intern(reader, types, name, &type.name) ||
+        !find_descriptor(reader, types, die, &type, ret))
+        return false;
+    if (*ret != TYPE_NONE) {
+        types->list.data[*ret].from_dwarf = true;
+        types->list.data[*ret].is_generic |= type.is_generic;
+        return true;
+    }
+    if (reader->types_left == 0)
+        return true;
+    reader->types_left--;
+    struct dwarf_pending pending = {.die = die->offset};
+    if (!types_add(types, &type, &pending.type) || !vector_push(&reader->pending, pending))
+        return false;
+    *ret = pending.type;
+    return true;
+}
+
+bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                uint32_t name, uint32_t *ret)
+{
+    struct typedef_chain chain = {.alias = {NULL, 0}};
+    bool is_known = false;
+    *ret = TYPE_NONE;
+    if (!die_reference(&reader->dies, die, name, &chain.type))
+        return true;
+    const bool found = follow_typedefs(reader, &chain, &is_known, ret);
+    if (!is_known)
+        *ret = TYPE_NONE;
+    if (found && !is_known &&
+        (!add_type(reader, types, &chain.type, chain.alias, ret) ||
+         !note(reader, chain.type.offset, *ret)))
+        return false;
+    for (int i = 0; i < chain.count; i++)
+        if (!note(reader, chain.passed[i], *ret))
+            return false;
+    return true;
+}
+
+/* ---- parts ---- */
+
+/* Finds the offset of a field, which is a constant or, up to Go 1.8, an expression that adds one.
+ * Returns false if the offset cannot be read, or the member is no field. */
+static bool member_offset(struct dies *dies, const struct die *die, uint64_t *ret)
+{
+    struct die_attribute attribute;
+    struct die_operation operation;
+    if (die_number(dies, die, DW_AT_data_member_location, ret))
+        return true;
+    *ret = 0;
+    if (!die_own(dies, die, DW_AT_data_member_location, &attribute))
+        return !die_own(dies, die, DW_AT_external, &attribute); /* C++: a static member */
+    if (!die_operation(dies, die, DW_AT_data_member_location, &operation) ||
+        operation.atom != DW_OP_plus_uconst)
+        return false;
+    *ret = operation.number;
+    return true;
+}
+
+static bool add_fields(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                       struct type *type)
+{
+    struct dies *dies = &reader->dies;
+    struct die member;
+    const size_t first = types->fields.count;
+    if (first >= UINT32_MAX || !die_child(dies, die, &member))
+        return true;
+    do {
+        struct type_field field = {.embedded = false};
+        struct die_attribute bits;
+        uint64_t embedded;
+        /* A bit field does not consist of whole bytes. */
+        if (die_tag(&member) != DW_TAG_member || die_own(dies, &member, DW_AT_bit_size, &bits) ||
+            !member_offset(dies, &member, &field.offset))
+            continue;
+        field.embedded =
+            die_number(dies, &member, DW_AT_go_embedded_field, &embedded) && embedded != 0;
+        if (!dwarf_type(reader, types, &member, DW_AT_type, &field.type) ||
+            !dwarf_intern(reader, types, die_name(dies, &member), &field.name) ||
+            !vector_push(&types->fields, field))
+            return false;
+    } while (die_next(dies, &member));
+    type->first_field = (uint32_t)first;
+    type->field_count = (uint32_t)(types->fields.count - first);
+    return true;
+}
+
+/* Returns the number of elements that an array has, over all dimensions: in C it may have several.
+ * The number is 0 if it cannot be read. */
+static uint64_t array_length(struct dwarf_reader *reader, const struct die *die)
+{
+    struct dies *dies = &reader->dies;
+    struct die range;
+    uint64_t length = 1, count;
+    bool found = false;
+    if (!die_child(dies, die, &range))
+        return 0;
+    do {
+        if (die_tag(&range) != DW_TAG_subrange_type)
+            continue;
+        if (!die_number(dies, &range, DW_AT_count, &count)) {
+            if (!die_number(dies, &range, DW_AT_upper_bound, &count))
+                return 0;
+            count++;
+        }
+        if (__builtin_mul_overflow(length, count, &length))
+            return 0;
+        found = true;
+    } while (die_next(dies, &range));
+    return found ? length : 0;
+}
+
+/* Returns whether an interface type has no methods. */
+static bool is_eface(struct dies *dies, const struct die *die)
+{
+    struct die target;
+    return die_reference(dies, die, DW_AT_type, &target) &&
+           bytes_are(die_name(dies, &target), "runtime.eface");
+}
+
+static bool add_parts(struct dwarf_reader *reader, struct types *types,
+                      struct dwarf_pending pending)
+{
+    struct type type = types->list.data[pending.type];
+    struct die die;
+    if (!die_at(&reader->dies, pending.die, &die))
+        return true;
+    bool good = true;
+    switch (type.kind) {
+    case TYPE_ARRAY:
+        type.length = array_length(reader, &die);
+        good = dwarf_type(reader, types, &die, DW_AT_type, &type.elem);
+        break;
+    case TYPE_POINTER:
+        good = dwarf_type(reader, types, &die, DW_AT_type, &type.elem);
+        break;
+    case TYPE_MAP:
+        good = dwarf_type(reader, types, &die, DW_AT_go_key, &type.key) &&
+               dwarf_type(reader, types, &die, DW_AT_go_elem, &type.elem);
+        break;
+    case TYPE_CHAN:
+    case TYPE_SLICE:
+        good = dwarf_type(reader, types, &die, DW_AT_go_elem, &type.elem);
+        break;
+    case TYPE_INTERFACE:
+        type.empty_interface = is_eface(&reader->dies, &die);
+        break;
+    case TYPE_STRUCT:
+        good = add_fields(reader, types, &die, &type);
+        break;
+    default:
+        break;
+    }
+    types->list.data[pending.type] = type;
+    return good && vector_push(&reader->unchecked, pending.type);
+}
+
+bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
+{
+    while (reader->pending.count > 0)
+        if (!add_parts(reader, types, reader->pending.data[--reader->pending.count]))
+            return false;
+    return dwarf_types_check(reader, types);
+}

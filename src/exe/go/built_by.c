@@ -1,0 +1,210 @@
+/*
+ * built_by; see built_by.h.
+ *
+ * Obfuscators write "unknown" for the version, and a toolchain built from a checkout has "devel"
+ * and a hash. The runtime is the same: which of its functions the program has tells the release,
+ * and where an obfuscator has renamed these too, the layouts and the names of its own types tell at
+ * least how old it is.
+ */
+#include "exe/go/built_by.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cursor.h"
+#include "base/release.h"
+
+/* ---- what the file says ---- */
+
+/* Returns the text of the Go string whose pointer and length are at an address; it is empty if the
+ * file does not have it. */
+static struct g2h_bytes string_at(const struct image *image, uint64_t address)
+{
+    const uint64_t word = image->is_64 ? 8 : 4;
+    const uint8_t *at = image_at(image, address, 2 * word);
+    if (!at)
+        return bytes_none;
+    const uint64_t size = image_word(image, at + word);
+    const uint8_t *data = image_at(image, image_word(image, at), size);
+    return data ? (struct g2h_bytes){data, size} : bytes_none;
+}
+
+/* Finds the build information in the first bytes of a section, from its header on. It is empty if
+ * there is none. */
+static struct g2h_bytes build_info_in(const struct image_section *section, uint64_t searched)
+{
+    /* In two halves, so that this program's own executable does not have it. */
+    static const char magic[] = "\xff Go ", rest[] = "buildinf:";
+    const uint64_t aligned = 16, half = sizeof(magic) - 1;
+    for (uint64_t at = 0;
+         section && at < searched && section->data.size > at && section->data.size - at >= 32;
+         at += aligned)
+        if (memcmp(section->data.data + at, magic, half) == 0 &&
+            memcmp(section->data.data + at + half, rest, sizeof(rest) - 1) == 0)
+            return (struct g2h_bytes){section->data.data + at, section->data.size - at};
+    return bytes_none;
+}
+
+/* Returns the build information. It is at the start of its own section or, in PE, which has no such
+ * section, somewhere near the start of .data; without section headers, somewhere in the data. */
+static struct g2h_bytes find_build_info(const struct image *image)
+{
+    struct g2h_bytes info = bytes_none;
+    if (image->format == IMAGE_PE)
+        return build_info_in(image_section(image, ".data"), 65536);
+    if (image_section(image, ".go.buildinfo"))
+        return build_info_in(image_section(image, ".go.buildinfo"), 1);
+    for (size_t i = 0; i < image->section_count && info.size == 0; i++)
+        if (image->sections[i].name.size == 0 && (image->sections[i].flags & SHF_WRITE) != 0)
+            info = build_info_in(&image->sections[i], UINT64_MAX);
+    return info;
+}
+
+/* Takes a text that follows its length. Returns false if there are fewer bytes. */
+static bool take_text(struct cursor *cursor, struct g2h_bytes *ret)
+{
+    uint64_t size;
+    if (!cursor_uvarint(cursor, &size) || size > cursor_left(cursor))
+        return false;
+    *ret = (struct g2h_bytes){cursor->at, size};
+    cursor->at += size;
+    return true;
+}
+
+/* Finds the version and the modules, as debug/buildinfo does; each is empty if it is not found.
+ * From Go 1.18 on, both follow the 32-byte header, each behind its length; from 1.13 on, the header
+ * has pointers to strings; before, only a variable of the runtime has the version. */
+static void read_build_info(const struct image *image, struct g2h_bytes *ret_version,
+                            struct g2h_bytes *ret_modules)
+{
+    const struct g2h_bytes header = find_build_info(image);
+    *ret_version = *ret_modules = bytes_none;
+    if (header.size == 0)
+        return;
+    if ((header.data[15] & 2) == 0) {
+        const uint64_t word = header.data[14] == 4 ? 4 : 8;
+        *ret_version = string_at(image, image_word(image, header.data + 16));
+        *ret_modules = string_at(image, image_word(image, header.data + 16 + word));
+        return;
+    }
+    struct cursor cursor = {header.data + 32, header.data + header.size};
+    if (take_text(&cursor, ret_version))
+        take_text(&cursor, ret_modules);
+}
+
+/* Returns the path of the main module: "mod", a tab, the path, a tab and more on a line of the text
+ * that debug.ReadBuildInfo() parses. */
+static struct g2h_bytes main_module(struct g2h_bytes modules)
+{
+    static const char begin[] = "\nmod\t";
+    const size_t size = sizeof(begin) - 1;
+    const uint8_t *at = memmem(modules.data, (size_t)modules.size, begin, size);
+    if (!at)
+        return bytes_none;
+    at += size;
+    const uint8_t *tab = memchr(at, '\t', (size_t)(modules.data + modules.size - at));
+    return tab ? (struct g2h_bytes){at, (uint64_t)(tab - at)} : bytes_none;
+}
+
+/* Returns the N of go1.N in a version, or 0 if it has none. */
+static int minor_of(struct g2h_bytes version)
+{
+    char text[256];
+    const size_t size = version.size < sizeof(text) ? (size_t)version.size : sizeof(text) - 1;
+    if (size > 0)
+        memcpy(text, version.data, size);
+    text[size] = '\0';
+    return go_release_parse(text).minor;
+}
+
+/* ---- what it does not say ---- */
+
+/* Functions that every program has from a release on, on any machine, and none before it. They were
+ * looked up in the sources of each release; none is small enough to be inlined away. */
+static const struct {
+    int minor;
+    const char *name;
+} functions[] = {
+    {27, "runtime.addModuleItabs"},
+    {26, "runtime.findGoroutineLeaks"},
+    {25, "runtime.(*cleanupQueue).enqueue"},
+    {24, "runtime.getGCMaskOnDemand"},
+    {23, "runtime.(*timers).check"},
+    {22, "runtime.mrandinit"},
+    {21, "runtime.(*unwinder).next"},
+    {20, "runtime.(*mspan).setUserArenaChunkToFault"},
+    {19, "runtime.(*gcCPULimiterState).update"},
+};
+
+static int release_of_function(struct g2h_bytes name)
+{
+    if (bytes_begin(name, "runtime."))
+        for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+            if (bytes_are(name, functions[i].name))
+                return functions[i].minor;
+    return 0;
+}
+
+static int release_of_functions(const struct pclntab *pclntab)
+{
+    int newest = 0;
+    for (uint64_t i = 0; i < pclntab->count; i++) {
+        const int minor = release_of_function(pclntab_name(pclntab, i));
+        newest = minor > newest ? minor : newest;
+    }
+    return newest;
+}
+
+/* Returns whether the descriptors have a text, which is a part of a type's name. */
+static bool has_type_text(const struct image *image, const struct moduledata *moduledata,
+                          const char *text)
+{
+    const uint64_t size = moduledata->etypes - moduledata->types;
+    const uint8_t *types = image_at(image, moduledata->types, size);
+    return types && memmem(types, (size_t)size, text, strlen(text)) != NULL;
+}
+
+/* Finds the oldest and the newest release that have the structures of the executable. */
+static void guess_by_structures(const struct image *image, const struct pclntab *pclntab,
+                                const struct moduledata *moduledata, struct built_by *ret)
+{
+    enum { NEW_MODULEDATA = 27, SWISS_MAPS = 24, ANY = 1000 };
+    const int by_table = pclntab_since(pclntab);
+    ret->minor = moduledata->since > by_table ? moduledata->since : by_table;
+    ret->newest =
+        moduledata->since == 0 || moduledata->since == NEW_MODULEDATA ? ANY : NEW_MODULEDATA - 1;
+    if (ret->newest == ANY)
+        return;
+    if (has_type_text(image, moduledata, "map.group["))
+        ret->minor = ret->minor > SWISS_MAPS ? ret->minor : SWISS_MAPS;
+    else if (has_type_text(image, moduledata, "map.bucket["))
+        ret->newest = SWISS_MAPS - 1;
+}
+
+void built_by_find(const struct image *image, const struct image *symbols,
+                   const struct pclntab *pclntab, const struct moduledata *moduledata,
+                   struct built_by *ret)
+{
+    struct g2h_bytes modules;
+    struct image_symbol symbol;
+    *ret = (struct built_by){.version = bytes_none};
+    read_build_info(image, &ret->version, &modules);
+    ret->module = main_module(modules);
+    ret->is_plugin = bytes_contain(modules, "\nbuild\t-buildmode=plugin\n");
+    ret->minor = minor_of(ret->version);
+    if (ret->minor == 0 && image_symbol_named(symbols, "runtime.buildVersion", &symbol)) {
+        const struct g2h_bytes own = string_at(image, symbol.address);
+        ret->minor = minor_of(own);
+        if (ret->minor > 0)
+            ret->version = own;
+    }
+    ret->newest = ret->minor;
+    if (ret->minor > 0)
+        return;
+    ret->is_guess = true;
+    ret->minor = release_of_functions(pclntab);
+    ret->newest = ret->minor;
+    if (ret->minor == 0)
+        guess_by_structures(image, pclntab, moduledata, ret);
+}

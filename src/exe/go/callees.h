@@ -1,0 +1,46 @@
+/*
+ * callees: what a call says of its arguments and its result, by the name of the function that is
+ * called.
+ *
+ * Functions of the runtime are given the address of a type, and a value that is of this type or
+ * points to such values (cmd/compile/internal/typecheck/_builtin/runtime.go of each release). The
+ * first argument of a method is its receiver.
+ */
+#ifndef EXE_GO_CALLEES_H
+#define EXE_GO_CALLEES_H
+
+#include "exe/go/pclntab.h"
+
+enum {
+    CALLEE_USUAL,           /* it says nothing */
+    CALLEE_METHOD,          /* its first argument is the receiver */
+    CALLEE_GENERIC_METHOD,  /* the same; its second one is the dictionary of the receiver's type */
+    CALLEE_KEEPS_REGISTERS, /* it changes no register that has a value of the caller */
+    CALLEE_POOL_PUT,        /* (*sync.Pool).Put, which is a method as well */
+    CALLEE_RULES,           /* from here on: the index of a rule */
+};
+
+enum { CALLEE_SAYS = 3, CALLEE_RESULT = 0xff };
+
+struct callee_rule {
+    uint8_t type; /* the argument that is a type's address */
+    struct {
+        enum callee_fact {
+            CALLEE_NOTHING,
+            CALLEE_ONE,     /* points to a value of the type */
+            CALLEE_MANY,    /* points to an array of values */
+            CALLEE_ELEMENT, /* points to an element of the type, which is a map's */
+            CALLEE_SELF,    /* is a value of the type */
+        } fact;
+        uint8_t argument; /* or CALLEE_RESULT */
+    } says[CALLEE_SAYS];
+};
+
+/* Gets, for each function, what a call of it says, as a number; free(*ret) frees them. Error:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret);
+
+/* Returns the rule that a number stands for, or NULL. */
+const struct callee_rule *callees_rule(uint8_t number);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * code: for each part of a function's code, the file and line it comes from, and the functions that
+ * have been inlined there.
+ *
+ * Three tables of the pclntab give each part's file, line and node of the function's inline tree
+ * (FUNCDATA_InlTree). A node has the function that is called, and a place in the code that belongs
+ * to the caller. Layouts: runtime/symtab.go of Go 1.18 and 1.19, runtime/symtabinl.go from 1.20 on.
+ */
+#ifndef EXE_GO_CODE_H
+#define EXE_GO_CODE_H
+
+#include "base/memory.h"
+#include "exe/go/moduledata.h"
+
+/* A part of a function's code that has one file, one line and one node. */
+struct code_part {
+    uint32_t start; /* distance from the function's start */
+    uint32_t line;  /* 0: not known */
+    int32_t file;   /* for pclntab_file() */
+    int32_t node;   /* index in the inline tree; -1: the function itself */
+};
+
+/* The code of a function. */
+struct code {
+    const struct pclntab *pclntab;
+    uint64_t index; /* index of the function in the pclntab */
+    uint32_t start_line;
+    uint8_t id;                     /* abi.FuncID… */
+    uint64_t tree;                  /* address of the inline tree; 0: none */
+    VECTOR(struct code_part) parts; /* ascending */
+    VECTOR(uint32_t) by_line;       /* parts by line, file, node; the first of equal parts */
+};
+
+/* A node of an inline tree. */
+struct inlined_call {
+    struct g2h_bytes function;
+    uint32_t start_line; /* 0: not known */
+    uint8_t id;          /* abi.FuncID… */
+    uint32_t caller;     /* a place, from the function's start, that has the line of the call */
+};
+
+/*
+ * Reads the code of a function. *left is the number of bytes of the table that may still be read;
+ * the bytes that are read are subtracted from it. A function that is damaged, or older than Go
+ * 1.18, has no parts. The caller calls code_deinit() in any case. Error: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
+                            const struct moduledata *moduledata, uint64_t index, uint64_t *left);
+void code_deinit(struct code *code);
+
+/* Returns the part of the code that has a place, or NULL if none has it. */
+const struct code_part *code_at(const struct code *code, uint32_t place);
+
+/* Reads a node of the function's inline tree. Returns false if there is no such node. */
+bool code_inlined(const struct code *code, int32_t node, struct inlined_call *ret);
+
+#endif

@@ -1,0 +1,1035 @@
+/* flow; see flow.h. */
+#include "exe/go/flow.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/scope.h"
+#include "exe/go/callees.h"
+
+/*
+ * Bounds, which the compiler's functions do not reach: the bytes of a function that is read; words
+ * of its frame that are followed; words of states that are copied per byte of code, so that fewer
+ * slots are followed in a function of nothing but jumps; the words of all frames per byte of code;
+ * values per instruction, and how many more; facts of a value; how often each byte of code may be
+ * read.
+ */
+enum {
+    LARGEST = 1 << 20,
+    MOST_SLOTS = 512,
+    STATE_WORDS = 16,
+    FRAME_WORDS = 64,
+    VALUES = 12,
+    VALUES_MORE = 1 << 12,
+    MOST_FACTS = 8,
+    MOST_READS = 3
+};
+
+enum { WORD = 8 };
+
+enum { NONE = UINT32_MAX };
+
+enum { UNKNOWN = 0, PRODUCT = 1 }; /* values that each function has */
+
+struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
+                            const struct moduledata *moduledata)
+{
+    *flow = (struct flow){.pclntab = pclntab,
+                          .machine = machine_of(pclntab->image->machine),
+                          .gofunc = moduledata->gofunc,
+                          .static_low = moduledata->data,
+                          .static_high = moduledata->ebss};
+    if (!flow->machine || pclntab->record_size == 0 || moduledata->minpc == 0)
+        return NULL;
+    TRY(callees_find(pclntab, &flow->rules));
+    const uint64_t size = pclntab_entry(pclntab, pclntab->count), file = pclntab->image->file.size;
+    flow->left = MOST_READS * (size < file ? size : file);
+    flow->text = moduledata->minpc;
+    return NULL;
+}
+
+void flow_deinit(struct flow *flow)
+{
+    free(flow->rules);
+    free(flow->values.data);
+    free(flow->facts.data);
+    free(flow->uses.data);
+    free(flow->frames.data);
+    free(flow->slots.data);
+    free(flow->code.data);
+    free(flow->places.data);
+    free(flow->index_at.data);
+    free(flow->entries.data);
+    free(flow->heads.data);
+    free(flow->kills.data);
+    free(flow->killed.data);
+    free(flow->blocks.data);
+    free(flow->free_blocks.data);
+    free(flow->state.data);
+    free(flow->next_write.data);
+    free(flow->is_taken.data);
+    free(flow->is_late.data);
+}
+
+/* Forgets what has been found. */
+static void clear(struct flow *flow)
+{
+    flow->values.count = flow->facts.count = flow->uses.count = 0;
+    flow->frames.count = flow->slots.count = 0;
+}
+
+/* ---- values and facts ---- */
+
+static struct flow_value *value_at(const struct flow *flow, uint32_t value)
+{
+    return &flow->values.data[value];
+}
+
+/* Adds a value and gets its number. Returns false if memory runs out. */
+static bool add_value(struct flow *flow, enum flow_origin origin, uint32_t base, uint64_t number,
+                      uint32_t *ret)
+{
+    const struct flow_value value = {
+        .origin = (uint8_t)origin, .base = base, .number = number, .first_fact = NONE};
+    *ret = (uint32_t)flow->values.count;
+    flow->is_too_large = flow->values.count >= flow->most_values;
+    return !flow->is_too_large && vector_push(&flow->values, value);
+}
+
+static bool is_same_fact(const struct flow_fact *one, const struct flow_fact *other)
+{
+    return one->kind == other->kind && one->what == other->what &&
+           one->dictionary == other->dictionary;
+}
+
+/* Adds a fact about a value, unless the value has it or has many. Returns false if memory runs
+ * out. */
+static bool add_fact_of(struct flow *flow, uint32_t value, struct flow_fact fact)
+{
+    struct flow_value *about = value_at(flow, value);
+    unsigned count = 0;
+    if (value <= PRODUCT || about->origin == FLOW_ZERO)
+        return true;
+    for (uint32_t i = about->first_fact; i != NONE; i = flow->facts.data[i].next) {
+        if (is_same_fact(&flow->facts.data[i], &fact) || ++count == MOST_FACTS)
+            return true;
+    }
+    fact.next = about->first_fact;
+    about->first_fact = (uint32_t)flow->facts.count;
+    return vector_push(&flow->facts, fact);
+}
+
+static bool add_fact(struct flow *flow, uint32_t value, enum flow_fact_kind kind, uint64_t what)
+{
+    return add_fact_of(flow, value, (struct flow_fact){.kind = (uint8_t)kind, .what = what});
+}
+
+static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
+{
+    const struct flow_value *one = value_at(flow, a), *other = value_at(flow, b);
+    return one->origin == other->origin && one->base == other->base &&
+           one->number == other->number &&
+           (one->origin == FLOW_ADDRESS || one->origin == FLOW_PLACE || one->origin == FLOW_WORD ||
+            one->origin == FLOW_FIELD);
+}
+
+/* Gets the value that a word has where two paths meet. */
+static bool meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
+{
+    *ret = a;
+    if (a == b || a == PRODUCT || (b != 0 && value_at(flow, b)->origin == FLOW_ZERO) ||
+        (a != 0 && b != 0 && have_one_origin(flow, a, b)))
+        return true;
+    *ret = b;
+    if (b == PRODUCT || (a != 0 && value_at(flow, a)->origin == FLOW_ZERO))
+        return true;
+    if (!add_value(flow, FLOW_JOIN, a != 0 ? a : b, 0, ret))
+        return false;
+    value_at(flow, *ret)->other = a != 0 ? b : 0;
+    return true;
+}
+
+/* ---- the instructions ---- */
+
+/* Reads all instructions of the function. Returns false with code.count 0 if one is not understood,
+ * or if memory runs out. */
+static struct g2h_error *read_code(struct flow *flow)
+{
+    const struct image *image = flow->pclntab->image;
+    const uint64_t size = flow->end - flow->start;
+    const uint8_t *code = image_at(image, flow->start, size);
+    flow->code.count = flow->places.count = flow->index_at.count = 0;
+    if (!code || size >= NONE)
+        return NULL;
+    TRY_MEMORY(vector_grow(&flow->index_at, size));
+    memset(flow->index_at.data, 0xff, (size_t)size * sizeof(*flow->index_at.data));
+    flow->index_at.count = size;
+    for (uint64_t at = 0; at < size;) {
+        struct instruction instruction;
+        if (!flow->machine->read((struct g2h_bytes){code + at, size - at}, flow->start + at,
+                                 &instruction)) {
+            flow->code.count = 0;
+            return NULL;
+        }
+        flow->index_at.data[at] = (uint32_t)flow->code.count;
+        TRY_MEMORY(vector_push(&flow->places, (uint32_t)at));
+        TRY_MEMORY(vector_push(&flow->code, instruction));
+        at += instruction.size;
+    }
+    return NULL;
+}
+
+/* Returns the index in code of the instruction that a jump leads to, or NONE. */
+static uint32_t target_of(const struct flow *flow, const struct instruction *jump)
+{
+    return jump->has_target && jump->target >= flow->start && jump->target < flow->end
+               ? flow->index_at.data[jump->target - flow->start]
+               : NONE;
+}
+
+static bool is_jump(const struct instruction *instruction)
+{
+    return instruction->kind == INSTRUCTION_JUMP || instruction->kind == INSTRUCTION_BRANCH;
+}
+
+static bool has_frame_memory(const struct flow *flow, const struct instruction *instruction)
+{
+    return instruction->has_memory && instruction->base == flow->machine->sp;
+}
+
+/* Returns whether a memory operand begins with a slot that is followed, and gets the slot. */
+static bool first_slot_of(const struct flow *flow, const struct instruction *instruction,
+                          uint32_t *ret)
+{
+    const uint64_t offset = (uint64_t)instruction->displacement;
+    *ret = (uint32_t)(INSTRUCTION_REGISTERS + offset / WORD);
+    return has_frame_memory(flow, instruction) && offset % WORD == 0 &&
+           offset / WORD < flow->slot_count;
+}
+
+/* The same of a memory operand that is one slot. */
+static bool slot_of(const struct flow *flow, const struct instruction *instruction, uint32_t *ret)
+{
+    return !instruction->has_index && first_slot_of(flow, instruction, ret);
+}
+
+/* Finds how many slots are followed, and where jumps lead. */
+static struct g2h_error *find_jumps(struct flow *flow)
+{
+    const uint32_t count = (uint32_t)flow->code.count;
+    uint64_t slots = 0, targets = 1;
+    flow->entries.count = flow->heads.count = flow->is_late.count = 0;
+    TRY_MEMORY(vector_grow(&flow->entries, count));
+    TRY_MEMORY(vector_grow(&flow->heads, count));
+    TRY_MEMORY(vector_grow(&flow->is_late, count));
+    memset(flow->is_late.data, 0, count * sizeof(*flow->is_late.data));
+    memset(flow->entries.data, 0, count * sizeof(*flow->entries.data));
+    memset(flow->heads.data, 0, count * sizeof(*flow->heads.data));
+    flow->entries.count = flow->heads.count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct instruction *one = &flow->code.data[i];
+        const uint32_t target = is_jump(one) ? target_of(flow, one) : NONE;
+        targets += is_jump(one) || (has_frame_memory(flow, one) && one->has_index);
+        if (target != NONE && target > 0 && target <= i)
+            flow->heads.data[target] = i;
+        if ((one->kind == INSTRUCTION_STORE || one->kind == INSTRUCTION_LOAD) &&
+            has_frame_memory(flow, one) && one->displacement >= 0 &&
+            one->displacement < MOST_SLOTS * WORD - WORD &&
+            (uint64_t)one->displacement / WORD + 2 > slots)
+            slots = (uint64_t)one->displacement / WORD + 2;
+    }
+    const uint64_t most = STATE_WORDS * (flow->end - flow->start) / targets;
+    flow->slot_count = (uint32_t)(slots < most ? slots : most);
+    flow->width = INSTRUCTION_REGISTERS + flow->slot_count;
+    flow->is_taken.count = 0;
+    TRY_MEMORY(vector_grow(&flow->is_taken, flow->slot_count + 1));
+    memset(flow->is_taken.data, 0, flow->slot_count + 1);
+    return NULL;
+}
+
+/* ---- loops ---- */
+
+/* Calls a function for each slot that an instruction may write. */
+static void each_written_slot(const struct flow *flow, const struct instruction *instruction,
+                              uint32_t *words, uint32_t with)
+{
+    uint32_t slot;
+    const int64_t at = instruction->displacement,
+                  end = instruction->has_index ? INT64_MAX : at + instruction->written;
+    if (!has_frame_memory(flow, instruction) || instruction->written == 0)
+        return;
+    if (instruction->kind == INSTRUCTION_STORE && slot_of(flow, instruction, &slot)) {
+        words[slot] = with;
+        if (instruction->is_pair && slot + 1 < flow->width)
+            words[slot + 1] = with;
+        return;
+    }
+    for (int64_t i = at < 0 ? 0 : at / WORD; i < (int64_t)flow->slot_count && i * WORD < end; i++)
+        words[INSTRUCTION_REGISTERS + i] = with;
+}
+
+static void forget_registers(uint32_t *words, uint32_t registers, uint32_t with)
+{
+    while (registers != 0) {
+        words[__builtin_ctz(registers)] = with;
+        registers &= registers - 1;
+    }
+}
+
+/* Finds for the head of each loop which words are written in the loop, from the end to the start:
+ * the next write of each word is known, and whether it comes before the jump back. */
+static struct g2h_error *find_kills(struct flow *flow)
+{
+    const uint32_t bits = (flow->width + 63) / 64;
+    uint32_t next_call = NONE;
+    flow->next_write.count = flow->killed.count = flow->kills.count = 0;
+    TRY_MEMORY(vector_grow(&flow->next_write, flow->width));
+    memset(flow->next_write.data, 0xff, flow->width * sizeof(uint32_t));
+    for (uint32_t i = (uint32_t)flow->code.count; i-- > 0;) {
+        const struct instruction *one = &flow->code.data[i];
+        if (one->kind == INSTRUCTION_CALL)
+            next_call = i;
+        else
+            forget_registers(flow->next_write.data, one->writes, i);
+        each_written_slot(flow, one, flow->next_write.data, i);
+        if (flow->heads.data[i] == 0)
+            continue;
+        TRY_MEMORY(vector_push(&flow->kills, (uint32_t)flow->killed.count));
+        TRY_MEMORY(vector_grow(&flow->killed, bits));
+        uint64_t *killed = flow->killed.data + flow->killed.count;
+        memset(killed, 0, bits * sizeof(*killed));
+        flow->killed.count += bits;
+        for (uint32_t j = 0; j < flow->width; j++)
+            if (flow->next_write.data[j] <= flow->heads.data[i] ||
+                (j < INSTRUCTION_REGISTERS && next_call <= flow->heads.data[i]))
+                killed[j / 64] |= (uint64_t)1 << (j % 64);
+    }
+    return NULL;
+}
+
+/* What a loop writes is another value at its head: the one from before, or one from the loop. If
+ * only jumps from further behind lead to a place, it is no head. */
+static bool enter_loop(struct flow *flow, bool is_late)
+{
+    const uint64_t *killed = flow->killed.data + flow->kills.data[--flow->kill_count];
+    if (is_late)
+        return true;
+    uint32_t *state = flow->state.data;
+    for (uint32_t i = 0; i < flow->width; i++)
+        if ((killed[i / 64] >> (i % 64) & 1) != 0 && state[i] > PRODUCT &&
+            !add_value(flow, FLOW_JOIN, state[i], 0, &state[i]))
+            return false;
+    return true;
+}
+
+/* ---- paths ---- */
+
+/* A path with a state leads to an instruction further on. */
+static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
+{
+    uint32_t *entry = &flow->entries.data[target];
+    if (*entry == 0) {
+        if (flow->free_blocks.count > 0) {
+            *entry = flow->free_blocks.data[--flow->free_blocks.count];
+        } else {
+            if (!vector_grow(&flow->blocks, flow->width))
+                return false;
+            *entry = (uint32_t)(flow->blocks.count / flow->width) + 1;
+            flow->blocks.count += flow->width;
+        }
+        memcpy(flow->blocks.data + (size_t)(*entry - 1) * flow->width, state,
+               flow->width * sizeof(*state));
+        return true;
+    }
+    uint32_t *block = flow->blocks.data + (size_t)(*entry - 1) * flow->width;
+    for (uint32_t i = 0; i < flow->width; i++)
+        if (block[i] != state[i] && !meet(flow, block[i], state[i], &block[i]))
+            return false;
+    return true;
+}
+
+/* A path leads to an instruction. What leads back to a loop's head is no news there. */
+static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const uint32_t *state)
+{
+    if (target == NONE || (target <= index && !flow->is_late.data[target]))
+        return true;
+    flow->has_late = flow->has_late || target <= index;
+    return add_path(flow, target, state);
+}
+
+/* Gets the state at an instruction: of all paths that lead there. */
+static bool enter(struct flow *flow, uint32_t index, bool is_reached)
+{
+    const uint32_t entry = flow->entries.data[index];
+    uint32_t *state = flow->state.data;
+    if (entry == 0 && !is_reached) {
+        memset(state, 0, flow->width * sizeof(*state));
+        flow->is_late.data[index] = flow->heads.data[index] != 0;
+    }
+    if (entry != 0) {
+        const uint32_t *block = flow->blocks.data + (size_t)(entry - 1) * flow->width;
+        for (uint32_t i = 0; i < flow->width; i++) {
+            if (!is_reached)
+                state[i] = block[i];
+            else if (state[i] != block[i] && !meet(flow, state[i], block[i], &state[i]))
+                return false;
+        }
+        flow->entries.data[index] = 0;
+        if (!vector_push(&flow->free_blocks, entry))
+            return false;
+    }
+    return flow->heads.data[index] == 0 || enter_loop(flow, flow->is_late.data[index]);
+}
+
+/* ---- memory ---- */
+
+/* A place in data or bss. */
+struct place {
+    uint64_t address;
+    bool is_element; /* it is one of an array, of which this is the first one */
+    bool is_word;    /* the array is one of words */
+};
+
+/* Returns whether a memory operand is in data or bss, and gets where. What has an index is
+ * somewhere in an array, whose elements are words if the index counts in words. Of an element
+ * before the one of the index, as in list[i-1], it is not told: at index 0 it would be before the
+ * array. */
+static bool static_place(const struct flow *flow, const struct instruction *instruction,
+                         struct place *ret)
+{
+    if (instruction->is_static) {
+        *ret = (struct place){.address = instruction->target};
+        return flow_is_static(flow, ret->address);
+    }
+    const bool has_index = instruction->has_index;
+    if (!instruction->has_memory || (has_index && instruction->displacement < 0))
+        return false;
+    uint32_t base = flow->state.data[instruction->base],
+             index = has_index ? flow->state.data[instruction->index] : 0;
+    if (has_index && instruction->scale == 1 && value_at(flow, index)->origin == FLOW_ADDRESS) {
+        index = base;
+        base = flow->state.data[instruction->index];
+    }
+    const struct flow_value *value = value_at(flow, base);
+    const bool is_place = value->origin == FLOW_PLACE;
+    *ret = (struct place){.address = value->number + (uint64_t)instruction->displacement,
+                          .is_element = has_index || is_place,
+                          .is_word = is_place ? !has_index && value->base != 0
+                                              : instruction->scale == WORD && index != PRODUCT};
+    return (is_place || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
+}
+
+/* The address of a page is half of an address on arm64. */
+enum { PAGE = 4096 };
+
+static bool add_use(struct flow *flow, uint32_t index, const struct place *place, uint64_t more,
+                    uint32_t value)
+{
+    const enum instruction_kind kind = flow->code.data[index].kind;
+    const uint64_t address = place->address + more;
+    const struct flow_use use = {.address = address,
+                                 .place = flow->places.data[index],
+                                 .value = place->is_element && !place->is_word ? 0 : value,
+                                 .is_store = kind == INSTRUCTION_STORE,
+                                 .is_element = place->is_element && place->is_word,
+                                 .is_start = place->is_element || kind == INSTRUCTION_LEA ||
+                                             (kind == INSTRUCTION_ADDRESS && address % PAGE != 0)};
+    return vector_push(&flow->uses, use);
+}
+
+/* Returns whether a value comes from data or bss, or is an address there. */
+static bool is_of_static(const struct flow *flow, uint32_t value)
+{
+    const struct flow_value *one = value_at(flow, value);
+    return one->origin == FLOW_WORD || one->origin == FLOW_ELEMENT ||
+           (one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number));
+}
+
+/* Records a store to where a value points that comes from data or bss, or of such a value. */
+static bool add_store(struct flow *flow, const struct instruction *store, uint32_t base,
+                      uint32_t value)
+{
+    const struct flow_use use = {
+        .address = (uint64_t)store->displacement, .base = base, .value = value, .is_store = true};
+    return (value_at(flow, base)->origin != FLOW_WORD && !is_of_static(flow, value)) ||
+           vector_push(&flow->uses, use);
+}
+
+/* Records that the code uses the memory that a register points to. */
+static void reach(struct flow *flow, const struct instruction *instruction)
+{
+    if (!instruction->has_memory || instruction->has_index || instruction->displacement < 0)
+        return;
+    const uint32_t base = flow->state.data[instruction->base];
+    if (base != 0 && value_at(flow, base)->reach <= (uint64_t)instruction->displacement)
+        value_at(flow, base)->reach = (uint64_t)instruction->displacement + 1;
+}
+
+/* Gets the value that a load gets from an offset of its operand. */
+static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *ret)
+{
+    const struct instruction *load = &flow->code.data[index];
+    struct place place;
+    uint32_t slot;
+    *ret = 0;
+    if (static_place(flow, load, &place)) {
+        const enum flow_origin origin = place.is_element ? FLOW_ELEMENT : FLOW_WORD;
+        return add_use(flow, index, &place, more, 0) &&
+               ((place.is_element && !place.is_word) ||
+                add_value(flow, origin, 0, place.address + more, ret));
+    }
+    if (!load->has_memory || load->has_index)
+        return true;
+    if (slot_of(flow, load, &slot)) {
+        *ret = slot + more / WORD < flow->width ? flow->state.data[slot + more / WORD] : 0;
+        return true;
+    }
+    const uint32_t base = flow->state.data[load->base];
+    return has_frame_memory(flow, load) || base <= PRODUCT ||
+           add_value(flow, FLOW_FIELD, base, (uint64_t)load->displacement + more, ret);
+}
+
+static bool load(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index];
+    uint32_t first, second = 0;
+    reach(flow, one);
+    if (!loaded(flow, index, 0, &first) || (one->is_pair && !loaded(flow, index, WORD, &second)))
+        return false;
+    forget_registers(flow->state.data, one->writes, 0);
+    flow->state.data[one->to] = first;
+    if (one->is_pair)
+        flow->state.data[one->second] = second;
+    return true;
+}
+
+/* Returns whether a value is the address of a type or itab. */
+static bool is_type(const struct flow *flow, uint32_t value)
+{
+    const struct flow_value *one = value_at(flow, value);
+    return one->origin == FLOW_ADDRESS && !flow_is_static(flow, one->number);
+}
+
+/* Two words are stored one behind the other: they may be an interface. */
+static bool store_pair(struct flow *flow, uint32_t first, uint32_t second)
+{
+    return !is_type(flow, first) || is_type(flow, second) ||
+           add_fact(flow, second, FLOW_IS_DATA, value_at(flow, first)->number);
+}
+
+/* The word before the one that is stored may have been stored by one of the last instructions. */
+static bool store_interface(struct flow *flow, uint32_t index)
+{
+    enum { NEAR = 4 };
+    const struct instruction *one = &flow->code.data[index];
+    if (!one->is_static && one->base == flow->machine->barrier)
+        return true; /* pointers that a write barrier notes stand beside each other by chance */
+    for (uint32_t i = index; i-- > 0 && index - i <= NEAR;) {
+        const struct instruction *other = &flow->code.data[i];
+        if (is_jump(other) || other->kind == INSTRUCTION_CALL)
+            break;
+        if (other->kind != INSTRUCTION_STORE || other->has_index || one->has_index ||
+            other->is_static != one->is_static || (!one->is_static && other->base != one->base))
+            continue;
+        const uint64_t at = one->is_static ? one->target : (uint64_t)one->displacement,
+                       other_at = other->is_static ? other->target : (uint64_t)other->displacement;
+        const uint32_t value = flow->state.data[one->from], of = flow->state.data[other->from];
+        if (at == other_at + WORD)
+            return store_pair(flow, of, value);
+        if (at + WORD == other_at)
+            return store_pair(flow, value, of);
+    }
+    return true;
+}
+
+static bool store(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index];
+    const uint32_t value = flow->state.data[one->from];
+    const uint32_t second = one->is_pair ? flow->state.data[one->second] : 0;
+    struct place place;
+    uint32_t slot;
+    /* Pointers that a write barrier takes note of stand beside each other by chance. */
+    const bool is_noted = !one->is_static && one->base == flow->machine->barrier;
+    reach(flow, one);
+    if (!is_noted &&
+        (one->is_pair ? !store_pair(flow, value, second) : !store_interface(flow, index)))
+        return false;
+    if (static_place(flow, one, &place))
+        return add_use(flow, index, &place, 0, value) &&
+               (!one->is_pair || add_use(flow, index, &place, WORD, second));
+    const uint32_t base = one->has_memory && !has_frame_memory(flow, one) && !one->has_index
+                              ? flow->state.data[one->base]
+                              : 0;
+    if (base != 0 && value != 0 && !add_store(flow, one, base, value))
+        return false;
+    if (slot_of(flow, one, &slot)) {
+        flow->state.data[slot] = value;
+        if (one->is_pair && slot + 1 < flow->width)
+            flow->state.data[slot + 1] = second;
+    } else {
+        each_written_slot(flow, one, flow->state.data, 0);
+    }
+    return true;
+}
+
+/* ---- registers ---- */
+
+/* Gets the value of an address, or sum, that is not one of the frame. */
+static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
+{
+    const struct instruction *one = &flow->code.data[index];
+    const uint32_t base = one->has_memory ? flow->state.data[one->base] : 0;
+    const struct flow_value *value = value_at(flow, base);
+    struct place place;
+    if (static_place(flow, one, &place))
+        return add_value(flow, place.is_element ? FLOW_PLACE : FLOW_ADDRESS,
+                         place.is_element && place.is_word, place.address, ret) &&
+               add_use(flow, index, &place, 0, 0);
+    if (one->is_static || (!one->has_index && value->origin == FLOW_ADDRESS))
+        return add_value(flow, FLOW_ADDRESS, 0,
+                         one->is_static ? one->target : value->number + (uint64_t)one->displacement,
+                         ret);
+    if (base == PRODUCT || (one->has_index && (one->scale != 1 || one->base == one->index ||
+                                               flow->state.data[one->index] == PRODUCT)))
+        *ret = PRODUCT;
+    else if (one->has_memory && !one->has_index && one->displacement == 0)
+        *ret = base;
+    return true;
+}
+
+static bool load_address(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index];
+    uint32_t value = UNKNOWN, slot;
+    if (first_slot_of(flow, one, &slot))
+        flow->is_taken.data[slot - INSTRUCTION_REGISTERS] = true;
+    if (!has_frame_memory(flow, one) && !add_address(flow, index, &value))
+        return false;
+    forget_registers(flow->state.data, one->writes, 0);
+    flow->state.data[one->to] = value;
+    return true;
+}
+
+/* Whatever else an instruction does, it may write registers, and the memory that it names. What it
+ * makes of a product may be one. */
+static bool other(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index];
+    const uint32_t *state = flow->state.data;
+    const bool is_product = one->kind == INSTRUCTION_MULTIPLY || state[one->to] == PRODUCT ||
+                            state[one->from] == PRODUCT || state[one->base] == PRODUCT;
+    struct place place;
+    reach(flow, one);
+    each_written_slot(flow, one, flow->state.data, 0);
+    const bool good = !static_place(flow, one, &place) || add_use(flow, index, &place, 0, 0);
+    forget_registers(flow->state.data, one->writes, is_product ? PRODUCT : UNKNOWN);
+    return good;
+}
+
+/* ---- calls ---- */
+
+/*
+ * Returns whether the argument of an index is the first of two words that are one argument: an
+ * interface or a string. Go describes the arguments for the traces of stacks by bytes
+ * (FUNCDATA_ArgInfo, internal/abi/symtab.go): two for each, and special ones, of which FE and FD
+ * enclose the parts of an argument.
+ */
+static bool is_pair(const struct flow *flow, uint64_t function, unsigned index)
+{
+    enum {
+        FUNCDATA_ARG_INFO = 5,
+        END = 0xff,
+        OPEN = 0xfe,
+        CLOSE = 0xfd,
+        SPECIAL = 0xf0,
+        MOST = 64
+    };
+    struct pclntab_function record;
+    unsigned count = 0;
+    if (!pclntab_function(flow->pclntab, function, &record) ||
+        record.funcdata_count <= FUNCDATA_ARG_INFO)
+        return false;
+    const uint32_t at = image_u32(flow->pclntab->image, record.funcdata + 4 * FUNCDATA_ARG_INFO);
+    const uint8_t *bytes =
+        at != UINT32_MAX ? image_at(flow->pclntab->image, flow->gofunc + at, 1) : NULL;
+    for (unsigned i = 0; bytes && i < MOST; i++) {
+        bytes = image_at(flow->pclntab->image, flow->gofunc + at + i, 6);
+        if (!bytes || *bytes == END)
+            return false;
+        if (*bytes == OPEN && count == index && bytes[1] < SPECIAL && bytes[3] < SPECIAL)
+            return bytes[2] == WORD && bytes[4] == WORD && bytes[5] == CLOSE;
+        if (*bytes == OPEN || *bytes == CLOSE)
+            continue;
+        if (*bytes >= SPECIAL)
+            return false;
+        count++;
+        i++; /* the size */
+    }
+    return false;
+}
+
+static bool is_method(const struct flow *flow, uint64_t function)
+{
+    const uint8_t rule = flow->rules[function];
+    return rule == CALLEE_METHOD || rule == CALLEE_GENERIC_METHOD || rule == CALLEE_POOL_PUT;
+}
+
+static uint32_t argument(const struct flow *flow, unsigned index)
+{
+    return index < flow->machine->argument_count ? flow->state.data[flow->machine->arguments[index]]
+                                                 : 0;
+}
+
+/* Returns the function that a call or jump leads to the start of, or UINT64_MAX. */
+static uint64_t callee_of(const struct flow *flow, const struct instruction *call)
+{
+    uint64_t index;
+    const uint64_t place = call->target - flow->text;
+    return call->has_target && pclntab_find(flow->pclntab, place, &index) &&
+                   pclntab_entry(flow->pclntab, index) == place
+               ? index
+               : UINT64_MAX;
+}
+
+static enum flow_fact_kind fact_kind(enum callee_fact fact)
+{
+    return fact == CALLEE_ONE       ? FLOW_POINTS_TO
+           : fact == CALLEE_MANY    ? FLOW_POINTS_TO_MANY
+           : fact == CALLEE_ELEMENT ? FLOW_POINTS_TO_ELEMENT
+                                    : FLOW_IS;
+}
+
+/* The first argument of a method is its receiver. */
+static bool look_at_receiver(struct flow *flow, uint64_t callee)
+{
+    const uint32_t second = argument(flow, 1);
+    const bool has_dictionary =
+        flow->rules[callee] == CALLEE_GENERIC_METHOD && is_type(flow, second);
+    return add_fact_of(
+        flow, argument(flow, 0),
+        (struct flow_fact){.kind = FLOW_IS_RECEIVER,
+                           .what = callee,
+                           .dictionary = has_dictionary ? value_at(flow, second)->number : 0});
+}
+
+/* Adds what a call says of its arguments. */
+static bool look_at_arguments(struct flow *flow, uint64_t callee)
+{
+    const struct callee_rule *rule = callees_rule(flow->rules[callee]);
+    if (is_method(flow, callee) && !look_at_receiver(flow, callee))
+        return false;
+    if (flow->rules[callee] == CALLEE_POOL_PUT && argument(flow, 2) != 0 &&
+        value_at(flow, argument(flow, 0))->origin == FLOW_ADDRESS)
+        value_at(flow, argument(flow, 2))->pool = value_at(flow, argument(flow, 0))->number;
+    if (rule) {
+        const uint32_t type = argument(flow, rule->type);
+        for (unsigned i = 0; i < CALLEE_SAYS && is_type(flow, type); i++)
+            if (rule->says[i].fact != CALLEE_NOTHING && rule->says[i].argument != CALLEE_RESULT &&
+                !add_fact(flow, argument(flow, rule->says[i].argument),
+                          fact_kind(rule->says[i].fact), value_at(flow, type)->number))
+                return false;
+        return true;
+    }
+    for (unsigned i = 0; i + 1 < flow->machine->argument_count; i++) {
+        const uint32_t type = argument(flow, i), data = argument(flow, i + 1);
+        if (is_type(flow, type) && data != 0 && !is_type(flow, data) && is_pair(flow, callee, i) &&
+            !add_fact(flow, data, FLOW_IS_DATA, value_at(flow, type)->number))
+            return false;
+    }
+    return true;
+}
+
+/* Gives the registers the results of a call. */
+static bool get_results(struct flow *flow, uint64_t callee, uint64_t type)
+{
+    enum { RESULTS = 2 };
+    const struct callee_rule *rule =
+        callee != UINT64_MAX ? callees_rule(flow->rules[callee]) : NULL;
+    const uint32_t call = flow->call_count++;
+    memset(flow->state.data, 0, INSTRUCTION_REGISTERS * sizeof(*flow->state.data));
+    for (unsigned i = 0; i < RESULTS; i++) {
+        uint32_t value;
+        if (!add_value(flow, FLOW_RESULT, call, i, &value))
+            return false;
+        flow->state.data[flow->machine->arguments[i]] = value;
+    }
+    for (unsigned i = 0; rule && type != 0 && i < CALLEE_SAYS; i++)
+        if (rule->says[i].fact != CALLEE_NOTHING && rule->says[i].argument == CALLEE_RESULT &&
+            !add_fact(flow, argument(flow, 0), fact_kind(rule->says[i].fact), type))
+            return false;
+    return true;
+}
+
+/* Keeps what the slots have during a call. */
+static bool add_frame(struct flow *flow, uint32_t behind)
+{
+    const struct flow_frame frame = {behind, (uint32_t)flow->slots.count};
+    if (flow->slots.count >= FRAME_WORDS * (flow->end - flow->start))
+        return true;
+    if (!vector_grow(&flow->slots, flow->slot_count) || !vector_push(&flow->frames, frame))
+        return false;
+    for (uint32_t i = 0; i < flow->slot_count; i++)
+        flow->slots.data[flow->slots.count++] = flow->state.data[INSTRUCTION_REGISTERS + i];
+    return true;
+}
+
+static bool call(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index];
+    const uint64_t callee = callee_of(flow, one);
+    if (callee != UINT64_MAX && flow->rules[callee] == CALLEE_KEEPS_REGISTERS)
+        return true;
+    if (callee != UINT64_MAX && !look_at_arguments(flow, callee))
+        return false;
+    if (flow->wants_frames && !add_frame(flow, flow->places.data[index] + one->size))
+        return false;
+    const struct callee_rule *rule =
+        callee != UINT64_MAX ? callees_rule(flow->rules[callee]) : NULL;
+    const uint32_t type = rule ? argument(flow, rule->type) : 0;
+    return get_results(flow, callee, is_type(flow, type) ? value_at(flow, type)->number : 0);
+}
+
+/* ---- assertions of types ---- */
+
+/* Returns whether a value is the word behind another one, in memory, or among results or
+ * arguments. */
+static bool is_behind(const struct flow *flow, uint32_t value, uint32_t before)
+{
+    const struct flow_value *one = value_at(flow, value), *other = value_at(flow, before);
+    if (value == 0 || one->origin != other->origin || one->base != other->base)
+        return false;
+    return one->origin == FLOW_RESULT || one->origin == FLOW_ARGUMENT
+               ? one->number == other->number + 1
+               : (one->origin == FLOW_WORD || one->origin == FLOW_FIELD) &&
+                     one->number == other->number + WORD;
+}
+
+/* On a path where the first word of an interface is known to be the address of a type, the second
+ * word is a new value, of that type. */
+static bool assert_type(struct flow *flow, const struct instruction *compare, uint32_t *state)
+{
+    const uint32_t to = flow->state.data[compare->to], from = flow->state.data[compare->from],
+                   type = is_type(flow, to) ? to : from, word = is_type(flow, to) ? from : to;
+    uint32_t asserted = 0;
+    if (!is_type(flow, type) || word == 0)
+        return true;
+    for (uint32_t i = 0; i < flow->width; i++) {
+        if (!is_behind(flow, state[i], word))
+            continue;
+        if (asserted == 0 &&
+            (!add_value(flow, FLOW_ASSERTED, state[i], 0, &asserted) ||
+             !add_fact(flow, asserted, FLOW_IS_DATA, value_at(flow, type)->number)))
+            return false;
+        state[i] = asserted;
+    }
+    return true;
+}
+
+/* Follows a branch. The path behind it keeps the state. */
+static bool branch(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index], *before = index > 0 ? one - 1 : NULL;
+    const bool asserts = before && before->kind == INSTRUCTION_COMPARE;
+    const uint32_t target = target_of(flow, one);
+    if (asserts && one->is_if_equal && target != NONE) {
+        /* The state of the path that is taken is another one for a moment. */
+        if (!vector_grow(&flow->next_write, flow->width))
+            return false;
+        uint32_t *state = flow->next_write.data;
+        memcpy(state, flow->state.data, flow->width * sizeof(*state));
+        return assert_type(flow, before, state) && lead_to(flow, index, target, state);
+    }
+    if (!lead_to(flow, index, target, flow->state.data))
+        return false;
+    return !asserts || !one->is_if_not_equal || assert_type(flow, before, flow->state.data);
+}
+
+static bool jump(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index];
+    const uint32_t target = target_of(flow, one);
+    if (target != NONE)
+        return lead_to(flow, index, target, flow->state.data);
+    const uint64_t callee = callee_of(flow, one); /* the last call of a function */
+    return callee == UINT64_MAX || look_at_arguments(flow, callee);
+}
+
+/* ---- the function ---- */
+
+static bool step(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index];
+    switch (one->kind) {
+    case INSTRUCTION_LOAD:
+        return load(flow, index);
+    case INSTRUCTION_STORE:
+        return store(flow, index);
+    case INSTRUCTION_ADDRESS:
+    case INSTRUCTION_LEA:
+        return load_address(flow, index);
+    case INSTRUCTION_MOVE: {
+        const uint32_t value = flow->state.data[one->from];
+        forget_registers(flow->state.data, one->writes, 0);
+        flow->state.data[one->to] = value;
+        return true;
+    }
+    case INSTRUCTION_ZERO:
+        forget_registers(flow->state.data, one->writes, 0);
+        return add_value(flow, FLOW_ZERO, 0, 0, &flow->state.data[one->to]);
+    case INSTRUCTION_CALL:
+        return call(flow, index);
+    case INSTRUCTION_BRANCH:
+        return branch(flow, index);
+    case INSTRUCTION_JUMP:
+        return jump(flow, index);
+    case INSTRUCTION_COMPARE:
+    case INSTRUCTION_NOTHING:
+    case INSTRUCTION_END:
+        return true;
+    case INSTRUCTION_MULTIPLY:
+    case INSTRUCTION_OTHER:
+        break;
+    }
+    return other(flow, index);
+}
+
+/* The state at the function's start: its arguments. */
+static bool begin(struct flow *flow)
+{
+    const struct machine *machine = flow->machine;
+    uint32_t value;
+    flow->state.count = 0;
+    if (!add_value(flow, FLOW_UNKNOWN, 0, 0, &value) ||
+        !add_value(flow, FLOW_PRODUCT, 0, 0, &value) || !vector_grow(&flow->state, flow->width))
+        return false;
+    memset(flow->state.data, 0, flow->width * sizeof(*flow->state.data));
+    for (unsigned i = 0; i < machine->argument_count; i++)
+        if (!add_value(flow, FLOW_ARGUMENT, 0, i, &flow->state.data[machine->arguments[i]]))
+            return false;
+    return add_value(flow, FLOW_CLOSURE, 0, 0, &flow->state.data[machine->closure]) &&
+           (!is_method(flow, flow->function) ||
+            add_fact(flow, argument(flow, 0), FLOW_IS_RECEIVER, flow->function));
+}
+
+static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
+{
+    const uint32_t one = value_at(flow, a)->first_fact, other = value_at(flow, b)->first_fact;
+    const struct flow_fact *facts = flow->facts.data;
+    return one != NONE && other != NONE && is_same_fact(&facts[one], &facts[other]);
+}
+
+/* Facts about the values that meet are facts about the one that they become, if they agree; and
+ * since a word of the program has one type, what is said of that one is true of the others. */
+static bool spread_facts(struct flow *flow)
+{
+    for (uint32_t i = 1; i < flow->values.count; i++) {
+        const struct flow_value value = flow->values.data[i];
+        if (value.origin == FLOW_JOIN && value.first_fact == NONE && value.other != 0 &&
+            has_same_facts(flow, value.base, value.other)) {
+            const struct flow_fact fact = flow->facts.data[value_at(flow, value.base)->first_fact];
+            if (!add_fact_of(flow, i, fact))
+                return false;
+        }
+    }
+    for (uint32_t i = (uint32_t)flow->values.count; i-- > 1;) {
+        const struct flow_value value = flow->values.data[i];
+        for (uint32_t j = value.first_fact; value.origin == FLOW_JOIN && j != NONE;) {
+            const struct flow_fact fact = flow->facts.data[j];
+            if (!add_fact_of(flow, value.base, fact) || !add_fact_of(flow, value.other, fact))
+                return false;
+            j = fact.next;
+        }
+        if (value.origin == FLOW_JOIN && value.base != 0) {
+            struct flow_value *base = value_at(flow, value.base);
+            base->reach = value.reach > base->reach ? value.reach : base->reach;
+            base->pool = base->pool != 0 ? base->pool : value.pool;
+        }
+    }
+    return true;
+}
+
+/* A slot whose address the program takes is a variable, which other code may write to. */
+static void forget_taken(struct flow *flow)
+{
+    for (size_t i = 0; i < flow->slots.count; i++)
+        if (flow->is_taken.data[i % flow->slot_count])
+            flow->slots.data[i] = 0;
+}
+
+/* Goes through the code once. */
+static bool go_through(struct flow *flow)
+{
+    bool is_reached = true;
+    flow->uses.count = flow->frames.count = flow->slots.count = 0;
+    flow->kill_count = flow->kills.count;
+    if (!begin(flow))
+        return false;
+    for (uint32_t i = 0; i < flow->code.count; i++) {
+        const struct instruction *one = &flow->code.data[i];
+        const bool is_target = flow->entries.data[i] != 0 || flow->heads.data[i] != 0;
+        if (one->kind == INSTRUCTION_NOTHING && !is_reached && !is_target)
+            continue; /* it fills the gap before the target of a jump */
+        if ((!is_reached || is_target) && !enter(flow, i, is_reached))
+            return false;
+        if (!step(flow, i))
+            return false;
+        is_reached = one->kind != INSTRUCTION_JUMP && one->kind != INSTRUCTION_END;
+    }
+    return true;
+}
+
+/* Goes through the code again if there are places to which only jumps from further behind lead: now
+ * it is known with what. */
+static bool follow(struct flow *flow)
+{
+    flow->blocks.count = flow->free_blocks.count = 0;
+    flow->has_late = false;
+    if (!go_through(flow) || (flow->has_late && !go_through(flow)))
+        return false;
+    forget_taken(flow);
+    return spread_facts(flow);
+}
+
+struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_frames)
+{
+    clear(flow);
+    if (!flow_can_read(flow))
+        return NULL;
+    flow->function = function;
+    flow->wants_frames = wants_frames;
+    flow->start = flow->text + pclntab_entry(flow->pclntab, function);
+    flow->end = flow->text + pclntab_entry(flow->pclntab, function + 1);
+    const uint64_t size = flow->end - flow->start;
+    if (flow->end <= flow->start || size > LARGEST || size > flow->left)
+        return NULL;
+    flow->left -= size;
+    TRY(read_code(flow));
+    if (flow->code.count == 0)
+        return NULL;
+    TRY(find_jumps(flow));
+    TRY(find_kills(flow));
+    flow->most_values = VALUES * flow->code.count + VALUES_MORE;
+    const bool good = follow(flow);
+    TRY_MEMORY(good || flow->is_too_large);
+    if (!good)
+        clear(flow);
+    return NULL;
+}
+
+const uint32_t *flow_frame_at(const struct flow *flow, uint64_t behind)
+{
+    size_t low = 0, high = flow->frames.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (flow->frames.data[middle].behind < behind)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < flow->frames.count && flow->frames.data[low].behind == behind
+               ? flow->slots.data + flow->frames.data[low].first_slot
+               : NULL;
+}

@@ -1,0 +1,536 @@
+/* instructions; see instructions.h. amd64's encoding: Intel's Software Developer's Manual,
+ * volume 2.
+ */
+#include "exe/go/instructions.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "exe/go/instructions_arm64.h"
+
+enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RSI = 6, RDI = 7, ALL = 0xffff };
+
+enum { WORD = 8, VECTOR = 16, WIDEST = 64 }; /* bytes */
+
+/* The operands of an opcode: whether a ModRM byte follows, and an immediate. */
+enum operands {
+    NONE = 0,
+    MODRM = 1,
+    IMM8 = 2,
+    IMM32 = 4, /* or 16 bits with the prefix 66 */
+    IMM64 = 8, /* 64 bits with REX.W, else IMM32 */
+    TEST = 16, /* an immediate if ModRM.reg is 0 or 1: IMM8 or IMM32 */
+    BAD = 32,  /* not known here */
+    REL8 = 64, /* a distance */
+    REL32 = 128,
+};
+
+struct decoding {
+    struct g2h_bytes code;
+    uint64_t at;
+    bool has_rex, is_wide, has_66; /* the prefixes REX, with REX.W, and 66 */
+    uint8_t rex;
+    uint8_t mod, reg, rm; /* of ModRM, with the bits of REX */
+    uint64_t immediate_at;
+    bool is_relative; /* the memory operand is relative to the next instruction */
+};
+
+static bool take(struct decoding *decoding, uint8_t *ret)
+{
+    if (decoding->at >= decoding->code.size)
+        return false;
+    *ret = decoding->code.data[decoding->at++];
+    return true;
+}
+
+static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++) {
+        uint8_t byte;
+        if (!take(decoding, &byte))
+            return false;
+        value |= (uint64_t)byte << 8 * i;
+    }
+    *ret = size == 1 ? (int8_t)value : size == 4 ? (int32_t)(uint32_t)value : (int64_t)value;
+    return true;
+}
+
+/* ---- tables ---- */
+
+static enum operands operands_of(uint8_t opcode)
+{
+    if (opcode < 0x40)
+        return (opcode & 7) < 4    ? MODRM
+               : (opcode & 7) == 4 ? IMM8
+               : (opcode & 7) == 5 ? IMM32
+                                   : BAD;
+    if (opcode >= 0x50 && opcode < 0x60)
+        return NONE;
+    if (opcode >= 0x70 && opcode < 0x80)
+        return REL8;
+    if (opcode >= 0x84 && opcode <= 0x8b)
+        return MODRM;
+    if (opcode >= 0xb0 && opcode < 0xb8)
+        return IMM8;
+    if (opcode >= 0xb8 && opcode < 0xc0)
+        return IMM64;
+    if (opcode >= 0xd0 && opcode < 0xe0)
+        return opcode >= 0xd4 && opcode < 0xd8 ? BAD : MODRM;
+    if ((opcode >= 0x90 && opcode < 0x9a) || (opcode >= 0xa4 && opcode < 0xa8) ||
+        (opcode >= 0xaa && opcode < 0xb0))
+        return NONE;
+    switch (opcode) {
+    case 0x63:
+    case 0x8d:
+    case 0x8f:
+    case 0xfe:
+    case 0xff:
+        return MODRM;
+    case 0x69:
+    case 0x81:
+    case 0xc7:
+        return MODRM | IMM32;
+    case 0x6b:
+    case 0x80:
+    case 0x83:
+    case 0xc0:
+    case 0xc1:
+    case 0xc6:
+        return MODRM | IMM8;
+    case 0x68:
+    case 0xa9:
+        return IMM32;
+    case 0x6a:
+    case 0xa8:
+    case 0xcd:
+        return IMM8;
+    case 0xf6:
+    case 0xf7:
+        return MODRM | TEST;
+    case 0xe8:
+    case 0xe9:
+        return REL32;
+    case 0xeb:
+        return REL8;
+    case 0xc3:
+    case 0xcc:
+    case 0xf4:
+        return NONE;
+    default:
+        return BAD;
+    }
+}
+
+/* Opcodes behind the byte 0F. */
+static enum operands operands_of_0f(uint8_t opcode)
+{
+    if (opcode >= 0x80 && opcode < 0x90)
+        return REL32;
+    if (opcode >= 0xc8 && opcode < 0xd0)
+        return NONE; /* bswap */
+    switch (opcode) {
+    case 0x05:
+    case 0x0b:
+    case 0x31:
+    case 0x77:
+    case 0xa2:
+        return NONE;
+    case 0x70:
+    case 0x71:
+    case 0x72:
+    case 0x73:
+    case 0xa4:
+    case 0xac:
+    case 0xba:
+    case 0xc2:
+    case 0xc4:
+    case 0xc5:
+    case 0xc6:
+        return MODRM | IMM8;
+    default:
+        return opcode == 0x0d || (opcode >= 0x10 && opcode < 0x20) ||
+                       (opcode >= 0x28 && opcode < 0x30) || opcode >= 0x40
+                   ? MODRM
+                   : BAD;
+    }
+}
+
+/* The operands of ModRM that an opcode writes. */
+enum written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
+
+static enum written written_by(const struct decoding *decoding, uint8_t opcode)
+{
+    const unsigned extension = decoding->reg & 7;
+    if (opcode < 0x40)
+        return opcode >= 0x38 ? WRITES_NOTHING : (opcode & 2) != 0 ? WRITES_REG : WRITES_RM;
+    switch (opcode) {
+    case 0x63:
+    case 0x69:
+    case 0x6b:
+    case 0x8a:
+    case 0x8b:
+    case 0x8d:
+        return WRITES_REG;
+    case 0x80:
+    case 0x81:
+    case 0x83:
+        return extension == 7 ? WRITES_NOTHING : WRITES_RM; /* cmp */
+    case 0x86:
+    case 0x87:
+        return WRITES_REG | WRITES_RM;
+    case 0xf6:
+    case 0xf7:
+        return extension == 2 || extension == 3 ? WRITES_RM : WRITES_NOTHING; /* not, neg */
+    case 0xfe:
+    case 0xff:
+        return extension < 2 ? WRITES_RM : WRITES_NOTHING; /* inc, dec */
+    default: /* test and floating-point operations write none */
+        return opcode == 0x84 || opcode == 0x85 || opcode >= 0xd8 ? WRITES_NOTHING : WRITES_RM;
+    }
+}
+
+/* The same of opcodes behind the byte 0F. Most work on vectors. */
+static enum written written_by_0f(const struct decoding *decoding, uint8_t opcode)
+{
+    if (opcode >= 0x40 && opcode < 0x50)
+        return WRITES_REG;
+    if (opcode >= 0x90 && opcode < 0xa0)
+        return WRITES_RM;
+    switch (opcode) {
+    case 0x2c:
+    case 0x2d:
+    case 0x50:
+    case 0xaf:
+    case 0xb6:
+    case 0xb7:
+    case 0xb8:
+    case 0xbc:
+    case 0xbd:
+    case 0xbe:
+    case 0xbf:
+    case 0xc5:
+    case 0xd7:
+        return WRITES_REG;
+    case 0xba:
+        return (decoding->reg & 7) == 4 ? WRITES_NOTHING : WRITES_RM; /* bt */
+    case 0x7e:
+    case 0xa4:
+    case 0xa5:
+    case 0xab:
+    case 0xac:
+    case 0xad:
+    case 0xae:
+    case 0xb0:
+    case 0xb1:
+    case 0xb3:
+    case 0xbb:
+    case 0xc7:
+        return WRITES_RM;
+    case 0xc0:
+    case 0xc1:
+        return WRITES_REG | WRITES_RM;
+    default:
+        return WRITES_NOTHING;
+    }
+}
+
+/* Returns whether an opcode behind the byte 0F only reads its memory operand, as far as it is known
+ * by this. */
+static bool only_reads_0f(const struct decoding *decoding, uint8_t opcode)
+{
+    static const uint8_t vectors[] = {0x10, 0x12, 0x16, 0x1f, 0x28, 0x2a,
+                                      0x2e, 0x2f, 0x6e, 0x6f, 0xef};
+    return written_by_0f(decoding, opcode) == WRITES_REG || (opcode >= 0x51 && opcode < 0x60) ||
+           memchr(vectors, opcode, sizeof(vectors));
+}
+
+/* Returns the bit of a register. Without REX, a byte of a number from 4 on is the second one of the
+ * register four before. */
+static uint32_t bit_of(const struct decoding *decoding, uint8_t number, bool is_byte)
+{
+    return 1u << (is_byte && !decoding->has_rex && number >= 4 ? number - 4 : number);
+}
+
+static uint32_t written(const struct decoding *decoding, enum written operands, bool is_byte)
+{
+    return ((operands & WRITES_REG) != 0 ? bit_of(decoding, decoding->reg, is_byte) : 0) |
+           ((operands & WRITES_RM) != 0 && decoding->mod == 3
+                ? bit_of(decoding, decoding->rm, is_byte)
+                : 0);
+}
+
+/* Returns the registers that an opcode writes beside those that ModRM names. */
+static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
+{
+    const uint8_t number = (uint8_t)((opcode & 7) | (decoding->rex & 1) << 3);
+    if (opcode >= 0x50 && opcode < 0x60)
+        return opcode < 0x58 ? 0 : 1u << number;
+    if (opcode >= 0xb0 && opcode < 0xc0)
+        return bit_of(decoding, number, opcode < 0xb8);
+    if (opcode == 0x90 && number == 0)
+        return 0; /* no operation */
+    if (opcode >= 0x90 && opcode < 0x98)
+        return 1u << RAX | 1u << number;
+    if (opcode >= 0xa4 && opcode < 0xb0 && opcode != 0xa8 && opcode != 0xa9)
+        return 1u << RAX | 1u << RCX | 1u << RSI | 1u << RDI;
+    if (opcode == 0xf6 || opcode == 0xf7) /* multiplications and divisions */
+        return (decoding->reg & 7) >= 4 ? 1u << RAX | 1u << RDX : 0;
+    return opcode == 0x98 || opcode == 0xdf || (opcode < 0x38 && (opcode & 7) >= 4) ? 1u << RAX
+           : opcode == 0x99                                                         ? 1u << RDX
+                                                                                    : 0;
+}
+
+/* ---- operands ---- */
+
+static bool read_modrm(struct decoding *decoding, struct instruction *ret)
+{
+    uint8_t modrm, sib;
+    if (!take(decoding, &modrm))
+        return false;
+    decoding->mod = modrm >> 6;
+    decoding->reg = (uint8_t)((modrm >> 3 & 7) | (decoding->rex & 4) << 1);
+    decoding->rm = (uint8_t)((modrm & 7) | (decoding->rex & 1) << 3);
+    if (decoding->mod == 3)
+        return true;
+    ret->has_memory = true;
+    ret->base = decoding->rm;
+    bool has_base = true;
+    if ((modrm & 7) == 4) {
+        if (!take(decoding, &sib))
+            return false;
+        ret->scale = (uint8_t)(1 << (sib >> 6));
+        ret->index = (uint8_t)((sib >> 3 & 7) | (decoding->rex & 2) << 2);
+        ret->has_index = ret->index != RSP;
+        ret->base = (uint8_t)((sib & 7) | (decoding->rex & 1) << 3);
+        has_base = (sib & 7) != 5 || decoding->mod != 0;
+    } else if ((modrm & 7) == 5 && decoding->mod == 0) {
+        decoding->is_relative = true;
+        has_base = false;
+    }
+    ret->has_memory = has_base;
+    return decoding->mod == 1                ? take_signed(decoding, 1, &ret->displacement)
+           : decoding->mod == 2 || !has_base ? take_signed(decoding, 4, &ret->displacement)
+                                             : true;
+}
+
+/* Reads the operands of an opcode; *ret_number is the last immediate. */
+static bool read_operands(struct decoding *decoding, enum operands operands, bool is_byte,
+                          struct instruction *ret, int64_t *ret_number)
+{
+    const unsigned usual = decoding->has_66 ? 2 : 4;
+    if ((operands & BAD) != 0 || ((operands & MODRM) != 0 && !read_modrm(decoding, ret)))
+        return false;
+    if ((operands & TEST) != 0 && (decoding->reg & 7) < 2)
+        return take_signed(decoding, is_byte ? 1 : usual, ret_number);
+    if ((operands & (IMM8 | REL8)) != 0)
+        return take_signed(decoding, 1, ret_number);
+    if ((operands & IMM64) != 0)
+        return take_signed(decoding, decoding->is_wide ? 8 : usual, ret_number);
+    if ((operands & IMM32) != 0)
+        return take_signed(decoding, usual, ret_number);
+    return (operands & REL32) == 0 || take_signed(decoding, 4, ret_number);
+}
+
+/* ---- instructions ---- */
+
+/* Reads an instruction of vectors, which are not followed: it may write any register. */
+static bool read_vex(struct decoding *decoding, bool is_long, struct instruction *ret)
+{
+    uint8_t byte, map = 1, opcode;
+    int64_t number;
+    if (!take(decoding, &byte))
+        return false;
+    decoding->rex = (byte & 0x80) != 0 ? 0 : 4;
+    if (is_long) {
+        map = byte & 0x1f;
+        decoding->rex = (uint8_t)(~byte >> 5 & 7);
+        if (!take(decoding, &byte))
+            return false;
+    }
+    if (!take(decoding, &opcode) || map < 1 || map > 3)
+        return false;
+    const enum operands operands = map == 1   ? operands_of_0f(opcode)
+                                   : map == 3 ? MODRM | IMM8
+                                              : MODRM;
+    ret->writes = ALL;
+    return read_operands(decoding, operands, false, ret, &number);
+}
+
+/* Makes it an instruction that does nothing, whatever its operands are. */
+static bool is_nothing(struct instruction *ret)
+{
+    ret->kind = INSTRUCTION_NOTHING;
+    ret->has_memory = false;
+    return true;
+}
+
+static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
+{
+    uint8_t opcode, more;
+    if (!take(decoding, &opcode))
+        return false;
+    if (opcode == 0x38 || opcode == 0x3a) {
+        ret->writes = ALL;
+        return take(decoding, &more) &&
+               read_operands(decoding, opcode == 0x3a ? MODRM | IMM8 : MODRM, false, ret,
+                             ret_number);
+    }
+    if (!read_operands(decoding, operands_of_0f(opcode), false, ret, ret_number))
+        return false;
+    if (opcode >= 0x80 && opcode < 0x90) {
+        ret->kind = INSTRUCTION_BRANCH;
+        ret->is_if_equal = opcode == 0x84;
+        ret->is_if_not_equal = opcode == 0x85;
+        return true;
+    }
+    if (opcode == 0x0b)
+        ret->kind = INSTRUCTION_END;
+    ret->written = only_reads_0f(decoding, opcode) ? 0 : VECTOR;
+    if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18)
+        return is_nothing(ret);
+    const bool is_byte = (opcode >= 0x90 && opcode < 0xa0) || opcode == 0xb0 || opcode == 0xc0;
+    ret->writes = opcode >= 0xc8 && opcode < 0xd0 ? 1u << ((opcode & 7) | (decoding->rex & 1) << 3)
+                  : (operands_of_0f(opcode) & MODRM) == 0
+                      ? ALL
+                      : written(decoding, written_by_0f(decoding, opcode), is_byte);
+    if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7)
+        ret->writes |= 1u << RAX | (opcode == 0xc7 ? 1u << RDX : 0);
+    ret->to = decoding->reg;
+    if (opcode == 0xaf)
+        ret->kind = INSTRUCTION_MULTIPLY;
+    return true;
+}
+
+/* Tells what an instruction of the first table is, if it is one that is followed. */
+static void tell(const struct decoding *decoding, uint8_t opcode, struct instruction *ret)
+{
+    const bool is_memory = decoding->mod != 3;
+    ret->to = decoding->reg;
+    ret->from = decoding->rm;
+    if (opcode == 0x89) {
+        ret->kind = is_memory ? INSTRUCTION_STORE : INSTRUCTION_MOVE;
+        ret->to = decoding->rm;
+        ret->from = decoding->reg;
+    } else if (opcode == 0x8b) {
+        ret->kind = is_memory ? INSTRUCTION_LOAD : INSTRUCTION_MOVE;
+    } else if (opcode == 0x8d) {
+        ret->kind = decoding->is_relative ? INSTRUCTION_ADDRESS : INSTRUCTION_LEA;
+    } else if ((opcode == 0x39 || opcode == 0x3b) && !is_memory) {
+        ret->kind = INSTRUCTION_COMPARE;
+    } else if ((opcode == 0x01 || opcode == 0x03) && !is_memory) {
+        ret->kind = INSTRUCTION_LEA;
+        ret->has_memory = ret->has_index = true;
+        ret->to = ret->base = opcode == 0x01 ? decoding->rm : decoding->reg;
+        ret->index = opcode == 0x01 ? decoding->reg : decoding->rm;
+        ret->scale = 1;
+    } else if (opcode == 0x69 || opcode == 0x6b) {
+        ret->kind = INSTRUCTION_MULTIPLY;
+    } else if ((opcode == 0xc1 || opcode == 0xd1) && (decoding->reg & 7) == 4 && !is_memory) {
+        ret->kind = INSTRUCTION_MULTIPLY; /* a shift to the left */
+        ret->to = decoding->rm;
+    }
+    if ((ret->kind == INSTRUCTION_LOAD || ret->kind == INSTRUCTION_STORE) && !ret->has_memory &&
+        !decoding->is_relative)
+        ret->kind = INSTRUCTION_OTHER;
+}
+
+/* Tells what a call, jump or return is. */
+static void tell_transfer(const struct decoding *decoding, uint8_t opcode, struct instruction *ret)
+{
+    const unsigned reg = decoding->reg & 7;
+    if (opcode == 0xe8 || (opcode == 0xff && (reg == 2 || reg == 3)))
+        ret->kind = INSTRUCTION_CALL;
+    else if (opcode == 0xe9 || opcode == 0xeb || (opcode == 0xff && (reg == 4 || reg == 5)))
+        ret->kind = INSTRUCTION_JUMP;
+    else if (opcode >= 0x70 && opcode < 0x80)
+        ret->kind = INSTRUCTION_BRANCH;
+    else if (opcode == 0xc3 || opcode == 0xcc || opcode == 0xf4)
+        ret->kind = INSTRUCTION_END;
+    else if (opcode == 0x90 && (decoding->rex & 1) == 0)
+        ret->kind = INSTRUCTION_NOTHING;
+    ret->is_if_equal = opcode == 0x74;
+    ret->is_if_not_equal = opcode == 0x75;
+}
+
+static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruction *ret,
+                       int64_t *ret_number)
+{
+    const enum operands operands = operands_of(opcode);
+    if (!read_operands(decoding, operands, opcode == 0xf6, ret, ret_number))
+        return false;
+    tell_transfer(decoding, opcode, ret);
+    if ((operands & MODRM) != 0 && decoding->is_wide)
+        tell(decoding, opcode, ret);
+    ret->writes = writes_besides(decoding, opcode);
+    if ((operands & MODRM) != 0) {
+        const enum written by = written_by(decoding, opcode);
+        ret->writes |= written(decoding, by, (opcode & 1) == 0);
+        ret->written = (by & WRITES_RM) != 0 ? WORD : opcode >= 0xd8 && opcode < 0xe0 ? WIDEST : 0;
+    }
+    if ((opcode == 0x31 || opcode == 0x33) && decoding->mod == 3 && decoding->reg == decoding->rm) {
+        ret->kind = INSTRUCTION_ZERO; /* the upper half of a register is zero, too */
+        ret->to = decoding->reg;
+    }
+    return true;
+}
+
+/* Reads the prefixes and the first byte of the opcode. */
+static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
+{
+    static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
+    while (take(decoding, ret)) {
+        if (!memchr(prefixes, *ret, sizeof(prefixes)))
+            break;
+        decoding->has_66 = decoding->has_66 || *ret == 0x66;
+    }
+    if (decoding->at == 0 || *ret < 0x40 || *ret >= 0x50)
+        return decoding->at > 0;
+    decoding->has_rex = true;
+    decoding->rex = *ret & 15;
+    decoding->is_wide = (*ret & 8) != 0;
+    return take(decoding, ret);
+}
+
+static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instruction *ret)
+{
+    struct decoding decoding = {.code = code};
+    uint8_t opcode = 0;
+    int64_t number = 0;
+    *ret = (struct instruction){.kind = INSTRUCTION_OTHER, .written = WIDEST};
+    if (!read_prefixes(&decoding, &opcode))
+        return false;
+    const bool is_vex = (opcode == 0xc4 || opcode == 0xc5) && decoding.rex == 0;
+    const bool good = is_vex           ? read_vex(&decoding, opcode == 0xc4, ret)
+                      : opcode == 0x0f ? read_0f(&decoding, ret, &number)
+                                       : read_usual(&decoding, opcode, ret, &number);
+    ret->is_static = decoding.is_relative;
+    const bool is_indirect = opcode == 0xff;
+    ret->size = (uint32_t)decoding.at;
+    ret->has_target =
+        !is_indirect && (ret->kind == INSTRUCTION_CALL || ret->kind == INSTRUCTION_JUMP ||
+                         ret->kind == INSTRUCTION_BRANCH);
+    ret->target =
+        address + decoding.at + (uint64_t)(decoding.is_relative ? ret->displacement : number);
+    return good;
+}
+
+/* ---- machines ---- */
+
+const struct machine *machine_of(unsigned number)
+{
+    static const struct machine amd64 = {.read = read_amd64,
+                                         .arguments = {RAX, RBX, RCX, RDI, RSI, 8, 9, 10, 11},
+                                         .argument_count = 9,
+                                         .sp = RSP,
+                                         .closure = RDX,
+                                         .barrier = 11};
+    static const struct machine arm64 = {
+        .read = instruction_read_arm64,
+        .arguments = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+        .argument_count = 16,
+        .sp = ARM64_SP,
+        .closure = 26,
+        .barrier = 25};
+    return number == EM_X86_64 ? &amd64 : number == EM_AARCH64 ? &arm64 : NULL;
+}

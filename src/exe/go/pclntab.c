@@ -1,0 +1,423 @@
+/* pclntab; see pclntab.h. Every offset that the table gives is checked before it is followed. */
+#include "exe/go/pclntab.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/bytes.h"
+#include "base/cursor.h"
+#include "exe/go/not_go.h"
+
+static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_GO118 = 0xfffffff0,
+                      MAGIC_GO120 = 0xfffffff1;
+
+/* Returns size bytes at an offset of the table, or NULL if the table does not have them. */
+static const uint8_t *at(const struct pclntab *pclntab, uint64_t offset, uint64_t size)
+{
+    if (offset > pclntab->table.size || size > pclntab->table.size - offset)
+        return NULL;
+    return pclntab->table.data + offset;
+}
+
+/* Returns the number at an offset of the table, or 0 if that is outside of the table. */
+static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
+{
+    const uint8_t *bytes = at(pclntab, offset, size);
+    if (!bytes)
+        return 0;
+    return size == 4 ? image_u32(pclntab->image, bytes) : image_word(pclntab->image, bytes);
+}
+
+/* Returns the text at an offset, cut if it is long, because many functions may share one. It is
+ * empty if it does not end in the table. */
+static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
+{
+    struct g2h_bytes text = bytes_none;
+    if (offset >= pclntab->table.size)
+        return text;
+    const uint64_t left = pclntab->table.size - offset;
+    const size_t most = left < PCLNTAB_LONGEST_TEXT ? (size_t)left : PCLNTAB_LONGEST_TEXT;
+    const uint8_t *start = pclntab->table.data + offset, *end = memchr(start, 0, most);
+    if (end || left > most)
+        text = (struct g2h_bytes){start, end ? (uint64_t)(end - start) : most};
+    return text;
+}
+
+/* Returns a word of the header; index 0 is the word after its first eight bytes. */
+static uint64_t header_word(const struct pclntab *pclntab, unsigned index)
+{
+    return number(pclntab, 8 + (uint64_t)index * pclntab->pointer_size, pclntab->pointer_size);
+}
+
+/* ---- layouts ---- */
+
+/* Returns the offset in the table of a function's record. */
+static uint64_t record_at(const struct pclntab *pclntab, uint64_t index)
+{
+    uint64_t offset = number(pclntab, pclntab->functab + (2 * index + 1) * pclntab->entry_size,
+                             pclntab->entry_size);
+    return pclntab->version == PCLNTAB_GO12 ? offset : pclntab->functab + offset;
+}
+
+static bool read_go12(struct pclntab *pclntab)
+{
+    pclntab->version = PCLNTAB_GO12;
+    pclntab->functab = 8 + pclntab->pointer_size;
+    if (pclntab->count > pclntab->table.size)
+        return false;
+    pclntab->files =
+        number(pclntab, pclntab->functab + (2 * pclntab->count + 1) * pclntab->pointer_size, 4);
+    return true;
+}
+
+/* Reads the offsets of the table's parts; first is the index of the first one in the header. */
+static void read_parts(struct pclntab *pclntab, unsigned first)
+{
+    pclntab->names = header_word(pclntab, first);
+    pclntab->cus = header_word(pclntab, first + 1);
+    pclntab->files = header_word(pclntab, first + 2);
+    pclntab->pcs = header_word(pclntab, first + 3);
+    pclntab->functab = header_word(pclntab, first + 4);
+}
+
+static void read_go116(struct pclntab *pclntab)
+{
+    pclntab->version = PCLNTAB_GO116;
+    read_parts(pclntab, 2);
+}
+
+enum { RECORD_GO118 = 40, RECORD_GO120 = 44 /* with startLine */ };
+
+static void read_go118(struct pclntab *pclntab, unsigned record_size)
+{
+    pclntab->version = PCLNTAB_GO118;
+    read_parts(pclntab, 3); /* after textStart */
+    pclntab->entry_size = 4;
+    pclntab->record_size = record_size;
+}
+
+/* Returns whether the parts follow each other, as the linker writes them, the first one behind a
+ * header of this many words. */
+static bool has_parts(const struct pclntab *pclntab, unsigned words)
+{
+    const uint64_t header = 8 + (uint64_t)words * pclntab->pointer_size, aligned = 32;
+    return pclntab->names >= header && pclntab->names < header + aligned &&
+           pclntab->names < pclntab->cus && pclntab->cus < pclntab->files &&
+           pclntab->files < pclntab->pcs && pclntab->pcs < pclntab->functab &&
+           pclntab->functab < pclntab->table.size;
+}
+
+/* Returns whether each of the first functions' records ends where the next one begins. */
+static bool has_records(const struct pclntab *pclntab)
+{
+    struct pclntab_function function;
+    for (uint64_t i = 0; i + 1 < pclntab->count && i < 64; i++) {
+        if (!pclntab_function(pclntab, i, &function))
+            return false;
+        const uint64_t end = record_at(pclntab, i) + pclntab->record_size +
+                             4 * ((uint64_t)function.pcdata_count + function.funcdata_count);
+        const uint64_t next = record_at(pclntab, i + 1);
+        if (next < end || next - end >= pclntab->pointer_size)
+            return false;
+    }
+    return true;
+}
+
+/* Reads the table of a program whose magic number an obfuscator has replaced. Nothing else in the
+ * header differs, and the layout is the one that fits. */
+static bool read_obfuscated(struct pclntab *pclntab)
+{
+    read_go118(pclntab, RECORD_GO120);
+    if (has_parts(pclntab, 8) && has_records(pclntab))
+        return true;
+    pclntab->record_size = RECORD_GO118;
+    if (has_parts(pclntab, 8) && has_records(pclntab))
+        return true;
+    pclntab->record_size = 0;
+    pclntab->entry_size = pclntab->pointer_size;
+    read_go116(pclntab);
+    return has_parts(pclntab, 7);
+}
+
+static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
+{
+    if (magic == MAGIC_GO12)
+        return read_go12(pclntab);
+    if (magic == MAGIC_GO116)
+        read_go116(pclntab);
+    else if (magic == MAGIC_GO118 || magic == MAGIC_GO120)
+        read_go118(pclntab, magic == MAGIC_GO118 ? RECORD_GO118 : RECORD_GO120);
+    else
+        return any_magic && read_obfuscated(pclntab);
+    return true;
+}
+
+static bool read_header(struct pclntab *pclntab, bool any_magic)
+{
+    const uint8_t *header = at(pclntab, 0, 8);
+    if (!header || header[4] != 0 || header[5] != 0)
+        return false;
+    pclntab->quantum = header[6];
+    pclntab->pointer_size = header[7];
+    if (pclntab->pointer_size != (pclntab->image->is_64 ? 8 : 4) ||
+        (pclntab->quantum != 1 && pclntab->quantum != 2 && pclntab->quantum != 4))
+        return false;
+    pclntab->count = header_word(pclntab, 0);
+    pclntab->entry_size = pclntab->pointer_size;
+    return read_layout(pclntab, image_u32(pclntab->image, header), any_magic) &&
+           pclntab->count > 0 &&
+           pclntab->count <= pclntab->table.size / (2 * pclntab->entry_size) &&
+           at(pclntab, pclntab->functab, (2 * pclntab->count + 1) * pclntab->entry_size) != NULL;
+}
+
+/* ---- finding it ---- */
+
+/* Returns whether a table can be read that begins at an offset of a section. */
+static bool try_at(struct pclntab *pclntab, const struct image *image,
+                   const struct image_section *section, uint64_t offset, bool any_magic)
+{
+    *pclntab = (struct pclntab){.image = image, .address = section->address + offset};
+    pclntab->table = (struct g2h_bytes){section->data.data + offset, section->data.size - offset};
+    return read_header(pclntab, any_magic);
+}
+
+static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
+{
+    struct image_symbol symbol;
+    if (!image_symbol_named(image, "runtime.pclntab", &symbol) ||
+        symbol.section >= image->section_count)
+        return false;
+    const struct image_section *section = &image->sections[symbol.section];
+    const uint64_t offset = symbol.address - section->address;
+    return offset < section->data.size && try_at(pclntab, image, section, offset, true);
+}
+
+/* Returns whether data of the program has a word that points to an address, as
+ * runtime.firstmoduledata points to the table. */
+static bool is_referenced(const struct image *image, uint64_t address)
+{
+    const size_t word = image->is_64 ? 8 : 4;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        if ((section->flags & SHF_ALLOC) == 0 || (section->flags & SHF_WRITE) == 0)
+            continue;
+        for (uint64_t at = 0; section->data.size - at >= word; at += word)
+            if (image_word(image, section->data.data + at) == address)
+                return true;
+    }
+    return false;
+}
+
+/* Returns whether the addresses of the first functions ascend. */
+static bool is_ascending(const struct pclntab *pclntab)
+{
+    for (uint64_t i = 0; i < pclntab->count && i < 64; i++)
+        if (pclntab_entry(pclntab, i + 1) <= pclntab_entry(pclntab, i))
+            return false;
+    return true;
+}
+
+/* Finds the table by its magic number, or by its header alone if any number will do. A program may
+ * have tables of other programs as data. */
+static bool find_by_magic(struct pclntab *pclntab, const struct image *image, bool any_magic)
+{
+    unsigned candidates = 16; /* each costs a pass over the data */
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        if ((section->flags & SHF_ALLOC) == 0)
+            continue;
+        for (uint64_t at = 0; section->data.size - at >= 8; at += 4) {
+            if ((!any_magic && image_u32(image, section->data.data + at) < MAGIC_GO118) ||
+                !try_at(pclntab, image, section, at, any_magic) || !is_ascending(pclntab))
+                continue;
+            if (is_referenced(image, pclntab->address))
+                return true;
+            if (--candidates == 0)
+                return false;
+        }
+    }
+    return false;
+}
+
+struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *image)
+{
+    static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct image_section *section = image_section(image, names[i]);
+        if (!section)
+            continue;
+        if (section->type == SHT_NOBITS)
+            return error_create(G2H_ERROR_NOT_EXE,
+                                "%s: holds debug information only: give the executable that it was "
+                                "taken from",
+                                image->path);
+        if (try_at(pclntab, image, section, 0, true))
+            return NULL;
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: its table of functions (pclntab) has an unknown layout",
+                            image->path);
+    }
+    if (find_by_symbol(pclntab, image) || find_by_magic(pclntab, image, false) ||
+        find_by_magic(pclntab, image, true))
+        return NULL;
+    return not_go_refuse(image);
+}
+
+/* ---- asking ---- */
+
+int pclntab_since(const struct pclntab *pclntab)
+{
+    switch (pclntab->version) {
+    case PCLNTAB_GO12:
+        return 2;
+    case PCLNTAB_GO116:
+        return 16;
+    default:
+        return pclntab_has_start_lines(pclntab) ? 20 : 18;
+    }
+}
+
+uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
+{
+    uint64_t first = number(pclntab, pclntab->functab, pclntab->entry_size);
+    return number(pclntab, pclntab->functab + 2 * index * pclntab->entry_size,
+                  pclntab->entry_size) -
+           first;
+}
+
+/* Returns a field, of 32 bits, of a function's record; field 0 follows the function's address,
+ * which has entry_size bytes. */
+static uint32_t record_field(const struct pclntab *pclntab, uint64_t index, unsigned field)
+{
+    return (uint32_t)number(pclntab, record_at(pclntab, index) + pclntab->entry_size + 4 * field,
+                            4);
+}
+
+enum {
+    FIELD_NAME = 0,
+    FIELD_ARGS = 1,
+    FIELD_DEFERRETURN = 2,
+    FIELD_PCSP = 3,
+    FIELD_PCFILE = 4,
+    FIELD_PCLN = 5,
+    FIELD_NPCDATA = 6,
+    FIELD_CU = 7,
+    FIELD_START_LINE = 8
+};
+
+struct g2h_bytes pclntab_name_at(const struct pclntab *pclntab, uint64_t offset)
+{
+    return text(pclntab, pclntab->names + offset);
+}
+
+struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
+{
+    return pclntab_name_at(pclntab, record_field(pclntab, index, FIELD_NAME));
+}
+
+bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
+{
+    uint64_t after;
+    if (offset >= pclntab_entry(pclntab, pclntab->count))
+        return false;
+    BISECT(after, pclntab->count, pclntab_entry(pclntab, after) <= offset);
+    *ret = after - 1;
+    return after > 0;
+}
+
+bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t index,
+                         uint64_t left, struct pclntab_parts *ret)
+{
+    const uint64_t offset = pclntab->pcs + table;
+    const uint8_t *start = at(pclntab, offset, 1);
+    if (!start)
+        return false;
+    const uint64_t size = pclntab->table.size - offset;
+    *ret = (struct pclntab_parts){.quantum = pclntab->quantum,
+                                  .cursor = {start, start + (size < left ? size : left)},
+                                  .start = start,
+                                  .end = pclntab_entry(pclntab, index),
+                                  .value = -1};
+    return true;
+}
+
+/* A table is a list of pairs of differences: that of the value (zigzag), and that of the program
+ * counter (in quanta). A difference of 0 between values ends it, unless it is the first. */
+bool pclntab_parts_next(struct pclntab_parts *parts)
+{
+    const bool is_first = parts->cursor.at == parts->start;
+    uint64_t step, advance;
+    if (!cursor_uvarint(&parts->cursor, &step) || (step == 0 && !is_first) ||
+        !cursor_uvarint(&parts->cursor, &advance))
+        return false;
+    step &= 0xffffffff;
+    parts->value += (step & 1) != 0 ? -(int64_t)(step >> 1) - 1 : (int64_t)(step >> 1);
+    parts->end += advance * parts->quantum;
+    return true;
+}
+
+bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
+                   uint64_t *left, int64_t *ret)
+{
+    struct pclntab_parts parts;
+    bool found = false;
+    if (!pclntab_parts_begin(pclntab, table, index, *left, &parts))
+        return false;
+    while (!found && pclntab_parts_next(&parts))
+        found = offset < parts.end;
+    *left -= (uint64_t)(parts.cursor.at - parts.start);
+    *ret = parts.value;
+    return found;
+}
+
+struct g2h_bytes pclntab_file(const struct pclntab *pclntab, uint64_t index, int64_t file)
+{
+    if (file < 0)
+        return bytes_none;
+    if (pclntab->version == PCLNTAB_GO12)
+        return text(pclntab, number(pclntab, pclntab->files + 4 * (uint64_t)file, 4));
+    const uint64_t cu = record_field(pclntab, index, FIELD_CU);
+    const uint64_t name = number(pclntab, pclntab->cus + 4 * (cu + (uint64_t)file), 4);
+    return name == UINT32_MAX ? bytes_none : text(pclntab, pclntab->files + name);
+}
+
+bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
+                  struct g2h_bytes *ret_file, uint32_t *ret_line)
+{
+    int64_t file, line;
+    if (!pclntab_value(pclntab, record_field(pclntab, index, FIELD_PCFILE), index, offset, left,
+                       &file) ||
+        !pclntab_value(pclntab, record_field(pclntab, index, FIELD_PCLN), index, offset, left,
+                       &line) ||
+        file < 0 || line <= 0 || line > UINT32_MAX)
+        return false;
+    *ret_file = pclntab_file(pclntab, index, file);
+    *ret_line = (uint32_t)line;
+    return ret_file->size > 0;
+}
+
+bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret)
+{
+    const uint64_t record = record_at(pclntab, index), size = pclntab->record_size;
+    const uint8_t *bytes = size > 0 ? at(pclntab, record, size) : NULL;
+    if (!bytes)
+        return false;
+    *ret = (struct pclntab_function){
+        .args = (int32_t)record_field(pclntab, index, FIELD_ARGS),
+        .deferreturn = record_field(pclntab, index, FIELD_DEFERRETURN),
+        .pcsp = record_field(pclntab, index, FIELD_PCSP),
+        .pcfile = record_field(pclntab, index, FIELD_PCFILE),
+        .pcln = record_field(pclntab, index, FIELD_PCLN),
+        .start_line =
+            pclntab_has_start_lines(pclntab) ? record_field(pclntab, index, FIELD_START_LINE) : 0,
+        .id = bytes[size - 4],
+        .flag = bytes[size - 3],
+        .pcdata_count = record_field(pclntab, index, FIELD_NPCDATA),
+        .funcdata_count = bytes[size - 1],
+    };
+    const uint64_t pcdata = 4 * (uint64_t)ret->pcdata_count;
+    ret->pcdata = at(pclntab, record + size, pcdata + 4 * (uint64_t)ret->funcdata_count);
+    ret->funcdata = ret->pcdata ? ret->pcdata + pcdata : NULL;
+    return ret->pcdata != NULL;
+}

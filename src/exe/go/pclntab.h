@@ -1,0 +1,123 @@
+/*
+ * pclntab: Go's table from program counters to functions, files and lines. Every Go executable has
+ * it, stripped or not.
+ *
+ * A magic number tells its layouts apart: go12 (Go 1.2 to 1.15), go116 (1.16, 1.17), go118 (1.18,
+ * 1.19) and go120 (from 1.20 on), as debug/gosym/pclntab.go reads them. Addresses are given as
+ * offsets from the first function, since in a position-independent executable the table has no
+ * addresses.
+ *
+ * In ELF and Mach-O the table is a section. In PE it is in the midst of .rdata, where a symbol
+ * marks it; if there are no symbols, it is found by its magic number and the runtime's word that
+ * points to it.
+ *
+ *   pclntab, function_names, built_by, not_go
+ *                       functions and lines, the release of Go, and files without these
+ *   moduledata, descriptors, descriptors_find, descriptor_layout, type_names, rtype
+ *                       the runtime's types
+ *   code, call_sites, callees
+ *                       the source lines of a function's code, and what it calls
+ *   constants, instructions, instructions_arm64, flow, static_words
+ *                       addresses in code, and what code says that words are
+ */
+#ifndef EXE_GO_PCLNTAB_H
+#define EXE_GO_PCLNTAB_H
+
+#include "base/cursor.h"
+#include "exe/image/image.h"
+
+/* Names of functions and files are cut to this many bytes: no class has as long a name. */
+enum { PCLNTAB_LONGEST_TEXT = 4096 };
+
+struct pclntab {
+    const struct image *image;
+    struct g2h_bytes table;
+    uint64_t address; /* address of the table in the file */
+    enum { PCLNTAB_GO12, PCLNTAB_GO116, PCLNTAB_GO118 /* and go120 */ } version;
+    uint8_t quantum, pointer_size;
+    uint64_t count;                           /* number of functions */
+    uint64_t functab, names, cus, files, pcs; /* offsets of the table's parts */
+    unsigned record_size; /* of a function's record, without its tables; 0 before Go 1.18 */
+    unsigned entry_size;  /* of each of the two numbers that functab has for a function */
+};
+
+/* Finds and checks the table. Error: G2H_ERROR_NOT_EXE. */
+struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *image);
+
+/* Returns the N of go1.N, the first release whose tables have this layout. */
+int pclntab_since(const struct pclntab *pclntab);
+
+/* Returns the distance from the first function to the one of an index. index <= count; for count it
+ * returns the distance to the end of the text. */
+uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index);
+
+/* Returns a function's name; it is empty if it is damaged. index < count. */
+struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index);
+
+/* Finds the function that has the code at a distance from the first function. Returns false if none
+ * has it. */
+bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret);
+
+/*
+ * Finds the file and line of the code at a distance from the first function; index is its function.
+ * Returns false if the table does not have them. The function's part of the table has to be read
+ * from its start up to the line: *left is the number of bytes that may still be read, and the bytes
+ * that are read are subtracted from it.
+ */
+bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
+                  struct g2h_bytes *ret_file, uint32_t *ret_line);
+
+/* Returns the file that a number stands for in the function's table of files; it is empty if the
+ * table does not have it. index is the function. */
+struct g2h_bytes pclntab_file(const struct pclntab *pclntab, uint64_t index, int64_t file);
+
+/* Returns the name at an offset of the names; it is empty if it is damaged. */
+struct g2h_bytes pclntab_name_at(const struct pclntab *pclntab, uint64_t offset);
+
+/* A function's record in the table (runtime._func), for walks over stacks. */
+struct pclntab_function {
+    int32_t args;          /* bytes of arguments; INT32_MIN if not known */
+    uint32_t deferreturn;  /* distance from its start to a call of runtime.deferreturn; 0: none */
+    uint32_t pcsp;         /* for pclntab_value(): the table of the frame's sizes */
+    uint32_t pcfile, pcln; /* for pclntab_value(): the tables of files' numbers, for pclntab_file(),
+                              and of lines */
+    uint32_t start_line;   /* of its declaration; 0: not known */
+    uint8_t id;            /* abi.FuncID… */
+    uint8_t flag;          /* abi.FuncFlag… */
+    uint32_t pcdata_count;
+    uint8_t funcdata_count;
+    const uint8_t *pcdata, *funcdata; /* 32 bits each: pcdata are tables for pclntab_value(),
+                                         funcdata are offsets from moduledata.gofunc */
+};
+
+/* Reads the record of a function, from Go 1.18 on. Returns false if the table is damaged. index <
+ * count. */
+bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret);
+
+/* Returns whether records have the line where the function starts, as from Go 1.20 on. */
+static inline bool pclntab_has_start_lines(const struct pclntab *pclntab)
+{
+    return pclntab->record_size >= 44;
+}
+
+/* Finds the value that a table of pairs has for the code at a distance from the first function;
+ * index is its function, and table is not 0. *left is as in pclntab_line(). */
+bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
+                   uint64_t *left, int64_t *ret);
+
+/* An iterator over all values of such a table. */
+struct pclntab_parts {
+    uint8_t quantum;
+    struct cursor cursor;
+    const uint8_t *start;
+    uint64_t end;  /* of the code that has the value, as a distance from the first function */
+    int64_t value; /* both are valid once pclntab_parts_next() has returned true */
+};
+
+/* Begins before the first value. left is the number of bytes that may be read. Returns false if
+ * there is no table. */
+bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t index,
+                         uint64_t left, struct pclntab_parts *ret);
+bool pclntab_parts_next(struct pclntab_parts *parts);
+
+#endif

@@ -1,0 +1,236 @@
+/* static_words; see static_words.h. */
+#include "exe/go/static_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/scope.h"
+
+struct finding {
+    struct flow *flow;
+    struct static_words *words;
+    struct map user_of; /* address → index in users */
+    bool is_init;       /* the function initializes variables */
+    uint32_t function;
+    uint64_t left; /* pieces of evidence that may still be added */
+};
+
+/* The bytes of code for each piece of evidence that is kept. Go's has one in 100. */
+enum { BYTES_OF_EVIDENCE = 8 };
+
+/* ---- evidence ---- */
+
+bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
+                   struct code_evidence *ret)
+{
+    *ret = (struct code_evidence){.step_count = 0};
+    while (fact == UINT32_MAX) {
+        const struct flow_value *one = &flow->values.data[value];
+        if (one->origin != FLOW_FIELD || ret->step_count == CODE_STEPS)
+            return false;
+        for (unsigned i = ret->step_count++; i > 0; i--)
+            ret->steps[i] = ret->steps[i - 1];
+        ret->steps[0] = one->number;
+        value = one->base;
+        fact = flow->values.data[value].first_fact;
+    }
+    ret->kind = flow->facts.data[fact].kind;
+    ret->what = flow->facts.data[fact].what;
+    ret->dictionary = flow->facts.data[fact].dictionary;
+    return true;
+}
+
+/* Adds what is known of a value as evidence of a word. */
+static bool add_word(struct finding *finding, struct static_word word, uint32_t value)
+{
+    uint32_t fact = finding->flow->values.data[value].first_fact;
+    do {
+        if (finding->left > 0 && flow_evidence(finding->flow, value, fact, &word.evidence)) {
+            finding->left--;
+            if (!vector_push(&finding->words->words, word))
+                return false;
+        }
+        fact = fact != UINT32_MAX ? finding->flow->facts.data[fact].next : fact;
+    } while (fact != UINT32_MAX);
+    return true;
+}
+
+/* Gets the word of data or bss that a value comes from, or that it is the address of. */
+static bool word_of(const struct flow *flow, uint32_t number, struct static_word *ret)
+{
+    const struct flow_value *value = &flow->values.data[number];
+    *ret = (struct static_word){.address = value->number, .kind = STATIC_WORD};
+    if (value->origin == FLOW_FIELD && flow->values.data[value->base].origin == FLOW_WORD) {
+        ret->kind = STATIC_FIELD;
+        ret->offset = value->number;
+        ret->address = flow->values.data[value->base].number;
+    } else if (value->origin == FLOW_ELEMENT) {
+        ret->kind = STATIC_ELEMENT;
+    } else if (value->origin == FLOW_ADDRESS && flow_is_static(flow, value->number)) {
+        ret->kind = STATIC_VALUE;
+    } else {
+        return value->origin == FLOW_WORD;
+    }
+    return true;
+}
+
+/* Adds what is known of values that come from data and bss, or are addresses there. */
+static bool add_values(struct finding *finding)
+{
+    const struct flow *flow = finding->flow;
+    struct static_word word;
+    for (uint32_t i = 1; i < flow->values.count; i++)
+        if (flow->values.data[i].first_fact != UINT32_MAX && word_of(flow, i, &word) &&
+            !add_word(finding, word, i))
+            return false;
+    return true;
+}
+
+/* A value that is stored into a field is of the field's type. */
+static bool add_stored(struct finding *finding, const struct flow_use *use)
+{
+    const struct flow *flow = finding->flow;
+    struct static_word word;
+    uint32_t fact = flow->values.data[use->base].first_fact;
+    if (use->value == 0 || !word_of(flow, use->value, &word))
+        return true;
+    do {
+        struct code_evidence *evidence = &word.evidence;
+        if (finding->left > 0 && flow_evidence(flow, use->base, fact, evidence) &&
+            evidence->step_count < CODE_STEPS) {
+            finding->left--;
+            evidence->steps[evidence->step_count++] = use->address;
+            evidence->is_stored = true;
+            if (!vector_push(&finding->words->words, word))
+                return false;
+        }
+        fact = fact != UINT32_MAX ? flow->facts.data[fact].next : fact;
+    } while (fact != UINT32_MAX);
+    return true;
+}
+
+/* ---- users ---- */
+
+static bool add_user(struct finding *finding, const struct flow_use *use)
+{
+    const struct static_user user = {.address = use->address,
+                                     .function = finding->function,
+                                     .place = use->place,
+                                     .is_array = use->is_element,
+                                     .is_start = use->is_start,
+                                     .how = !use->is_store     ? STATIC_USED
+                                            : finding->is_init ? STATIC_INITIALIZED
+                                                               : STATIC_SET};
+    const uint32_t added = (uint32_t)finding->words->users.count;
+    uint32_t number;
+    if (!map_put(&finding->user_of, use->address, added, &number))
+        return false;
+    if (number == added)
+        return vector_push(&finding->words->users, user);
+    struct static_user *best = &finding->words->users.data[number];
+    const bool is_array = best->is_array || user.is_array,
+               is_start = best->is_start || user.is_start;
+    if (user.how > best->how)
+        *best = user;
+    best->is_array = is_array;
+    best->is_start = is_start;
+    return true;
+}
+
+static bool add_uses(struct finding *finding)
+{
+    const struct flow *flow = finding->flow;
+    for (size_t i = 0; i < flow->uses.count; i++) {
+        const struct flow_use *use = &flow->uses.data[i];
+        struct static_word word = {.address = use->address,
+                                   .kind = use->is_element ? STATIC_ELEMENT : STATIC_WORD};
+        if (use->base != 0) {
+            if (!add_stored(finding, use))
+                return false;
+            if (flow->values.data[use->base].origin != FLOW_WORD)
+                continue;
+            word.kind = STATIC_FIELD;
+            word.offset = use->address;
+            word.address = flow->values.data[use->base].number;
+        } else if (!add_user(finding, use)) {
+            return false;
+        }
+        if (use->value != 0 && !add_word(finding, word, use->value))
+            return false;
+    }
+    return true;
+}
+
+/* ---- all functions ---- */
+
+static int compare_words(const void *a, const void *b)
+{
+    const struct static_word *one = a, *other = b;
+    const uint64_t pairs[][2] = {
+        {one->address, other->address},
+        {one->kind, other->kind},
+        {one->offset, other->offset},
+        {one->evidence.kind, other->evidence.kind},
+        {one->evidence.what, other->evidence.what},
+        {one->evidence.dictionary, other->evidence.dictionary},
+        {one->evidence.step_count, other->evidence.step_count},
+        {one->evidence.is_stored, other->evidence.is_stored},
+        {one->evidence.steps[0], other->evidence.steps[0]},
+        {one->evidence.steps[1], other->evidence.steps[1]},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (pairs[i][0] != pairs[i][1])
+            return pairs[i][0] < pairs[i][1] ? -1 : 1;
+    return 0;
+}
+
+static int compare_users(const void *a, const void *b)
+{
+    const struct static_user *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+static void drop_equal(struct static_words *words)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < words->words.count; i++)
+        if (kept == 0 || compare_words(&words->words.data[kept - 1], &words->words.data[i]) != 0)
+            words->words.data[kept++] = words->words.data[i];
+    words->words.count = kept;
+}
+
+static bool initializes(struct g2h_bytes name)
+{
+    static const char init[] = ".init";
+    const size_t size = sizeof(init) - 1;
+    return bytes_contain(name, ".init.") ||
+           (name.size > size && memcmp(name.data + name.size - size, init, size) == 0);
+}
+
+static void finding_deinit(struct finding *finding)
+{
+    map_deinit(&finding->user_of);
+}
+
+struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
+{
+    _cleanup_(finding_deinit) struct finding finding = {
+        .flow = flow, .words = ret, .left = flow->left / BYTES_OF_EVIDENCE};
+    for (uint64_t i = 0; i < flow->pclntab->count && i < UINT32_MAX; i++) {
+        TRY(flow_read(flow, i, false));
+        finding.function = (uint32_t)i;
+        finding.is_init = flow->uses.count > 0 && initializes(pclntab_name(flow->pclntab, i));
+        TRY_MEMORY(add_values(&finding) && add_uses(&finding));
+    }
+    vector_sort(&ret->words, compare_words);
+    vector_sort(&ret->users, compare_users);
+    drop_equal(ret);
+    return NULL;
+}
+
+void static_words_deinit(struct static_words *words)
+{
+    free(words->words.data);
+    free(words->users.data);
+}

@@ -1,0 +1,116 @@
+/*
+ * compress: uncompresses sections. They are compressed by zlib, and begin either with an Elf32_Chdr
+ * or Elf64_Chdr (SHF_COMPRESSED) or, in GNU's older format (.zdebug_), with "ZLIB" and the
+ * uncompressed size, big-endian.
+ *
+ * A section is refused if it claims more than 1,032 bytes for each compressed byte, which is the
+ * most that zlib can reach, or if all sections together would exceed image_debug_most().
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include "base/scope.h"
+#include "exe/image/image_file.h"
+
+enum { ZLIB_RATIO = 1032 };
+
+static struct g2h_error *refuse(const struct image *image, const struct image_section *section,
+                                const char *why)
+{
+    return error_create(G2H_ERROR_DAMAGED, "%s: section %.*s %s", image->path,
+                        section->name.size < 100 ? (int)section->name.size : 100,
+                        (const char *)section->name.data, why);
+}
+
+static uint64_t header_size(const struct image *image, const struct image_section *section)
+{
+    return section->gnu_compressed ? 12 : image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+}
+
+/* Finds the uncompressed size of a section, and adds it to image->inflated. */
+static struct g2h_error *inflated_size(struct image *image, const struct image_section *section,
+                                       uint64_t *ret)
+{
+    const uint64_t header = header_size(image, section);
+    const uint8_t *at = section->data.data;
+    uint64_t size = 0;
+    if (section->data.size < header)
+        return refuse(image, section, "is too short to be compressed");
+    if (section->gnu_compressed) {
+        if (memcmp(at, "ZLIB", 4) != 0)
+            return refuse(image, section, "is not compressed as its name says");
+        for (size_t i = 4; i < 12; i++)
+            size = size << 8 | at[i];
+    } else {
+        if (image_u32(image, at) != ELFCOMPRESS_ZLIB)
+            return refuse(image, section, "is compressed by something else than zlib");
+        size = image_word(image, at + (image->is_64 ? 8 : 4));
+    }
+    if (size / ZLIB_RATIO > section->data.size || size > SIZE_MAX ||
+        size > image_debug_most(image) - image->inflated)
+        return refuse(image, section, "claims to hold more than it can");
+    image->inflated += size;
+    *ret = size;
+    return NULL;
+}
+
+/* Uncompresses a section into ret, which has room for its size bytes. */
+static struct g2h_error *inflate_section(const struct image *image,
+                                         const struct image_section *section, uint8_t *ret,
+                                         uint64_t size)
+{
+    const uint64_t header = header_size(image, section);
+    const uint8_t *input = section->data.data + header;
+    uint64_t input_left = section->data.size - header, left = size;
+    z_stream stream = {0};
+    int status = inflateInit(&stream);
+    if (status != Z_OK)
+        return &error_no_memory;
+    stream.next_out = ret;
+    do { /* zlib counts in 32 bits */
+        const uInt most = 1u << 30;
+        uInt given = input_left < most ? (uInt)input_left : most;
+        uInt room = left < most ? (uInt)left : most;
+        stream.next_in = input;
+        stream.avail_in = given;
+        stream.avail_out = room;
+        status = inflate(&stream, Z_NO_FLUSH);
+        input += given - stream.avail_in;
+        input_left -= given - stream.avail_in;
+        left -= room - stream.avail_out;
+    } while (status == Z_OK && (left > 0 || input_left > 0));
+    inflateEnd(&stream);
+    if (status == Z_MEM_ERROR)
+        return &error_no_memory;
+    return status == Z_STREAM_END && left == 0
+               ? NULL
+               : refuse(image, section, "cannot be uncompressed: it is damaged");
+}
+
+struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,
+                                         struct g2h_bytes *ret)
+{
+    struct image_section *own = &image->sections[section - image->sections];
+    uint64_t size = 0;
+    if (!image_file_is_compressed(own) || own->data.size == 0) {
+        *ret = own->data;
+        return NULL;
+    }
+    if (!own->inflated) {
+        TRY(inflated_size(image, own, &size));
+        uint8_t *data = malloc((size_t)size + 1);
+        struct g2h_error *error = data ? inflate_section(image, own, data, size) : &error_no_memory;
+        if (error) {
+            image->inflated -= size;
+            free(data);
+            return error;
+        }
+        own->inflated = data;
+        own->inflated_size = size;
+    }
+    *ret = (struct g2h_bytes){own->inflated, own->inflated_size};
+    return NULL;
+}

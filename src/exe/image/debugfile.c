@@ -1,0 +1,242 @@
+/* debugfile; see debugfile.h.
+ * https://sourceware.org/gdb/current/onlinedocs/gdb/Separate-Debug-Files.html */
+#include "exe/image/debugfile.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/bytes.h"
+#include "base/process_root.h"
+#include "base/scope.h"
+#include "exe/image/source.h"
+
+struct search {
+    const struct image *image;
+    bool has_crc; /* the search is by .gnu_debuglink, which has the debug file's CRC */
+    uint32_t crc;
+    struct g2h_input **ret_input;
+    struct image *ret;
+};
+
+/* ---- does it belong to the executable? ---- */
+
+enum { NT_GO_BUILD_ID = 4, LONGEST_ID = 1024 };
+
+/* Returns the contents of the note that has an owner and a type; they are empty if there is
+ * none. */
+static struct g2h_bytes find_note(const struct image *image, const char *owner, uint32_t type)
+{
+    const uint64_t owner_size = strlen(owner) + 1;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        if (section->type != SHT_NOTE)
+            continue;
+        const uint8_t *at = section->data.data;
+        for (uint64_t left = section->data.size; left >= 12;) {
+            const uint64_t name_size = image_u32(image, at), size = image_u32(image, at + 4);
+            const uint64_t start = 12 + (name_size + 3) / 4 * 4, whole = start + (size + 3) / 4 * 4;
+            if (start + size > left)
+                break;
+            if (image_u32(image, at + 8) == type && name_size == owner_size &&
+                memcmp(at + 12, owner, (size_t)owner_size) == 0)
+                return (struct g2h_bytes){at + start, size};
+            if (whole > left)
+                break;
+            at += whole;
+            left -= whole;
+        }
+    }
+    return bytes_none;
+}
+
+/* Returns whether search->ret is the debug file of search->image. */
+static bool belongs(const struct search *search)
+{
+    const struct image *image = search->image, *debug = search->ret;
+    const struct g2h_bytes gnu[] = {find_note(image, "GNU", NT_GNU_BUILD_ID),
+                                    find_note(debug, "GNU", NT_GNU_BUILD_ID)};
+    const struct g2h_bytes go[] = {find_note(image, "Go", NT_GO_BUILD_ID),
+                                   find_note(debug, "Go", NT_GO_BUILD_ID)};
+    if (debug->format != IMAGE_ELF || debug->machine != image->machine ||
+        debug->is_64 != image->is_64 || debug->big_endian != image->big_endian ||
+        (image_symbol_count(debug) == 0 && !image_section(debug, ".debug_info")))
+        return false;
+    if (gnu[0].size > 0 && gnu[1].size > 0)
+        return bytes_same(gnu[0], gnu[1]);
+    if (go[0].size > 0 && go[1].size > 0)
+        return bytes_same(go[0], go[1]);
+    return search->has_crc && crc32_z(0, debug->file.data, (size_t)debug->file.size) == search->crc;
+}
+
+/* ---- where it may be ---- */
+
+static void close_image(struct g2h_input **input, struct image *image)
+{
+    image_deinit(image);
+    g2h_input_close(*input);
+    *input = NULL;
+}
+
+/* Opens a file as an image. If that fails, both the file and the image are closed again. */
+static struct g2h_error *open_image(const char *path, struct g2h_input **ret_input,
+                                    struct image *ret)
+{
+    TRY(source_open(path, ret_input));
+    const struct g2h_input *input = *ret_input;
+    struct g2h_error *error =
+        image_init(ret, input->name, (struct g2h_bytes){input->data, input->size});
+    ret->stored = input->stored;
+    if (error)
+        close_image(ret_input, ret);
+    return error;
+}
+
+/* Takes the file at a path if it is the debug file, unless one has been taken before. */
+static struct g2h_error *try_file(const struct search *search, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static struct g2h_error *try_file(const struct search *search, const char *format, ...)
+{
+    _cleanup_free_ char *path = NULL;
+    struct stat status;
+    va_list arguments;
+    if (*search->ret_input)
+        return NULL;
+    va_start(arguments, format);
+    const int size = vasprintf(&path, format, arguments);
+    va_end(arguments);
+    if (size < 0) {
+        path = NULL;
+        return &error_no_memory;
+    }
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* reading a pipe might not end */
+        return NULL;
+    struct g2h_error *error = open_image(path, search->ret_input, search->ret);
+    if (error && error->code == G2H_ERROR_MEMORY)
+        return error;
+    if (!error && !belongs(search))
+        close_image(search->ret_input, search->ret);
+    g2h_error_destroy(error);
+    return NULL;
+}
+
+/* The path of a file of a live process, in the process's own root directory. */
+struct place {
+    char *path; /* "/proc/1234/root/opt/app"; NULL: it is no such file */
+    int root;   /* the length of "/proc/1234/root" */
+};
+
+static void place_deinit(struct place *place)
+{
+    free(place->path);
+}
+
+/* Finds the place of a file by a path below /proc/PID: exe and map_files have links that lead to a
+ * path of the process, also if the file there was removed or replaced. Returns false if memory runs
+ * out. */
+static bool find_place(const char *path, struct place *ret)
+{
+    const char *pid = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "", *end = strchr(pid, '/');
+    char process[32], target[PATH_MAX];
+    *ret = (struct place){0};
+    if (!end || (size_t)(end - path) >= sizeof(process))
+        return true;
+    snprintf(process, sizeof(process), "%.*s", (int)(end - path), path);
+    ret->root = (int)strlen(process) + (int)strlen("/root");
+    if (strncmp(end, "/root/", 6) == 0)
+        ret->path = strdup(path);
+    else if (strcmp(end, "/exe") == 0 || strncmp(end, "/map_files/", 11) == 0) {
+        const ssize_t size = readlink(path, target, sizeof(target));
+        if (size <= 0 || (size_t)size >= sizeof(target))
+            return true;
+        ret->path =
+            process_root_path(process, (struct g2h_bytes){(uint8_t *)target, (uint64_t)size});
+    } else
+        return true;
+    return ret->path != NULL;
+}
+
+/* Looks below the directory of debug files, first that of the process. */
+static struct g2h_error *search_by_id(const struct search *search, const struct place *place,
+                                      const char *directory)
+{
+    const struct g2h_bytes id = find_note(search->image, "GNU", NT_GNU_BUILD_ID);
+    char digits[2 * LONGEST_ID + 1];
+    if (id.size < 2 || id.size > LONGEST_ID)
+        return NULL;
+    for (size_t i = 0; i < id.size; i++)
+        snprintf(digits + 2 * i, 3, "%02x", id.data[i]);
+    if (place->path)
+        TRY(try_file(search, "%.*s%s/.build-id/%.2s/%s.debug", place->root, place->path, directory,
+                     digits, digits + 2));
+    return try_file(search, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
+}
+
+/* Finds the name in .gnu_debuglink, which a 0 ends, and behind it, aligned to four bytes, the
+ * file's CRC. Returns NULL if there is none. */
+static const char *find_link(struct search *search)
+{
+    const struct image_section *section = image_section(search->image, ".gnu_debuglink");
+    if (!section)
+        return NULL;
+    const struct g2h_bytes link = section->data;
+    const uint8_t *end = memchr(link.data, 0, (size_t)link.size);
+    const uint64_t size = end ? (uint64_t)(end - link.data) : 0, crc_at = (size + 4) / 4 * 4;
+    if (size == 0 || size > NAME_MAX || memchr(link.data, '/', (size_t)size) ||
+        link.size < crc_at + 4)
+        return NULL;
+    search->has_crc = true;
+    search->crc = image_u32(search->image, link.data + crc_at);
+    return (const char *)link.data;
+}
+
+/* Looks beside a file, and below the directory of debug files as if that were the root. The first
+ * bytes of the path are that of the root directory. */
+static struct g2h_error *search_beside(const struct search *search, const char *path, int root,
+                                       const char *name, const char *directory)
+{
+    const char *inner = path + root, *slash = strrchr(inner, '/');
+    const int size = slash ? (int)(slash - inner) + 1 : 0;
+    TRY(try_file(search, "%.*s%s", root + size, path, name));
+    TRY(try_file(search, "%.*s.debug/%s", root + size, path, name));
+    if (inner[0] != '/')
+        return NULL;
+    if (root > 0)
+        TRY(try_file(search, "%.*s%s%.*s%s", root, path, directory, size, inner, name));
+    return try_file(search, "%s%.*s%s", directory, size, inner, name);
+}
+
+/* Looks beside the file, and beside that to which links lead, as gdb does. */
+static struct g2h_error *search_by_link(struct search *search, const struct place *place,
+                                        const char *directory)
+{
+    const char *name = find_link(search), *path = search->image->path;
+    if (!name)
+        return NULL;
+    if (place->path)
+        return search_beside(search, place->path, place->root, name, directory);
+    _cleanup_free_ char *whole = realpath(path, NULL);
+    TRY(search_beside(search, path, 0, name, directory));
+    return whole ? search_beside(search, whole, 0, name, directory) : NULL;
+}
+
+struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,
+                                        struct g2h_input **ret_input, struct image *ret)
+{
+    struct search search = {.image = image, .ret_input = ret_input, .ret = ret};
+    _cleanup_(place_deinit) struct place place = {0};
+    *ret_input = NULL;
+    *ret = (struct image){0};
+    if (image->format != IMAGE_ELF)
+        return NULL;
+    TRY_MEMORY(find_place(image->path, &place));
+    TRY(search_by_id(&search, &place, directory));
+    return *ret_input ? NULL : search_by_link(&search, &place, directory);
+}

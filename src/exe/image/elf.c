@@ -1,0 +1,284 @@
+/* elf: images from ELF files, 32 and 64 bit, of either byte order. Names of constants and fields
+ * are those of the System V ABI (elf.h). */
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/scope.h"
+#include "exe/image/image_file.h"
+
+static void read_section(const struct image *image, const uint8_t *at, struct image_section *ret,
+                         uint32_t *ret_name)
+{
+    const bool wide = image->is_64;
+    *ret_name = image_u32(image, at);
+    ret->type = image_u32(image, at + 4);
+    ret->flags = image_word(image, at + 8);
+    ret->address = image_word(image, at + (wide ? 16 : 12));
+    uint64_t offset = image_word(image, at + (wide ? 24 : 16));
+    ret->size = image_word(image, at + (wide ? 32 : 20));
+    ret->link = image_u32(image, at + (wide ? 40 : 24));
+    if (ret->type != SHT_NOBITS && ret->type != SHT_NULL)
+        ret->data = image_file_range(image, offset, ret->size);
+}
+
+/* ---- files without section headers ---- */
+
+/* A program header, in the terms of elf.h. */
+struct segment {
+    uint32_t type, flags;
+    uint64_t offset, address, file_size, memory_size;
+};
+
+static struct segment read_segment(const struct image *image, const uint8_t *at)
+{
+    const bool wide = image->is_64;
+    return (struct segment){
+        .type = image_u32(image, at),
+        .flags = image_u32(image, at + (wide ? 4 : 24)),
+        .offset = image_word(image, at + (wide ? 8 : 4)),
+        .address = image_word(image, at + (wide ? 16 : 8)),
+        .file_size = image_word(image, at + (wide ? 32 : 16)),
+        .memory_size = image_word(image, at + (wide ? 40 : 20)),
+    };
+}
+
+/* Makes a section without a name of a segment that is loaded. */
+static struct image_section section_of(const struct image *image, const struct segment *segment)
+{
+    return (struct image_section){
+        .name = bytes_none,
+        .data = image_file_range(image, segment->offset, segment->file_size),
+        .type = SHT_PROGBITS,
+        .flags = SHF_ALLOC | ((segment->flags & PF_W) != 0 ? SHF_WRITE : 0u) |
+                 ((segment->flags & PF_X) != 0 ? SHF_EXECINSTR : 0u),
+        .address = segment->address,
+        .size = segment->memory_size,
+    };
+}
+
+/* Finds the bytes at an address of the sections so far. */
+static struct g2h_bytes bytes_at(const struct image *image, size_t count, uint64_t address,
+                                 uint64_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct image_section *section = &image->sections[i];
+        const uint64_t offset = address - section->address;
+        if (address >= section->address && offset <= section->data.size &&
+            size <= section->data.size - offset)
+            return (struct g2h_bytes){section->data.data + offset, size};
+    }
+    return bytes_none;
+}
+
+/* Makes a section of the relocations that the dynamic segment names. */
+static struct image_section named_relocations(const struct image *image, size_t count,
+                                              const struct segment *dynamic)
+{
+    const size_t word = image->is_64 ? 8 : 4;
+    const struct g2h_bytes list = image_file_range(image, dynamic->offset, dynamic->file_size);
+    uint64_t address = 0, size = 0;
+    for (uint64_t at = 0; list.size - at >= 2 * word; at += 2 * word) {
+        const uint64_t tag = image_word(image, list.data + at),
+                       value = image_word(image, list.data + at + word);
+        if (tag == DT_RELA)
+            address = value;
+        else if (tag == DT_RELASZ)
+            size = value;
+    }
+    return (struct image_section){.name = bytes_none,
+                                  .data = bytes_at(image, count, address, size),
+                                  .type = SHT_RELA,
+                                  .link = UINT32_MAX, /* no section has the symbols */
+                                  .flags = SHF_ALLOC};
+}
+
+/* Reads the program headers of a file whose section headers have been removed (sstrip, packers). */
+static struct g2h_error *read_segments(struct image *image)
+{
+    const bool wide = image->is_64;
+    const uint8_t *header = image->file.data;
+    const uint64_t offset = image_word(image, header + (wide ? 32 : 28));
+    const uint16_t entry = image_u16(image, header + (wide ? 54 : 42));
+    const uint16_t count = image_u16(image, header + (wide ? 56 : 44));
+    const struct g2h_bytes table = image_file_range(image, offset, (uint64_t)entry * count);
+    struct segment dynamic = {0};
+    if (table.size == 0 || entry < (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+        return image_file_refuse(image, "has neither section headers nor program headers");
+    TRY(image_file_add_sections(image, (size_t)count + 1));
+    size_t loaded = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct segment segment = read_segment(image, table.data + i * entry);
+        if (segment.type == PT_LOAD)
+            image->sections[loaded++] = section_of(image, &segment);
+        else if (segment.type == PT_DYNAMIC)
+            dynamic = segment;
+    }
+    image->sections[loaded] = named_relocations(image, loaded, &dynamic);
+    image->section_count = image->symbol_table = loaded + 1;
+    return NULL;
+}
+
+/* ---- sections ---- */
+
+static struct g2h_error *read_sections(struct image *image)
+{
+    const bool wide = image->is_64;
+    const uint8_t *header = image->file.data;
+    const uint64_t offset = image_word(image, header + (wide ? 40 : 32));
+    const uint16_t entry = image_u16(image, header + (wide ? 58 : 46));
+    const uint16_t count = image_u16(image, header + (wide ? 60 : 48));
+    const uint16_t names = image_u16(image, header + (wide ? 62 : 50));
+    struct g2h_bytes table = image_file_range(image, offset, (uint64_t)entry * count);
+    if (count == 0)
+        return read_segments(image);
+    if (table.size == 0 || entry < (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+        return image_file_refuse(image, "has no section headers");
+    TRY(image_file_add_sections(image, count));
+    _cleanup_free_ uint32_t *name_offsets = calloc(count, sizeof(*name_offsets));
+    if (!name_offsets)
+        return &error_no_memory;
+    image->symbol_table = count;
+    for (size_t i = 0; i < count; i++) {
+        read_section(image, table.data + i * entry, &image->sections[i], &name_offsets[i]);
+        if (image->sections[i].type == SHT_SYMTAB && image->symbol_table == count)
+            image->symbol_table = i;
+    }
+    for (size_t i = 0; i < count && names < count; i++) {
+        image->sections[i].name = image_file_text(image->sections[names].data, name_offsets[i]);
+        image_file_name_dwarf(image, i);
+    }
+    return NULL;
+}
+
+struct g2h_error *elf_read(struct image *image)
+{
+    const uint8_t class = image->file.data[EI_CLASS], order = image->file.data[EI_DATA];
+    if ((class != ELFCLASS32 && class != ELFCLASS64) ||
+        (order != ELFDATA2LSB && order != ELFDATA2MSB))
+        return image_file_refuse(image, "is an ELF file of an unknown class or byte order");
+    image->format = IMAGE_ELF;
+    image->is_64 = class == ELFCLASS64;
+    image->big_endian = order == ELFDATA2MSB;
+    image->machine = image_u16(image, image->file.data + 18);
+    return read_sections(image);
+}
+
+/* ---- relocations ---- */
+
+/* The types of the relocations of a machine that set a word: to load address + addend, and to the
+ * address of a symbol + addend. */
+struct relocations {
+    uint16_t machine;
+    uint32_t relative, absolute;
+};
+
+/* Returns the types for a machine, or NULL if they are not known. */
+static const struct relocations *relocations_of(uint16_t machine)
+{
+    static const struct relocations table[] = {
+        {EM_386, R_386_RELATIVE, R_386_32},
+        {EM_X86_64, R_X86_64_RELATIVE, R_X86_64_64},
+        {EM_ARM, R_ARM_RELATIVE, R_ARM_ABS32},
+        {EM_AARCH64, R_AARCH64_RELATIVE, R_AARCH64_ABS64},
+        {EM_PPC, R_PPC_RELATIVE, R_PPC_ADDR32},
+        {EM_PPC64, R_PPC64_RELATIVE, R_PPC64_ADDR64},
+        {EM_S390, R_390_RELATIVE, R_390_64},
+        {EM_RISCV, R_RISCV_RELATIVE, R_RISCV_64},
+        {258 /* EM_LOONGARCH */, 3 /* R_LARCH_RELATIVE */, 2 /* R_LARCH_64 */},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+        if (table[i].machine == machine)
+            return &table[i];
+    return NULL;
+}
+
+/* Returns the address in the file of symbol number index of the table in a section, or 0 if it is
+ * another file's. */
+static uint64_t symbol_address(const struct image *image, uint32_t table, uint64_t index)
+{
+    const bool wide = image->is_64;
+    const size_t size = wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    if (table >= image->section_count || index >= image->sections[table].data.size / size)
+        return 0;
+    const uint8_t *symbol = image->sections[table].data.data + index * size;
+    return image_u16(image, symbol + (wide ? 6 : 14)) != SHN_UNDEF
+               ? image_word(image, symbol + (wide ? 8 : 4))
+               : 0;
+}
+
+/* Applies a relocation of a section. */
+static struct g2h_error *relocate(struct image *image, const struct image_section *section,
+                                  const struct relocations *types, const uint8_t *rela)
+{
+    const bool wide = image->is_64;
+    const size_t word = wide ? 8 : 4;
+    const uint64_t place = image_word(image, rela), info = image_word(image, rela + word),
+                   addend = image_word(image, rela + 2 * word),
+                   type = wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
+    if (type == types->relative)
+        return image_file_put_word(image, place, addend);
+    const uint64_t symbol =
+        type == types->absolute
+            ? symbol_address(image, section->link, wide ? ELF64_R_SYM(info) : ELF32_R_SYM(info))
+            : 0;
+    return symbol != 0 ? image_file_put_word(image, place, symbol + addend) : NULL;
+}
+
+/*
+ * Only relocations that have an addend of their own (SHT_RELA) change words of the file. Those of
+ * SHT_REL (386, arm, mips) and SHT_RELR have the addend in the word, which is therefore right for
+ * the file's addresses. Relocations against symbols, which plugins have, are applied as if no other
+ * file had the symbol.
+ */
+struct g2h_error *elf_relocate(struct image *image)
+{
+    const size_t entry = image->is_64 ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela);
+    const struct relocations *types = relocations_of(image->machine);
+    if (!types || image_u16(image, image->file.data + 16) == ET_REL)
+        return NULL;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        if (section->type != SHT_RELA || (section->flags & SHF_ALLOC) == 0)
+            continue;
+        /* Read each relocation only when it is applied: a damaged section may relocate itself. */
+        for (uint64_t at = 0; section->data.size - at >= entry; at += entry)
+            TRY(relocate(image, section, types, section->data.data + at));
+    }
+    return NULL;
+}
+
+/* ---- symbols ---- */
+
+static size_t symbol_size(const struct image *image)
+{
+    return image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+}
+
+size_t elf_symbol_count(const struct image *image)
+{
+    if (image->symbol_table >= image->section_count)
+        return 0;
+    return (size_t)(image->sections[image->symbol_table].data.size / symbol_size(image));
+}
+
+bool elf_symbol(const struct image *image, size_t index, struct image_symbol *ret)
+{
+    const struct image_section *section = &image->sections[image->symbol_table];
+    if (section->link >= image->section_count)
+        return false;
+    const uint8_t *at = section->data.data + index * symbol_size(image);
+    ret->name = image_file_text(image->sections[section->link].data, image_u32(image, at));
+    if (image->is_64) {
+        ret->type = ELF64_ST_TYPE(at[4]);
+        ret->section = image_u16(image, at + 6);
+        ret->address = image_word(image, at + 8);
+        ret->size = image_word(image, at + 16);
+    } else {
+        ret->address = image_word(image, at + 4);
+        ret->size = image_word(image, at + 8);
+        ret->type = ELF32_ST_TYPE(at[12]);
+        ret->section = image_u16(image, at + 14);
+    }
+    return ret->name.size > 0;
+}

@@ -1,0 +1,156 @@
+/*
+ * pe: images from PE files, 32 and 64 bit. Names of constants and fields are those of Microsoft's
+ * PE Format. The words of a PE file are right for its preferred base, so no relocations are
+ * applied.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "exe/image/image_file.h"
+
+enum {
+    IMAGE_FILE_MACHINE_I386 = 0x14c,
+    IMAGE_FILE_MACHINE_ARMNT = 0x1c4,
+    IMAGE_FILE_MACHINE_AMD64 = 0x8664,
+    IMAGE_FILE_MACHINE_ARM64 = 0xaa64,
+    PE32 = 0x10b,
+    PE32_PLUS = 0x20b,
+    COFF_HEADER_SIZE = 20,
+    SECTION_SIZE = 40,
+    SYMBOL_SIZE = 18,
+    IMAGE_SYM_CLASS_EXTERNAL = 2,
+    IMAGE_SYM_CLASS_STATIC = 3,
+};
+
+static const uint32_t IMAGE_SCN_MEM_DISCARDABLE = 0x02000000, IMAGE_SCN_MEM_EXECUTE = 0x20000000,
+                      IMAGE_SCN_MEM_WRITE = 0x80000000;
+
+struct pe {
+    struct image *image;
+    const uint8_t *header;           /* the COFF header */
+    struct g2h_bytes symbols, texts; /* the symbol table, and the string table that follows it */
+    uint64_t base;
+};
+
+/* Returns the name of a section: the text in its 8 bytes or, if these are / and a decimal offset,
+ * the longer name at that offset. */
+static struct g2h_bytes section_name(const struct pe *pe, const uint8_t *at)
+{
+    const struct g2h_bytes name = image_file_short_text(at, 8);
+    uint64_t offset = 0;
+    if (name.size < 2 || name.data[0] != '/')
+        return name;
+    for (size_t i = 1; i < name.size; i++) {
+        if (name.data[i] < '0' || name.data[i] > '9')
+            return name;
+        offset = offset * 10 + name.data[i] - '0';
+    }
+    return image_file_text(pe->texts, offset);
+}
+
+static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
+{
+    struct image *image = pe->image;
+    struct image_section *section = &image->sections[index];
+    const uint32_t virtual_size = image_u32(image, at + 8), raw_size = image_u32(image, at + 16),
+                   characteristics = image_u32(image, at + 36);
+    section->name = section_name(pe, at);
+    section->address = pe->base + image_u32(image, at + 12);
+    section->size = virtual_size > 0 ? virtual_size : raw_size;
+    /* The section's part of the file is padded to FileAlignment. */
+    section->data = image_file_range(image, image_u32(image, at + 20),
+                                     raw_size < section->size ? raw_size : section->size);
+    section->type = raw_size > 0 ? SHT_PROGBITS : SHT_NOBITS;
+    if ((characteristics & IMAGE_SCN_MEM_DISCARDABLE) == 0)
+        section->flags |= SHF_ALLOC;
+    if ((characteristics & IMAGE_SCN_MEM_WRITE) != 0)
+        section->flags |= SHF_WRITE;
+    if ((characteristics & IMAGE_SCN_MEM_EXECUTE) != 0)
+        section->flags |= SHF_EXECINSTR;
+    image_file_name_dwarf(image, index);
+}
+
+/* Reads the symbols, whose values are offsets in their sections. */
+static struct g2h_error *read_symbols(const struct pe *pe)
+{
+    struct image *image = pe->image;
+    const size_t count = (size_t)(pe->symbols.size / SYMBOL_SIZE);
+    if (count == 0)
+        return NULL;
+    image->symbols = calloc(count, sizeof(*image->symbols));
+    if (!image->symbols)
+        return &error_no_memory;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *at = pe->symbols.data + i * SYMBOL_SIZE;
+        const uint16_t section = image_u16(image, at + 12);
+        const uint8_t class = at[16];
+        i += at[17]; /* skips auxiliary records */
+        if (section == 0 || section > image->section_count ||
+            (class != IMAGE_SYM_CLASS_EXTERNAL && class != IMAGE_SYM_CLASS_STATIC))
+            continue;
+        const bool in_table = image_u32(image, at) == 0,
+                   code = (image->sections[section - 1].flags & SHF_EXECINSTR) != 0;
+        struct image_symbol symbol = {
+            .name = in_table ? image_file_text(pe->texts, image_u32(image, at + 4))
+                             : image_file_short_text(at, 8),
+            .address = image->sections[section - 1].address + image_u32(image, at + 8),
+            .type = code ? STT_FUNC : STT_OBJECT,
+            .section = (uint16_t)(section - 1)};
+        if (symbol.name.size > 0)
+            image->symbols[image->symbol_count++] = symbol;
+    }
+    image_file_size_symbols(image);
+    return NULL;
+}
+
+/* Finds the symbol table and the string table; both are empty if there are none. */
+static void find_symbols(struct pe *pe)
+{
+    const struct image *image = pe->image;
+    const uint64_t offset = image_u32(image, pe->header + 8),
+                   size = (uint64_t)image_u32(image, pe->header + 12) * SYMBOL_SIZE;
+    pe->symbols = pe->texts = image_file_range(image, 0, 0);
+    if (offset == 0)
+        return;
+    const struct g2h_bytes texts_size = image_file_range(image, offset + size, 4);
+    if (texts_size.size == 0)
+        return;
+    pe->symbols = image_file_range(image, offset, size);
+    pe->texts = image_file_range(image, offset + size, image_u32(image, texts_size.data));
+}
+
+struct g2h_error *pe_read(struct image *image)
+{
+    static const uint16_t machines[][2] = {{IMAGE_FILE_MACHINE_I386, EM_386},
+                                           {IMAGE_FILE_MACHINE_AMD64, EM_X86_64},
+                                           {IMAGE_FILE_MACHINE_ARMNT, EM_ARM},
+                                           {IMAGE_FILE_MACHINE_ARM64, EM_AARCH64}};
+    struct pe pe = {.image = image};
+    image->format = IMAGE_PE;
+    /* e_lfanew leads to the signature, the COFF header and the start of the optional header. */
+    const uint64_t start = image_u32(image, image->file.data + 0x3c);
+    const struct g2h_bytes head = image_file_range(image, start, 4 + COFF_HEADER_SIZE + 32);
+    if (head.size == 0 || memcmp(head.data, "PE\0", 4) != 0)
+        return image_file_refuse(image, "is no executable (ELF, Mach-O or PE)");
+    pe.header = head.data + 4;
+    for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+        if (image_u16(image, pe.header) == machines[i][0])
+            image->machine = machines[i][1];
+    const uint8_t *optional = pe.header + COFF_HEADER_SIZE;
+    const uint16_t magic = image_u16(image, optional);
+    image->is_64 = magic == PE32_PLUS;
+    pe.base = image_word(image, optional + (image->is_64 ? 24 : 28));
+    const uint16_t count = image_u16(image, pe.header + 2);
+    const struct g2h_bytes table =
+        image_file_range(image, start + 4 + COFF_HEADER_SIZE + image_u16(image, pe.header + 16),
+                         (uint64_t)count * SECTION_SIZE);
+    if ((magic != PE32 && magic != PE32_PLUS) || table.size == 0)
+        return image_file_refuse(image, "has no section headers");
+    find_symbols(&pe);
+    TRY(image_file_add_sections(image, count));
+    for (size_t i = 0; i < count; i++)
+        read_section(&pe, i, table.data + i * SECTION_SIZE);
+    return read_symbols(&pe);
+}

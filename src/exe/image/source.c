@@ -1,0 +1,51 @@
+/*
+ * source; see source.h.
+ *
+ * An executable that is compressed, or comes through a pipe, has to be copied. A file that does not
+ * begin as an executable does is not copied. Code and debug information are 2 to 5 times as large
+ * as their compressed form; of a file that unpacks to a much larger multiple of its size, only the
+ * bytes up to a limit are copied.
+ */
+#include "exe/image/source.h"
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "input/input.h"
+#include "input/magic.h"
+#include "input/unpack.h"
+
+enum { UNSUSPICIOUS = 1 << 24, UNPACKED_RATIO = 64 };
+static const uint64_t LARGEST = (uint64_t)1 << 33;
+
+static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t taken)
+{
+    bool *is_too_large = context;
+    uint64_t limit = UNSUSPICIOUS + (taken < LARGEST ? taken : LARGEST) * UNPACKED_RATIO;
+    if (!magic_is_executable(so_far->data, so_far->size))
+        return 0;
+    limit = limit < LARGEST ? limit : LARGEST;
+    *is_too_large = limit <= so_far->size;
+    return limit;
+}
+
+struct g2h_error *source_open(const char *path, struct g2h_input **ret)
+{
+    bool is_too_large = false;
+    const struct input_watcher watcher = {look, &is_too_large};
+    struct g2h_error *error = input_open(path, NULL, &watcher, ret);
+    if (error)
+        return error;
+    const struct unpack_method *packed = unpack_method_of((*ret)->data, (*ret)->size);
+    if (packed)
+        error = error_create(G2H_ERROR_NOT_EXE, "%s: is packed by %s; unpack it first: %s",
+                             (*ret)->name, packed->name, packed->command);
+    else if (is_too_large)
+        error = error_create(G2H_ERROR_NOT_EXE, "%s: unpacks to more than an executable does",
+                             (*ret)->name);
+    if (!error)
+        return NULL;
+    g2h_input_close(*ret);
+    *ret = NULL;
+    return error;
+}

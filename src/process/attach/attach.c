@@ -1,0 +1,247 @@
+/* attach; see attach.h. Where possible, a process is refused before it is stopped. */
+#include "process/attach/attach.h"
+
+#include <go2heapsnapshot/process.h>
+
+#ifdef __linux__
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <go2heapsnapshot/process.h>
+
+#include "base/scope.h"
+#include "process/attach/copy.h"
+#include "process/attach/pages.h"
+#include "process/attach/refuse.h"
+#include "process/attach/room.h"
+#include "process/attach/stop.h"
+#include "process/attach/urgent.h"
+#include "process/attach/procfs.h"
+
+/* Address space around the pages of a process, for pages that it starts to use before it is
+ * stopped: it takes addresses, not memory. */
+#define AROUND (256ull << 20)
+
+/* In place of an errno value: the system does not give the addresses that a copy needs. */
+enum { NO_ADDRESSES = -1 };
+
+/* ---- the process's header and executable ---- */
+
+static int read_header(const char *path, Elf64_Ehdr *ret)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    *ret = (Elf64_Ehdr){0};
+    const int error = pread(fd, ret, sizeof(*ret), 0) < 0 ? errno : 0;
+    close(fd);
+    return error;
+}
+
+static bool is_64_little(const Elf64_Ehdr *header)
+{
+    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+/* Finds the machine of a process, which must be the machine of this program, because the registers
+ * are read in this machine's layout. */
+static struct g2h_error *check_machine(uint64_t pid, uint16_t *ret)
+{
+    Elf64_Ehdr its, ours;
+    const int error = read_header(procfs_path(pid, "exe").text, &its);
+    if (error != 0)
+        return attach_refuse(pid, error, true);
+    if (!is_64_little(&its))
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "process %llu: 32-bit and big-endian processes are not read",
+                            (unsigned long long)pid);
+    if (read_header("/proc/self/exe", &ours) == 0 && ours.e_machine != its.e_machine)
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "process %llu: is of another machine (ELF machine %u) than "
+                            "go2heapsnapshot itself (%u): use a build of it for that one",
+                            (unsigned long long)pid, its.e_machine, ours.e_machine);
+    *ret = its.e_machine;
+    return NULL;
+}
+
+/* Returns the path that the process's executable had, or NULL. The file may have been removed or
+ * replaced since. */
+static char *read_executable(uint64_t pid)
+{
+    char path[4096];
+    const ssize_t size = readlink(procfs_path(pid, "exe").text, path, sizeof(path));
+    return size > 0 && (size_t)size < sizeof(path) ? strndup(path, (size_t)size) : NULL;
+}
+
+/* ---- the copy ---- */
+
+/* Returns how many bytes there are to copy: at most what the process has in memory or in swap,
+ * because pages of zeros are given back at once. */
+static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
+{
+    _cleanup_(text_deinit) struct text status = {0};
+    if (procfs_read_of(pid, "status", &status) != 0)
+        return pages->resident;
+    const uint64_t kilobytes = procfs_number(&status, "VmRSS:") + procfs_number(&status, "VmSwap:");
+    return kilobytes < pages->resident / 1024 ? kilobytes * 1024 : pages->resident;
+}
+
+/* Makes room for the copy while the process still runs, so that neither this work nor a refusal
+ * stops it. */
+static struct g2h_error *prepare(uint64_t pid, unsigned after, const struct g2h_progress *progress,
+                                 struct attach_space *ret)
+{
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    struct attach_room room;
+    const int error = attach_pages_find(pid, &pages);
+    if (error != 0)
+        return attach_refuse(pid, error, true);
+    attach_room_find(&room);
+    TRY(attach_room_check(pid, estimate(pid, &pages), after, &room));
+    if (!attach_space_make(&pages, AROUND, ret)) {
+        attach_space_deinit(ret);
+        if (!attach_space_make(&pages, 0, ret))
+            return attach_room_refuse_addresses(pid, ret->size);
+    }
+    if (!pages.is_guess)
+        attach_space_fill(ret, &pages, progress);
+    return NULL;
+}
+
+/* Makes another space if the prepared one does not hold all pages, because the process has grown
+ * far meanwhile. Returns 0 or NO_ADDRESSES. */
+static int make_do(const struct attach_pages *pages, struct attach_space *space)
+{
+    if (attach_space_holds(space, pages))
+        return 0;
+    attach_space_deinit(space);
+    return attach_space_make(pages, 0, space) ? 0 : NO_ADDRESSES;
+}
+
+/* Keeps which pages are there, and how the system counts them by mapping. Without these the heap is
+ * still read. Returns 0 or an errno value. */
+static int note_resident(uint64_t pid, const struct attach_pages *pages, struct process *ret)
+{
+    _cleanup_(text_deinit) struct text smaps = {0};
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const struct process_pages there = {run->address, run->size};
+        if (run->kind != ATTACH_ZERO && !vector_push(&ret->resident, there))
+            return ENOMEM;
+    }
+    if (procfs_read_of(pid, "smaps", &smaps) == 0)
+        ret->smaps = take_pointer(smaps.data);
+    return 0;
+}
+
+static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
+                        struct attach_space *space, struct process *ret,
+                        struct attach_account *account)
+{
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    struct attach_copied copied;
+    const double start = attach_clock();
+    int error = attach_pages_find(pid, &pages);
+    if (error == 0)
+        error = note_resident(pid, &pages, ret);
+    if (error == 0)
+        error = make_do(&pages, space);
+    if (error == 0)
+        error = attach_copy_pages(pid, &pages, space, progress, &ret->memory, &copied);
+    if (error != 0)
+        return error;
+    ret->entry = procfs_auxv(pid, AT_ENTRY);
+    ret->maps = take_pointer(pages.maps);
+    account->bytes = copied.bytes;
+    account->reads = copied.reads;
+    account->unreadable = copied.unreadable;
+    account->copy_seconds = attach_clock() - start;
+    return 0;
+}
+
+/* Stops the process, copies it, and lets it go on. Returns 0 or an errno value. */
+static int stop_and_copy(uint64_t pid, const struct g2h_progress *progress,
+                         struct attach_space *space, struct process *ret,
+                         struct attach_account *account)
+{
+    _cleanup_(attach_urgent_end) struct attach_urgent urgent;
+    _cleanup_(attach_stop_deinit) struct attach_stop stop = {0};
+    account->urgent_error = attach_urgent_begin(&urgent);
+    int error = attach_stop(pid, &stop);
+    if (error == 0)
+        error = copy_stopped(pid, progress, space, ret, account);
+    attach_stop_end(&stop);
+    if (error != 0)
+        return error;
+    account->stopped_seconds = stop.seconds;
+    account->threads = (unsigned)stop.threads.count;
+    account->stuck = stop.stuck;
+    account->is_frozen = stop.stuck > 0 && attach_is_frozen(pid);
+    ret->threads.count = stop.threads.count;
+    ret->threads.capacity = stop.threads.capacity;
+    ret->threads.data = take_pointer(stop.threads.data);
+    return 0;
+}
+
+/* Makes the space the copy that the process owns. */
+static void hand_over(struct attach_space *space, struct process *process)
+{
+    process->copy = take_pointer(space->data);
+    process->copy_size = space->size;
+}
+
+struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
+                              struct process *ret, struct attach_account *ret_account)
+{
+    _cleanup_(process_deinit) struct process process = {.name = ret_account->name};
+    _cleanup_(attach_space_deinit) struct attach_space space = {0};
+    struct attach_account account = {0};
+    snprintf(account.name, sizeof(account.name), "process %llu", (unsigned long long)pid);
+    TRY(attach_refuse(pid, 0, false));
+    TRY(check_machine(pid, &process.machine));
+    TRY(prepare(pid, after, progress, &space));
+    process.executable = read_executable(pid);
+    const int error = stop_and_copy(pid, progress, &space, &process, &account);
+    if (error == NO_ADDRESSES)
+        return attach_room_refuse_addresses(pid, space.size);
+    if (error != 0)
+        return attach_refuse(pid, error, true);
+    process.is_new = g2h_process_is_new(pid);
+    hand_over(&space, &process);
+    TRY_MEMORY(mapped_parse_maps(process.maps, &process.files));
+    *ret_account = account;
+    *ret = process;
+    process = (struct process){0};
+    return NULL;
+}
+
+struct g2h_error *g2h_process_check(uint64_t pid)
+{
+    return attach_refuse(pid, 0, false);
+}
+
+#else
+
+#include "base/error.h"
+
+struct g2h_error *g2h_process_check(uint64_t pid)
+{
+    (void)pid;
+    return NULL;
+}
+
+struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
+                              struct process *ret, struct attach_account *ret_account)
+{
+    (void)after, (void)progress, (void)ret, (void)ret_account;
+    return error_create(G2H_ERROR_SYSTEM, "process %llu: live processes are read on Linux only",
+                        (unsigned long long)pid);
+}
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * attach: the memory and the registers of a running process.
+ *
+ * It stops all threads of the process, copies their memory and registers, and lets them go on. The
+ * stop lasts about as long as the copying, and changes nothing in the process. Everything else is
+ * read from the copy afterwards, while the process runs.
+ *
+ *   attach              calls these; refuse: why a process cannot be read
+ *   stop, urgent        stops threads and reads registers; lets nothing come between
+ *   space, pages, copy  which memory there is, what of it is there, and its copy
+ *   room                whether there is room for the copy
+ *   process, memory     what this gives, and process/core.h as well
+ *   mapped, procfs      mapped files; files of /proc
+ */
+#ifndef PROCESS_ATTACH_ATTACH_H
+#define PROCESS_ATTACH_ATTACH_H
+
+#include <go2heapsnapshot/progress.h>
+
+#include "process/attach/process.h"
+
+struct attach_account {
+    char name[32]; /* "process 1234" */
+    unsigned threads;
+    unsigned stuck;        /* threads without registers, because they were deep in the kernel */
+    bool is_frozen;        /* that is because their control group is frozen */
+    uint64_t bytes, reads; /* bytes that were copied, and the system calls for them */
+    uint64_t unreadable;   /* bytes that could not be copied */
+    int urgent_error;      /* why the threads that stopped and copied it waited for processors like
+                              others: an errno value; 0: they did not */
+    double stopped_seconds, copy_seconds;
+};
+
+/*
+ * Stops all threads of a process, copies its resident memory and its threads' registers, and lets
+ * it go on. Anonymous memory that nobody has touched is in *ret too, as zeros, which is what it
+ * contains, so no object has holes. *ret goes to process_deinit(); its name is that of
+ * *ret_account. The phases of progress are "preparing", while the process still runs, and
+ * "copying", while it is stopped. There must be room for the copy and, once the copy is gone, for
+ * what is done with the records: after percent of the resident memory.
+ *
+ * Errors: G2H_ERROR_SYSTEM: the process cannot be read; the message says what to do about it;
+ * G2H_ERROR_NOT_DUMP: processes of this kind are not read; G2H_ERROR_MEMORY.
+ */
+struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
+                              struct process *ret, struct attach_account *ret_account);
+
+#endif

@@ -1,0 +1,339 @@
+/*
+ * copy; see copy.h.
+ *
+ * Several threads read the pages, in batches of some MB each, because the process stands still
+ * until the last page is copied. They are as urgent as urgent.h makes them, so this has its
+ * own threads, and not those of base/workers.h.
+ */
+#include "process/attach/copy.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "base/sparse.h"
+#include "base/workers.h"
+#include "process/attach/urgent.h"
+#include "process/attach/procfs.h"
+
+#ifndef IOV_MAX
+#define IOV_MAX 1024
+#endif
+
+enum {
+    MOST_THREADS = 4,
+    MOST_PIECES = IOV_MAX < 1024 ? IOV_MAX : 1024, /* in a batch */
+};
+#define MOST_BATCH (16ull << 20) /* bytes */
+
+/* Bytes that one entry of a batch reads. */
+struct piece {
+    uint64_t address, size;
+    uint8_t *data;
+    bool is_maybe; /* many of its pages may be zeros */
+};
+
+struct batch {
+    size_t first, count; /* its pieces */
+};
+
+struct copy {
+    pid_t pid;
+    int file; /* /proc/PID/mem, or -1 */
+    uint64_t page, total;
+    VECTOR(struct piece) pieces;
+    VECTOR(struct batch) batches;
+    pthread_mutex_t lock; /* guards the fields below */
+    size_t next;          /* the first batch that nobody has taken */
+    uint64_t bytes, reads;
+    VECTOR(uint64_t) unreadable; /* addresses of pages */
+    struct ranges zeros;         /* addresses */
+    int error;
+};
+
+/* ---- planning ---- */
+
+/* Adds a piece to the last batch, or to a new one if the last is full. */
+static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_size)
+{
+    const struct batch next = {copy->pieces.count, 0};
+    struct batch *last =
+        copy->batches.count > 0 ? &copy->batches.data[copy->batches.count - 1] : NULL;
+    if (!last || last->count == MOST_PIECES || *batch_size + piece.size > MOST_BATCH) {
+        if (!vector_push(&copy->batches, next))
+            return false;
+        last = &copy->batches.data[copy->batches.count - 1];
+        *batch_size = 0;
+    }
+    last->count++;
+    *batch_size += piece.size;
+    return vector_push(&copy->pieces, piece);
+}
+
+static bool plan(struct copy *copy, const struct attach_pages *pages,
+                 const struct attach_space *space)
+{
+    uint64_t batch_size = 0;
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        uint8_t *data = attach_space_at(space, run);
+        for (uint64_t at = 0; at < run->size && run->kind != ATTACH_ZERO;) {
+            const uint64_t left = run->size - at, size = left < MOST_BATCH ? left : MOST_BATCH;
+            const struct piece piece = {run->address + at, size, data + at,
+                                        run->kind == ATTACH_MAYBE};
+            if (!add_piece(copy, piece, &batch_size))
+                return false;
+            at += size;
+        }
+    }
+    return true;
+}
+
+/* ---- reading ---- */
+
+/* Reads pieces without the first skip bytes of the first one. Returns the number of bytes that were
+ * read, which end at the first unreadable page, or -1 with errno set: EFAULT if that page is the
+ * first one. */
+static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, size_t count,
+                           uint64_t skip)
+{
+    struct iovec here[MOST_PIECES], there[MOST_PIECES];
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t from = i == 0 ? skip : 0;
+        const size_t size = (size_t)(pieces[i].size - from);
+        here[i] = (struct iovec){pieces[i].data + from, size};
+        there[i] = (struct iovec){(void *)(uintptr_t)(pieces[i].address + from), size};
+    }
+    ssize_t size;
+    do
+        size = process_vm_readv(copy->pid, here, count, there, count, 0);
+    while (size < 0 && errno == EINTR);
+    return size;
+}
+
+/* Reads the first piece like read_pieces(), by /proc/PID/mem. */
+static ssize_t read_by_file(const struct copy *copy, const struct piece *piece, uint64_t skip)
+{
+    const size_t left = (size_t)(piece->size - skip);
+    ssize_t size;
+    do
+        size = pread(copy->file, piece->data + skip, left, (off_t)(piece->address + skip));
+    while (size < 0 && errno == EINTR);
+    if (size == 0 || (size < 0 && errno == EIO))
+        errno = size == 0 ? ESRCH : EFAULT; /* 0: the process has no memory any more */
+    return size > 0 ? size : -1;
+}
+
+/* Reads at least the first page, by the system call that is made for it, or by a file where a
+ * seccomp filter or the kernel does not have that one. */
+static ssize_t read_some(const struct copy *copy, const struct piece *pieces, size_t count,
+                         uint64_t skip)
+{
+    const ssize_t size = read_pieces(copy, pieces, count, skip);
+    const bool is_forbidden = size < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
+    return is_forbidden && copy->file >= 0 ? read_by_file(copy, pieces, skip) : size;
+}
+
+static bool leave_out(struct copy *copy, uint64_t address)
+{
+    pthread_mutex_lock(&copy->lock);
+    const bool good = vector_push(&copy->unreadable, address);
+    pthread_mutex_unlock(&copy->lock);
+    return good;
+}
+
+/* Gives pages of zeros back to the system: they still read as zeros, and take no memory. */
+static bool drop(struct copy *copy, const struct piece *piece, uint64_t from, uint64_t end)
+{
+    const struct range zeros = {piece->address + from, piece->address + end};
+    (void)madvise(piece->data + from, (size_t)(end - from), MADV_DONTNEED);
+    pthread_mutex_lock(&copy->lock);
+    const bool good = vector_push(&copy->zeros.list, zeros);
+    pthread_mutex_unlock(&copy->lock);
+    return good;
+}
+
+/* Drops the pages of a piece that were read as zeros. */
+static bool drop_zeros(struct copy *copy, const struct piece *piece)
+{
+    for (uint64_t at = 0; at < piece->size; at += copy->page) {
+        const uint64_t from = at;
+        while (at < piece->size && sparse_is_zero(piece->data + at, (size_t)copy->page))
+            at += copy->page;
+        if (at > from && !drop(copy, piece, from, at))
+            return false;
+    }
+    return true;
+}
+
+/* Reads a batch, and notes the pages that cannot be read, which stay empty. Returns 0 or an errno
+ * value. */
+static int read_batch(struct copy *copy, const struct batch *batch, uint64_t *bytes,
+                      uint64_t *reads)
+{
+    const struct piece *piece = &copy->pieces.data[batch->first], *const end = piece + batch->count;
+    for (uint64_t done = 0; piece < end; ++*reads) {
+        const ssize_t size = read_some(copy, piece, (size_t)(end - piece), done);
+        if (size < 0 && errno != EFAULT)
+            return errno;
+        if (size <= 0 && !leave_out(copy, piece->address + done))
+            return ENOMEM;
+        *bytes += size > 0 ? (uint64_t)size : 0;
+        done += size > 0 ? (uint64_t)size : copy->page;
+        for (; piece < end && done >= piece->size; piece++)
+            done -= piece->size;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct piece *read = &copy->pieces.data[batch->first + i];
+        if (read->is_maybe && !drop_zeros(copy, read))
+            return ENOMEM;
+    }
+    return 0;
+}
+
+static bool take_batch(struct copy *copy, size_t *ret)
+{
+    pthread_mutex_lock(&copy->lock);
+    const bool more = copy->error == 0 && copy->next < copy->batches.count;
+    if (more)
+        *ret = copy->next++;
+    pthread_mutex_unlock(&copy->lock);
+    return more;
+}
+
+/* Counts what was read of a batch. Returns the bytes of all batches so far. */
+static uint64_t note_read(struct copy *copy, int error, uint64_t bytes, uint64_t reads)
+{
+    pthread_mutex_lock(&copy->lock);
+    if (copy->error == 0)
+        copy->error = error;
+    copy->bytes += bytes;
+    copy->reads += reads;
+    bytes = copy->bytes;
+    pthread_mutex_unlock(&copy->lock);
+    return bytes;
+}
+
+/* Reads batches until there are no more, or an error has occurred. */
+static void read_batches(struct copy *copy, const struct g2h_progress *progress)
+{
+    for (size_t i; take_batch(copy, &i);) {
+        uint64_t bytes = 0, reads = 0;
+        const int error = read_batch(copy, &copy->batches.data[i], &bytes, &reads);
+        bytes = note_read(copy, error, bytes, reads);
+        if (progress)
+            progress->update(progress->context, "copying", bytes, copy->total, 0);
+    }
+}
+
+static void *help(void *argument)
+{
+    attach_urgent_confine();
+    read_batches(argument, NULL);
+    return NULL;
+}
+
+/* Reads all batches, on the caller's thread and on others. */
+static void read_all(struct copy *copy, const struct g2h_progress *progress)
+{
+    const unsigned available = workers_available();
+    pthread_t helpers[MOST_THREADS];
+    unsigned count = 0;
+    while (count + 1 < MOST_THREADS && count + 1 < available && count + 1 < copy->batches.count &&
+           attach_urgent_start(&helpers[count], help, copy) == 0)
+        count++;
+    read_batches(copy, progress);
+    while (count > 0)
+        pthread_join(helpers[--count], NULL);
+}
+
+/* ---- the copied memory ---- */
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* Adds a run to memory, except its pages that could not be read: those are in the list of
+ * unreadable pages from *next on. */
+static bool add_run(const struct copy *copy, const struct attach_run *run, const uint8_t *data,
+                    size_t *next, struct memory *memory)
+{
+    uint64_t from = 0;
+    for (; *next < copy->unreadable.count; ++*next) {
+        const uint64_t hole = copy->unreadable.data[*next] - run->address;
+        if (hole >= run->size)
+            break;
+        if (!memory_add(memory, run->address + from, hole - from, data + from))
+            return false;
+        from = hole + copy->page;
+    }
+    return from >= run->size ||
+           memory_add(memory, run->address + from, run->size - from, data + from);
+}
+
+static bool add_runs(struct copy *copy, const struct attach_pages *pages,
+                     const struct attach_space *space, struct memory *memory)
+{
+    size_t next = 0;
+    vector_sort(&copy->unreadable, compare_addresses);
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const struct range zeros = {run->address, run->address + run->size};
+        if (!add_run(copy, run, attach_space_at(space, run), &next, memory) ||
+            (run->kind == ATTACH_ZERO && !vector_push(&copy->zeros.list, zeros)))
+            return false;
+    }
+    memory_sort(memory);
+    ranges_sort(&copy->zeros);
+    ranges_drop_short(&copy->zeros);
+    memory->untouched = copy->zeros;
+    copy->zeros = (struct ranges){0};
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static int copy_all(struct copy *copy, const struct attach_pages *pages,
+                    const struct attach_space *space, const struct g2h_progress *progress,
+                    struct memory *memory)
+{
+    if (!plan(copy, pages, space))
+        return ENOMEM;
+    read_all(copy, progress);
+    if (copy->error != 0)
+        return copy->error;
+    return add_runs(copy, pages, space, memory) ? 0 : ENOMEM;
+}
+
+int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
+                      const struct attach_space *space, const struct g2h_progress *progress,
+                      struct memory *memory, struct attach_copied *ret)
+{
+    struct copy copy = {.pid = (pid_t)pid,
+                        .file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC),
+                        .page = (uint64_t)sysconf(_SC_PAGESIZE),
+                        .total = pages->resident,
+                        .lock = PTHREAD_MUTEX_INITIALIZER};
+    const int error = copy_all(&copy, pages, space, progress, memory);
+    *ret = (struct attach_copied){copy.bytes, copy.reads, copy.unreadable.count * copy.page};
+    if (copy.file >= 0)
+        close(copy.file);
+    free(copy.pieces.data);
+    free(copy.batches.data);
+    free(copy.unreadable.data);
+    ranges_deinit(&copy.zeros);
+    pthread_mutex_destroy(&copy.lock);
+    return error;
+}
+
+#endif

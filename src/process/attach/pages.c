@@ -1,0 +1,269 @@
+/* pages; see pages.h. */
+#include "process/attach/pages.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+/* Bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
+#define PAGEMAP_PRESENT (1ull << 63)
+#define PAGEMAP_SWAPPED (1ull << 62)
+#define PAGEMAP_OF_FILE (1ull << 61) /* or shared: the process has not written to it */
+#define PAGEMAP_ALONE   (1ull << 56) /* no other process has it, nor is it the page of zeros */
+
+/* The ioctl PAGEMAP_SCAN, since Linux 6.7, and its bits (same document). */
+struct scan {
+    uint64_t size, flags, start, end, walk_end, regions, region_count, most_pages, inverted, all_of,
+        any_of, wanted;
+};
+struct scan_region {
+    uint64_t start, end, bits;
+};
+#define SCAN         _IOWR('f', 16, struct scan)
+#define SCAN_FILE    (1u << 2)
+#define SCAN_PRESENT (1u << 3)
+#define SCAN_SWAPPED (1u << 4)
+#define SCAN_ZERO    (1u << 5)
+
+/* No program is larger. A larger mapping of a file is data, and no part of the heap: only its pages
+ * that were written to are copied, as a core has them. */
+#define MOST_OF_FILE (1ull << 30)
+
+/* A larger anonymous mapping is no heap either, but a sanitizer's, which has a byte for every byte
+ * that a program might use: even asking for its pages takes seconds. */
+#define MOST_OF_ANONYMOUS (1ull << 40)
+#define MOST_OF_GUESS     (64ull << 30) /* without a pagemap: all of it has to be read */
+
+enum { ENTRIES = 1 << 13, REGIONS = 1 << 11 };
+
+/* ---- mappings ---- */
+
+static bool is_named(const char *path, const char *name)
+{
+    return strncmp(path, name, strlen(name)) == 0;
+}
+
+/* Returns whether a mapping is the kernel's: memory of devices, whose contents the kernel does not
+ * give away, or gives to all processes alike. */
+static bool is_of_kernel(const char *path)
+{
+    return is_named(path, "[vvar") || is_named(path, "[vsyscall]");
+}
+
+/* Returns whether a mapping is memory that begins as zeros, although it has a name and an inode. */
+static bool is_zeros(const char *path)
+{
+    return is_named(path, "/anon_hugepage") || is_named(path, "/dev/zero");
+}
+
+/* Parses a line of maps: start-end perms offset device inode path. Returns whether its pages are
+ * wanted. */
+static bool parse_line(const char *at, struct attach_mapping *ret)
+{
+    uint64_t start, end, offset, inode;
+    if (!procfs_take_number(&at, 16, &start) || *at++ != '-' || !procfs_take_number(&at, 16, &end))
+        return false;
+    const char *permissions = at;
+    if (strnlen(at, 5) < 5)
+        return false;
+    at += 5;
+    if (!procfs_take_number(&at, 16, &offset))
+        return false;
+    at += strcspn(at, " \n");
+    at += strspn(at, " ");
+    if (!procfs_take_number(&at, 10, &inode) || start >= end)
+        return false;
+    const bool is_file = inode != 0 && !is_zeros(at);
+    const bool is_code = permissions[1] != 'w' && permissions[2] == 'x';
+    *ret = (struct attach_mapping){start, end - start, is_file};
+    return permissions[0] == 'r' && permissions[3] == 'p' && !is_of_kernel(at) &&
+           !(is_file && is_code);
+}
+
+bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
+{
+    for (const char *line = maps; line && *line;) {
+        struct attach_mapping mapping;
+        if (parse_line(line, &mapping) && !vector_push(ret, mapping))
+            return false;
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return true;
+}
+
+/* ---- pages ---- */
+
+/* Adds pages behind the last run, or to that run if they follow it directly and are of the same
+ * kind. Returns false if memory runs out. */
+static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, enum attach_kind kind)
+{
+    struct attach_run *last =
+        pages->runs.count > 0 ? &pages->runs.data[pages->runs.count - 1] : NULL;
+    if (size == 0)
+        return true;
+    pages->size += size;
+    pages->resident += kind == ATTACH_ZERO ? 0 : size;
+    if (last && last->kind == kind && last->address + last->size == address) {
+        last->size += size;
+        return true;
+    }
+    const struct attach_run run = {address, size, kind};
+    return vector_push(&pages->runs, run);
+}
+
+enum { LEFT_OUT = -1 };
+
+/* Returns an attach_kind or LEFT_OUT. */
+static inline int kind_of(const struct attach_mapping *mapping, uint64_t entry)
+{
+    const bool is_there = (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
+    if (mapping->is_file)
+        return is_there && (entry & PAGEMAP_OF_FILE) == 0 ? ATTACH_WRITTEN : LEFT_OUT;
+    return !is_there                                          ? ATTACH_ZERO
+           : (entry & (PAGEMAP_SWAPPED | PAGEMAP_ALONE)) != 0 ? ATTACH_WRITTEN
+                                                              : ATTACH_MAYBE;
+}
+
+/* Adds pages of one kind together, because reserved address space may be a terabyte that is mostly
+ * untouched, and the process waits meanwhile. */
+static bool add_entries(struct attach_pages *pages, const struct attach_mapping *mapping,
+                        uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
+{
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        const int kind = kind_of(mapping, entries[begin]);
+        for (end = begin + 1; end < count && kind_of(mapping, entries[end]) == kind;)
+            end++;
+        if (kind != LEFT_OUT &&
+            !add(pages, address + begin * page, (end - begin) * page, (enum attach_kind)kind))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the pages that the pagemap has of a mapping. Returns 0 or an errno value. */
+static int add_by_pagemap(struct attach_pages *pages, const struct attach_mapping *mapping,
+                          int pagemap, uint64_t *entries)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t end = mapping->address + mapping->size;
+    for (uint64_t address = mapping->address; address < end;) {
+        const uint64_t left = (end - address) / page, most = left < ENTRIES ? left : ENTRIES;
+        const ssize_t count = pread(pagemap, entries, (size_t)most * sizeof(*entries),
+                                    (off_t)(address / page * sizeof(*entries)));
+        if (count < (ssize_t)sizeof(*entries))
+            return count < 0 ? errno : 0; /* the end of the pagemap: nothing is mapped behind it */
+        const size_t read = (size_t)count / sizeof(*entries);
+        if (!add_entries(pages, mapping, address, page, entries, read))
+            return ENOMEM;
+        address += read * page;
+    }
+    return 0;
+}
+
+/* Adds a region that was scanned, and the untouched pages before it, from *at on. */
+static bool add_region(struct attach_pages *pages, const struct attach_mapping *mapping,
+                       const struct scan_region *region, uint64_t *at)
+{
+    const uint64_t start = region->start > *at ? region->start : *at;
+    const bool is_zero = (region->bits & SCAN_ZERO) != 0, is_file = mapping->is_file;
+    if (region->end <= start)
+        return true;
+    if (!is_file && !add(pages, *at, start - *at, ATTACH_ZERO))
+        return false;
+    *at = region->end;
+    return (is_file && (region->bits & SCAN_FILE) != 0) ||
+           add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
+}
+
+/* Adds the pages of a mapping by one scan after the other. Each begins behind the last region:
+ * where the kernel says that a scan ended is wrong up to Linux 6.18. Returns 0 or an errno value:
+ * ENOTTY if the system has no scans, so that nothing was added. */
+static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *mapping,
+                       int pagemap, struct scan_region *regions)
+{
+    const uint64_t end = mapping->address + mapping->size;
+    const uint32_t is_there = SCAN_PRESENT | SCAN_SWAPPED;
+    uint64_t at = mapping->address;
+    for (int count = REGIONS; count == REGIONS && at < end;) {
+        struct scan scan = {.size = sizeof(scan),
+                            .start = at,
+                            .end = end,
+                            .regions = (uint64_t)(uintptr_t)regions,
+                            .region_count = REGIONS,
+                            .any_of = is_there,
+                            .wanted = is_there | SCAN_FILE | SCAN_ZERO};
+        count = ioctl(pagemap, SCAN, &scan);
+        if (count < 0)
+            return at == mapping->address ? ENOTTY : errno;
+        for (int i = 0; i < count; i++)
+            if (!add_region(pages, mapping, &regions[i], &at))
+                return ENOMEM;
+    }
+    return mapping->is_file || add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
+}
+
+static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
+                       int pagemap, void *entries)
+{
+    const bool is_guess = pages->is_guess;
+    const uint64_t most = is_guess ? MOST_OF_GUESS : MOST_OF_ANONYMOUS;
+    bool is_whole = is_guess;
+    if (mapping->is_file)
+        is_whole = mapping->size <= MOST_OF_FILE;
+    else if (mapping->size > most)
+        return 0;
+    if (is_whole)
+        return add(pages, mapping->address, mapping->size, is_guess ? ATTACH_MAYBE : ATTACH_WRITTEN)
+                   ? 0
+                   : ENOMEM;
+    if (is_guess)
+        return 0;
+    const int error = add_by_scan(pages, mapping, pagemap, entries);
+    return error == ENOTTY ? add_by_pagemap(pages, mapping, pagemap, entries) : error;
+}
+
+static int add_mappings(struct attach_pages *pages, const struct attach_mappings *mappings,
+                        int pagemap)
+{
+    _Static_assert(ENTRIES * sizeof(uint64_t) >= REGIONS * sizeof(struct scan_region), "room");
+    _cleanup_free_ uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
+    int error = entries ? 0 : ENOMEM;
+    for (size_t i = 0; i < mappings->count && error == 0; i++)
+        error = add_mapping(pages, &mappings->data[i], pagemap, entries);
+    return error;
+}
+
+int attach_pages_find(uint64_t pid, struct attach_pages *ret)
+{
+    _cleanup_(text_deinit) struct text maps = {0};
+    const int error = procfs_read_of(pid, "maps", &maps);
+    if (error != 0)
+        return error;
+    struct attach_mappings mappings = {0};
+    int result = attach_mappings_parse(maps.data, &mappings) ? 0 : ENOMEM;
+    const int pagemap = open(procfs_path(pid, "pagemap").text, O_RDONLY | O_CLOEXEC);
+    ret->is_guess = pagemap < 0;
+    if (result == 0)
+        result = add_mappings(ret, &mappings, pagemap);
+    if (pagemap >= 0)
+        close(pagemap);
+    free(mappings.data);
+    ret->maps = take_pointer(maps.data);
+    return result;
+}
+
+void attach_pages_deinit(struct attach_pages *pages)
+{
+    free(pages->runs.data);
+    free(pages->maps);
+    *pages = (struct attach_pages){0};
+}
+
+#endif

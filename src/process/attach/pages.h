@@ -1,0 +1,55 @@
+/*
+ * pages: which pages of a process are worth a copy.
+ *
+ * They are in the private, readable mappings of /proc/PID/maps. Mappings of files are copied whole,
+ * because a page that is not in memory is in the file; except code, which is left out, and files
+ * too large for a program, of which only pages that were written to are copied. Most anonymous
+ * mappings are reserves that nobody has touched: /proc/PID/pagemap says which of their pages exist,
+ * and all others are zeros. Since Linux 6.7 the system also says which pages are the one page of
+ * zeros that all memory shares until it is written to.
+ */
+#ifndef PROCESS_ATTACH_PAGES_H
+#define PROCESS_ATTACH_PAGES_H
+
+#include "base/memory.h"
+#include "process/attach/procfs.h"
+
+struct attach_mapping {
+    uint64_t address, size;
+    bool is_file;
+};
+
+struct attach_mappings {
+    struct attach_mapping *data;
+    size_t count, capacity;
+};
+
+/* Consecutive pages of one kind. */
+struct attach_run {
+    uint64_t address, size;
+    enum attach_kind {
+        ATTACH_WRITTEN,
+        ATTACH_ZERO,  /* nobody has written to the pages: they need not be read */
+        ATTACH_MAYBE, /* they may be zero, as pages that were read but never written to are: the
+                         collector reads the words of all pointers */
+    } kind;
+};
+
+struct attach_pages {
+    VECTOR(struct attach_run) runs; /* ascending */
+    uint64_t size, resident;        /* bytes of all runs, and of those that are not zero */
+    char *maps;                     /* the text of /proc/PID/maps */
+    bool is_guess; /* the system has no pagemap: many pages that count as resident may be zero */
+};
+
+/* Adds the mappings in the text of /proc/PID/maps whose pages are wanted. Returns false if memory
+ * runs out. */
+bool attach_mappings_parse(const char *maps, struct attach_mappings *ret);
+
+/* Finds the pages of a process, which should be stopped. Returns 0 or an errno value. *ret goes to
+ * attach_pages_deinit() in any case. */
+int attach_pages_find(uint64_t pid, struct attach_pages *ret);
+
+void attach_pages_deinit(struct attach_pages *pages);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * process: the memory of a process, stopped or gone, and its threads' registers, as they are known
+ * before its heap is looked for. core.h and attach.h fill it in.
+ */
+#ifndef PROCESS_ATTACH_PROCESS_H
+#define PROCESS_ATTACH_PROCESS_H
+
+#include <elf.h>
+
+#include "process/attach/mapped.h"
+#include "process/attach/memory.h"
+
+#ifndef EM_LOONGARCH /* glibc has it since 2.38 */
+#define EM_LOONGARCH 258
+#endif
+
+enum { PROCESS_MOST_REGISTERS = 40 };
+
+/* A thread's registers, in words, in the order of NT_PRSTATUS (elf_gregset_t of the machine). */
+struct process_thread {
+    uint64_t id;
+    unsigned count;
+    uint64_t registers[PROCESS_MOST_REGISTERS];
+};
+
+/* Consecutive pages. */
+struct process_pages {
+    uint64_t address, size;
+};
+
+struct process {
+    const char *name; /* for messages: a path, or "process 1234" */
+    uint16_t machine; /* EM_… */
+    uint64_t entry;   /* AT_ENTRY, where the executable's code begins; 0: unknown */
+    char *executable; /* the path that it had; NULL: unknown */
+    struct mapped_files files;
+    char *maps; /* /proc/PID/maps of a live process, which files refers to */
+    struct memory memory;
+    VECTOR(struct process_thread) threads;
+    bool is_new; /* it is a live process that started a moment ago */
+    void *copy;  /* the mapping with the copy of a live process; NULL: it is a core */
+    uint64_t copy_size;
+    char *smaps;                           /* /proc/PID/smaps of a live process; NULL: not known */
+    VECTOR(struct process_pages) resident; /* pages of a live process that are there; ascending */
+};
+
+/* Frees everything except the core's file, which ranges of memory may point to. */
+void process_deinit(struct process *process);
+
+#endif

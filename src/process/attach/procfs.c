@@ -1,0 +1,111 @@
+/* procfs; see procfs.h. */
+#include "process/attach/procfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+enum { PIECE = 4096 }; /* the files' sizes are not known in advance */
+
+struct procfs_path procfs_path(uint64_t pid, const char *name)
+{
+    struct procfs_path path;
+    snprintf(path.text, sizeof(path.text), "/proc/%llu/%s", (unsigned long long)pid, name);
+    return path;
+}
+
+static int read_all(int fd, struct text *ret)
+{
+    for (;;) {
+        if (ret->capacity - ret->size < PIECE && !text_grow(ret, PIECE))
+            return ENOMEM;
+        const ssize_t count = read(fd, ret->data + ret->size, PIECE - 1);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return errno;
+        ret->size += (size_t)count;
+        ret->data[ret->size] = '\0';
+        if (count == 0)
+            return 0;
+    }
+}
+
+int procfs_read(const char *path, struct text *ret)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ret->size = 0;
+    if (fd < 0)
+        return errno;
+    const int error = read_all(fd, ret);
+    close(fd);
+    return error;
+}
+
+int procfs_read_of(uint64_t pid, const char *name, struct text *ret)
+{
+    return procfs_read(procfs_path(pid, name).text, ret);
+}
+
+const char *procfs_value(const struct text *file, const char *key)
+{
+    const size_t size = strlen(key);
+    for (const char *line = file->size > 0 ? file->data : NULL; line;) {
+        if (strncmp(line, key, size) == 0)
+            return line + size + strspn(line + size, " \t");
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return NULL;
+}
+
+uint64_t procfs_number(const struct text *file, const char *key)
+{
+    const char *at = procfs_value(file, key);
+    uint64_t number;
+    return at && procfs_take_number(&at, 10, &number) ? number : UINT64_MAX;
+}
+
+uint64_t procfs_auxv(uint64_t pid, uint64_t type)
+{
+    _cleanup_(text_deinit) struct text vector = {0};
+    uint64_t entry[2];
+    if (procfs_read_of(pid, "auxv", &vector) != 0)
+        return 0;
+    for (size_t at = 0; vector.size - at >= sizeof(entry); at += sizeof(entry)) {
+        memcpy(entry, vector.data + at, sizeof(entry));
+        if (entry[0] == type)
+            return entry[1];
+    }
+    return 0;
+}
+
+/* Returns the value of a digit, or 255 if the character is no digit. */
+static unsigned digit(char character)
+{
+    if (character >= '0' && character <= '9')
+        return (unsigned)(character - '0');
+    if (character >= 'a' && character <= 'f')
+        return (unsigned)(character - 'a') + 10;
+    return 255;
+}
+
+bool procfs_take_number(const char **at, unsigned base, uint64_t *ret)
+{
+    const char *next = *at;
+    uint64_t value = 0;
+    for (; digit(*next) < base; next++) {
+        if (value > (UINT64_MAX - digit(*next)) / base)
+            return false;
+        value = value * base + digit(*next);
+    }
+    if (next == *at)
+        return false;
+    *at = next + strspn(next, " \t");
+    *ret = value;
+    return true;
+}

@@ -1,0 +1,36 @@
+/* procfs: reads whole files of /proc and of control groups, and parses them. */
+#ifndef PROCESS_ATTACH_PROCFS_H
+#define PROCESS_ATTACH_PROCFS_H
+
+#include "base/text.h"
+
+/* The path of a file of a process: "/proc/1234/maps". */
+struct procfs_path {
+    char text[64];
+};
+
+struct procfs_path procfs_path(uint64_t pid, const char *name);
+
+/* Reads a file, with a 0 behind its end, and replaces the text's contents. Returns 0 or an errno
+ * value. */
+int procfs_read(const char *path, struct text *ret);
+
+/* Does the same for a file of a process. */
+int procfs_read_of(uint64_t pid, const char *name, struct text *ret);
+
+/* Returns the text behind a key, such as "TracerPid:", and blanks, in the first line that begins
+ * with the key, or NULL if no line does. */
+const char *procfs_value(const struct text *file, const char *key);
+
+/* Returns the number behind a key, or UINT64_MAX if there is none. */
+uint64_t procfs_number(const struct text *file, const char *key);
+
+/* Returns the value of a type (AT_…) in the auxiliary vector that the kernel gave the program of a
+ * 64-bit process, or 0 if it is not there. */
+uint64_t procfs_auxv(uint64_t pid, uint64_t type);
+
+/* Takes the digits of a number, and the blanks behind them, from *at. Returns false if there are no
+ * digits, or if the number does not fit in 64 bits. */
+bool procfs_take_number(const char **at, unsigned base, uint64_t *ret);
+
+#endif

@@ -1,0 +1,326 @@
+/* refuse; see refuse.h. The rules are those of ptrace(2), "Ptrace access mode
+ * checking". */
+#include "process/attach/refuse.h"
+
+#ifdef __linux__
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "process/attach/procfs.h"
+
+enum { CAPABILITY_SYS_PTRACE = 19 }; /* its bit in CapEff, by capabilities(7) */
+
+/* ---- messages ---- */
+
+static struct g2h_error *say_of(const struct attach_facts *facts, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static struct g2h_error *say_of(const struct attach_facts *facts, const char *format, ...)
+{
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    return error_create(G2H_ERROR_SYSTEM, "process %llu: %s", (unsigned long long)facts->pid, what);
+}
+
+static bool has_no_descriptors(int error)
+{
+    return error == EMFILE || error == ENFILE;
+}
+
+/* Refuses if this program cannot look at any process. Otherwise returns NULL. */
+static struct g2h_error *refuse_blind(const struct attach_facts *facts)
+{
+    if (has_no_descriptors(facts->error))
+        return say_of(facts, "cannot be read, because no file descriptor is left %s",
+                      facts->error == EMFILE ? "for this program: raise ulimit -n"
+                                             : "on this system (/proc/sys/fs/file-max)");
+    if (facts->has_no_proc)
+        return say_of(facts, "cannot be looked at, because /proc is not mounted here: mount -t "
+                             "proc proc /proc");
+    if (facts->is_other_proc)
+        return say_of(facts, "/proc is of another pid namespace than this program is in, so that "
+                             "numbers of processes are others: mount -t proc proc /proc, or run "
+                             "this by nsenter where the process is");
+    return NULL;
+}
+
+/* Refuses a process that nobody can read: it does not exist, has ended or has no memory. Otherwise
+ * returns NULL. */
+static struct g2h_error *refuse_absent(const struct attach_facts *facts)
+{
+    if (facts->is_self)
+        return say_of(facts, "is this very program");
+    if (facts->was_there && (!facts->is_there || facts->has_no_memory))
+        return say_of(facts, "has ended while it was read");
+    if (!facts->is_there)
+        return say_of(facts, "there is none of this number%s",
+                      facts->place == ATTACH_MACHINE
+                          ? ""
+                          : " in this container, where a process has another one than outside: see "
+                            "ls /proc");
+    if (facts->leader != facts->pid && !facts->is_hidden)
+        return say_of(facts, "is a thread of process %llu: give that number",
+                      (unsigned long long)facts->leader);
+    if (facts->state == 'Z' || facts->state == 'X')
+        return say_of(facts, "has ended, and waits only for process %llu to ask for its status",
+                      (unsigned long long)facts->parent);
+    if (facts->has_no_memory)
+        return say_of(facts, "is a thread of the kernel, which has no memory of its own");
+    return NULL;
+}
+
+/* Refuses a process that nobody may read now, because another process traces it or the system does
+ * not allow it. Otherwise returns NULL. */
+static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
+{
+    if (facts->tracer != 0 && facts->traced != 0)
+        return say_of(facts,
+                      "process %llu (%s) traces its thread %llu already, and only one can: end "
+                      "that one",
+                      (unsigned long long)facts->tracer, facts->tracer_name,
+                      (unsigned long long)facts->traced);
+    if (facts->tracer != 0)
+        return say_of(facts, "process %llu (%s) traces it already, and only one can: end that one",
+                      (unsigned long long)facts->tracer, facts->tracer_name);
+    if (facts->error == 0)
+        return NULL;
+    if (facts->error == ETIMEDOUT)
+        return say_of(facts, "does not stop within 10 seconds, and goes on: try it again when the "
+                             "machine has less to do");
+    if (facts->error == ENOSYS)
+        return say_of(facts, "cannot be read, because there is no ptrace here, as in sandboxes: "
+                             "let the program write the dump itself (runtime/debug.WriteHeapDump)");
+    if (facts->error != EPERM && facts->error != EACCES && !facts->is_hidden)
+        return error_system(facts->error, "process %llu: cannot be read",
+                            (unsigned long long)facts->pid);
+    if (facts->yama == 3)
+        return say_of(facts, "this system lets nobody read processes until it is started anew "
+                             "(/proc/sys/kernel/yama/ptrace_scope is 3): take a core instead");
+    return NULL;
+}
+
+/* Returns advice for a user who lacks the right to read the process: how to get it. */
+static const char *right(const struct attach_facts *facts)
+{
+    switch (facts->place) {
+    case ATTACH_KUBERNETES:
+        return "kubectl debug --profile=sysadmin --target=CONTAINER POD, where it mostly is "
+               "process 1, or run this on the node";
+    case ATTACH_CONTAINER:
+        return "give this container --cap-add SYS_PTRACE, or run this outside, where it has "
+               "another number";
+    default:
+        return "run this with sudo";
+    }
+}
+
+static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
+{
+    if (facts->yama == 2)
+        return say_of(facts,
+                      "only who has CAP_SYS_PTRACE may read it here "
+                      "(/proc/sys/kernel/yama/ptrace_scope is 2): %s",
+                      right(facts));
+    if (facts->is_hidden)
+        return say_of(facts, "runs as another user: run this as that user, or %s", right(facts));
+    if (facts->is_other_user)
+        return say_of(facts,
+                      "runs as another user or group (uid %llu): run this as that user, or %s",
+                      (unsigned long long)facts->user, right(facts));
+    if (facts->yama == 1)
+        return say_of(facts,
+                      "only its ancestors and who has CAP_SYS_PTRACE may read it here "
+                      "(/proc/sys/kernel/yama/ptrace_scope is 1): %s",
+                      right(facts));
+    if (facts->has_more)
+        return say_of(facts,
+                      "has capabilities (CapPrm in /proc/%llu/status) that this program does not "
+                      "have: %s",
+                      (unsigned long long)facts->pid, right(facts));
+    return say_of(facts,
+                  "is protected: its file is set-uid, has capabilities or cannot be read, or it "
+                  "has PR_SET_DUMPABLE off%s; %s",
+                  facts->place == ATTACH_MACHINE ? "" : ", or this container forbids ptrace",
+                  right(facts));
+}
+
+struct g2h_error *attach_refusal(const struct attach_facts *facts)
+{
+    TRY_MEMORY(facts->error != ENOMEM);
+    TRY(refuse_blind(facts));
+    TRY(refuse_absent(facts));
+    TRY(refuse_anybody(facts));
+    if (facts->error == 0)
+        return NULL;
+    if (facts->may_trace)
+        return say_of(facts, "cannot be read although this has CAP_SYS_PTRACE: SELinux "
+                             "(deny_ptrace), AppArmor, a seccomp profile or the user namespace of "
+                             "a container forbids it; run this outside of that");
+    return refuse_without_right(facts);
+}
+
+/* ---- the facts ---- */
+
+/* The users and groups in a line of a process's status: real, effective, saved, and of the file
+ * system. */
+struct identity {
+    uint64_t users[4], groups[4];
+};
+
+static void take_identity(const struct text *status, const char *key, uint64_t *ret)
+{
+    const char *at = procfs_value(status, key);
+    for (unsigned i = 0; i < 4; i++)
+        if (!at || !procfs_take_number(&at, 10, &ret[i]))
+            ret[i] = UINT64_MAX;
+}
+
+static bool is_all(const uint64_t *numbers, uint64_t wanted)
+{
+    return numbers[0] == wanted && numbers[1] == wanted && numbers[2] == wanted;
+}
+
+/* Notes the facts in the process's status. */
+static void note_process(const struct text *status, struct attach_facts *facts)
+{
+    const char *state = procfs_value(status, "State:");
+    facts->is_there = true;
+    facts->state = state ? *state : '\0';
+    facts->leader = procfs_number(status, "Tgid:");
+    facts->parent = procfs_number(status, "PPid:");
+    facts->has_no_memory = !procfs_value(status, "VmSize:");
+    facts->tracer = procfs_number(status, "TracerPid:");
+    facts->is_self = facts->leader == (uint64_t)getpid();
+}
+
+static uint64_t capabilities_of(const struct text *status, const char *key)
+{
+    const char *at = procfs_value(status, key);
+    uint64_t capabilities = 0;
+    if (at)
+        (void)procfs_take_number(&at, 16, &capabilities);
+    return capabilities;
+}
+
+/* Notes whether the process runs as another user than this program, and which capabilities
+ * both have. */
+static void note_users(const struct text *status, struct attach_facts *facts)
+{
+    _cleanup_(text_deinit) struct text own = {0};
+    struct identity its, ours;
+    uint64_t effective;
+    if (procfs_read("/proc/self/status", &own) != 0)
+        return;
+    take_identity(status, "Uid:", its.users);
+    take_identity(status, "Gid:", its.groups);
+    take_identity(&own, "Uid:", ours.users);
+    take_identity(&own, "Gid:", ours.groups);
+    facts->user = its.users[1];
+    facts->is_other_user = !is_all(its.users, ours.users[3]) || !is_all(its.groups, ours.groups[3]);
+    effective = capabilities_of(&own, "CapEff:");
+    facts->has_more = (capabilities_of(status, "CapPrm:") & ~capabilities_of(&own, "CapPrm:")) != 0;
+    facts->may_trace = (effective >> CAPABILITY_SYS_PTRACE & 1) != 0;
+}
+
+static void close_directory(DIR **directory)
+{
+    if (*directory)
+        closedir(*directory);
+}
+
+/* Finds the thread that another process traces, though not the first one. */
+static void note_traced_thread(struct attach_facts *facts)
+{
+    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(facts->pid, "task").text);
+    const struct dirent *entry;
+    while (tasks && facts->tracer == 0 && (entry = readdir(tasks)) != NULL) {
+        _cleanup_(text_deinit) struct text status = {0};
+        const char *at = entry->d_name;
+        char name[64];
+        uint64_t id;
+        if (!procfs_take_number(&at, 10, &id))
+            continue;
+        snprintf(name, sizeof(name), "task/%llu/status", (unsigned long long)id);
+        if (procfs_read_of(facts->pid, name, &status) == 0 && procfs_value(&status, "TracerPid:"))
+            facts->tracer = procfs_number(&status, "TracerPid:");
+        facts->traced = facts->tracer != 0 && id != facts->pid ? id : 0;
+    }
+}
+
+static void note_tracer(struct attach_facts *facts)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    if (facts->tracer == 0 && facts->error == EPERM)
+        note_traced_thread(facts);
+    if (facts->tracer != 0 && procfs_read_of(facts->tracer, "comm", &name) == 0)
+        snprintf(facts->tracer_name, sizeof(facts->tracer_name), "%.*s",
+                 (int)strcspn(name.data, "\n"), name.data);
+}
+
+static void note_yama(struct attach_facts *facts)
+{
+    _cleanup_(text_deinit) struct text scope = {0};
+    if (procfs_read("/proc/sys/kernel/yama/ptrace_scope", &scope) == 0)
+        facts->yama = (unsigned)procfs_number(&scope, "");
+}
+
+/* Guesses whether this program runs in a container: there is no rule, but the programs that make
+ * containers leave these traces. */
+static enum attach_place find_place(void)
+{
+    static const char *const names[] = {"docker", "containerd", "kubepods", "libpod", "lxc"};
+    _cleanup_(text_deinit) struct text groups = {0};
+    if (getenv("KUBERNETES_SERVICE_HOST"))
+        return ATTACH_KUBERNETES;
+    if (getenv("container") || access("/.dockerenv", F_OK) == 0 ||
+        access("/run/.containerenv", F_OK) == 0)
+        return ATTACH_CONTAINER;
+    if (procfs_read("/proc/1/cgroup", &groups) == 0)
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+            if (strstr(groups.data, names[i]))
+                return strcmp(names[i], "kubepods") == 0 ? ATTACH_KUBERNETES : ATTACH_CONTAINER;
+    return ATTACH_MACHINE;
+}
+
+/* Notes whether /proc shows the processes that this program can ask for. */
+static void note_proc(struct attach_facts *facts)
+{
+    char own[32];
+    const ssize_t size = readlink("/proc/self", own, sizeof(own) - 1);
+    facts->has_no_proc = size < 0 && access("/proc/stat", F_OK) != 0;
+    own[size > 0 ? size : 0] = '\0';
+    facts->is_other_proc = !facts->has_no_proc && strtol(own, NULL, 10) != (long)getpid();
+}
+
+struct g2h_error *attach_refuse(uint64_t pid, int error, bool was_there)
+{
+    _cleanup_(text_deinit) struct text status = {0};
+    struct attach_facts facts = {
+        .pid = pid, .error = error, .was_there = was_there, .place = find_place()};
+    const int unread = procfs_read_of(pid, "status", &status);
+    note_proc(&facts);
+    if (has_no_descriptors(unread)) {
+        facts.error = unread;
+    } else if (unread == 0) {
+        note_process(&status, &facts);
+        note_users(&status, &facts);
+    } else if (pid > 0 && pid <= INT32_MAX) {
+        facts.is_hidden = facts.is_there = kill((pid_t)pid, 0) == 0 || errno == EPERM;
+    }
+    note_tracer(&facts);
+    note_yama(&facts);
+    return attach_refusal(&facts);
+}
+
+#endif

@@ -1,0 +1,268 @@
+/* room; see room.h. cgroups(7) and proc(5) describe the files. */
+#include "process/attach/room.h"
+
+#ifdef __linux__
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "input/input.h"
+#include "process/attach/procfs.h"
+
+#define LEAST \
+    (16ull << 20) /* what a conversion takes of a process without objects, types included */
+
+/* The names that a version of control groups has for things that both versions have. */
+struct flavour {
+    const char *type, *option;     /* of the mounted file system */
+    const char *limit, *usage;     /* files of a group */
+    const char *inactive, *active; /* keys of its memory.stat: memory that holds files */
+};
+
+static const struct flavour flavours[] = {
+    {"cgroup2", "", "memory.max", "memory.current", "inactive_file", "active_file"},
+    {"cgroup", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+     "total_active_file"},
+};
+
+/* Where a flavour's groups are mounted, and the topmost group that is visible there. */
+struct mount {
+    char root[1000], point[1000];
+};
+
+/* ---- where this program's groups are ---- */
+
+/* Returns whether a comma-separated list has a word. */
+static bool has_word(const char *list, const char *word)
+{
+    for (const char *at = list; *at; at += *at == ',') {
+        const size_t size = strcspn(at, ",");
+        if (size == strlen(word) && memcmp(at, word, size) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
+/* Parses a line of /proc/self/mountinfo. Returns whether it is the flavour's mount. */
+static bool parse_mount(const char *line, const struct flavour *flavour, struct mount *ret)
+{
+    char type[32], options[1000];
+    const char *tail = strstr(line, " - ");
+    return tail && sscanf(line, "%*u %*u %*s %999s %999s", ret->root, ret->point) == 2 &&
+           sscanf(tail, " - %31s %*s %999s", type, options) == 2 &&
+           strcmp(type, flavour->type) == 0 &&
+           (!*flavour->option || has_word(options, flavour->option));
+}
+
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : line + strlen(line);
+}
+
+static bool find_mount(const char *mounts, const struct flavour *flavour, struct mount *ret)
+{
+    for (const char *line = mounts; *line; line = next_line(line))
+        if (parse_mount(line, flavour, ret))
+            return true;
+    return false;
+}
+
+/* Parses a line of /proc/self/cgroup: number:controllers:path. Returns whether it is the flavour's
+ * group. */
+static bool parse_group(const char *line, const struct flavour *flavour, char ret[1000])
+{
+    char controllers[256];
+    if (!*flavour->option)
+        return sscanf(line, "0::%999[^\n]", ret) == 1;
+    return sscanf(line, "%*u:%255[^:\n]:%999[^\n]", controllers, ret) == 2 &&
+           has_word(controllers, flavour->option);
+}
+
+static bool find_group(const char *groups, const struct flavour *flavour, char ret[1000])
+{
+    for (const char *line = groups; *line; line = next_line(line))
+        if (parse_group(line, flavour, ret))
+            return true;
+    return false;
+}
+
+/*
+ * Finds the directory of a group: the mount point and the part of the group's path below the
+ * topmost group that is mounted. In a container the path may be the machine's, whose groups are not
+ * visible there: then the directory is the topmost group's.
+ */
+static void find_directory(const struct mount *mount, const char *group, char *ret, size_t size)
+{
+    const size_t root = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
+    const bool is_below = strncmp(group, mount->root, root) == 0 && strcmp(group, "/") != 0;
+    const int length = snprintf(ret, size, "%s%s", mount->point, is_below ? group + root : "");
+    if ((size_t)length >= size || access(ret, F_OK) != 0)
+        snprintf(ret, size, "%s", mount->point);
+}
+
+/* ---- what the groups leave ---- */
+
+static uint64_t number_in(const char *directory, const char *file, const char *key)
+{
+    char path[1100];
+    _cleanup_(text_deinit) struct text content = {0};
+    snprintf(path, sizeof(path), "%s/%s", directory, file);
+    return procfs_read(path, &content) == 0 ? procfs_number(&content, key) : UINT64_MAX;
+}
+
+static uint64_t or_zero(uint64_t number)
+{
+    return number != UINT64_MAX ? number : 0;
+}
+
+/* Lowers *room to what a group leaves, if that is less. */
+static void note_group(const struct flavour *flavour, const char *directory,
+                       struct attach_room *room)
+{
+    const uint64_t limit = number_in(directory, flavour->limit, "");
+    const uint64_t usage = number_in(directory, flavour->usage, "");
+    if (limit == UINT64_MAX || usage == UINT64_MAX)
+        return; /* "max", or the topmost group, which has no limit */
+    const uint64_t files = or_zero(number_in(directory, "memory.stat", flavour->inactive)) +
+                           or_zero(number_in(directory, "memory.stat", flavour->active));
+    const uint64_t used = files < usage ? usage - files : 0;
+    const uint64_t left = used < limit ? limit - used : 0;
+    if (left >= room->left)
+        return;
+    room->left = left;
+    snprintf(room->limit, sizeof(room->limit), "%s/%s", directory, flavour->limit);
+}
+
+/* Lowers *room to what a group and the groups above it leave. */
+static void note_groups(const struct flavour *flavour, const struct mount *mount, const char *group,
+                        struct attach_room *room)
+{
+    char directory[sizeof(room->limit) - 24];
+    find_directory(mount, group, directory, sizeof(directory));
+    for (;;) {
+        note_group(flavour, directory, room);
+        char *slash = strrchr(directory, '/');
+        if (!slash || strlen(directory) <= strlen(mount->point))
+            return;
+        *slash = '\0';
+    }
+}
+
+void attach_room_of_groups(const char *mounts, const char *groups, struct attach_room *room)
+{
+    for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
+        struct mount mount;
+        char group[1000];
+        if (find_mount(mounts, &flavours[i], &mount) && find_group(groups, &flavours[i], group))
+            note_groups(&flavours[i], &mount, group, room);
+    }
+}
+
+void attach_room_find(struct attach_room *ret)
+{
+    _cleanup_(text_deinit) struct text memory = {0}, mounts = {0}, groups = {0};
+    *ret = (struct attach_room){.left = UINT64_MAX};
+    if (procfs_read("/proc/meminfo", &memory) == 0) {
+        const uint64_t kilobytes = procfs_number(&memory, "MemAvailable:");
+        ret->left = kilobytes < UINT64_MAX / 1024 ? kilobytes * 1024 : UINT64_MAX;
+    }
+    if (procfs_read("/proc/self/mountinfo", &mounts) == 0 &&
+        procfs_read("/proc/self/cgroup", &groups) == 0)
+        attach_room_of_groups(mounts.data, groups.data, ret);
+}
+
+/* Returns whether the temporary dump is in memory, as in a tmpfs: then it is no file that the
+ * kernel could write to a disk. */
+static bool is_spool_in_memory(void)
+{
+    struct statfs status;
+    return statfs(input_directory(), &status) == 0 &&
+           (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
+}
+
+uint64_t attach_room_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
+{
+    const uint64_t copy = bytes + bytes / 8; /* an eighth to work with */
+    const uint64_t conversion =
+        (after > 0 ? bytes / 100 * after + LEAST : 0) + (is_in_memory ? bytes : 0);
+    return conversion > copy ? conversion : copy;
+}
+
+struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, unsigned after,
+                                    const struct attach_room *room)
+{
+    /* Outside of groups there are other programs and swap, and the kernel ends none that is small:
+     * a conversion is not refused for memory that it may not need. */
+    const bool is_group = *room->limit != '\0', is_in_memory = is_group && is_spool_in_memory();
+    const uint64_t wanted = attach_room_wanted(bytes, is_group ? after : 0, is_in_memory);
+    const uint64_t of_dump = attach_room_wanted(bytes, 0, is_in_memory);
+    const double wanted_mb = (double)(of_dump > room->left ? of_dump : wanted) / 1e6,
+                 left_mb = (double)room->left / 1e6;
+    if (wanted <= room->left)
+        return NULL;
+    if (of_dump <= room->left)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "process %llu: its conversion takes some %.0f MB, and %s leaves %.0f "
+                            "MB: take only the dump here (--format dump -z), and convert that "
+                            "elsewhere",
+                            (unsigned long long)pid, wanted_mb, room->limit, left_mb);
+    if (!is_group)
+        return error_create(
+            G2H_ERROR_SYSTEM,
+            "process %llu: a copy of it takes %.0f MB, and this machine has %.0f MB "
+            "left: stop what else takes memory, or take a core (gcore %llu) "
+            "and convert that, elsewhere if need be",
+            (unsigned long long)pid, wanted_mb, left_mb, (unsigned long long)pid);
+    return error_create(
+        G2H_ERROR_SYSTEM,
+        "process %llu: a copy of it takes %.0f MB, and %s leaves %.0f MB: raise that "
+        "limit, or run this where it does not apply, as outside of the container",
+        (unsigned long long)pid, wanted_mb, room->limit, left_mb);
+}
+
+#define OVERCOMMIT "/proc/sys/vm/overcommit_memory"
+
+/* Returns whether the system counts all memory that may be written as if it were in use. */
+static bool is_strict(void)
+{
+    _cleanup_(text_deinit) struct text mode = {0};
+    return procfs_read(OVERCOMMIT, &mode) == 0 && procfs_number(&mode, "") == 2;
+}
+
+/* Returns a limit of setrlimit(2) in kB, as ulimit shows it, or 0 if there is none. status is what
+ * getrlimit() returned: libraries disagree about the type of its first parameter. */
+static uint64_t limit_of(int status, const struct rlimit *limit)
+{
+    return status == 0 && limit->rlim_cur != RLIM_INFINITY ? (uint64_t)limit->rlim_cur / 1024 : 0;
+}
+
+struct g2h_error *attach_room_refuse_addresses(uint64_t pid, uint64_t bytes)
+{
+    struct rlimit of_addresses, of_data;
+    const uint64_t addresses = limit_of(getrlimit(RLIMIT_AS, &of_addresses), &of_addresses),
+                   data = limit_of(getrlimit(RLIMIT_DATA, &of_data), &of_data);
+    char limit[128] = "this machine does not give that many";
+    if (addresses > 0)
+        snprintf(limit, sizeof(limit), "the limit is %llu kB: raise it (ulimit -v)",
+                 (unsigned long long)addresses);
+    else if (data > 0)
+        snprintf(limit, sizeof(limit), "the limit is %llu kB: raise it (ulimit -d)",
+                 (unsigned long long)data);
+    else if (is_strict())
+        snprintf(limit, sizeof(limit), "%s is 2, and CommitLimit of /proc/meminfo leaves less",
+                 OVERCOMMIT);
+    return error_create(G2H_ERROR_SYSTEM,
+                        "process %llu: a copy of it takes %.0f MB of addresses, also of memory "
+                        "that it has never touched, and %s",
+                        (unsigned long long)pid, (double)bytes / 1e6, limit);
+}
+
+#endif

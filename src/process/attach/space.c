@@ -1,0 +1,144 @@
+/* space; see space.h. */
+#include "process/attach/space.h"
+
+#ifdef __linux__
+
+#include <sys/mman.h>
+
+#include "base/bisect.h"
+
+#define FILL_AT_ONCE (64ull << 20)
+
+/* Runs of at least this size get huge pages, all of which they need: the system gives these faster,
+ * and scattered reads through them are faster. */
+#define HUGE_RUN (32ull << 20)
+
+#define NEAR (128ull << 10)
+
+static bool add_area(struct attach_space *space, uint64_t from, uint64_t to)
+{
+    struct attach_area *last =
+        space->areas.count > 0 ? &space->areas.data[space->areas.count - 1] : NULL;
+    if (last && from <= last->address + last->size) {
+        space->size += to - (last->address + last->size);
+        last->size = to - last->address;
+        return true;
+    }
+    const struct attach_area area = {from, to - from, space->size};
+    space->size += area.size;
+    return vector_push(&space->areas, area);
+}
+
+static const struct attach_area *find_area(const struct attach_space *space,
+                                           const struct attach_run *run)
+{
+    const struct attach_area *areas = space->areas.data;
+    size_t after;
+    BISECT(after, space->areas.count, areas[after].address <= run->address);
+    return after > 0 && run->address + run->size <= areas[after - 1].address + areas[after - 1].size
+               ? &areas[after - 1]
+               : NULL;
+}
+
+uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run)
+{
+    const struct attach_area *area = find_area(space, run);
+    return space->data + area->offset + (run->address - area->address);
+}
+
+/* Lets the runs that have something to copy be written. There may be more of them than the system
+ * has mappings for one program, so what is between near ones may be written too. */
+static bool allow_runs(const struct attach_space *space, const struct attach_pages *pages)
+{
+    for (size_t i = 0; i < pages->runs.count;) {
+        const struct attach_run *run = &pages->runs.data[i++];
+        if (run->kind == ATTACH_ZERO)
+            continue;
+        uint8_t *const from = attach_space_at(space, run);
+        uint8_t *to = from + run->size;
+        for (; i < pages->runs.count; i++) {
+            const struct attach_run *next = &pages->runs.data[i];
+            const uint8_t *place = attach_space_at(space, next);
+            if (place < to || (uint64_t)(place - to) > NEAR)
+                break;
+            if (next->kind != ATTACH_ZERO)
+                to = from + (place - from) + next->size;
+        }
+        if (mprotect(from, (size_t)(to - from), PROT_READ | PROT_WRITE) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool reserve(struct attach_space *space, int protection)
+{
+    void *data = space->size > 0 && space->size <= SIZE_MAX
+                     ? mmap(NULL, (size_t)space->size, protection,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                     : MAP_FAILED;
+    space->data = data != MAP_FAILED ? data : NULL;
+    return space->data != NULL;
+}
+
+bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
+{
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const uint64_t from = run->address > around ? run->address - around : 0;
+        if (!add_area(ret, from, run->address + run->size + around))
+            return false;
+    }
+    if (reserve(ret, PROT_READ | PROT_WRITE))
+        return true;
+    /* Some systems count what may be written as if it took memory: overcommit_memory 2, ulimit -d.
+     */
+    if (around > 0 || !reserve(ret, PROT_READ))
+        return false;
+    ret->is_lean = true;
+    if (allow_runs(ret, pages))
+        return true;
+    munmap(ret->data, (size_t)ret->size);
+    ret->data = NULL;
+    return false;
+}
+
+bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages)
+{
+    for (size_t i = 0; i < pages->runs.count; i++)
+        if (!find_area(space, &pages->runs.data[i]))
+            return false;
+    return space->data && (!space->is_lean || allow_runs(space, pages));
+}
+
+void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
+                       const struct g2h_progress *progress)
+{
+#ifdef MADV_POPULATE_WRITE /* since Linux 5.14; before that, the memory comes with the copy */
+    uint64_t done = 0;
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        uint8_t *data = attach_space_at(space, run);
+        if (run->kind == ATTACH_WRITTEN && run->size >= HUGE_RUN)
+            (void)madvise(data, (size_t)run->size, MADV_HUGEPAGE);
+        for (uint64_t at = 0, size; at < run->size && run->kind == ATTACH_WRITTEN; at += size) {
+            size = run->size - at < FILL_AT_ONCE ? run->size - at : FILL_AT_ONCE;
+            (void)madvise(data + at, (size_t)size, MADV_POPULATE_WRITE);
+            done += size;
+            if (progress)
+                progress->update(progress->context, "preparing", done, pages->resident, 0);
+        }
+    }
+#else
+    (void)space, (void)pages, (void)progress;
+#endif
+}
+
+void attach_space_deinit(struct attach_space *space)
+{
+    if (space->data)
+        munmap(space->data, (size_t)space->size);
+    free(space->areas.data);
+    *space = (struct attach_space){0};
+}
+
+#endif

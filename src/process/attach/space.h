@@ -1,0 +1,47 @@
+/*
+ * space: where the copy of a process goes.
+ *
+ * It keeps the distances between addresses that are near each other, so that neighbours in the
+ * process are neighbours in the copy, and leaves out large gaps. It is made while the process still
+ * runs, with some room around the pages that the process has then, because getting memory from the
+ * system takes three times as long as copying, and far longer when other programs have to give it
+ * up first. Unused parts of it read as zeros and take no memory.
+ */
+#ifndef PROCESS_ATTACH_SPACE_H
+#define PROCESS_ATTACH_SPACE_H
+
+#include <go2heapsnapshot/progress.h>
+
+#include "process/attach/pages.h"
+
+/* A range of the process's addresses that is also one range of the space, from offset on. */
+struct attach_area {
+    uint64_t address, size, offset;
+};
+
+struct attach_space {
+    uint8_t *data; /* a mapping; NULL: none */
+    uint64_t size;
+    bool is_lean; /* only where there is something to copy it can be written to */
+    VECTOR(struct attach_area) areas; /* ascending */
+};
+
+/*
+ * Reserves addresses for pages and for around bytes on each side of them; around is 0 for as few as
+ * possible. Returns false if the system does not give that much address space, of which ret->size
+ * are needed, or memory runs out. *ret goes to attach_space_deinit().
+ */
+bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret);
+
+/* Gets the memory for pages from the system in advance. */
+void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
+                       const struct g2h_progress *progress);
+
+/* Returns whether the space has a place for all pages, where they can be written. */
+bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages);
+
+/* Returns the place of a run, which must have one. */
+uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run);
+void attach_space_deinit(struct attach_space *space);
+
+#endif

@@ -1,0 +1,355 @@
+/* stop; see stop.h. The terms are those of ptrace(2). */
+#include "process/attach/stop.h"
+
+#ifdef __linux__
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "base/scope.h"
+#include "process/attach/urgent.h"
+#include "process/attach/procfs.h"
+
+/*
+ * How long, in seconds, a thread may take to stop. Usually it takes microseconds; on a busy
+ * machine, as long as the thread waits for a processor. A thread that waits for a disk or another
+ * device ("D" in ps) may take forever; the process's memory does not change because of it, for the
+ * thread stops before it returns from the kernel.
+ */
+#define PATIENCE_IN_KERNEL 0.5
+#define PATIENCE           10.0
+
+enum { QUIET_ROUNDS = 2 }; /* a thread that ends may hide another from a listing of the directory */
+
+enum tracee_state { TRACEE_RUNNING, TRACEE_STOPPED, TRACEE_STUCK, TRACEE_ENDED };
+
+struct tracee {
+    pid_t id;
+    enum tracee_state state;
+    int signal; /* the signal at which it stopped, which is still to be delivered */
+};
+
+/* The state of a tracer; the lock guards the fields that both threads use. */
+struct attach_tracer {
+    uint64_t pid;
+    struct attach_stop *stop;
+    VECTOR(struct tracee) tracees;
+    struct map by_id; /* from a thread's id to its tracee */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_ready, may_end;
+    int error; /* valid once is_ready */
+};
+
+double attach_clock(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---- threads of the process ---- */
+
+/* Returns the letter of a thread's state, or '\0' if the thread does not exist any more. */
+static char state_of(const struct attach_tracer *tracer, pid_t id)
+{
+    char path[64];
+    _cleanup_(text_deinit) struct text stat = {0};
+    snprintf(path, sizeof(path), "/proc/%llu/task/%d/stat", (unsigned long long)tracer->pid, id);
+    const char *name_end = procfs_read(path, &stat) == 0 ? strrchr(stat.data, ')') : NULL;
+    return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
+}
+
+static bool has_ended(const struct attach_tracer *tracer, pid_t id)
+{
+    const char state = state_of(tracer, id);
+    return state == '\0' || state == 'Z' || state == 'X';
+}
+
+/* Becomes the tracer of a thread, but does not stop it yet. Returns 0 or an errno value. */
+static int seize(const struct attach_tracer *tracer, struct tracee *tracee)
+{
+    if (ptrace(PTRACE_SEIZE, tracee->id, NULL, NULL) == 0) {
+        tracee->state = TRACEE_RUNNING;
+        return 0;
+    }
+    const int error = errno;
+    return error == ESRCH || has_ended(tracer, tracee->id) ? 0 : error;
+}
+
+/* Seizes a thread unless that has been done. A new thread may have the id of a thread that has
+ * ended. */
+static int seize_new(struct attach_tracer *tracer, pid_t id)
+{
+    const struct tracee fresh = {id, TRACEE_ENDED, 0};
+    uint32_t index;
+    if (!map_put(&tracer->by_id, (uint64_t)id, (uint32_t)tracer->tracees.count, &index) ||
+        (index == tracer->tracees.count && !vector_push(&tracer->tracees, fresh)))
+        return ENOMEM;
+    struct tracee *tracee = &tracer->tracees.data[index];
+    return tracee->state == TRACEE_ENDED ? seize(tracer, tracee) : 0;
+}
+
+static void close_directory(DIR **directory)
+{
+    if (*directory)
+        closedir(*directory);
+}
+
+/* Seizes all threads that are not seized yet. Returns 0 or an errno value. */
+static int seize_all(struct attach_tracer *tracer)
+{
+    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(tracer->pid, "task").text);
+    int error = tasks ? 0 : errno == ENOENT ? ESRCH : errno;
+    for (const struct dirent *entry; error == 0 && (entry = readdir(tasks));) {
+        const char *at = entry->d_name;
+        uint64_t id;
+        if (procfs_take_number(&at, 10, &id) && id <= INT32_MAX)
+            error = seize_new(tracer, (pid_t)id);
+    }
+    return error;
+}
+
+/* ---- stopping ---- */
+
+/*
+ * Looks whether a thread has stopped or ended. WNOWAIT leaves a signal at which the thread has
+ * stopped with the kernel; otherwise only this program would have it, and it would be lost if this
+ * program were killed. But a thread that has ended must be reaped: if it ended because of an
+ * execve(2), that call waits for it. The end of the first thread is left to the process's parent.
+ */
+static void look_at(const struct attach_tracer *tracer, struct tracee *tracee)
+{
+    siginfo_t info = {0};
+    const int flags = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
+    const int result = waitid(P_PID, (id_t)tracee->id, &info, flags);
+    if (result == 0 && info.si_pid == 0)
+        return;
+    if (result == 0 && info.si_code == CLD_TRAPPED) {
+        tracee->state = TRACEE_STOPPED;
+        /* With an event, the thread was stopped by PTRACE_INTERRUPT or before; without one, it
+         * stopped at a signal. */
+        tracee->signal = info.si_status >> 8 == 0 ? info.si_status : 0;
+        return;
+    }
+    tracee->state = TRACEE_ENDED;
+    if ((uint64_t)tracee->id != tracer->pid)
+        (void)waitid(P_PID, (id_t)tracee->id, &info, WEXITED | WNOHANG | __WALL);
+}
+
+/* Looks at the threads that still run. Returns how many are left. */
+static size_t look_at_all(struct attach_tracer *tracer)
+{
+    size_t running = 0;
+    for (size_t i = 0; i < tracer->tracees.count; i++) {
+        struct tracee *tracee = &tracer->tracees.data[i];
+        if (tracee->state == TRACEE_RUNNING)
+            look_at(tracer, tracee);
+        running += tracee->state == TRACEE_RUNNING;
+    }
+    return running;
+}
+
+/* Gives up the threads that are in an uninterruptible wait in the kernel. */
+static void give_up_stuck(struct attach_tracer *tracer)
+{
+    for (size_t i = 0; i < tracer->tracees.count; i++) {
+        struct tracee *tracee = &tracer->tracees.data[i];
+        if (tracee->state == TRACEE_RUNNING && state_of(tracer, tracee->id) == 'D') {
+            tracee->state = TRACEE_STUCK;
+            tracer->stop->stuck++;
+        }
+    }
+}
+
+/* Waits until all threads have stopped. Returns 0 or ETIMEDOUT. */
+static int await_stops(struct attach_tracer *tracer)
+{
+    const double start = attach_clock();
+    for (long pause = 10000; look_at_all(tracer) > 0;) {
+        const double waited = attach_clock() - start;
+        if (waited > PATIENCE)
+            return ETIMEDOUT;
+        if (waited > PATIENCE_IN_KERNEL)
+            give_up_stuck(tracer);
+        nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+        pause = pause < 1000000 ? pause * 2 : pause;
+    }
+    return 0;
+}
+
+/* Asks all running threads to stop. Returns their number. */
+static size_t interrupt_all(struct attach_tracer *tracer)
+{
+    size_t running = 0;
+    for (size_t i = 0; i < tracer->tracees.count; i++) {
+        const struct tracee *tracee = &tracer->tracees.data[i];
+        if (tracee->state != TRACEE_RUNNING)
+            continue;
+        running++;
+        /* This fails for a thread that has ended meanwhile, which look_at() notices. */
+        (void)ptrace(PTRACE_INTERRUPT, tracee->id, NULL, NULL);
+    }
+    return running;
+}
+
+/* Stops all threads. Running threads may start others, and hide some from the directory's listing:
+ * the rounds go on until no new ones are found. */
+static int stop_all(struct attach_tracer *tracer)
+{
+    int error = 0;
+    for (unsigned quiet = 0; quiet < QUIET_ROUNDS && error == 0;) {
+        error = seize_all(tracer);
+        if (error == 0 && interrupt_all(tracer) > 0) {
+            quiet = 0;
+            error = await_stops(tracer);
+        } else {
+            quiet++;
+        }
+    }
+    return error;
+}
+
+/* ---- registers ---- */
+
+static bool read_registers(struct tracee *tracee, struct attach_threads *threads)
+{
+    struct process_thread thread = {.id = (uint64_t)tracee->id};
+    struct iovec registers = {thread.registers, sizeof(thread.registers)};
+    if (ptrace(PTRACE_GETREGSET, tracee->id, (void *)(uintptr_t)NT_PRSTATUS, &registers) < 0) {
+        tracee->state = TRACEE_ENDED; /* the thread was killed: nothing else ends a stop */
+        return true;
+    }
+    thread.count = (unsigned)(registers.iov_len / sizeof(*thread.registers));
+    return vector_push(threads, thread);
+}
+
+static int read_all_registers(struct attach_tracer *tracer)
+{
+    struct attach_stop *stop = tracer->stop;
+    for (size_t i = 0; i < tracer->tracees.count; i++)
+        if (tracer->tracees.data[i].state == TRACEE_STOPPED &&
+            !read_registers(&tracer->tracees.data[i], &stop->threads))
+            return ENOMEM;
+    return stop->threads.count + stop->stuck > 0 ? 0 : ESRCH;
+}
+
+/* ---- the tracer ---- */
+
+static void await_end(struct attach_tracer *tracer, int error)
+{
+    pthread_mutex_lock(&tracer->lock);
+    tracer->error = error;
+    tracer->is_ready = true;
+    pthread_cond_broadcast(&tracer->changed);
+    while (error == 0 && !tracer->may_end)
+        pthread_cond_wait(&tracer->changed, &tracer->lock);
+    pthread_mutex_unlock(&tracer->lock);
+}
+
+/* Detaches from all stopped threads. Threads that have not stopped cannot be detached in this way:
+ * the end of the tracer thread does that. */
+static void let_go(const struct attach_tracer *tracer)
+{
+    for (size_t i = 0; i < tracer->tracees.count; i++) {
+        const struct tracee *tracee = &tracer->tracees.data[i];
+        if (tracee->state == TRACEE_STOPPED)
+            (void)ptrace(PTRACE_DETACH, tracee->id, NULL, (void *)(intptr_t)tracee->signal);
+    }
+}
+
+static void *trace(void *argument)
+{
+    struct attach_tracer *tracer = argument;
+    attach_urgent_confine();
+    const double start = attach_clock();
+    int error = stop_all(tracer);
+    if (error == 0)
+        error = read_all_registers(tracer);
+    await_end(tracer, error);
+    let_go(tracer);
+    tracer->stop->seconds = attach_clock() - start;
+    return NULL;
+}
+
+static void destroy(struct attach_tracer *tracer)
+{
+    pthread_mutex_destroy(&tracer->lock);
+    pthread_cond_destroy(&tracer->changed);
+    map_deinit(&tracer->by_id);
+    free(tracer->tracees.data);
+    free(tracer);
+}
+
+int attach_stop(uint64_t pid, struct attach_stop *ret)
+{
+    struct attach_tracer *tracer = calloc(1, sizeof(*tracer));
+    if (!tracer)
+        return ENOMEM;
+    tracer->pid = pid;
+    tracer->stop = ret;
+    pthread_mutex_init(&tracer->lock, NULL);
+    pthread_cond_init(&tracer->changed, NULL);
+    const int error = attach_urgent_start(&tracer->thread, trace, tracer);
+    if (error != 0) {
+        destroy(tracer);
+        return error;
+    }
+    ret->tracer = tracer;
+    pthread_mutex_lock(&tracer->lock);
+    while (!tracer->is_ready)
+        pthread_cond_wait(&tracer->changed, &tracer->lock);
+    pthread_mutex_unlock(&tracer->lock);
+    return tracer->error;
+}
+
+void attach_stop_end(struct attach_stop *stop)
+{
+    struct attach_tracer *tracer = stop->tracer;
+    if (!tracer)
+        return;
+    pthread_mutex_lock(&tracer->lock);
+    tracer->may_end = true;
+    pthread_cond_broadcast(&tracer->changed);
+    pthread_mutex_unlock(&tracer->lock);
+    pthread_join(tracer->thread, NULL);
+    destroy(tracer);
+    stop->tracer = NULL;
+}
+
+void attach_stop_deinit(struct attach_stop *stop)
+{
+    attach_stop_end(stop);
+    free(stop->threads.data);
+    *stop = (struct attach_stop){0};
+}
+
+/* ---- control groups ---- */
+
+bool attach_is_frozen(uint64_t pid)
+{
+    static const char freezer[] = ":freezer:";
+    _cleanup_(text_deinit) struct text groups = {0}, path = {0}, state = {0};
+    if (procfs_read_of(pid, "cgroup", &groups) != 0)
+        return false;
+    const char *group = strstr(groups.data, freezer);
+    if (!group)
+        return false;
+    group += sizeof(freezer) - 1;
+    text_printf(&path, "/sys/fs/cgroup/freezer%.*s/freezer.state", (int)strcspn(group, "\n"),
+                group);
+    return !path.failed && procfs_read(path.data, &state) == 0 && strncmp(state.data, "FR", 2) == 0;
+}
+
+#endif

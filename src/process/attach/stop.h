@@ -1,0 +1,42 @@
+/*
+ * stop: stops all threads of a process, and lets them go on as if nothing had happened.
+ *
+ * A thread of this program is their tracer, and ends as soon as they go on. When a tracer ends, the
+ * kernel detaches all of its tracees, so no thread stays stopped, however this program ends; no
+ * signal that arrived meanwhile is lost, nor a stop that existed before. The kernel restarts
+ * interrupted system calls, except the few of signal(7) that return EINTR after any stop, such as
+ * epoll_wait(2).
+ */
+#ifndef PROCESS_ATTACH_STOP_H
+#define PROCESS_ATTACH_STOP_H
+
+#include "process/attach/process.h"
+
+struct attach_threads {
+    struct process_thread *data;
+    size_t count, capacity;
+};
+
+struct attach_stop {
+    struct attach_threads threads; /* threads that were stopped, with their registers */
+    unsigned stuck; /* number of threads deep in the kernel, which were not waited for */
+    double seconds; /* how long the threads stood still; set once they go on */
+    struct attach_tracer *tracer;
+};
+
+/* Returns the seconds since an unspecified moment. */
+double attach_clock(void);
+
+/* Stops all threads of a process. Returns 0 or an errno value: ESRCH if the process has ended,
+ * ETIMEDOUT if it does not stop. *ret goes to attach_stop_deinit() in any case. */
+int attach_stop(uint64_t pid, struct attach_stop *ret);
+
+/* Lets the threads go on; does nothing if they run already. */
+void attach_stop_end(struct attach_stop *stop);
+void attach_stop_deinit(struct attach_stop *stop);
+
+/* Returns whether a process is in a frozen control group of version 1, in which no thread stops.
+ * (In those of version 2 they do.) */
+bool attach_is_frozen(uint64_t pid);
+
+#endif

@@ -1,0 +1,94 @@
+/* urgent; see urgent.h. */
+#include "process/attach/urgent.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The C library's functions of these names are for processes by POSIX, and musl has none of them.
+ * The kernel's are for threads; 0 is the caller's. */
+static int set_policy(int policy, int priority)
+{
+    const struct sched_param parameters = {.sched_priority = priority};
+    return syscall(SYS_sched_setscheduler, 0, policy, &parameters) < 0 ? errno : 0;
+}
+
+static bool read_policy(int *ret_policy, int *ret_priority)
+{
+    struct sched_param parameters;
+    const long policy = syscall(SYS_sched_getscheduler, 0);
+    if (policy < 0 || syscall(SYS_sched_getparam, 0, &parameters) < 0)
+        return false;
+    *ret_policy = (int)policy;
+    *ret_priority = parameters.sched_priority;
+    return true;
+}
+
+static int lowest(void)
+{
+    return sched_get_priority_min(SCHED_RR);
+}
+
+/* A thread of another kind than these is urgent already, by its user's wish. */
+static bool is_usual(int policy)
+{
+    const int kind = policy & ~SCHED_RESET_ON_FORK;
+    return kind == SCHED_OTHER || kind == SCHED_BATCH || kind == SCHED_IDLE;
+}
+
+int attach_urgent_begin(struct attach_urgent *ret)
+{
+    *ret = (struct attach_urgent){0};
+    if (!read_policy(&ret->policy, &ret->priority))
+        return errno;
+    if (!is_usual(ret->policy))
+        return 0;
+    const int error = set_policy(SCHED_RR | SCHED_RESET_ON_FORK, lowest());
+    ret->is_urgent = error == 0;
+    return error;
+}
+
+void attach_urgent_end(const struct attach_urgent *urgent)
+{
+    /* Who has no CAP_SYS_NICE cannot take SCHED_RESET_ON_FORK away; it does nothing to a thread
+     * that is not urgent. */
+    if (urgent->is_urgent && set_policy(urgent->policy, urgent->priority) != 0)
+        (void)set_policy(urgent->policy | SCHED_RESET_ON_FORK, urgent->priority);
+}
+
+/* Starts a thread that has the policy before it runs. If it had to give itself the policy, it would
+ * first wait for a processor as others do. */
+static int start_urgent(pthread_t *ret, void *(*body)(void *), void *argument)
+{
+    const struct sched_param parameters = {.sched_priority = lowest()};
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+    error = pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    if (error == 0)
+        error = pthread_attr_setschedpolicy(&attributes, SCHED_RR);
+    if (error == 0)
+        error = pthread_attr_setschedparam(&attributes, &parameters);
+    if (error == 0)
+        error = pthread_create(ret, &attributes, body, argument);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+int attach_urgent_start(pthread_t *ret, void *(*body)(void *), void *argument)
+{
+    return start_urgent(ret, body, argument) == 0 ? 0 : pthread_create(ret, NULL, body, argument);
+}
+
+void attach_urgent_confine(void)
+{
+    int policy, priority;
+    if (read_policy(&policy, &priority) && policy == SCHED_RR)
+        (void)set_policy(SCHED_RR | SCHED_RESET_ON_FORK, priority);
+}
+
+#endif
