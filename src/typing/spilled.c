@@ -1,7 +1,7 @@
 /*
- * spilled: types of objects that only a word of a frame leads to of which nothing but the
- * function's code says what it is: a value that the compiler has moved to a spill slot of its own,
- * which DWARF does not describe, or any variable of a stripped program.
+ * spilled: types of objects that only a frame leads to of which nothing but the function's code
+ * says what it has: a word that the compiler has moved to a spill slot of its own, or the header of
+ * a map, both of which DWARF does not describe; or any variable of a stripped program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,21 @@ struct spilled_word {
     uint64_t reach; /* the code uses the memory that it points to up to here, in bytes */
 };
 
+/* A value in the frames of a function, whose address its code passes on. */
+struct spilled_value {
+    uint32_t slot;
+    uint32_t type; /* TYPE_NONE: the function has no more of them */
+};
+
 struct spiller {
     struct typer *typer;
     struct coded *coded;
     uint64_t text;    /* address of the first function in the process */
     struct map words; /* hash of program counter and offset → index in known */
     VECTOR(struct spilled_word) known;
+    struct map values_of; /* program counter → index in values of the function's first one */
+    VECTOR(struct spilled_value) values;
+    VECTOR(uint32_t) slot_types; /* while a function is looked at: by slot */
     struct match_pcs pcs;
 };
 
@@ -105,6 +114,45 @@ static bool add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slot
     return true;
 }
 
+/* Returns the type of a value in the frame to which the code passes the address on, or TYPE_NONE.
+ */
+static uint32_t type_behind(const struct spiller *spiller, uint32_t value, enum belief belief)
+{
+    const struct types *types = spiller->typer->typing->types;
+    const struct word_type word = word_of(spiller, value, belief).type;
+    return word.is == WORD_POINTS_TO  ? word.type
+           : word.is == WORD_IS_VALUE ? types->list.data[word.type].header
+                                      : TYPE_NONE;
+}
+
+/* Adds what is known of the values in the frames of the function that was read last. Slots that
+ * have one value and later another are left out. */
+static bool add_values(struct spiller *spiller, enum belief belief)
+{
+    enum { SEVERAL = TYPE_NONE - 1 };
+    const struct flow *flow = &spiller->coded->flow;
+    spiller->slot_types.count = 0;
+    if (!vector_grow(&spiller->slot_types, flow->slot_count))
+        return false;
+    uint32_t *types = spiller->slot_types.data;
+    memset(types, 0xff, flow->slot_count * sizeof(*types));
+    for (uint32_t i = 0; i < flow->values.count; i++) {
+        const struct flow_value *value = &flow->values.data[i];
+        if (value->origin != FLOW_SLOT || value->first_fact == UINT32_MAX ||
+            value->number >= flow->slot_count)
+            continue;
+        uint32_t *known = &types[value->number];
+        const uint32_t type = type_behind(spiller, i, belief);
+        if (type != TYPE_NONE)
+            *known = *known == TYPE_NONE || *known == type ? type : SEVERAL;
+    }
+    for (uint32_t i = 0; i < flow->slot_count; i++)
+        if (types[i] < SEVERAL &&
+            !vector_push(&spiller->values, ((struct spilled_value){i, types[i]})))
+            return false;
+    return vector_push(&spiller->values, ((struct spilled_value){0, TYPE_NONE}));
+}
+
 static int compare_pcs(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
@@ -116,6 +164,7 @@ static struct g2h_error *read_functions(struct spiller *spiller)
 {
     const struct pclntab *pclntab = spiller->coded->flow.pclntab;
     uint64_t last = UINT64_MAX, index;
+    uint32_t first = 0;
     for (size_t i = 0; i < spiller->pcs.list.count; i++) {
         const uint64_t pc = spiller->pcs.list.data[i], place = pc - spiller->text;
         if (!pclntab_find(pclntab, place, &index))
@@ -123,9 +172,14 @@ static struct g2h_error *read_functions(struct spiller *spiller)
         const enum belief belief = belief_in(pclntab_name(pclntab, index));
         if (belief == NOTHING)
             continue;
-        if (index != last)
+        uint32_t put;
+        if (index != last) {
             TRY(flow_read(&spiller->coded->flow, index, true));
+            first = (uint32_t)spiller->values.count;
+            TRY_MEMORY(add_values(spiller, belief));
+        }
         last = index;
+        TRY_MEMORY(map_put(&spiller->values_of, pc + 1, first, &put));
         const uint64_t behind = place + 1 - pclntab_entry(pclntab, index);
         TRY_MEMORY(
             add_words(spiller, pc + 1, flow_frame_at(&spiller->coded->flow, behind), belief));
@@ -162,6 +216,36 @@ static void seed_word(struct spiller *spiller, const struct frame *frame, uint64
         coded_refer(typer, type, frame->contents.data + offset, &extent);
 }
 
+/* Follows the pointers of the values in a frame. The dump lists no word of those that the compiler
+ * calls stack objects. */
+static void seed_values(struct spiller *spiller, const struct frame *frame)
+{
+    struct typer *typer = spiller->typer;
+    const struct typing *typing = typer->typing;
+    const uint64_t word = typing->heap->params.pointer_size;
+    const struct extent extent = {frame->contents.data,
+                                  frame->contents.data + frame->contents.size};
+    const uint32_t first = map_get(&spiller->values_of, frame->pc);
+    uint64_t next = 0; /* where the value before ends: each word is of one */
+    if (first == MAP_NONE)
+        return;
+    for (const struct spilled_value *value = &spiller->values.data[first]; value->type != TYPE_NONE;
+         value++) {
+        const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, value->type);
+        if (!map) {
+            typer->no_memory = true;
+            return;
+        }
+        if (map->size > frame->contents.size || value->slot * word < next ||
+            value->slot * word > frame->contents.size - map->size)
+            continue;
+        next = value->slot * word + map->size;
+        for (uint32_t i = 0; i < map->field_count; i++)
+            typer_follow(typer, extent.begin + value->slot * word + map->fields[i].offset, &extent,
+                         &map->fields[i], NO_TARGET, SOURCE_SWEEP);
+    }
+}
+
 static void seed_frame(struct spiller *spiller, const struct frame *frame)
 {
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
@@ -175,6 +259,9 @@ static void seed_frame(struct spiller *spiller, const struct frame *frame)
 static void spiller_deinit(struct spiller *spiller)
 {
     map_deinit(&spiller->words);
+    map_deinit(&spiller->values_of);
+    free(spiller->values.data);
+    free(spiller->slot_types.data);
     free(spiller->known.data);
     free(spiller->pcs.list.data);
 }
@@ -192,6 +279,7 @@ struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
     TRY(read_functions(&spiller));
     for (size_t i = 0; i < typing->heap->frames.count && !typer->no_memory; i++) {
         const struct frame frame = heap_frame(typing->heap, i);
+        seed_values(&spiller, &frame);
         seed_frame(&spiller, &frame);
     }
     typer_flush(typer);

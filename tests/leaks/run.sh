@@ -115,6 +115,7 @@ for GOROOT in $goroots; do
 	program static 19
 	linked static
 	program stack 19
+	program headers 19 stripped
 	program blocked 19 stripped
 	program places 19 stripped
 	program cleanups 24 stripped

@@ -35,15 +35,13 @@ export GO111MODULE=off GOFLAGS='' GOPATH="$libraries:$build/gopath:$top/tests/go
 # how much may be wrong at most.
 limits() { # PROGRAM VARIANT
 	case $release-$1-$2 in
-	# main.work has a classic map whose header is on the stack, where no variable tells of it; so everything behind it is
-	# untyped too.
-	go1.1[0-9]*-etcd-plain | go1.2[0-3].*-etcd-plain) echo any=85,pointers=80,bytes=94,edges=80,wrong=0.01 ;;
 	# For 4,575 objects, only a pointer into their middle is left.
 	*-goja-plain) echo any=99,pointers=99.5,bytes=97,edges=98.5,wrong=0.01 ;;
 	*-plain) echo any=99,pointers=99.5,bytes=97,edges=99,wrong=0.01 ;;
 	# Before Go 1.23, nothing tells what closures captured, and all of this heap hangs from such variables.
 	go1.1[0-9]*-nats-stripped | go1.2[0-2].*-nats-stripped) echo any=50,bytes=80,edges=50,wrong=0.01 ;;
-	go1.1[0-9]*-etcd-stripped | go1.2[0-3].*-etcd-stripped) echo any=80,bytes=80,edges=70,wrong=0.01 ;;
+	*-etcd-stripped) echo any=98,bytes=97,edges=90,wrong=0.01 ;;
+	*-gin-stripped) echo any=98,bytes=99,edges=98,wrong=0.01 ;;
 	*-stripped) echo any=95,bytes=80,edges=70,wrong=0.01 ;;
 	esac
 }

@@ -132,7 +132,7 @@ static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
     return one->origin == other->origin && one->base == other->base &&
            one->number == other->number &&
            (one->origin == FLOW_ADDRESS || one->origin == FLOW_PLACE || one->origin == FLOW_WORD ||
-            one->origin == FLOW_FIELD);
+            one->origin == FLOW_SLOT || one->origin == FLOW_FIELD);
 }
 
 /* Gets the value that a word has where two paths meet. */
@@ -524,8 +524,6 @@ static bool store_interface(struct flow *flow, uint32_t index)
 {
     enum { NEAR = 4 };
     const struct instruction *one = &flow->code.data[index];
-    if (!one->is_static && one->base == flow->machine->barrier)
-        return true; /* pointers that a write barrier notes stand beside each other by chance */
     for (uint32_t i = index; i-- > 0 && index - i <= NEAR;) {
         const struct instruction *other = &flow->code.data[i];
         if (is_jump(other) || other->kind == INSTRUCTION_CALL)
@@ -604,8 +602,12 @@ static bool load_address(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     uint32_t value = UNKNOWN, slot;
-    if (first_slot_of(flow, one, &slot))
+    const bool is_slot = first_slot_of(flow, one, &slot);
+    if (is_slot)
         flow->is_taken.data[slot - INSTRUCTION_REGISTERS] = true;
+    if (is_slot && !one->has_index &&
+        !add_value(flow, FLOW_SLOT, 0, slot - INSTRUCTION_REGISTERS, &value))
+        return false;
     if (!has_frame_memory(flow, one) && !add_address(flow, index, &value))
         return false;
     forget_registers(flow->state.data, one->writes, 0);

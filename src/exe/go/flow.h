@@ -31,6 +31,7 @@ enum flow_origin {
     FLOW_WORD,  /* loaded from the address `number` in the file */
     FLOW_ELEMENT,  /* loaded from one of the words from the address `number` on: an array's */
     FLOW_FIELD,    /* loaded from where the value `base` points to, plus `number` */
+    FLOW_SLOT,     /* the address of slot `number` of the function's frame */
     FLOW_ARGUMENT, /* the function's own argument, by its register */
     FLOW_CLOSURE,  /* the func value by which the function was called */
     FLOW_RESULT,   /* result `number` of the call `base` */
