@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"leaks/expect"
+	"settle"
 )
 
 type Event struct {
@@ -69,7 +70,7 @@ func main() {
 		go func() { count(i) }()
 	}
 	ready.Wait()
-	expect.Settle()
+	settle.Settle()
 	runtime.GC()
 	expect.Objects(`main\.Event`, 2*watchers*events)
 	expect.Keys(`main\.Event`, 2*watchers*events)
