@@ -7,6 +7,7 @@
 #include <go2heapsnapshot/dump.h>
 #include <go2heapsnapshot/error.h>
 #include <go2heapsnapshot/exe.h>
+#include <go2heapsnapshot/findings.h>
 #include <go2heapsnapshot/graph.h>
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/identity.h>

@@ -5,6 +5,7 @@
 #ifndef GO2HEAPSNAPSHOT_SESSION_H
 #define GO2HEAPSNAPSHOT_SESSION_H
 
+#include <go2heapsnapshot/findings.h>
 #include <go2heapsnapshot/process.h>
 #include <go2heapsnapshot/view.h>
 #include <go2heapsnapshot/visibility.h>
@@ -58,6 +59,11 @@ G2H_PUBLIC const struct g2h_process_account *g2h_session_process(const struct g2
  * those of g2h_view_dominators(). */
 G2H_PUBLIC struct g2h_error *g2h_session_dominators(struct g2h_session *session,
                                                     const struct g2h_dominators **ret);
+
+/* Gets the findings of the view, which are begun at the first call. Errors: those of
+ * g2h_findings_create(). */
+G2H_PUBLIC struct g2h_error *g2h_session_findings(struct g2h_session *session,
+                                                  struct g2h_findings **ret);
 
 G2H_END
 

@@ -27,12 +27,14 @@ static int compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-struct g2h_error *class_rows_find(const struct findings *findings, struct class_rows *ret)
+struct g2h_error *class_rows_find(const struct findings *findings, bool has_stacks,
+                                  struct class_rows *ret)
 {
     for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
         const struct merged_node *node = findings_node(findings, i);
         uint32_t number = (uint32_t)ret->list.count;
-        if (node->kind != MERGED_CLASS)
+        if (node->kind != MERGED_CLASS &&
+            !(has_stacks && findings_is_kind(findings, i, G2H_NODE_STACK)))
             continue;
         TRY_MEMORY(map_put(&ret->by_name, node->name, number, &number));
         if (number == ret->list.count)

@@ -18,8 +18,10 @@ struct class_rows {
     struct map by_name;
 };
 
-/* Finds all classes. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *class_rows_find(const struct findings *findings, struct class_rows *ret);
+/* Finds all classes and, if has_stacks is set, stacks of goroutines by their names. Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *class_rows_find(const struct findings *findings, bool has_stacks,
+                                  struct class_rows *ret);
 void class_rows_deinit(struct class_rows *rows);
 
 /* Sums up one class, and adds its nodes of merged to holders, those that retain most first. name is

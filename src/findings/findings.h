@@ -25,6 +25,7 @@
  *   expression, expression_read, expression_parts
  *                       paths as Go expressions, written and read
  *   referrers           who points there
+ *   public              what users of the library ask for
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says
  * otherwise. A structure that has a _deinit() is given to it in any case, once it is {0}.

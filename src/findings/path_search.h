@@ -21,7 +21,8 @@
  * by the runtime's globals. ALL: also by names that are not certain: a word of a stack may be a
  * leftover. GLOBALS: only globals, but also the runtime's, for there may be more goroutines than a
  * search can look at. CERTAIN_FIRST: CERTAIN to its end, and then ALL, to nodes that nothing else
- * leads to. None of them follows stacks, go statements and what holds garbage.
+ * leads to. None of these follows stacks, go statements and what holds garbage. STRONG: all strong
+ * edges.
  */
 enum path_scope {
     PATH_PROGRAM,
@@ -31,6 +32,7 @@ enum path_scope {
     PATH_ALL,
     PATH_GLOBALS,
     PATH_CERTAIN_FIRST,
+    PATH_STRONG,
 };
 
 /* A node that was reached, and the index of the node before it. */

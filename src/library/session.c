@@ -10,6 +10,7 @@
 #include <go2heapsnapshot/typing.h>
 #include <go2heapsnapshot/version.h>
 
+#include "base/options.h"
 #include "base/scope.h"
 #include "library/origin.h"
 
@@ -19,17 +20,10 @@ struct g2h_session {
     struct g2h_typing *typing;
     struct g2h_graph *graph;
     struct g2h_view *view;
+    unsigned threads;
     struct g2h_dominators *dominators; /* NULL: nobody has asked for them yet */
+    struct g2h_findings *findings;     /* as well */
 };
-
-/* Copies as much of the options as the caller knows; the rest is 0. */
-static struct g2h_open_options known(const struct g2h_open_options *options)
-{
-    struct g2h_open_options copy = {0};
-    if (options)
-        memcpy(&copy, options, options->size < sizeof(copy) ? options->size : sizeof(copy));
-    return copy;
-}
 
 static struct g2h_error *open_origin(struct g2h_session *session, const char *source,
                                      const char *exe, const struct g2h_open_options *options)
@@ -96,13 +90,15 @@ static void close_session(struct g2h_session **session)
 }
 
 struct g2h_error *g2h_open(const char *source, const char *exe,
-                           const struct g2h_open_options *options, struct g2h_session **ret)
+                           const struct g2h_open_options *given, struct g2h_session **ret)
 {
+    struct g2h_open_options options;
     *ret = NULL;
     _cleanup_(close_session) struct g2h_session *session = calloc(1, sizeof(*session));
     TRY_MEMORY(session);
-    const struct g2h_open_options all = known(options);
-    TRY(make(session, source, exe, &all));
+    OPTIONS_COPY(&options, given);
+    session->threads = options.threads;
+    TRY(make(session, source, exe, &options));
     *ret = take_pointer(session);
     return NULL;
 }
@@ -111,6 +107,7 @@ void g2h_close(struct g2h_session *session)
 {
     if (!session)
         return;
+    g2h_findings_destroy(session->findings);
     g2h_dominators_destroy(session->dominators);
     g2h_view_destroy(session->view);
     g2h_graph_destroy(session->graph);
@@ -148,6 +145,17 @@ struct g2h_error *g2h_session_dominators(struct g2h_session *session,
     if (!session->dominators)
         TRY(g2h_view_dominators(session->view, &session->dominators));
     *ret = session->dominators;
+    return NULL;
+}
+
+struct g2h_error *g2h_session_findings(struct g2h_session *session, struct g2h_findings **ret)
+{
+    struct g2h_findings_options options = {.size = sizeof(options), .threads = session->threads};
+    if (!session->findings) {
+        TRY(g2h_session_dominators(session, &options.dominators));
+        TRY(g2h_findings_create(session->view, &options, &session->findings));
+    }
+    *ret = session->findings;
     return NULL;
 }
 

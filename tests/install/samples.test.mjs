@@ -135,13 +135,16 @@ for (const input of inputs) {
       sorted(rows.map(row => [row.name, row.count])));
   });
 
+  // What the runtime keeps of a map is a row of its own in Summary only.
+  const counted = rows.filter(row => !/^map\[.* entries$/.test(row.name));
+  assert.equal(counted.length < rows.length, exe !== undefined);
   test(`${name}: retained has the ten rows of Summary that retain most`, () => {
     const lines = run(join(bin, 'retained'), ...args).trimEnd().split('\n');
     const found = lines.map(line => /^ *(\d+) bytes by (\d+) of (.*)$/.exec(line).slice(1))
       .map(([retained, count, className]) => ({name: inSnapshot(className), count: Number(count), retained: Number(retained)}));
-    const byName = new Map(rows.map(row => [row.name, {name: row.name, count: row.count, retained: row.retained}]));
+    const byName = new Map(counted.map(row => [row.name, {name: row.name, count: row.count, retained: row.retained}]));
     assert.deepEqual(found, found.map(row => byName.get(row.name)));
-    assert.deepEqual(found.map(row => row.retained), rows.map(row => row.retained).sort((a, b) => b - a).slice(0, 10));
+    assert.deepEqual(found.map(row => row.retained), counted.map(row => row.retained).sort((a, b) => b - a).slice(0, 10));
     assert.equal(new Set(found.map(row => row.name)).size, found.length);
   });
 

@@ -1,5 +1,6 @@
 /* Covers session.h: what is opened is what the steps give, one by one; options by their size;
- * sources that cannot be opened; retainers, which are the edges backwards. */
+ * sources that cannot be opened; retainers, which are the edges backwards. Covers findings.h: what
+ * the sample's leaks are; a path and an expression to one of them. */
 #include "unit.h"
 
 #include <string.h>
@@ -127,6 +128,95 @@ static void retainers(void **state)
     }
 }
 
+/* Returns how many objects are memory that the runtime keeps for maps. */
+static uint64_t entries(const struct g2h_view *view)
+{
+    struct g2h_node node;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < g2h_view_node_count(view); i++) {
+        g2h_view_brief(view, i, &node);
+        count += node.kind == G2H_NODE_OBJECT &&
+                 (g2h_view_name_uses(view, node.name) & G2H_NAME_OF_ENTRIES) != 0;
+    }
+    return count;
+}
+
+/* The sums of all classes are those of the heap; memory with the entries of a map that
+ * alone holds them is of the map. */
+static void classes(void **state)
+{
+    (void)state;
+    struct g2h_session *session;
+    struct g2h_findings *findings, *again;
+    const struct g2h_class *row;
+    size_t count, index = 0;
+    uint64_t objects = 0, bytes = 0, before = UINT64_MAX;
+    assert_no_error(g2h_open(DUMP, EXE, NULL, &session));
+    const struct g2h_view_account *account = g2h_view_account(g2h_session_view(session));
+    assert_no_error(g2h_session_findings(session, &findings));
+    assert_no_error(g2h_session_findings(session, &again));
+    assert_ptr_equal(findings, again);
+    assert_null(g2h_findings_class(findings, 0)); /* nobody has asked yet */
+    assert_no_error(g2h_findings_classes(findings, &count));
+    assert_no_error(g2h_findings_classes(findings, &count));
+    for (; (row = g2h_findings_class(findings, index)) != NULL; index++) {
+        assert_int_equal(row->size, sizeof(*row));
+        assert_true(row->retained <= before && row->retained >= row->bytes / row->objects);
+        before = row->retained;
+        objects += row->objects;
+        bytes += row->bytes;
+    }
+    assert_int_equal(index, count);
+    const uint64_t all = g2h_heap_object_count(g2h_session_heap(session)) + account->stacks;
+    assert_true(objects < all && objects >= all - entries(g2h_session_view(session)));
+    assert_int_equal(bytes, g2h_heap_account(g2h_session_heap(session))->object_bytes +
+                                account->stack_bytes);
+    g2h_close(session);
+}
+
+static void suspects(void **state)
+{
+    (void)state;
+    struct g2h_session *session;
+    struct g2h_findings *findings;
+    const struct g2h_suspect *suspect;
+    const struct g2h_step *step;
+    const char *expression;
+    size_t count, length;
+    assert_no_error(g2h_open(DUMP, EXE, NULL, &session));
+    assert_no_error(
+        g2h_findings_create(g2h_session_view(session), NULL, &findings)); /* of its own */
+    assert_no_error(g2h_findings_suspects(findings, &count));
+    assert_int_equal(count, 3);
+    assert_null(g2h_findings_suspect(findings, count));
+    suspect = g2h_findings_suspect(findings, 0);
+    assert_int_equal(suspect->size, sizeof(*suspect));
+    assert_string_equal(suspect->sentence, "2,000 main.Watcher, in 4 × map[uint64]*main.Watcher");
+    assert_true(suspect->share > 0.4 && suspect->share < 0.45);
+    suspect = g2h_findings_suspect(findings, 1);
+    assert_int_equal(suspect->objects, 80);
+    assert_string_equal(suspect->held_by, "");
+    suspect = g2h_findings_suspect(findings, 2);
+    assert_string_equal(suspect->name, "main.Preview");
+    assert_int_equal(suspect->objects, 400);
+    assert_no_error(g2h_findings_expression(findings, suspect->example, &expression));
+    assert_string_equal(expression, suspect->held_by);
+    assert_no_error(g2h_findings_path(findings, suspect->example, &length));
+    step = g2h_findings_step(findings, 0);
+    assert_string_equal(step->name, "(root)");
+    assert_string_equal(step->edge, "");
+    step = g2h_findings_step(findings, length - 1);
+    assert_int_equal(step->node, suspect->example);
+    assert_memory_equal(suspect->held_by, "main.previews.byName", strlen("main.previews.byName"));
+    assert_string_equal(step->edge, suspect->held_by + strlen("main.previews.byName"));
+    assert_null(g2h_findings_step(findings, length));
+    assert_no_error(g2h_findings_path(findings, 0, &length));
+    assert_int_equal(length, 1);
+    g2h_findings_destroy(findings);
+    g2h_findings_destroy(NULL);
+    g2h_close(session);
+}
+
 static void version(void **state)
 {
     (void)state;
@@ -141,6 +231,8 @@ int main(void)
         cmocka_unit_test(another_executable),
         cmocka_unit_test(bad_sources),
         cmocka_unit_test(retainers),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(suspects),
         cmocka_unit_test(version),
     };
     return UNIT_RUN(session_tests);

@@ -33,7 +33,7 @@ struct g2h_error *report_put_classes(const struct report *report)
                                                   {"grown", true}}; /* with a base */
     uint64_t bytes = 0;
     size_t shown = 0;
-    TRY(class_rows_find(report->findings, &classes));
+    TRY(class_rows_find(report->findings, false, &classes));
     while (shown < classes.list.count && shown < REPORT_ROWS &&
            (!report->findings->base || classes.list.data[shown].grown > 0))
         shown++; /* with a base, only classes that have grown */

@@ -1,0 +1,330 @@
+/* public: findings for users of the library; see include/go2heapsnapshot/findings.h. */
+#include <go2heapsnapshot/findings.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/bytes.h>
+
+#include "base/options.h"
+#include "base/scope.h"
+#include "findings/class_rows.h"
+#include "findings/expression_parts.h"
+#include "findings/findings.h"
+#include "findings/suspects.h"
+#include "findings/who.h"
+
+/* The structs that answer a question, and all memory that they are made of. */
+struct answer {
+    VECTOR(void *) structs;
+    VECTOR(void *) memory;
+    bool is_whole;
+};
+
+struct g2h_findings {
+    struct findings findings;
+    struct answer classes, suspects, path, expression;
+    struct path_search from_root; /* view NULL: it has not begun */
+};
+
+static void answer_deinit(struct answer *answer)
+{
+    for (size_t i = 0; i < answer->memory.count; i++)
+        free(answer->memory.data[i]);
+    free(answer->memory.data);
+    free(answer->structs.data);
+    *answer = (struct answer){.is_whole = false};
+}
+
+/* Adds a struct with nothing in it but its size. Returns NULL if memory runs out. */
+static void *add(struct answer *answer, size_t size)
+{
+    void *made = calloc(1, size);
+    if (!made || !vector_push(&answer->memory, made)) {
+        free(made);
+        return NULL;
+    }
+    memcpy(made, &size, sizeof(size));
+    return vector_push(&answer->structs, made) ? made : NULL;
+}
+
+/* Gives a text, which becomes empty, to an answer. */
+static struct g2h_error *keep(struct answer *answer, struct text *text, const char **ret)
+{
+    text_append(text, "", 1);
+    TRY_MEMORY(!text->failed && vector_push(&answer->memory, text->data));
+    text->data[g2h_printable(text->data, text->size - 1)] = '\0';
+    *ret = text->data;
+    *text = (struct text){0};
+    return NULL;
+}
+
+static struct g2h_error *keep_name(struct answer *answer, const char *name, size_t size,
+                                   const char **ret)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    text_append(&text, name, size);
+    return keep(answer, &text, ret);
+}
+
+static void *struct_at(const struct answer *answer, size_t index)
+{
+    return index < answer->structs.count ? answer->structs.data[index] : NULL;
+}
+
+/* ---- what comes first ---- */
+
+static void destroy(struct g2h_findings **findings)
+{
+    g2h_findings_destroy(*findings);
+}
+
+struct g2h_error *g2h_findings_create(const struct g2h_view *view,
+                                      const struct g2h_findings_options *given,
+                                      struct g2h_findings **ret)
+{
+    struct g2h_findings_options options;
+    _cleanup_(destroy) struct g2h_findings *made = calloc(1, sizeof(*made));
+    TRY_MEMORY(made);
+    OPTIONS_COPY(&options, given);
+    made->findings.view = view;
+    made->findings.dominators = options.dominators;
+    made->findings.threads = options.threads;
+    TRY(findings_begin(&made->findings, false));
+    TRY(findings_merge(&made->findings));
+    *ret = take_pointer(made);
+    return NULL;
+}
+
+void g2h_findings_destroy(struct g2h_findings *findings)
+{
+    if (!findings)
+        return;
+    answer_deinit(&findings->classes);
+    answer_deinit(&findings->suspects);
+    answer_deinit(&findings->path);
+    answer_deinit(&findings->expression);
+    path_search_deinit(&findings->from_root);
+    findings_deinit(&findings->findings);
+    free(findings);
+}
+
+/* Answers a question once, or again if memory ran out the last time. */
+static struct g2h_error *answer_once(struct g2h_findings *findings, struct answer *answer,
+                                     struct g2h_error *(*find)(struct g2h_findings *findings),
+                                     size_t *ret)
+{
+    if (!answer->is_whole) {
+        answer_deinit(answer);
+        TRY(find(findings));
+        answer->is_whole = true;
+    }
+    *ret = answer->structs.count;
+    return NULL;
+}
+
+/* ---- classes ---- */
+
+static int by_retained(const void *a, const void *b)
+{
+    const struct class_row *one = a, *other = b;
+    if (one->retained != other->retained)
+        return one->retained > other->retained ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+static struct g2h_error *find_classes(struct g2h_findings *found)
+{
+    const struct findings *findings = &found->findings;
+    _cleanup_(class_rows_deinit) struct class_rows rows = {0};
+    TRY(class_rows_find(findings, true, &rows));
+    vector_sort(&rows.list, by_retained);
+    for (size_t i = 0; i < rows.list.count; i++) {
+        const struct class_row *row = &rows.list.data[i];
+        struct g2h_class *made = add(&found->classes, sizeof(*made));
+        size_t size;
+        TRY_MEMORY(made);
+        const char *name = merged_name(&findings->merged, row->node, &size);
+        TRY(keep_name(&found->classes, name, size, &made->name));
+        made->objects = row->count;
+        made->bytes = row->bytes;
+        made->retained = row->retained;
+        made->garbage = row->garbage;
+        made->example = findings_node(findings, row->node)->example;
+    }
+    return NULL;
+}
+
+struct g2h_error *g2h_findings_classes(struct g2h_findings *findings, size_t *ret)
+{
+    return answer_once(findings, &findings->classes, find_classes, ret);
+}
+
+const struct g2h_class *g2h_findings_class(const struct g2h_findings *findings, size_t index)
+{
+    return struct_at(&findings->classes, index);
+}
+
+/* ---- suspects ---- */
+
+static void append_name(const struct findings *findings, uint32_t node, struct text *text)
+{
+    size_t size;
+    const char *name = merged_name(&findings->merged, node, &size);
+    text_append(text, name, size);
+}
+
+static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct suspect *suspect,
+                                       const char **ret)
+{
+    const struct findings *findings = &found->findings;
+    _cleanup_(text_deinit) struct text text = {0};
+    text_append_grouped(&text, who_count(findings, suspect));
+    text_append(&text, " ", 1);
+    append_name(findings, suspect->item, &text);
+    if (suspect->holder != MERGED_NONE) {
+        const uint64_t holders = findings_node(findings, suspect->holder)->count;
+        text_printf(&text, ", in ");
+        if (holders > 1) {
+            text_append_grouped(&text, holders);
+            text_printf(&text, " × ");
+        }
+        append_name(findings, suspect->holder, &text);
+    }
+    return keep(&found->suspects, &text, ret);
+}
+
+/* Names an example, and the path to it unless that begins with itself, as goroutines' does. */
+static struct g2h_error *keep_example(struct g2h_findings *found, const struct suspect *suspect,
+                                      struct g2h_suspect *ret)
+{
+    const struct findings *findings = &found->findings;
+    _cleanup_(text_deinit) struct text held_by = {0};
+    struct example example;
+    TRY(example_find(findings, suspect->item, &example));
+    ret->example = example.node;
+    if (findings_node(findings, suspect->item)->kind == MERGED_CLASS)
+        TRY(path_append(findings->paths, example.node, &held_by, &ret->example));
+    return keep(&found->suspects, &held_by, &ret->held_by);
+}
+
+static void free_suspects(suspect_vector *suspects)
+{
+    free(suspects->data);
+}
+
+static struct g2h_error *find_suspects(struct g2h_findings *found)
+{
+    const struct findings *findings = &found->findings;
+    _cleanup_(free_suspects) suspect_vector suspects = {0};
+    TRY(suspects_find(findings, &suspects));
+    for (size_t i = 0; i < suspects.count; i++) {
+        const struct suspect *suspect = &suspects.data[i];
+        struct g2h_suspect *made = add(&found->suspects, sizeof(*made));
+        _cleanup_(text_deinit) struct text name = {0};
+        TRY_MEMORY(made);
+        append_name(findings, suspect->item, &name);
+        TRY(keep(&found->suspects, &name, &made->name));
+        TRY(keep_sentence(found, suspect, &made->sentence));
+        TRY(keep_example(found, suspect, made));
+        made->objects = who_count(findings, suspect);
+        made->retained = suspect->bytes;
+        made->share = (double)suspect->bytes / (double)findings->reachable;
+    }
+    return NULL;
+}
+
+struct g2h_error *g2h_findings_suspects(struct g2h_findings *findings, size_t *ret)
+{
+    return answer_once(findings, &findings->suspects, find_suspects, ret);
+}
+
+const struct g2h_suspect *g2h_findings_suspect(const struct g2h_findings *findings, size_t index)
+{
+    return struct_at(&findings->suspects, index);
+}
+
+/* ---- what keeps an object alive ---- */
+
+/* Finds the nodes of the path, from the root on. */
+static struct g2h_error *find_nodes(struct g2h_findings *found, uint32_t node, node_vector *ret)
+{
+    struct path_search *search = &found->from_root;
+    bool more = true;
+    if (!search->seen_by_node)
+        TRY(path_search_begin(search, found->findings.view, paths_edges(found->findings.paths), 0,
+                              PATH_STRONG, PATH_NO_LIMIT));
+    while (search->seen_by_node[node] == 0 && more)
+        TRY(path_search_extend(search, &more));
+    if (search->seen_by_node[node] != 0)
+        TRY_MEMORY(vector_push(ret, 0) &&
+                   path_search_append(search, search->seen_by_node[node] - 1, ret));
+    return NULL;
+}
+
+/* Keeps the name of the first strong edge between two nodes. */
+static struct g2h_error *keep_edge(struct g2h_findings *found, uint32_t from, uint32_t to,
+                                   const char **ret)
+{
+    const struct g2h_view *view = found->findings.view;
+    struct g2h_edges *edges = paths_edges(found->findings.paths);
+    _cleanup_(text_deinit) struct text text = {0};
+    struct g2h_edge edge;
+    g2h_edges_begin(edges, from, from + 1);
+    while (g2h_edges_next_to(edges, to, &edge)) {
+        if ((edge.flags & G2H_EDGE_WEAK) != 0)
+            continue;
+        expression_append_edge(view, edges, &edge, &text);
+        break;
+    }
+    return keep(&found->path, &text, ret);
+}
+
+static struct g2h_error *add_step(struct g2h_findings *found, uint32_t from, uint32_t number)
+{
+    struct g2h_step *step = add(&found->path, sizeof(*step));
+    struct g2h_node node;
+    size_t size;
+    TRY_MEMORY(step);
+    g2h_view_brief(found->findings.view, number, &node);
+    const char *name = findings_class_name(found->findings.view, &node, &size);
+    step->node = number;
+    step->address = node.object == UINT32_MAX ? 0 : node.address;
+    step->edge = "";
+    step->name = "(root)";
+    if (number == 0)
+        return NULL;
+    TRY(keep_name(&found->path, name, size, &step->name));
+    return keep_edge(found, from, number, &step->edge);
+}
+
+static void free_nodes(node_vector *nodes)
+{
+    free(nodes->data);
+}
+
+struct g2h_error *g2h_findings_path(struct g2h_findings *findings, uint32_t node, size_t *ret)
+{
+    _cleanup_(free_nodes) node_vector nodes = {0};
+    answer_deinit(&findings->path);
+    TRY(find_nodes(findings, node, &nodes));
+    for (size_t i = 0; i < nodes.count; i++)
+        TRY(add_step(findings, i > 0 ? nodes.data[i - 1] : 0, nodes.data[i]));
+    *ret = nodes.count;
+    return NULL;
+}
+
+const struct g2h_step *g2h_findings_step(const struct g2h_findings *findings, size_t index)
+{
+    return struct_at(&findings->path, index);
+}
+
+struct g2h_error *g2h_findings_expression(struct g2h_findings *findings, uint32_t node,
+                                          const char **ret)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    uint32_t end;
+    answer_deinit(&findings->expression);
+    TRY(path_append(findings->findings.paths, node, &text, &end));
+    return keep(&findings->expression, &text, ret);
+}
