@@ -237,7 +237,8 @@ static struct g2h_summary_options summary_options(const struct options *options,
 {
     const struct stat *status = g2h_input_status(input);
     const bool is_file = status && S_ISREG(status->st_mode);
-    return (struct g2h_summary_options){.append_to = options->append ? options->output : NULL,
+    return (struct g2h_summary_options){.size = sizeof(struct g2h_summary_options),
+                                        .append_to = options->append ? options->output : NULL,
                                         .dump = status,
                                         .time = is_file && options->pid == 0 ? status->st_mtime
                                                                              : time(NULL),
@@ -251,21 +252,27 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
-    struct g2h_output_options output_options = {.fd = outputs->list[0].fd,
+    struct g2h_report_options report = {.size = sizeof(report),
+                                        .base = series->base,
+                                        .json = options->json,
+                                        .color = terminal_has_color(options),
+                                        .columns = terminal_columns(options),
+                                        .path_to = options->path_to};
+    const struct g2h_heapsnapshot_options heapsnapshot = {sizeof(heapsnapshot),
+                                                          options->no_contexts};
+    const struct g2h_pprof_options pprof = {sizeof(pprof), options->memprofile_rate};
+    struct g2h_output_options output_options = {.size = sizeof(output_options),
+                                                .fd = outputs->list[0].fd,
                                                 .fds = outputs->fds,
                                                 .name = outputs->name,
                                                 .program = options->exe,
-                                                .columns = terminal_columns(options),
-                                                .color = terminal_has_color(options),
-                                                .path_to = options->path_to,
-                                                .json = options->json,
-                                                .memprofile_rate = options->memprofile_rate,
                                                 .gzip = options->gzip,
                                                 .threads = options->threads,
-                                                .no_contexts = options->no_contexts,
                                                 .progress = progress,
                                                 .series = series->identity,
-                                                .base = series->base};
+                                                .heapsnapshot = &heapsnapshot,
+                                                .report = &report,
+                                                .pprof = &pprof};
     TRY(load(options, path, progress, conversion));
     output_options.source = conversion->input->name;
     output_options.memory = &conversion->origin.memory;
@@ -279,7 +286,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
         TRY(g2h_identity_check(series->identity, conversion->heap));
     TRY(open_exe(options, outputs, conversion));
     if (options->base_exe)
-        output_options.is_base_other = series->base_build != build_of(conversion);
+        report.is_base_other = series->base_build != build_of(conversion);
     TRY(build(options, series, conversion));
     message_size(options, conversion->input, conversion->graph, conversion->view);
     TRY(g2h_write(options->format, conversion->view, &output_options));

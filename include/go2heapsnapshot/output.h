@@ -41,16 +41,6 @@ G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
 /* The most files that a format has: see g2h_format.files. */
 enum { G2H_MOST_FILES = 2 };
 
-/* Options for a summary: formats with G2H_TAKES_SUMMARY then write a few thousand rows per dump
- * instead of all nodes and edges. The view must not be folded. */
-struct g2h_summary_options {
-    const char *append_to;   /* the file to which the rows are added; NULL: fd gets them, alone */
-    const struct stat *dump; /* g2h_input_status() of the dump: append_to gets no wider permissions
-                                than the dump has, or loses those that are wider; NULL: any */
-    int64_t time;            /* when the dump was written, in seconds since 1970 */
-    const char *const *labels; /* further facts about the dump, each KEY=VALUE */
-    size_t label_count;
-};
 /* How a process sampled its allocations: one sample per so many bytes (runtime.MemProfileRate). The
  * rate is in no dump, because its variable is in the segment noptrdata. */
 struct g2h_sampling {
@@ -64,7 +54,48 @@ struct g2h_sampling {
 enum { G2H_MEMPROFILE_RATE = 512 << 10 }; /* Go's default */
 G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret);
 
+/* ---- options: set the size of each struct, and all other members that are not needed to 0 ---- */
+
+/* heapsnapshot. */
+struct g2h_heapsnapshot_options {
+    size_t size;
+    bool no_contexts; /* leaves out native contexts, by which DevTools can filter: one for each of
+                         the groups of roots that alone reach most, one for garbage, and one for
+                         everything else */
+};
+
+/* report. */
+struct g2h_report_options {
+    size_t size;
+    const struct g2h_base *base; /* what to compare with; NULL: nothing */
+    bool is_base_other;          /* another build of the program wrote the base */
+    bool json;                   /* writes JSON for programs instead of text for people */
+    bool color;                  /* highlights important parts of text */
+    unsigned columns;            /* width of the terminal; 0: 100 */
+    const char *path_to; /* writes only about this object or class; NULL: about the whole heap */
+};
+
+/* pprof, of who allocated the memory. */
+struct g2h_pprof_options {
+    size_t size;
+    uint64_t memprofile_rate; /* MemProfileRate of the process in bytes per sample; 0: the rate of
+                                 g2h_sampling() */
+};
+
+/* Options for a summary: formats with G2H_TAKES_SUMMARY then write a few thousand rows per dump
+ * instead of all nodes and edges. The view must not be folded. */
+struct g2h_summary_options {
+    size_t size;
+    const char *append_to;   /* the file to which the rows are added; NULL: fd gets them, alone */
+    const struct stat *dump; /* g2h_input_status() of the dump: append_to gets no wider permissions
+                                than the dump has, or loses those that are wider; NULL: any */
+    int64_t time;            /* when the dump was written, in seconds since 1970 */
+    const char *const *labels; /* further facts about the dump, each KEY=VALUE */
+    size_t label_count;
+};
+
 struct g2h_output_options {
+    size_t size;
     int fd;         /* the destination, which is not closed. Formats with is_file also read it */
     const int *fds; /* one descriptor per file of a format with several files; NULL: all files go to
                        fd, one after the other */
@@ -73,23 +104,18 @@ struct g2h_output_options {
     const char *source;  /* what the heap was read from, for formats that state it; may be NULL */
     const struct g2h_memory *memory; /* of the process that the heap was read from, for formats that
                                         state it; NULL: not known */
-    const struct g2h_base *base;     /* what to compare with; NULL: nothing */
-    const struct g2h_summary_options *summary; /* NULL: everything is written */
-    bool is_base_other;                        /* another build of the program wrote the base */
-    uint64_t memprofile_rate; /* MemProfileRate of the process in bytes per sample; 0: the rate of
-                                 g2h_sampling() */
-    unsigned columns;         /* width of the terminal, for formats for people; 0: 100 */
-    bool color;               /* highlights important parts, in formats for people */
-    const char *path_to; /* writes only about this object or class; NULL: about the whole heap */
-    bool json;           /* writes JSON for programs instead of text for people */
-    bool gzip;           /* compresses the output (RFC 1952) */
-    unsigned threads;    /* 0: one per processor. The output is the same for any number */
-    bool no_contexts; /* heapsnapshot: leaves out native contexts, by which DevTools can filter: one
-                         for each of the groups of roots that alone reach most, one for garbage, and
-                         one for everything else */
+    bool gzip;                       /* compresses the output (RFC 1952) */
+    unsigned threads; /* 0: one per processor. The output is the same for any number */
     const struct g2h_progress *progress; /* may be NULL */
     struct g2h_identity *series; /* the series to which the view's heap was added last, which gives
                                     the ids; NULL: ids of a single dump */
+
+    /* Of single formats; other formats ignore them. NULL: all members are 0; and everything is
+     * written instead of a summary. */
+    const struct g2h_heapsnapshot_options *heapsnapshot;
+    const struct g2h_report_options *report;
+    const struct g2h_pprof_options *pprof;
+    const struct g2h_summary_options *summary;
 };
 
 /* Whether a format needs dominators, or computes them itself: a bit for each. */
@@ -98,11 +124,11 @@ enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1, G2H_FINDS_DOMINATORS = 2 };
 /* The options that only some formats support: a bit for each. */
 enum g2h_format_option {
     G2H_TAKES_SERIES = 1,  /* series: ids that hold for all dumps of a process */
-    G2H_TAKES_BASE = 2,    /* base */
-    G2H_TAKES_JSON = 4,    /* json */
+    G2H_TAKES_BASE = 2,    /* report->base */
+    G2H_TAKES_JSON = 4,    /* report->json */
     G2H_TAKES_SUMMARY = 8, /* summary */
-    G2H_TAKES_PATH = 16,   /* path_to */
-    G2H_TAKES_RATE = 32,   /* memprofile_rate */
+    G2H_TAKES_PATH = 16,   /* report->path_to */
+    G2H_TAKES_RATE = 32,   /* pprof->memprofile_rate */
 };
 
 /* A format that views can be written in. */

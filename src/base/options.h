@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Copies as much of given as the caller's size says; the rest becomes 0. given may be NULL. Both
- * begin with a size_t. */
-static inline void options_copy(void *ret, size_t size, const void *given)
+/* Copies as much of given as its size says; the rest becomes 0. given may be NULL. Both begin with
+ * a size_t. Returns ret. */
+static inline void *options_copy(void *ret, size_t size, const void *given)
 {
     size_t known = 0;
     memset(ret, 0, size);
@@ -16,6 +16,7 @@ static inline void options_copy(void *ret, size_t size, const void *given)
         memcpy(&known, given, sizeof(known));
     if (known > 0)
         memcpy(ret, given, known < size ? known : size);
+    return ret;
 }
 
 /* Copies *given into *ret, which is of the library's own type. */

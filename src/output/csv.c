@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/options.h"
 #include "base/scope.h"
 #include "output/json.h"
 #include "output/labels.h"
@@ -521,9 +522,10 @@ static void csv_deinit(struct csv *csv)
     node_ids_deinit(&csv->node_ids);
 }
 
-struct g2h_error *g2h_write_csv(const struct g2h_view *view,
-                                const struct g2h_output_options *options)
+struct g2h_error *g2h_write_csv(const struct g2h_view *view, const struct g2h_output_options *given)
 {
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     _cleanup_(csv_deinit) struct csv csv = {.view = view,
                                             .options = options,
                                             .nodes = g2h_view_node_count(view),

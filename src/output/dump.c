@@ -7,6 +7,7 @@
 #include <go2heapsnapshot/output.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/scope.h"
 #include "output/sink.h"
 
@@ -46,8 +47,10 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 }
 
 struct g2h_error *g2h_write_dump(const struct g2h_input *input,
-                                 const struct g2h_output_options *options)
+                                 const struct g2h_output_options *given)
 {
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     struct copying copying = {input, options->gzip};
     const size_t tasks = (size_t)((input->size + CHUNK - 1) / CHUNK);
     const unsigned threads = options->threads > 0 ? options->threads : workers_available();

@@ -386,7 +386,8 @@ static uint64_t convert(const struct g2h_heap *heap, const char *path, bool reda
     const struct conversion_options options = {
         .exe = *ret_matched ? exe : NULL, .redact = redact, .threads = threads};
     int file = memfd_create("snapshot", MFD_CLOEXEC);
-    const struct g2h_output_options output = {.fd = file, .name = "it", .threads = threads};
+    const struct g2h_output_options output = {
+        .size = sizeof(output), .fd = file, .name = "it", .threads = threads};
     error = *ret_matched ? conversion_init(&conversion, heap, &options) : NULL;
     if (!error && conversion.view)
         error = g2h_write_heapsnapshot(conversion.view, &output);

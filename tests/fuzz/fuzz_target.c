@@ -69,13 +69,17 @@ static struct g2h_error *write_file(const struct g2h_format *format, const struc
 static struct g2h_error *write_others(const struct g2h_view *view, unsigned threads,
                                       uint64_t choice)
 {
-    const struct g2h_output_options output_options = {.fd = fuzz_nowhere(),
+    const struct g2h_report_options report = {.size = sizeof(report),
+                                              .columns = (unsigned)(choice % 200)};
+    const struct g2h_output_options output_options = {.size = sizeof(output_options),
+                                                      .fd = fuzz_nowhere(),
                                                       .name = "another format",
                                                       .source = "a dump",
-                                                      .columns = (unsigned)(choice % 200),
-                                                      .threads = threads};
+                                                      .threads = threads,
+                                                      .report = &report};
     static const char *const labels[] = {"host=web-17", "release="};
-    const struct g2h_summary_options summary = {.labels = labels, .label_count = 2};
+    const struct g2h_summary_options summary = {
+        .size = sizeof(summary), .labels = labels, .label_count = 2};
     struct g2h_output_options of_summary = output_options;
     const struct g2h_format *format;
     struct g2h_error *error = NULL;
@@ -96,8 +100,12 @@ static struct g2h_error *write_others(const struct g2h_view *view, unsigned thre
 struct g2h_error *fuzz_write_all(const struct g2h_view *view, unsigned threads, uint64_t choice,
                                  int fd)
 {
-    const struct g2h_output_options options = {
-        .fd = fd, .name = "the snapshot", .threads = threads, .no_contexts = choice % 7 == 0};
+    const struct g2h_heapsnapshot_options heapsnapshot = {sizeof(heapsnapshot), choice % 7 == 0};
+    const struct g2h_output_options options = {.size = sizeof(options),
+                                               .fd = fd,
+                                               .name = "the snapshot",
+                                               .threads = threads,
+                                               .heapsnapshot = &heapsnapshot};
     struct g2h_error *error = g2h_write(g2h_format(0), view, &options);
     return error ? error : write_others(view, threads, choice);
 }
@@ -197,8 +205,11 @@ static struct g2h_error *add(struct g2h_identity *identity, const struct g2h_inp
     static const struct conversion_options options = {.threads = 1};
     struct conversion conversion = {.graph = NULL};
     struct g2h_error *error = g2h_heap_load(input, &heap_options, ret);
-    const struct g2h_output_options output = {
-        .fd = fuzz_nowhere(), .name = "the snapshot", .threads = 1, .series = identity};
+    const struct g2h_output_options output = {.size = sizeof(output),
+                                              .fd = fuzz_nowhere(),
+                                              .name = "the snapshot",
+                                              .threads = 1,
+                                              .series = identity};
     if (!error)
         error = conversion_init(&conversion, *ret, &options);
     if (!error)

@@ -74,7 +74,7 @@ static void check_shown(const struct written *written, bool has_color)
 
 static void check_text(const struct written *written)
 {
-    check_shown(written, written->options->color);
+    check_shown(written, written->options->report->color);
     CHECK(written->size > 0 && written->data[written->size - 1] == '\n');
 }
 
@@ -360,30 +360,35 @@ static struct g2h_error *write_output(const struct g2h_view *view, unsigned thre
                                       uint64_t choice, int fd)
 {
     static const char *const labels[] = {"host=web-17", "release=\xe2\x80\xae\033[J"};
-    const struct g2h_summary_options summary = {.labels = labels, .label_count = 2};
+    const struct g2h_summary_options summary = {
+        .size = sizeof(summary), .labels = labels, .label_count = 2};
     const struct g2h_format *format = g2h_format_find(output->format, output->by);
     struct g2h_base *base = NULL;
     char path_to[256];
-    struct g2h_output_options options = {.fd = memfd_create("output", MFD_CLOEXEC),
+    const struct g2h_heapsnapshot_options heapsnapshot = {sizeof(heapsnapshot), choice % 7 == 0};
+    struct g2h_report_options report = {.size = sizeof(report),
+                                        .json = output->json,
+                                        .columns = (unsigned)(choice % 200),
+                                        .color = choice % 2 == 0 && !output->json};
+    struct g2h_output_options options = {.size = sizeof(options),
+                                         .fd = memfd_create("output", MFD_CLOEXEC),
                                          .name = "the output",
                                          .source = choice % 3 == 0 ? "a\033[J \xff" : "a dump",
                                          .program = choice % 4 == 0 ? "\xc2\x9bJ app" : "app",
-                                         .json = output->json,
-                                         .columns = (unsigned)(choice % 200),
-                                         .color = choice % 2 == 0 && !output->json,
-                                         .no_contexts = choice % 7 == 0,
                                          .gzip = choice % 11 == 0 && !format->is_file,
-                                         .summary = output->is_summary ? &summary : NULL,
-                                         .threads = threads};
+                                         .threads = threads,
+                                         .heapsnapshot = &heapsnapshot,
+                                         .report = &report,
+                                         .summary = output->is_summary ? &summary : NULL};
     CHECK(options.fd >= 0);
     if (output->is_path) {
         choose_path(view, choice, path_to, sizeof(path_to));
-        options.path_to = path_to;
+        report.path_to = path_to;
     }
     struct g2h_error *error = NULL;
     if ((format->takes & G2H_TAKES_BASE) != 0 && choice % 5 == 0)
         error = g2h_base_create(view, "the \xe2\x80\xa8 same", threads, &base);
-    options.base = base;
+    report.base = base;
     if (!error)
         error = g2h_write(format, view, &options);
     if (!error)
@@ -398,7 +403,8 @@ static void write_dump(const struct g2h_input *input, uint64_t choice)
 {
     char path[FUZZ_PATH];
     uint8_t *unpacked;
-    const struct g2h_output_options options = {.fd = memfd_create("output", MFD_CLOEXEC),
+    const struct g2h_output_options options = {.size = sizeof(options),
+                                               .fd = memfd_create("output", MFD_CLOEXEC),
                                                .name = "the output",
                                                .gzip = choice % 2 == 0,
                                                .threads = 1 + (unsigned)(choice % 3)};

@@ -37,6 +37,7 @@ struct run {
     const struct g2h_format *format;
     const struct g2h_view *view;
     struct g2h_output_options options;
+    struct g2h_report_options report;
 };
 
 static void must(struct g2h_error *error)
@@ -50,6 +51,7 @@ static void must(struct g2h_error *error)
 static void write_format(const struct run *run)
 {
     struct g2h_output_options options = run->options;
+    options.report = &run->report;
     char path[4096];
     snprintf(path, sizeof(path), "%s/output.XXXXXX", directory);
     options.fd = mkstemp(path);
@@ -94,7 +96,8 @@ static void here(const struct run *run, const char *view, const char *what)
 /* Writes a view in one format and, if nothing is folded, with the options that the format takes. */
 static void write_one(struct run run, const char *kind, doer *write)
 {
-    static const struct g2h_summary_options summary; /* without labels, to a file of its own */
+    static const struct g2h_summary_options summary = {
+        .size = sizeof(summary)}; /* without labels, to a file of its own */
     const struct g2h_heap *heap = g2h_view_heap(run.view);
     const uint32_t objects = g2h_heap_object_count(heap);
     const unsigned takes = run.format->takes;
@@ -108,9 +111,9 @@ static void write_one(struct run run, const char *kind, doer *write)
     }
     if ((takes & G2H_TAKES_PATH) != 0 && objects > 0) {
         snprintf(address, sizeof(address), "0x%" PRIx64, g2h_heap_address(heap, objects - 1));
-        run.options.path_to = address;
+        run.report.path_to = address;
         write(&run, kind, "path");
-        run.options.path_to = NULL;
+        run.report.path_to = NULL;
     }
 }
 
@@ -119,7 +122,7 @@ static void write_growth(struct run run, doer *write, const char *kind)
 {
     struct g2h_base *base;
     must(g2h_base_create(run.view, "base", 1, &base));
-    run.options.base = base;
+    run.report.base = base;
     write(NULL, kind, "base");
     write(&run, kind, "growth");
     g2h_base_destroy(base);
@@ -131,7 +134,8 @@ static void write_views(const struct g2h_graph *graph, const struct g2h_heap *he
     const struct g2h_view_options *const options[] = {NULL, &folded};
     static const char *const kinds[] = {"whole", "folded"};
     const struct g2h_format *report = g2h_format_find("report", NULL);
-    const struct g2h_output_options plain = {.name = "output", .threads = 1};
+    const struct g2h_output_options plain = {.size = sizeof(plain), .name = "output", .threads = 1};
+    const struct g2h_report_options none = {.size = sizeof(none)};
     struct g2h_sampling sampling;
     struct g2h_view *view;
     g2h_sampling(heap, &sampling);
@@ -139,12 +143,12 @@ static void write_views(const struct g2h_graph *graph, const struct g2h_heap *he
         must(g2h_view_create(graph, options[i], &view));
         write(NULL, kinds[i], "view");
         for (size_t j = 0; g2h_format(j); j++) {
-            const struct run run = {g2h_format(j), view, plain};
+            const struct run run = {g2h_format(j), view, plain, none};
             if (sampling.sites > 0 || (run.format->takes & G2H_TAKES_RATE) == 0)
                 write_one(run, kinds[i], write);
         }
         if (i == 0)
-            write_growth((struct run){report, view, plain}, write, kinds[i]);
+            write_growth((struct run){report, view, plain, none}, write, kinds[i]);
         g2h_view_destroy(view);
     }
 }

@@ -424,8 +424,13 @@ char *dump_snapshot(struct dump *dump, unsigned threads, bool gzip, size_t *ret_
 char *view_snapshot(const struct g2h_view *view, unsigned threads, bool gzip, size_t *ret_size)
 {
     int fd = memfd_create("snapshot", 0);
-    const struct g2h_output_options options = {
-        .fd = fd, .name = "snapshot", .gzip = gzip, .threads = threads, .no_contexts = true};
+    const struct g2h_heapsnapshot_options plain = {sizeof(plain), .no_contexts = true};
+    const struct g2h_output_options options = {.size = sizeof(options),
+                                               .fd = fd,
+                                               .name = "snapshot",
+                                               .gzip = gzip,
+                                               .threads = threads,
+                                               .heapsnapshot = &plain};
     assert_true(fd >= 0);
     assert_no_error(g2h_write_heapsnapshot(view, &options));
     off_t size = lseek(fd, 0, SEEK_END);

@@ -179,7 +179,8 @@ static uint64_t convert(const char *path, uint64_t trigger, uint64_t period)
                                                .view.max_nodes = below(4) == 0 ? 3000 : 0};
     if (!error)
         error = conversion_init(&conversion, heap, &options);
-    const struct g2h_output_options output = {.fd = fd, .name = "nowhere", .threads = 1};
+    const struct g2h_output_options output = {
+        .size = sizeof(output), .fd = fd, .name = "nowhere", .threads = 1};
     if (!error)
         error = g2h_write_heapsnapshot(conversion.view, &output);
     if (trigger == 0)

@@ -22,6 +22,7 @@
 
 #include "base/id_hash.h"
 #include "base/bisect.h"
+#include "base/options.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "output/heapsnapshot/contexts.h"
@@ -154,10 +155,12 @@ static struct g2h_error *make_digits(struct snapshot *snapshot)
 static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
                                  const struct g2h_output_options *options)
 {
+    struct g2h_heapsnapshot_options wanted;
+    OPTIONS_COPY(&wanted, options->heapsnapshot);
     TRY(node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
     TRY(strings_init(&snapshot->strings, snapshot->view));
     TRY(find_parts(snapshot));
-    if (!options->no_contexts)
+    if (!wanted.no_contexts)
         TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,
                           &snapshot->strings));
     TRY(count_all(snapshot, options->name));
@@ -548,8 +551,10 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 }
 
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
-                                         const struct g2h_output_options *options)
+                                         const struct g2h_output_options *given)
 {
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     const unsigned threads = sink_threads(view, options);
     struct snapshot snapshot = {
         .view = view, .progress = options->progress, .series = options->series};

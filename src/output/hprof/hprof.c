@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "output/hprof/file.h"
+#include "base/options.h"
 #include "output/sink.h"
 
 enum { BLOCK = 1 << 14 /* nodes that are written together */, MANY = 64 };
@@ -231,8 +232,10 @@ static struct g2h_error *write_file(struct writing *writing, unsigned threads,
 
 struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
                                   const struct g2h_dominators *dominators,
-                                  const struct g2h_output_options *options)
+                                  const struct g2h_output_options *given)
 {
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     const unsigned threads = sink_threads(view, options);
     struct writing writing = {.progress = options->progress};
     (void)dominators;

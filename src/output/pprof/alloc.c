@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "findings/calls.h"
@@ -297,15 +298,19 @@ static struct g2h_error *no_profile(const struct g2h_heap *heap, const char *nam
 
 struct g2h_error *g2h_write_pprof_alloc(const struct g2h_view *view,
                                         const struct g2h_dominators *dominators,
-                                        const struct g2h_output_options *options)
+                                        const struct g2h_output_options *given)
 {
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     struct g2h_sampling sampling;
     const struct g2h_heap *heap = g2h_view_heap(view);
-    const uint64_t given = options->memprofile_rate;
+    struct g2h_pprof_options wanted;
+    OPTIONS_COPY(&wanted, options->pprof);
     (void)dominators;
     g2h_sampling(heap, &sampling);
     if (sampling.sites == 0)
         return no_profile(heap, options->source ? options->source : "the dump");
-    struct source source = {view, options, given > 0 ? given : sampling.rate};
+    struct source source = {view, options,
+                            wanted.memprofile_rate > 0 ? wanted.memprofile_rate : sampling.rate};
     return profile_write(options, produce, &source);
 }

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/options.h"
 #include "base/scope.h"
 #include "findings/merged.h"
 #include "output/pprof/profile.h"
@@ -250,8 +251,10 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 
 struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
                                   const struct g2h_dominators *dominators,
-                                  const struct g2h_output_options *options)
+                                  const struct g2h_output_options *given)
 {
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     _cleanup_(merged_deinit) struct merged merged = {0};
     TRY(merged_make(view, dominators, options->threads, &merged));
     struct source source = {&merged, options->program};

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/options.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "output/report/sections.h"
@@ -38,9 +39,8 @@ static void put_since(const struct report *report, bool is_other)
     page_close(page);
 }
 
-static void put_totals(const struct report *report, const struct g2h_output_options *options)
+static void put_totals(const struct report *report, const char *name, bool is_base_other)
 {
-    const char *name = options->source ? options->source : "";
     const struct g2h_heap *heap = g2h_view_heap(report->findings->view);
     const struct g2h_view_account *account = g2h_view_account(report->findings->view);
     struct page *page = report->page;
@@ -64,7 +64,7 @@ static void put_totals(const struct report *report, const struct g2h_output_opti
     page_close(page);
     report_put_memory(report);
     if (report->findings->base)
-        put_since(report, options->is_base_other);
+        put_since(report, is_base_other);
 }
 
 /* ---- all of it ---- */
@@ -72,7 +72,8 @@ static void put_totals(const struct report *report, const struct g2h_output_opti
 struct work {
     struct findings findings;
     struct report report;
-    const struct g2h_output_options *options;
+    struct g2h_report_options wanted;
+    const char *source;
 };
 
 static void work_deinit(struct work *work)
@@ -99,9 +100,9 @@ static struct g2h_error *put_most(void *context)
     page_open(report->page, NULL);
     PAGE_DATA(report->page, page_words("format", "go2heapsnapshot report"),
               page_count("version", REPORT_VERSION));
-    put_totals(report, work->options);
-    return work->options->path_to ? report_put_path(report, work->options->path_to)
-                                  : put_sections(work);
+    put_totals(report, work->source, work->wanted.is_base_other);
+    return work->wanted.path_to ? report_put_path(report, work->wanted.path_to)
+                                : put_sections(work);
 }
 
 static struct g2h_error *find_waste(void *context)
@@ -116,7 +117,7 @@ static struct g2h_error *put_all(struct work *work)
 {
     const struct report *report = &work->report;
     const struct findings *findings = &work->findings;
-    const bool has_waste = g2h_view_is_typed(findings->view) && !work->options->path_to;
+    const bool has_waste = g2h_view_is_typed(findings->view) && !work->wanted.path_to;
     TRY(findings_begin(&work->findings, has_waste));
     if (has_waste) {
         TRY(workers_beside(findings->threads, put_most, find_waste, work));
@@ -140,21 +141,24 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 
 struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
-                                   const struct g2h_output_options *options)
+                                   const struct g2h_output_options *given)
 {
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
-    _cleanup_(page_deinit) struct page page = {.is_json = options->json,
-                                               .is_colored = options->color && !options->json};
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     _cleanup_(work_deinit) struct work work = {
         .findings = {.view = view,
                      .dominators = dominators,
-                     .base = options->base,
                      .memory = options->memory,
                      .threads = options->threads > 0 ? options->threads : workers_available()},
-        .options = options};
-    work.report = (struct report){.findings = &work.findings, .page = &page};
-    const unsigned columns = options->columns > 0 ? options->columns : USUAL;
+        .source = options->source ? options->source : ""};
+    const struct g2h_report_options *wanted = OPTIONS_COPY(&work.wanted, options->report);
+    const unsigned columns = wanted->columns > 0 ? wanted->columns : USUAL;
+    _cleanup_(page_deinit) struct page page = {.is_json = wanted->json,
+                                               .is_colored = wanted->color && !wanted->json};
     page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+    work.findings.base = wanted->base;
+    work.report = (struct report){.findings = &work.findings, .page = &page};
     TRY(put_all(&work));
     return sink_run(options, 1, 1, produce, &page.out);
 }

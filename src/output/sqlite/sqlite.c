@@ -16,6 +16,7 @@
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/version.h>
 
+#include "base/options.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "output/labels.h"
@@ -329,8 +330,10 @@ static struct g2h_error *write_all(struct writer *writer)
 
 struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
-                                   const struct g2h_output_options *options)
+                                   const struct g2h_output_options *given)
 {
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     if (options->summary)
         return summary_write(view, dominators, options);
     struct writer writer = {.view = view,

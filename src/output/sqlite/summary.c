@@ -12,6 +12,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/options.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "findings/merged.h"
@@ -36,6 +37,7 @@ typedef VECTOR(struct ranked) ranking;
 struct summary {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
+    struct g2h_summary_options wanted;
     struct merged merged;
     VECTOR(struct class_row) classes; /* those that hold most bytes first */
     uint64_t class_objects;           /* objects of all classes */
@@ -349,7 +351,7 @@ static struct g2h_error *add_dump(struct summary *summary)
     const uint64_t total = node_of(summary, 0)->retained,
                    objects = g2h_heap_object_count(heap) - account->left_out_objects;
     const struct summary_value values[] = {
-        of_number("time", (uint64_t)options->summary->time),
+        of_number("time", (uint64_t)summary->wanted.time),
         of_text("source", options->source),
         of_text("executable", options->program),
         of_text("go_version", g2h_heap_go_version(heap)),
@@ -379,7 +381,7 @@ static struct g2h_error *add_dump(struct summary *summary)
 
 static struct g2h_error *add_labels(struct summary *summary)
 {
-    const struct g2h_summary_options *options = summary->options->summary;
+    const struct g2h_summary_options *options = &summary->wanted;
     for (size_t i = 0; i < options->label_count; i++) {
         const char *label = options->labels[i], *value = strchr(label, '=');
         const size_t key = value ? (size_t)(value - label) : strlen(label);
@@ -421,7 +423,7 @@ struct g2h_error *summary_write(const struct g2h_view *view,
                                 const struct g2h_output_options *options)
 {
     _cleanup_(summary_deinit) struct summary summary = {.view = view, .options = options};
-    const struct g2h_summary_options *wanted = options->summary;
+    const struct g2h_summary_options *wanted = OPTIONS_COPY(&summary.wanted, options->summary);
     TRY(merged_make(view, dominators, options->threads, &summary.merged));
     TRY(gather_classes(&summary));
     TRY(wanted->append_to ? database_open(wanted->append_to, wanted->dump, &summary.database)
