@@ -6,6 +6,7 @@
 
 #include "exe/go/callees.h"
 #include "exe/go/flow.h"
+#include "exe/go/static_words.h"
 
 enum {
     TEXT = 0x1000,
@@ -230,6 +231,44 @@ static void frames(void **state)
 #undef STORE_KEPT
 }
 
+/* What a function stores behind its argument is in the variable whose address it is passed. */
+static void arguments(void **state)
+{
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE, 4 * SIZE, 5 * SIZE};
+    static const char *const functions[] = {
+        /* lea DATA(%rip),%rax; call the next one; xor %edx,%edx; mov %rdx,DATA+0x20(%rip) */
+        "488d05f96f0000e8f400000031d2488915126f0000",
+        /* store(place + 8, …): add $8,%rax; jmp the next one */
+        "4883c008e9f7000000",
+        /* mov %rax,0x10(%rsp); lea TYPE(%rip),%rax; call newobject; mov 0x10(%rsp),%rcx;
+         * mov (%rcx),%rdx; test %rdx,%rdx; je to the store; lea 0x10(%rdx),%rdx;
+         * mov %rdx,0x10(%rsp); jmp to the load of it; mov %rax,8(%rcx) */
+        "4889442410488d05f44d0000e8ef000000488b4c2410488b114885d2740b488d52104889542410ebe8"
+        "48894108",
+        "c3", "c3"};
+    static struct program program;
+    struct static_words words = {.words.count = 0};
+    unsigned stored = 0;
+    (void)state;
+    memset(text_of(&program), 0xcc, 5 * SIZE);
+    for (unsigned i = 0; i < 5; i++)
+        append(text_of(&program) + entries[i], functions[i]);
+    make_program(&program, EM_X86_64, entries, 5, 5 * SIZE);
+    for (uint8_t i = CALLEE_RULES; program.flow.rules[3] == 0; i++)
+        if (callees_rule(i)->says[0].fact == CALLEE_ONE)
+            program.flow.rules[3] = i;
+    assert_no_error(static_words_find(&program.flow, &words));
+    for (size_t i = 0; i < words.words.count; i++) {
+        const struct static_word *word = &words.words.data[i];
+        stored += word->address == DATA + 16 && word->kind == STATIC_WORD &&
+                  word->evidence.kind == FLOW_POINTS_TO && word->evidence.what == TYPE;
+    }
+    assert_int_equal(stored, 1);
+    assert_int_equal(words.words.count, 1);
+    static_words_deinit(&words);
+    free_program(&program);
+}
+
 /* Of functions that overlap, no more code is read than all functions could have. */
 static void overlapping(void **state)
 {
@@ -258,6 +297,7 @@ int main(void)
     const struct CMUnitTest flow[] = {
         cmocka_unit_test(uses),
         cmocka_unit_test(frames),
+        cmocka_unit_test(arguments),
         cmocka_unit_test(overlapping),
     };
     return UNIT_RUN(flow);

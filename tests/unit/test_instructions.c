@@ -143,8 +143,15 @@ static void writes(void **state)
     assert_int_equal(one.writes, 1 << RCX);
     one = read("4903c8"); /* add %r8,%rcx */
     assert_true(one.to == RCX && one.base == RCX && one.index == R8);
-    assert_int_equal(read("01d1").kind, INSTRUCTION_OTHER); /* add %edx,%ecx */
-    one = read("488d3cd1");                                 /* lea (%rcx,%rdx,8),%rdi */
+    one = read("4883c1f8"); /* add $-8,%rcx */
+    assert_int_equal(one.kind, INSTRUCTION_LEA);
+    assert_true(one.to == RCX && one.base == RCX && one.displacement == -8 && !one.has_index);
+    assert_int_equal(read("4881c100010000").displacement, 0x100); /* add $0x100,%rcx */
+    assert_int_equal(read("4883c428").kind, INSTRUCTION_OTHER);   /* add $0x28,%rsp: a return */
+    assert_int_equal(read("4883e928").kind, INSTRUCTION_OTHER);   /* sub $0x28,%rcx */
+    assert_int_equal(read("4883412801").kind, INSTRUCTION_OTHER); /* addq $1,0x28(%rcx) */
+    assert_int_equal(read("01d1").kind, INSTRUCTION_OTHER);       /* add %edx,%ecx */
+    one = read("488d3cd1");                                       /* lea (%rcx,%rdx,8),%rdi */
     assert_int_equal(one.kind, INSTRUCTION_LEA);
     assert_true(one.has_index && one.base == RCX && one.index == RDX && one.scale == 8);
     assert_int_equal(read("48c1e204").kind, INSTRUCTION_MULTIPLY); /* shl $4,%rdx */

@@ -56,6 +56,7 @@ void flow_deinit(struct flow *flow)
     free(flow->values.data);
     free(flow->facts.data);
     free(flow->uses.data);
+    free(flow->passes.data);
     free(flow->frames.data);
     free(flow->slots.data);
     free(flow->code.data);
@@ -76,7 +77,7 @@ void flow_deinit(struct flow *flow)
 /* Forgets what has been found. */
 static void clear(struct flow *flow)
 {
-    flow->values.count = flow->facts.count = flow->uses.count = 0;
+    flow->values.count = flow->facts.count = flow->uses.count = flow->passes.count = 0;
     flow->frames.count = flow->slots.count = 0;
 }
 
@@ -132,7 +133,7 @@ static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
     return one->origin == other->origin && one->base == other->base &&
            one->number == other->number &&
            (one->origin == FLOW_ADDRESS || one->origin == FLOW_PLACE || one->origin == FLOW_WORD ||
-            one->origin == FLOW_SLOT || one->origin == FLOW_FIELD);
+            one->origin == FLOW_SLOT || one->origin == FLOW_FIELD || one->origin == FLOW_OFFSET);
 }
 
 /* Gets the value that a word has where two paths meet. */
@@ -145,9 +146,10 @@ static bool meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
     *ret = b;
     if (b == PRODUCT || (a != 0 && value_at(flow, a)->origin == FLOW_ZERO))
         return true;
-    if (!add_value(flow, FLOW_JOIN, a != 0 ? a : b, 0, ret))
+    const uint32_t first = a != 0 && (b == 0 || a < b) ? a : b;
+    if (!add_value(flow, FLOW_JOIN, first, 0, ret))
         return false;
-    value_at(flow, *ret)->other = a != 0 ? b : 0;
+    value_at(flow, *ret)->other = first == a ? b : a;
     return true;
 }
 
@@ -447,13 +449,26 @@ static bool is_of_static(const struct flow *flow, uint32_t value)
            (one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number));
 }
 
-/* Records a store to where a value points that comes from data or bss, or of such a value. */
-static bool add_store(struct flow *flow, const struct instruction *store, uint32_t base,
-                      uint32_t value)
+/* Gets the value that a value is a distance behind, and adds the distance. */
+static uint32_t start_of(const struct flow *flow, uint32_t value, uint64_t *offset)
 {
-    const struct flow_use use = {
-        .address = (uint64_t)store->displacement, .base = base, .value = value, .is_store = true};
-    return (value_at(flow, base)->origin != FLOW_WORD && !is_of_static(flow, value)) ||
+    const struct flow_value *one = value_at(flow, value);
+    if (one->origin != FLOW_OFFSET)
+        return value;
+    *offset += one->number;
+    return one->base;
+}
+
+/* Records a store to where a value points that comes from data, bss or an argument, or of a value
+ * from data or bss. */
+static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t value)
+{
+    base = start_of(flow, base, &offset);
+    const enum flow_origin origin = value_at(flow, flow_before(flow, base))->origin;
+    const struct flow_use use = {.address = offset, .base = base, .value = value, .is_store = true};
+    return base == 0 || value == 0 ||
+           (value_at(flow, base)->origin != FLOW_WORD && origin != FLOW_ARGUMENT &&
+            origin != FLOW_OFFSET && !is_of_static(flow, value)) ||
            vector_push(&flow->uses, use);
 }
 
@@ -486,9 +501,10 @@ static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *r
         *ret = slot + more / WORD < flow->width ? flow->state.data[slot + more / WORD] : 0;
         return true;
     }
-    const uint32_t base = flow->state.data[load->base];
+    uint64_t offset = (uint64_t)load->displacement + more;
+    const uint32_t base = start_of(flow, flow->state.data[load->base], &offset);
     return has_frame_memory(flow, load) || base <= PRODUCT ||
-           add_value(flow, FLOW_FIELD, base, (uint64_t)load->displacement + more, ret);
+           add_value(flow, FLOW_FIELD, base, offset, ret);
 }
 
 static bool load(struct flow *flow, uint32_t index)
@@ -561,7 +577,9 @@ static bool store(struct flow *flow, uint32_t index)
     const uint32_t base = one->has_memory && !has_frame_memory(flow, one) && !one->has_index
                               ? flow->state.data[one->base]
                               : 0;
-    if (base != 0 && value != 0 && !add_store(flow, one, base, value))
+    const uint64_t offset = (uint64_t)one->displacement;
+    if (!add_store(flow, base, offset, value) ||
+        (one->is_pair && !add_store(flow, base, offset + WORD, second)))
         return false;
     if (slot_of(flow, one, &slot)) {
         flow->state.data[slot] = value;
@@ -579,7 +597,7 @@ static bool store(struct flow *flow, uint32_t index)
 static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
 {
     const struct instruction *one = &flow->code.data[index];
-    const uint32_t base = one->has_memory ? flow->state.data[one->base] : 0;
+    uint32_t base = one->has_memory ? flow->state.data[one->base] : 0;
     const struct flow_value *value = value_at(flow, base);
     struct place place;
     if (static_place(flow, one, &place))
@@ -595,6 +613,11 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
         *ret = PRODUCT;
     else if (one->has_memory && !one->has_index && one->displacement == 0)
         *ret = base;
+    else if (one->has_memory && !one->has_index && base != 0) {
+        uint64_t offset = (uint64_t)one->displacement;
+        base = start_of(flow, base, &offset);
+        return add_value(flow, FLOW_OFFSET, base, offset, ret);
+    }
     return true;
 }
 
@@ -633,13 +656,10 @@ static bool other(struct flow *flow, uint32_t index)
 
 /* ---- calls ---- */
 
-/*
- * Returns whether the argument of an index is the first of two words that are one argument: an
- * interface or a string. Go describes the arguments for the traces of stacks by bytes
- * (FUNCDATA_ArgInfo, internal/abi/symtab.go): two for each, and special ones, of which FE and FD
- * enclose the parts of an argument.
- */
-static bool is_pair(const struct flow *flow, uint64_t function, unsigned index)
+/* Go describes the arguments for the traces of stacks by bytes (FUNCDATA_ArgInfo,
+ * internal/abi/symtab.go): two for each, and special ones, of which FE and FD enclose the parts of
+ * an argument. */
+bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
 {
     enum {
         FUNCDATA_ARG_INFO = 5,
@@ -717,10 +737,30 @@ static bool look_at_receiver(struct flow *flow, uint64_t callee)
                            .dictionary = has_dictionary ? value_at(flow, second)->number : 0});
 }
 
+/* Records which words of data, bss and the own arguments are passed to a function. */
+static bool add_passes(struct flow *flow, uint64_t callee)
+{
+    for (unsigned i = 0; i < flow->machine->argument_count; i++) {
+        const uint32_t value = flow_before(flow, argument(flow, i));
+        const struct flow_value *one = value_at(flow, value);
+        const bool is_of_other = one->origin == FLOW_FIELD || one->origin == FLOW_OFFSET;
+        const enum flow_origin of =
+            is_of_other ? value_at(flow, flow_before(flow, one->base))->origin : FLOW_UNKNOWN;
+        const struct flow_pass pass = {(uint32_t)callee, value, (uint8_t)i};
+        if ((one->origin == FLOW_ARGUMENT || is_of_static(flow, value) ||
+             (is_of_other && (of == FLOW_ARGUMENT || of == FLOW_WORD || of == FLOW_OFFSET))) &&
+            !vector_push(&flow->passes, pass))
+            return false;
+    }
+    return true;
+}
+
 /* Adds what a call says of its arguments. */
 static bool look_at_arguments(struct flow *flow, uint64_t callee)
 {
     const struct callee_rule *rule = callees_rule(flow->rules[callee]);
+    if (!rule && !add_passes(flow, callee))
+        return false;
     if (is_method(flow, callee) && !look_at_receiver(flow, callee))
         return false;
     if (flow->rules[callee] == CALLEE_POOL_PUT && argument(flow, 2) != 0 &&
@@ -737,7 +777,8 @@ static bool look_at_arguments(struct flow *flow, uint64_t callee)
     }
     for (unsigned i = 0; i + 1 < flow->machine->argument_count; i++) {
         const uint32_t type = argument(flow, i), data = argument(flow, i + 1);
-        if (is_type(flow, type) && data != 0 && !is_type(flow, data) && is_pair(flow, callee, i) &&
+        if (is_type(flow, type) && data != 0 && !is_type(flow, data) &&
+            flow_is_pair(flow, callee, i) &&
             !add_fact(flow, data, FLOW_IS_DATA, value_at(flow, type)->number))
             return false;
     }
@@ -898,22 +939,28 @@ static bool step(struct flow *flow, uint32_t index)
     return other(flow, index);
 }
 
-/* The state at the function's start: its arguments. */
+/* The state at the function's start: its arguments, which are the first values. */
 static bool begin(struct flow *flow)
 {
     const struct machine *machine = flow->machine;
-    uint32_t value;
+    const bool is_first = flow->values.count == 0;
+    uint32_t value = PRODUCT;
     flow->state.count = 0;
-    if (!add_value(flow, FLOW_UNKNOWN, 0, 0, &value) ||
-        !add_value(flow, FLOW_PRODUCT, 0, 0, &value) || !vector_grow(&flow->state, flow->width))
+    if (!vector_grow(&flow->state, flow->width) ||
+        (is_first && (!add_value(flow, FLOW_UNKNOWN, 0, 0, &value) ||
+                      !add_value(flow, FLOW_PRODUCT, 0, 0, &value))))
         return false;
     memset(flow->state.data, 0, flow->width * sizeof(*flow->state.data));
-    for (unsigned i = 0; i < machine->argument_count; i++)
-        if (!add_value(flow, FLOW_ARGUMENT, 0, i, &flow->state.data[machine->arguments[i]]))
+    for (unsigned i = 0; i <= machine->argument_count; i++) {
+        const bool is_argument = i < machine->argument_count;
+        value++;
+        if (is_first && !add_value(flow, is_argument ? FLOW_ARGUMENT : FLOW_CLOSURE, 0,
+                                   is_argument ? i : 0, &value))
             return false;
-    return add_value(flow, FLOW_CLOSURE, 0, 0, &flow->state.data[machine->closure]) &&
-           (!is_method(flow, flow->function) ||
-            add_fact(flow, argument(flow, 0), FLOW_IS_RECEIVER, flow->function));
+        flow->state.data[is_argument ? machine->arguments[i] : machine->closure] = value;
+    }
+    return !is_method(flow, flow->function) ||
+           add_fact(flow, argument(flow, 0), FLOW_IS_RECEIVER, flow->function);
 }
 
 static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
@@ -965,7 +1012,7 @@ static void forget_taken(struct flow *flow)
 static bool go_through(struct flow *flow)
 {
     bool is_reached = true;
-    flow->uses.count = flow->frames.count = flow->slots.count = 0;
+    flow->uses.count = flow->passes.count = flow->frames.count = flow->slots.count = 0;
     flow->kill_count = flow->kills.count;
     if (!begin(flow))
         return false;

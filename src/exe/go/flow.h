@@ -32,12 +32,13 @@ enum flow_origin {
     FLOW_ELEMENT,  /* loaded from one of the words from the address `number` on: an array's */
     FLOW_FIELD,    /* loaded from where the value `base` points to, plus `number` */
     FLOW_SLOT,     /* the address of slot `number` of the function's frame */
+    FLOW_OFFSET,   /* the value `base`, plus `number` */
     FLOW_ARGUMENT, /* the function's own argument, by its register */
     FLOW_CLOSURE,  /* the func value by which the function was called */
     FLOW_RESULT,   /* result `number` of the call `base` */
     FLOW_ASSERTED, /* the value `base`, which is an interface's data word, on a path where the
                       interface's type is known */
-    FLOW_JOIN,     /* the value `base` or the value `other`, whichever path led here */
+    FLOW_JOIN, /* the value `base` or the later value `other`, if known, by which path led here */
 };
 
 struct flow_value {
@@ -68,7 +69,8 @@ struct flow_fact {
 };
 
 /* A word of data or bss that the code loads, stores, or takes the address of; or, with a base, a
- * word that it stores where another value points to, if one of the two comes from data or bss. */
+ * word that it stores where another value points to, if one of the two comes from data or bss, or
+ * the other one from an argument. */
 struct flow_use {
     uint64_t address; /* in the file; with a base: from where that value points to */
     uint32_t base;    /* value; 0: none */
@@ -78,6 +80,14 @@ struct flow_use {
     bool is_element; /* it may as well be a later word of an array of words */
     bool is_start;   /* words behind it belong to the same variable: the code takes its address, or
                         adds an index to it */
+};
+
+/* A value from data, bss or the arguments that a register of arguments has when a function is
+ * called, which may have fewer arguments. */
+struct flow_pass {
+    uint32_t callee;  /* index in the pclntab */
+    uint32_t value;   /* as it was before paths met */
+    uint8_t argument; /* as the number of a FLOW_ARGUMENT */
 };
 
 /* What the slots of the frame have during a call. */
@@ -99,6 +109,7 @@ struct flow {
     VECTOR(struct flow_value) values;
     VECTOR(struct flow_fact) facts;
     VECTOR(struct flow_use) uses;
+    VECTOR(struct flow_pass) passes;
     VECTOR(struct flow_frame) frames; /* ascending */
     VECTOR(uint32_t) slots;           /* values, by frame and offset / 8 */
     uint32_t slot_count;
@@ -142,6 +153,16 @@ static inline bool flow_is_static(const struct flow *flow, uint64_t address)
     return address - flow->static_low < flow->static_high - flow->static_low;
 }
 
+/* Returns what a value was before paths met, on the first of them. Since a variable has one type,
+ * what it points to is what the value points to. */
+static inline uint32_t flow_before(const struct flow *flow, uint32_t value)
+{
+    enum { MOST = 8 };
+    for (unsigned i = 0; i < MOST && flow->values.data[value].origin == FLOW_JOIN; i++)
+        value = flow->values.data[value].base;
+    return value;
+}
+
 /*
  * Reads the function of an index. wants_frames: also gets the slots of its frame at each call. A
  * function whose instructions are not understood up to its end has no values. The cost is in
@@ -149,6 +170,10 @@ static inline bool flow_is_static(const struct flow *flow, uint64_t address)
  * than each function could be read thrice. Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_frames);
+
+/* Returns whether the argument of an index is the first of two words that are one argument of a
+ * function: an interface or a string. */
+bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index);
 
 /* Returns the slots of the frame during the call that returns to a distance from the start of the
  * function that was read last, or NULL if there is no such call. */

@@ -402,8 +402,10 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     return true;
 }
 
-/* Tells what an instruction of the first table is, if it is one that is followed. */
-static void tell(const struct decoding *decoding, uint8_t opcode, struct instruction *ret)
+/* Tells what an instruction of the first table is, if it is one that is followed. number: its
+ * immediate. */
+static void tell(const struct decoding *decoding, uint8_t opcode, int64_t number,
+                 struct instruction *ret)
 {
     const bool is_memory = decoding->mod != 3;
     ret->to = decoding->reg;
@@ -429,6 +431,12 @@ static void tell(const struct decoding *decoding, uint8_t opcode, struct instruc
     } else if ((opcode == 0xc1 || opcode == 0xd1) && (decoding->reg & 7) == 4 && !is_memory) {
         ret->kind = INSTRUCTION_MULTIPLY; /* a shift to the left */
         ret->to = decoding->rm;
+    } else if ((opcode == 0x81 || opcode == 0x83) && (decoding->reg & 7) == 0 && !is_memory &&
+               decoding->rm != RSP) {
+        ret->kind = INSTRUCTION_LEA; /* the sum with a constant */
+        ret->has_memory = true;
+        ret->to = ret->base = decoding->rm;
+        ret->displacement = number;
     }
     if ((ret->kind == INSTRUCTION_LOAD || ret->kind == INSTRUCTION_STORE) && !ret->has_memory &&
         !decoding->is_relative)
@@ -461,7 +469,7 @@ static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruc
         return false;
     tell_transfer(decoding, opcode, ret);
     if ((operands & MODRM) != 0 && decoding->is_wide)
-        tell(decoding, opcode, ret);
+        tell(decoding, opcode, *ret_number, ret);
     ret->writes = writes_besides(decoding, opcode);
     if ((operands & MODRM) != 0) {
         const enum written by = written_by(decoding, opcode);

@@ -17,7 +17,7 @@
  *                       the runtime's types
  *   code, call_sites, callees
  *                       the source lines of a function's code, and what it calls
- *   constants, instructions, instructions_arm64, flow, static_words
+ *   constants, instructions, instructions_arm64, flow, static_words, arguments
  *                       addresses in code, and what code says that words are
  */
 #ifndef EXE_GO_PCLNTAB_H

@@ -6,10 +6,12 @@
 
 #include "base/bytes.h"
 #include "base/scope.h"
+#include "exe/go/arguments.h"
 
 struct finding {
     struct flow *flow;
     struct static_words *words;
+    struct arguments arguments;
     struct map user_of; /* address → index in users */
     bool is_init;       /* the function initializes variables */
     uint32_t function;
@@ -56,8 +58,7 @@ static bool add_word(struct finding *finding, struct static_word word, uint32_t 
     return true;
 }
 
-/* Gets the word of data or bss that a value comes from, or that it is the address of. */
-static bool word_of(const struct flow *flow, uint32_t number, struct static_word *ret)
+bool static_word_of(const struct flow *flow, uint32_t number, struct static_word *ret)
 {
     const struct flow_value *value = &flow->values.data[number];
     *ret = (struct static_word){.address = value->number, .kind = STATIC_WORD};
@@ -81,7 +82,7 @@ static bool add_values(struct finding *finding)
     const struct flow *flow = finding->flow;
     struct static_word word;
     for (uint32_t i = 1; i < flow->values.count; i++)
-        if (flow->values.data[i].first_fact != UINT32_MAX && word_of(flow, i, &word) &&
+        if (flow->values.data[i].first_fact != UINT32_MAX && static_word_of(flow, i, &word) &&
             !add_word(finding, word, i))
             return false;
     return true;
@@ -93,7 +94,7 @@ static bool add_stored(struct finding *finding, const struct flow_use *use)
     const struct flow *flow = finding->flow;
     struct static_word word;
     uint32_t fact = flow->values.data[use->base].first_fact;
-    if (use->value == 0 || !word_of(flow, use->value, &word))
+    if (use->value == 0 || !static_word_of(flow, use->value, &word))
         return true;
     do {
         struct code_evidence *evidence = &word.evidence;
@@ -164,25 +165,34 @@ static bool add_uses(struct finding *finding)
 
 /* ---- all functions ---- */
 
-static int compare_words(const void *a, const void *b)
+int compare_evidence(const void *a, const void *b)
 {
-    const struct static_word *one = a, *other = b;
+    const struct code_evidence *one = a, *other = b;
     const uint64_t pairs[][2] = {
-        {one->address, other->address},
         {one->kind, other->kind},
-        {one->offset, other->offset},
-        {one->evidence.kind, other->evidence.kind},
-        {one->evidence.what, other->evidence.what},
-        {one->evidence.dictionary, other->evidence.dictionary},
-        {one->evidence.step_count, other->evidence.step_count},
-        {one->evidence.is_stored, other->evidence.is_stored},
-        {one->evidence.steps[0], other->evidence.steps[0]},
-        {one->evidence.steps[1], other->evidence.steps[1]},
+        {one->what, other->what},
+        {one->dictionary, other->dictionary},
+        {one->step_count, other->step_count},
+        {one->is_stored, other->is_stored},
+        {one->steps[0], other->steps[0]},
+        {one->steps[1], other->steps[1]},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
         if (pairs[i][0] != pairs[i][1])
             return pairs[i][0] < pairs[i][1] ? -1 : 1;
     return 0;
+}
+
+int compare_static_words(const void *a, const void *b)
+{
+    const struct static_word *one = a, *other = b;
+    if (one->address != other->address)
+        return one->address < other->address ? -1 : 1;
+    if (one->kind != other->kind)
+        return one->kind < other->kind ? -1 : 1;
+    if (one->offset != other->offset)
+        return one->offset < other->offset ? -1 : 1;
+    return compare_evidence(&one->evidence, &other->evidence);
 }
 
 static int compare_users(const void *a, const void *b)
@@ -195,7 +205,8 @@ static void drop_equal(struct static_words *words)
 {
     size_t kept = 0;
     for (size_t i = 0; i < words->words.count; i++)
-        if (kept == 0 || compare_words(&words->words.data[kept - 1], &words->words.data[i]) != 0)
+        if (kept == 0 ||
+            compare_static_words(&words->words.data[kept - 1], &words->words.data[i]) != 0)
             words->words.data[kept++] = words->words.data[i];
     words->words.count = kept;
 }
@@ -211,19 +222,22 @@ static bool initializes(struct g2h_bytes name)
 static void finding_deinit(struct finding *finding)
 {
     map_deinit(&finding->user_of);
+    arguments_deinit(&finding->arguments);
 }
 
 struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
 {
     _cleanup_(finding_deinit) struct finding finding = {
-        .flow = flow, .words = ret, .left = flow->left / BYTES_OF_EVIDENCE};
+        .flow = flow, .words = ret, .arguments.flow = flow, .left = flow->left / BYTES_OF_EVIDENCE};
     for (uint64_t i = 0; i < flow->pclntab->count && i < UINT32_MAX; i++) {
         TRY(flow_read(flow, i, false));
         finding.function = (uint32_t)i;
         finding.is_init = flow->uses.count > 0 && initializes(pclntab_name(flow->pclntab, i));
-        TRY_MEMORY(add_values(&finding) && add_uses(&finding));
+        TRY_MEMORY(add_values(&finding) && add_uses(&finding) &&
+                   arguments_add(&finding.arguments, &finding.left));
     }
-    vector_sort(&ret->words, compare_words);
+    TRY_MEMORY(arguments_join(&finding.arguments, &finding.left, ret));
+    vector_sort(&ret->words, compare_static_words);
     vector_sort(&ret->users, compare_users);
     drop_equal(ret);
     return NULL;

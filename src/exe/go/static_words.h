@@ -26,6 +26,8 @@ struct code_evidence {
 bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
                    struct code_evidence *ret);
 
+int compare_evidence(const void *a, const void *b);
+
 struct static_word {
     uint64_t address; /* in the file */
     enum static_word_kind {
@@ -37,6 +39,13 @@ struct static_word {
     uint64_t offset; /* STATIC_FIELD */
     struct code_evidence evidence;
 };
+
+/* Gets the word of data or bss that a value comes from, or that it is the address of. Returns false
+ * if there is none. */
+bool static_word_of(const struct flow *flow, uint32_t value, struct static_word *ret);
+
+/* Compares by address, kind, offset and evidence. */
+int compare_static_words(const void *a, const void *b);
 
 /* The function that tells best whose variable a word is: one that sets it, rather than one that
  * initializes or uses it. */

@@ -33,6 +33,10 @@
 //	says ^  1 .* (20,000|19,99\d) list\.Element
 //	says[plain] held by     main\.line\.root\.
 //	says[stripped] held by     the global that main\.(stand|main) (uses|sets) \(0x[0-9a-f]+\)\.root\.
+//	case tree SHAPE=tree
+//	tells 20,000 .* main\.leaf
+//	says[plain] held by     main\.tree$
+//	says[stripped] held by     the global that main\.main uses \(0x[0-9a-f]+\)$
 package main
 
 import (
@@ -51,6 +55,11 @@ type order struct {
 	next *order
 }
 
+type leaf struct {
+	left, right *leaf
+	each        *order
+}
+
 type clerk struct {
 	name string
 	open map[int]*order
@@ -66,6 +75,7 @@ var (
 	parcels, queue chan *order
 	marks, notes   sync.Map
 	head, line     list.List
+	bush, tree     *leaf
 )
 
 //go:noinline
@@ -113,6 +123,18 @@ func stand(each *order) {
 	line.PushBack(each)
 }
 
+//go:noinline
+func hang(at **leaf, each *order) {
+	for *at != nil {
+		if each.id*7919%20011 < (*at).each.id*7919%20011 {
+			at = &(*at).left
+		} else {
+			at = &(*at).right
+		}
+	}
+	*at = &leaf{each: each}
+}
+
 func main() {
 	shape := os.Getenv("SHAPE")
 	soon, parcels = map[string]*order{"a": {}}, make(chan *order, 1)
@@ -122,6 +144,7 @@ func main() {
 	counter.take(&order{id: 1})
 	marks.Store("a", &order{id: 1})
 	head.PushBack(&order{id: 1})
+	hang(&bush, &order{id: 1})
 	for i := 0; i < 20000; i++ {
 		each := &order{id: i, name: "order" + strconv.Itoa(i)}
 		switch shape {
@@ -139,6 +162,8 @@ func main() {
 			send(each)
 		case "ring":
 			stand(each)
+		case "tree":
+			hang(&tree, each)
 		case "sync":
 			note(each)
 		}

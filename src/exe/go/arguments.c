@@ -1,0 +1,275 @@
+/* arguments; see arguments.h. */
+#include "exe/go/arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/bytes.h"
+#include "exe/go/callees.h"
+
+enum { NONE = UINT32_MAX, ARGUMENTS = 16 /* more than a machine passes in registers */ };
+
+/* Gets the number of an argument. Returns false if memory runs out; *ret is NONE if the argument is
+ * of a function that says nothing of its arguments' types: those of the runtime and of reflect copy
+ * words of any type. */
+static bool number_of(struct arguments *arguments, uint64_t function, unsigned argument,
+                      uint32_t *ret)
+{
+    const struct g2h_bytes name = pclntab_name(arguments->flow->pclntab, function);
+    uint32_t first = (uint32_t)function;
+    *ret = NONE;
+    if (function >= NONE / ARGUMENTS || bytes_begin(name, "runtime.") ||
+        bytes_begin(name, "reflect."))
+        return true;
+    if (argument == 0 && arguments->flow->rules[function] == CALLEE_METHOD) {
+        const uint8_t *close = memmem(name.data, (size_t)name.size, ").", 2);
+        if (close && !map_put(&arguments->first_method,
+                              map_hash_text(name.data, (size_t)(close - name.data)), first, &first))
+            return false;
+    }
+    *ret = first * ARGUMENTS + argument;
+    return true;
+}
+
+/* ---- of one function ---- */
+
+/* Gets where a value comes from, if it comes from an argument: place->argument is the argument's
+ * index. */
+static bool place_of(const struct flow *flow, uint32_t value, struct argument_place *ret)
+{
+    const struct flow_value *one = &flow->values.data[flow_before(flow, value)];
+    *ret = (struct argument_place){.part = ARGUMENT_ADDRESS};
+    if (one->origin == FLOW_FIELD) {
+        *ret = (struct argument_place){.part = ARGUMENT_FIELD, .offset = one->number};
+        one = &flow->values.data[flow_before(flow, one->base)];
+    }
+    if (one->origin == FLOW_OFFSET) {
+        ret->offset += one->number;
+        one = &flow->values.data[flow_before(flow, one->base)];
+    }
+    ret->argument = (uint32_t)one->number;
+    return one->origin == FLOW_ARGUMENT;
+}
+
+/* Adds what is known of a value as facts about a place in the arguments. */
+static bool add_facts(struct arguments *arguments, struct argument_place place, uint32_t value,
+                      uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    struct argument_fact added = {.place = place};
+    const bool is_argument = place.part == ARGUMENT_ADDRESS && place.offset == 0;
+    if (!number_of(arguments, flow->function, place.argument, &added.place.argument))
+        return false;
+    /* An interface's data word has other types elsewhere. */
+    if (flow->values.data[value].first_fact == NONE || added.place.argument == NONE ||
+        (place.argument > 0 && flow_is_pair(flow, flow->function, place.argument - 1)))
+        return true;
+    for (uint32_t fact = flow->values.data[value].first_fact; fact != NONE;
+         fact = flow->facts.data[fact].next) {
+        uint32_t receiver = NONE;
+        const bool is_receiver = flow->facts.data[fact].kind == FLOW_IS_RECEIVER;
+        if (is_receiver && !number_of(arguments, flow->facts.data[fact].what, 0, &receiver))
+            return false;
+        /* That a receiver is one is no news. */
+        if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
+            (is_argument && receiver == added.place.argument) ||
+            !flow_evidence(flow, value, fact, &added.evidence))
+            continue;
+        --*left;
+        if (!vector_push(&arguments->facts, added))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether a value is stored into interfaces. */
+static bool is_data(const struct flow *flow, uint32_t value)
+{
+    uint32_t fact = flow->values.data[value].first_fact;
+    while (fact != NONE && flow->facts.data[fact].kind != FLOW_IS_DATA)
+        fact = flow->facts.data[fact].next;
+    return fact != NONE;
+}
+
+/* Adds what is stored behind arguments. */
+static bool add_stores(struct arguments *arguments, uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    for (size_t i = 0; i < flow->uses.count; i++) {
+        const struct flow_use *use = &flow->uses.data[i];
+        struct argument_place place;
+        if (use->base == 0 || is_data(flow, use->value) || !place_of(flow, use->base, &place) ||
+            place.part != ARGUMENT_ADDRESS)
+            continue;
+        place.part = ARGUMENT_FIELD;
+        place.offset += use->address;
+        if (!add_facts(arguments, place, use->value, left))
+            return false;
+    }
+    return true;
+}
+
+static bool add_passes(struct arguments *arguments, uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    for (size_t i = 0; i<flow->passes.count && * left> 0; i++) {
+        const struct flow_pass *pass = &flow->passes.data[i];
+        struct argument_pass passed;
+        struct argument_word word;
+        if (!number_of(arguments, pass->callee, pass->argument, &passed.to))
+            return false;
+        word.to = passed.to;
+        if (passed.to == NONE)
+            continue;
+        if (static_word_of(flow, pass->value, &word.word)) {
+            --*left;
+            if (!vector_push(&arguments->words, word))
+                return false;
+        } else if (place_of(flow, pass->value, &passed.from)) {
+            --*left;
+            if (!number_of(arguments, flow->function, passed.from.argument,
+                           &passed.from.argument) ||
+                (passed.from.argument != NONE && passed.from.argument != passed.to &&
+                 !vector_push(&arguments->passes, passed)))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool arguments_add(struct arguments *arguments, uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    for (uint32_t i = 1; i<flow->values.count && * left> 0; i++) {
+        struct argument_place place;
+        if (flow->values.data[i].first_fact != NONE && flow->values.data[i].origin != FLOW_JOIN &&
+            place_of(flow, i, &place) && !add_facts(arguments, place, i, left))
+            return false;
+    }
+    return add_stores(arguments, left) && add_passes(arguments, left);
+}
+
+/* ---- of all functions ---- */
+
+static int compare_facts(const void *a, const void *b)
+{
+    const struct argument_fact *one = a, *other = b;
+    const struct argument_place *place = &one->place, *second = &other->place;
+    if (place->argument != second->argument)
+        return place->argument < second->argument ? -1 : 1;
+    if (place->part != second->part)
+        return place->part < second->part ? -1 : 1;
+    if (place->offset != second->offset)
+        return place->offset < second->offset ? -1 : 1;
+    return compare_evidence(&one->evidence, &other->evidence);
+}
+
+/* Sorts the facts by argument, each once. */
+static void sort_facts(struct arguments *arguments)
+{
+    size_t kept = 0;
+    vector_sort(&arguments->facts, compare_facts);
+    for (size_t i = 0; i < arguments->facts.count; i++) {
+        const struct argument_fact *fact = &arguments->facts.data[i];
+        if (kept == 0 || compare_facts(fact, &arguments->facts.data[kept - 1]) != 0)
+            arguments->facts.data[kept++] = *fact;
+    }
+    arguments->facts.count = kept;
+}
+
+static size_t first_fact_of(const struct arguments *arguments, uint32_t argument)
+{
+    size_t at;
+    BISECT(at, arguments->facts.count, arguments->facts.data[at].place.argument < argument);
+    return at;
+}
+
+/* Turns a place behind the argument that a function is passed into one behind the argument that the
+ * function has, which passes it. */
+static bool before_pass(const struct argument_place *from, struct argument_place *place)
+{
+    if (from->part == ARGUMENT_ADDRESS)
+        place->offset += from->offset;
+    else if (place->part == ARGUMENT_ADDRESS && place->offset == 0)
+        *place = *from;
+    else
+        return false;
+    place->argument = from->argument;
+    return true;
+}
+
+/* What a function says of an argument is true of the argument of its caller that it is. */
+static bool pass_on(struct arguments *arguments, uint64_t *left)
+{
+    const size_t count = arguments->facts.count;
+    for (size_t i = 0; i < arguments->passes.count; i++) {
+        const struct argument_pass *pass = &arguments->passes.data[i];
+        for (size_t j = first_fact_of(arguments, pass->to);
+             j < count && arguments->facts.data[j].place.argument == pass->to && *left > 0; j++) {
+            struct argument_fact fact = arguments->facts.data[j];
+            --*left;
+            if (before_pass(&pass->from, &fact.place) && !vector_push(&arguments->facts, fact))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Turns a word that is passed into the one at a place behind the argument. */
+static bool behind_word(const struct flow *flow, const struct argument_place *place,
+                        struct static_word *word)
+{
+    if (word->kind == STATIC_VALUE) {
+        word->address += place->offset;
+        word->kind = place->part == ARGUMENT_FIELD ? STATIC_WORD : STATIC_VALUE;
+        return flow_is_static(flow, word->address);
+    }
+    if (word->kind == STATIC_WORD && place->part == ARGUMENT_FIELD) {
+        word->kind = STATIC_FIELD;
+        word->offset = place->offset;
+        return true;
+    }
+    return place->part == ARGUMENT_ADDRESS && place->offset == 0;
+}
+
+static int compare_passed(const void *a, const void *b)
+{
+    const struct argument_word *one = a, *other = b;
+    return one->to != other->to ? (one->to < other->to ? -1 : 1)
+                                : compare_static_words(&one->word, &other->word);
+}
+
+bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_words *words)
+{
+    sort_facts(arguments);
+    if (!pass_on(arguments, left))
+        return false;
+    sort_facts(arguments);
+    vector_sort(&arguments->words, compare_passed);
+    for (size_t i = 0; i < arguments->words.count; i++) {
+        const struct argument_word *passed = &arguments->words.data[i];
+        if (i > 0 && compare_passed(passed - 1, passed) == 0)
+            continue;
+        for (size_t j = first_fact_of(arguments, passed->to);
+             j<arguments->facts.count && * left> 0 &&
+             arguments->facts.data[j].place.argument == passed->to;
+             j++) {
+            struct static_word word = passed->word;
+            word.evidence = arguments->facts.data[j].evidence;
+            --*left;
+            if (behind_word(arguments->flow, &arguments->facts.data[j].place, &word) &&
+                !vector_push(&words->words, word))
+                return false;
+        }
+    }
+    return true;
+}
+
+void arguments_deinit(struct arguments *arguments)
+{
+    map_deinit(&arguments->first_method);
+    free(arguments->facts.data);
+    free(arguments->passes.data);
+    free(arguments->words.data);
+}
