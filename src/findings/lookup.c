@@ -213,7 +213,13 @@ static struct g2h_error *find_object(const struct findings *findings, const char
     char *end;
     errno = 0;
     const unsigned long long address = strtoull(asked, &end, 16);
-    if (errno != 0 || *end != '\0' || asked[2] == '\0')
+    const bool is_address = errno == 0 && *end == '\0' && asked[2] != '\0';
+    if (!is_address || !g2h_heap_find(heap, address, &object)) {
+        TRY(find_by_expression(findings, asked, ret)); /* 0x574f20[3], by a variable's address */
+        if (ret->node != UINT32_MAX)
+            return NULL;
+    }
+    if (!is_address)
         return error_create(G2H_ERROR_NOT_FOUND, "'%s' is no address", asked);
     if (!g2h_heap_find(heap, address, &object))
         return error_create(G2H_ERROR_NOT_FOUND, "'%s' is in no object of this heap", asked);

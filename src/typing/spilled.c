@@ -132,7 +132,7 @@ static bool add_values(struct spiller *spiller, enum belief belief)
     enum { SEVERAL = TYPE_NONE - 1 };
     const struct flow *flow = &spiller->coded->flow;
     spiller->slot_types.count = 0;
-    if (!vector_grow(&spiller->slot_types, flow->slot_count))
+    if (!vector_grow(&spiller->slot_types, flow->slot_count + 1))
         return false;
     uint32_t *types = spiller->slot_types.data;
     memset(types, 0xff, flow->slot_count * sizeof(*types));
