@@ -123,7 +123,7 @@ static bool append_user(struct builder *builder, uint64_t address, bool is_exact
     text_printf(&builder->text, " (0x%llx)", (unsigned long long)start);
     if (value)
         builder_append_path(builder, value->type, offset);
-    else if (user->is_array && offset % word == 0)
+    else if (user->distance == word && offset % word == 0)
         text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / word));
     else if (offset > 0)
         text_printf(&builder->text, ".f%llu", (unsigned long long)offset);

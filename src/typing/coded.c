@@ -299,28 +299,32 @@ static void seed_value(struct typer *typer, uint32_t type, uint64_t address)
     }
 }
 
-/* Follows the words of an array in data or bss, which ends where code uses the next variable. */
+/* Follows the word in each element of an array in data or bss. */
 static void seed_elements(struct typer *typer, struct word_type type, uint64_t address,
-                          uint64_t end)
+                          uint64_t end, uint64_t distance)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const uint64_t word = heap->params.pointer_size;
     struct g2h_segment segment;
-    if (!find_segment(heap, address, &segment))
+    if (!find_segment(heap, address, &segment) || distance == 0)
         return;
     uint64_t size = end - segment.address;
     if (size > segment.contents.size)
         size = segment.contents.size;
-    for (uint64_t at = address - segment.address; at < size && size - at >= word; at += word)
+    for (uint64_t at = address - segment.address; at < size && size - at >= word; at += distance)
         if (heap_word(heap, segment.contents.data + at) != 0)
             seed_word(typer, type, segment.address + at);
 }
 
-/* Returns the address of the next word in data and bss that code uses. */
-static uint64_t next_used(const struct static_words *words, uint64_t address)
+/* Returns where an array ends at the latest: at the next word in data and bss that code uses, but
+ * as one of the first element. */
+static uint64_t end_of_array(const struct static_words *words, uint64_t address, uint64_t distance)
 {
     size_t at;
     BISECT(at, words->users.count, words->users.data[at].address <= address);
+    while (at < words->users.count && words->users.data[at].address - address < distance &&
+           words->users.data[at].distance == distance)
+        at++;
     return at < words->users.count ? words->users.data[at].address : address;
 }
 
@@ -372,7 +376,8 @@ static void seed_known(struct typer *typer, const struct static_words *words,
         seed_word(typer, type, address);
         break;
     case STATIC_ELEMENT:
-        seed_elements(typer, type, address, next_used(words, word->address) + slide);
+        seed_elements(typer, type, address,
+                      end_of_array(words, word->address, word->offset) + slide, word->offset);
         break;
     case STATIC_FIELD:
         seed_field(typer, type, address, word->offset);
@@ -415,8 +420,7 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     if (behind == 0)
         return NULL;
     const struct static_user *user = &words->users.data[behind - 1];
-    return user->address == in_file || (!is_exact && (user->is_array || user->is_start)) ? user
-                                                                                         : NULL;
+    return user->address == in_file || (!is_exact && user->is_start) ? user : NULL;
 }
 
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address)

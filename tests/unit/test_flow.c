@@ -129,34 +129,35 @@ static void uses(void **state)
         uint64_t address;
         enum { USE, STORE, STORE_OF_NEW } is;
         bool is_start;
+        uint32_t distance;
     } all[] = {
         /* Words of an array have an index that counts in words. */
-        {"488901", EM_X86_64, DATA, STORE_OF_NEW, false},    /* mov %rax,(%rcx) */
-        {"488904d1", EM_X86_64, DATA, STORE_OF_NEW, true},   /* mov %rax,(%rcx,%rdx,8) */
-        {"488b04d1", EM_X86_64, DATA, USE, true},            /* mov (%rcx,%rdx,8),%rax */
-        {"200000f9", EM_AARCH64, DATA, STORE_OF_NEW, false}, /* str x0, [x1] */
-        {"207822f8", EM_AARCH64, DATA, STORE_OF_NEW, true},  /* str x0, [x1, x2, lsl #3] */
-        {"207862f8", EM_AARCH64, DATA, USE, true},           /* ldr x0, [x1, x2, lsl #3] */
+        {"488901", EM_X86_64, DATA, STORE_OF_NEW, false},      /* mov %rax,(%rcx) */
+        {"488904d1", EM_X86_64, DATA, STORE_OF_NEW, true, 8},  /* mov %rax,(%rcx,%rdx,8) */
+        {"488b04d1", EM_X86_64, DATA, USE, true, 8},           /* mov (%rcx,%rdx,8),%rax */
+        {"200000f9", EM_AARCH64, DATA, STORE_OF_NEW, false},   /* str x0, [x1] */
+        {"207822f8", EM_AARCH64, DATA, STORE_OF_NEW, true, 8}, /* str x0, [x1, x2, lsl #3] */
+        {"207862f8", EM_AARCH64, DATA, USE, true, 8},          /* ldr x0, [x1, x2, lsl #3] */
         /* lea (%rcx,%rdx,8),%rdi; mov %rax,(%rdi) */
-        {"488d3cd1488907", EM_X86_64, DATA, STORE_OF_NEW, true},
+        {"488d3cd1488907", EM_X86_64, DATA, STORE_OF_NEW, true, 8},
         /* add x3, x1, x2, lsl #3; str x0, [x3] */
-        {"230c028b600000f9", EM_AARCH64, DATA, STORE_OF_NEW, true},
+        {"230c028b600000f9", EM_AARCH64, DATA, STORE_OF_NEW, true, 8},
         /* Elements of other arrays: lea (%rdx,%rdx,2),%rdx; mov %rax,0x10(%rcx,%rdx,8) */
-        {"488d1452488944d110", EM_X86_64, DATA + 16, STORE, true},
+        {"488d1452488944d110", EM_X86_64, DATA + 16, STORE_OF_NEW, true, 24},
         /* imul $0x38,%rdx,%rdx; mov %rax,(%rcx,%rdx,8) */
-        {"486bd238488904d1", EM_X86_64, DATA, STORE, true},
+        {"486bd238488904d1", EM_X86_64, DATA, STORE_OF_NEW, true, 448},
         /* imul %rdi,%rdx; mov %rdx,0x20(%rsp); mov 0x20(%rsp),%rsi; mov %rax,8(%rcx,%rsi,8) */
         {"480fafd74889542420488b742420488944f108", EM_X86_64, DATA + 8, STORE, true},
         /* shl $4,%rdx; sub %rbx,%rdx; mov %rax,(%rcx,%rdx,8) */
         {"48c1e2044829da488904d1", EM_X86_64, DATA, STORE, true},
         /* shl $4,%rdx; add %rdx,%rcx; mov %rax,8(%rcx) */
-        {"48c1e2044801d148894108", EM_X86_64, DATA + 8, STORE, true},
+        {"48c1e2044801d148894108", EM_X86_64, DATA + 8, STORE_OF_NEW, true, 16},
         /* add x2, x2, x2, lsl #1; str x0, [x1, x2, lsl #3] */
-        {"4204028b207822f8", EM_AARCH64, DATA, STORE, true},
+        {"4204028b207822f8", EM_AARCH64, DATA, STORE_OF_NEW, true, 24},
         /* mul x2, x2, x4; sub x2, x2, x3; str x0, [x1, x2, lsl #3] */
         {"427c049b420003cb207822f8", EM_AARCH64, DATA, STORE, true},
         /* lsl x2, x2, #4; add x3, x1, x2; str x0, [x3, #8] */
-        {"42ec7cd32300028b600400f9", EM_AARCH64, DATA + 8, STORE, true},
+        {"42ec7cd32300028b600400f9", EM_AARCH64, DATA + 8, STORE_OF_NEW, true, 16},
         /* Before an array: lea 0x10(%rcx),%rcx; mov %rax,-8(%rcx,%rdx,8) */
         {"488d4910488944d1f8", EM_X86_64, DATA + 16, USE, true},
         /* Parts of words are no words: mov %eax,(%rcx), of 2 bytes, of 1 byte */
@@ -188,7 +189,7 @@ static void uses(void **state)
         const struct flow *flow = &program.flow;
         const struct flow_use *use = &flow->uses.data[flow->uses.count - 1];
         if (use->address != all[i].address || use->is_start != all[i].is_start ||
-            use->is_store != (all[i].is != USE) ||
+            use->is_store != (all[i].is != USE) || use->distance != all[i].distance ||
             is_new(flow, use->value) != (all[i].is == STORE_OF_NEW))
             fail_msg("%s: is %s at %#jx%s, of value %u", all[i].hex,
                      use->is_store ? "a store" : "a use", (uintmax_t)use->address,

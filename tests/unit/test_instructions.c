@@ -156,7 +156,11 @@ static void writes(void **state)
     assert_true(one.has_index && one.base == RCX && one.index == RDX && one.scale == 8);
     assert_int_equal(read("48c1e204").kind, INSTRUCTION_MULTIPLY); /* shl $4,%rdx */
     assert_int_equal(read("48c1ea04").kind, INSTRUCTION_OTHER);    /* shr $4,%rdx */
+    assert_int_equal(read("48c1e204").factor, 16);
+    assert_int_equal(read("48d1e2").factor, 2); /* shl %rdx */
     assert_int_equal(read("486bd238").kind, INSTRUCTION_MULTIPLY);
+    assert_int_equal(read("486bd238").factor, 0x38);
+    assert_int_equal(read("480fafd7").factor, 0);
     assert_int_equal(read("480fafd7").kind, INSTRUCTION_MULTIPLY);
 }
 
@@ -263,7 +267,8 @@ static void arm64(void **state)
          {INSTRUCTION_LEA, .to = 1, .base = 2, .has_index = true, .scale = 1, .writes = 1 << 1}},
         {"230c028b", /* add x3, x1, x2, lsl #3 */
          {INSTRUCTION_LEA, .to = 3, .base = 1, .has_index = true, .scale = 8, .writes = 1 << 3}},
-        {"42ec7cd3", {INSTRUCTION_MULTIPLY, .to = 2, .writes = 1 << 2}}, /* lsl x2, x2, #4 */
+        /* lsl x2, x2, #4 */
+        {"42ec7cd3", {INSTRUCTION_MULTIPLY, .to = 2, .from = 2, .factor = 16, .writes = 1 << 2}},
         {"427c049b", {INSTRUCTION_MULTIPLY, .to = 2, .writes = 1 << 2}}, /* mul x2, x2, x4 */
         {"62fc44d3", {INSTRUCTION_OTHER, .writes = 1 << 2}},             /* lsr x2, x3, #4 */
         {"420003cb", {INSTRUCTION_OTHER, .writes = 1 << 2}},             /* sub x2, x2, x3 */

@@ -13,7 +13,8 @@
  * Bounds, which the compiler's functions do not reach: the bytes of a function that is read; words
  * of its frame that are followed; words of states that are copied per byte of code, so that fewer
  * slots are followed in a function of nothing but jumps; the words of all frames per byte of code;
- * values per instruction, and how many more; facts of a value; how often each byte of code may be
+ * values per instruction, and how many more; facts of a value; bytes of an element of an
+ * array; how often each byte of code may be
  * read.
  */
 enum {
@@ -24,6 +25,7 @@ enum {
     VALUES = 12,
     VALUES_MORE = 1 << 12,
     MOST_FACTS = 8,
+    LARGEST_ELEMENT = 1 << 12,
     MOST_READS = 3
 };
 
@@ -111,7 +113,7 @@ static bool add_fact_of(struct flow *flow, uint32_t value, struct flow_fact fact
 {
     struct flow_value *about = value_at(flow, value);
     unsigned count = 0;
-    if (value <= PRODUCT || about->origin == FLOW_ZERO)
+    if (value == UNKNOWN || about->origin == FLOW_PRODUCT || about->origin == FLOW_ZERO)
         return true;
     for (uint32_t i = about->first_fact; i != NONE; i = flow->facts.data[i].next) {
         if (is_same_fact(&flow->facts.data[i], &fact) || ++count == MOST_FACTS)
@@ -136,15 +138,24 @@ static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
             one->origin == FLOW_SLOT || one->origin == FLOW_FIELD || one->origin == FLOW_OFFSET);
 }
 
+static bool is_product(const struct flow *flow, uint32_t value)
+{
+    return value_at(flow, value)->origin == FLOW_PRODUCT;
+}
+
 /* Gets the value that a word has where two paths meet. */
 static bool meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
 {
+    *ret = PRODUCT;
+    if (is_product(flow, a) && is_product(flow, b) &&
+        value_at(flow, a)->number != value_at(flow, b)->number)
+        return true;
     *ret = a;
-    if (a == b || a == PRODUCT || (b != 0 && value_at(flow, b)->origin == FLOW_ZERO) ||
+    if (a == b || is_product(flow, a) || (b != 0 && value_at(flow, b)->origin == FLOW_ZERO) ||
         (a != 0 && b != 0 && have_one_origin(flow, a, b)))
         return true;
     *ret = b;
-    if (b == PRODUCT || (a != 0 && value_at(flow, a)->origin == FLOW_ZERO))
+    if (is_product(flow, b) || (a != 0 && value_at(flow, a)->origin == FLOW_ZERO))
         return true;
     const uint32_t first = a != 0 && (b == 0 || a < b) ? a : b;
     if (!add_value(flow, FLOW_JOIN, first, 0, ret))
@@ -319,10 +330,14 @@ static bool enter_loop(struct flow *flow, bool is_late)
     if (is_late)
         return true;
     uint32_t *state = flow->state.data;
-    for (uint32_t i = 0; i < flow->width; i++)
-        if ((killed[i / 64] >> (i % 64) & 1) != 0 && state[i] > PRODUCT &&
-            !add_value(flow, FLOW_JOIN, state[i], 0, &state[i]))
+    for (uint32_t i = 0; i < flow->width; i++) {
+        if ((killed[i / 64] >> (i % 64) & 1) == 0 || state[i] == UNKNOWN)
+            continue;
+        if (is_product(flow, state[i]))
+            state[i] = PRODUCT;
+        else if (!add_value(flow, FLOW_JOIN, state[i], 0, &state[i]))
             return false;
+    }
     return true;
 }
 
@@ -390,12 +405,24 @@ static bool enter(struct flow *flow, uint32_t index, bool is_reached)
 /* A place in data or bss. */
 struct place {
     uint64_t address;
-    bool is_element; /* it is one of an array, of which this is the first one */
-    bool is_word;    /* the array is one of words */
+    bool is_element;   /* it is one of an array, of which this is the first one */
+    uint32_t distance; /* of the elements, which have words at this place; 0: not known */
 };
 
+/* Returns how many times something a value is; 0: not known. */
+static uint64_t factor_of(const struct flow *flow, uint32_t value)
+{
+    return is_product(flow, value) ? value_at(flow, value)->number : 1;
+}
+
+/* Returns the distance of elements, if these have words. */
+static uint32_t distance_of(uint64_t bytes)
+{
+    return bytes % WORD == 0 && bytes <= LARGEST_ELEMENT ? (uint32_t)bytes : 0;
+}
+
 /* Returns whether a memory operand is in data or bss, and gets where. What has an index is
- * somewhere in an array, whose elements are words if the index counts in words. Of an element
+ * somewhere in an array, whose elements are as large as the index counts. Of an element
  * before the one of the index, as in list[i-1], it is not told: at index 0 it would be before the
  * array. */
 static bool static_place(const struct flow *flow, const struct instruction *instruction,
@@ -418,8 +445,10 @@ static bool static_place(const struct flow *flow, const struct instruction *inst
     const bool is_place = value->origin == FLOW_PLACE;
     *ret = (struct place){.address = value->number + (uint64_t)instruction->displacement,
                           .is_element = has_index || is_place,
-                          .is_word = is_place ? !has_index && value->base != 0
-                                              : instruction->scale == WORD && index != PRODUCT};
+                          .distance = !is_place
+                                          ? distance_of(factor_of(flow, index) * instruction->scale)
+                                      : !has_index ? value->base
+                                                   : 0};
     return (is_place || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
 }
 
@@ -433,9 +462,9 @@ static bool add_use(struct flow *flow, uint32_t index, const struct place *place
     const uint64_t address = place->address + more;
     const struct flow_use use = {.address = address,
                                  .place = flow->places.data[index],
-                                 .value = place->is_element && !place->is_word ? 0 : value,
+                                 .value = place->is_element && place->distance == 0 ? 0 : value,
                                  .is_store = kind == INSTRUCTION_STORE,
-                                 .is_element = place->is_element && place->is_word,
+                                 .distance = place->distance,
                                  .is_start = place->is_element || kind == INSTRUCTION_LEA ||
                                              (kind == INSTRUCTION_ADDRESS && address % PAGE != 0)};
     return vector_push(&flow->uses, use);
@@ -492,8 +521,8 @@ static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *r
     if (static_place(flow, load, &place)) {
         const enum flow_origin origin = place.is_element ? FLOW_ELEMENT : FLOW_WORD;
         return add_use(flow, index, &place, more, 0) &&
-               ((place.is_element && !place.is_word) ||
-                add_value(flow, origin, 0, place.address + more, ret));
+               ((place.is_element && place.distance == 0) ||
+                add_value(flow, origin, place.distance, place.address + more, ret));
     }
     if (!load->has_memory || load->has_index)
         return true;
@@ -503,7 +532,7 @@ static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *r
     }
     uint64_t offset = (uint64_t)load->displacement + more;
     const uint32_t base = start_of(flow, flow->state.data[load->base], &offset);
-    return has_frame_memory(flow, load) || base <= PRODUCT ||
+    return has_frame_memory(flow, load) || base == UNKNOWN || is_product(flow, base) ||
            add_value(flow, FLOW_FIELD, base, offset, ret);
 }
 
@@ -593,6 +622,14 @@ static bool store(struct flow *flow, uint32_t index)
 
 /* ---- registers ---- */
 
+/* Gets the value of a multiple of a value. */
+static bool multiply(struct flow *flow, uint32_t value, uint64_t factor, uint32_t *ret)
+{
+    factor *= factor_of(flow, value);
+    *ret = PRODUCT;
+    return factor == 0 || factor > LARGEST_ELEMENT || add_value(flow, FLOW_PRODUCT, 0, factor, ret);
+}
+
 /* Gets the value of an address, or sum, that is not one of the frame. */
 static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
 {
@@ -601,15 +638,18 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
     const struct flow_value *value = value_at(flow, base);
     struct place place;
     if (static_place(flow, one, &place))
-        return add_value(flow, place.is_element ? FLOW_PLACE : FLOW_ADDRESS,
-                         place.is_element && place.is_word, place.address, ret) &&
+        return add_value(flow, place.is_element ? FLOW_PLACE : FLOW_ADDRESS, place.distance,
+                         place.address, ret) &&
                add_use(flow, index, &place, 0, 0);
     if (one->is_static || (!one->has_index && value->origin == FLOW_ADDRESS))
         return add_value(flow, FLOW_ADDRESS, 0,
                          one->is_static ? one->target : value->number + (uint64_t)one->displacement,
                          ret);
-    if (base == PRODUCT || (one->has_index && (one->scale != 1 || one->base == one->index ||
-                                               flow->state.data[one->index] == PRODUCT)))
+    if (one->has_index && one->base == one->index && one->displacement == 0)
+        return multiply(flow, base, one->scale + 1u, ret);
+    if (is_product(flow, base) ||
+        (one->has_index && (one->scale != 1 || one->base == one->index ||
+                            is_product(flow, flow->state.data[one->index]))))
         *ret = PRODUCT;
     else if (one->has_memory && !one->has_index && one->displacement == 0)
         *ret = base;
@@ -644,13 +684,19 @@ static bool other(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     const uint32_t *state = flow->state.data;
-    const bool is_product = one->kind == INSTRUCTION_MULTIPLY || state[one->to] == PRODUCT ||
-                            state[one->from] == PRODUCT || state[one->base] == PRODUCT;
+    uint32_t value = UNKNOWN;
+    if (one->kind == INSTRUCTION_MULTIPLY) {
+        if (!multiply(flow, state[one->from], one->factor, &value))
+            return false;
+    } else if (is_product(flow, state[one->to]) || is_product(flow, state[one->from]) ||
+               is_product(flow, state[one->base])) {
+        value = PRODUCT;
+    }
     struct place place;
     reach(flow, one);
     each_written_slot(flow, one, flow->state.data, 0);
     const bool good = !static_place(flow, one, &place) || add_use(flow, index, &place, 0, 0);
-    forget_registers(flow->state.data, one->writes, is_product ? PRODUCT : UNKNOWN);
+    forget_registers(flow->state.data, one->writes, value);
     return good;
 }
 

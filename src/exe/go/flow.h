@@ -23,16 +23,17 @@
 
 enum flow_origin {
     FLOW_UNKNOWN,
-    FLOW_PRODUCT, /* a multiple of something: no index of words */
+    FLOW_PRODUCT, /* `number` times something; 0: not known how many times. No index of words */
     FLOW_ZERO,    /* it is 0 */
     FLOW_ADDRESS, /* it is the address `number` in the file */
-    FLOW_PLACE, /* it is the address of an element of the array at the address `number`; base: 1 if
-                   the elements are words, else 0 */
-    FLOW_WORD,  /* loaded from the address `number` in the file */
-    FLOW_ELEMENT,  /* loaded from one of the words from the address `number` on: an array's */
-    FLOW_FIELD,    /* loaded from where the value `base` points to, plus `number` */
-    FLOW_SLOT,     /* the address of slot `number` of the function's frame */
-    FLOW_OFFSET,   /* the value `base`, plus `number` */
+    FLOW_PLACE,   /* it is the address of an element of the array at the address `number`, whose
+                     elements are `base` bytes apart; 0: not known */
+    FLOW_WORD,    /* loaded from the address `number` in the file */
+    FLOW_ELEMENT, /* loaded from one of the words at each `base` bytes from the address `number` on:
+                     an array's */
+    FLOW_FIELD,   /* loaded from where the value `base` points to, plus `number` */
+    FLOW_SLOT,    /* the address of slot `number` of the function's frame */
+    FLOW_OFFSET,  /* the value `base`, plus `number` */
     FLOW_ARGUMENT, /* the function's own argument, by its register */
     FLOW_CLOSURE,  /* the func value by which the function was called */
     FLOW_RESULT,   /* result `number` of the call `base` */
@@ -72,14 +73,15 @@ struct flow_fact {
  * word that it stores where another value points to, if one of the two comes from data or bss, or
  * the other one from an argument. */
 struct flow_use {
-    uint64_t address; /* in the file; with a base: from where that value points to */
-    uint32_t base;    /* value; 0: none */
-    uint32_t place;   /* of the instruction, as a distance from the function's start */
-    uint32_t value;   /* that is stored; 0: not known, or none is */
+    uint64_t address;  /* in the file; with a base: from where that value points to */
+    uint32_t base;     /* value; 0: none */
+    uint32_t place;    /* of the instruction, as a distance from the function's start */
+    uint32_t value;    /* that is stored; 0: not known, or none is */
+    uint32_t distance; /* it may as well be a word this many bytes behind, or more such steps: of a
+                          later element of an array; 0: it is not known to be */
     bool is_store;
-    bool is_element; /* it may as well be a later word of an array of words */
-    bool is_start;   /* words behind it belong to the same variable: the code takes its address, or
-                        adds an index to it */
+    bool is_start; /* words behind it belong to the same variable: the code takes its address, or
+                      adds an index to it */
 };
 
 /* A value from data, bss or the arguments that a register of arguments has when a function is
@@ -105,7 +107,8 @@ struct flow {
     uint8_t *rules;                   /* by function: what a call of it says */
     uint64_t left;                    /* bytes of code that may still be read */
 
-    /* Of the function that was read last. Value 0 is unknown, and 1 a product. */
+    /* Of the function that was read last. Value 0 is unknown, and 1 a product of which no more is
+     * known. */
     VECTOR(struct flow_value) values;
     VECTOR(struct flow_fact) facts;
     VECTOR(struct flow_use) uses;

@@ -428,9 +428,11 @@ static void tell(const struct decoding *decoding, uint8_t opcode, int64_t number
         ret->scale = 1;
     } else if (opcode == 0x69 || opcode == 0x6b) {
         ret->kind = INSTRUCTION_MULTIPLY;
+        ret->factor = !is_memory && number > 0 ? (uint32_t)number : 0;
     } else if ((opcode == 0xc1 || opcode == 0xd1) && (decoding->reg & 7) == 4 && !is_memory) {
         ret->kind = INSTRUCTION_MULTIPLY; /* a shift to the left */
         ret->to = decoding->rm;
+        ret->factor = opcode == 0xc1 ? 1u << (number & 31) : 2;
     } else if ((opcode == 0x81 || opcode == 0x83) && (decoding->reg & 7) == 0 && !is_memory &&
                decoding->rm != RSP) {
         ret->kind = INSTRUCTION_LEA; /* the sum with a constant */

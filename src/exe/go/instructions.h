@@ -24,7 +24,7 @@ enum instruction_kind {
     INSTRUCTION_ZERO,     /* to = 0 */
     INSTRUCTION_ADDRESS,  /* to = target, a constant */
     INSTRUCTION_LEA,      /* to = the address of memory, which is a sum, too */
-    INSTRUCTION_MULTIPLY, /* to = a multiple of something */
+    INSTRUCTION_MULTIPLY, /* to = a multiple of from, or of anything */
     INSTRUCTION_COMPARE,  /* compares to with from */
     INSTRUCTION_CALL,     /* of target, if it has one */
     INSTRUCTION_JUMP,     /* to target, if it has one */
@@ -45,6 +45,7 @@ struct instruction {
     bool has_index;
     uint8_t base, index;
     uint8_t scale;   /* of the index, in bytes; 0: more than 128 */
+    uint32_t factor; /* of a multiple; 0: not known */
     uint8_t written; /* bytes that it may write from the memory operand on */
     int64_t displacement;
     uint64_t target; /* address in the file */

@@ -167,6 +167,10 @@ static void read_data(uint32_t word, uint64_t address, struct instruction *ret)
                 bits(word, 10, 6) + 1 == bits(word, 16, 6)) || /* LSL (immediate) */
                (word & 0xffe00000) == 0x9b000000) {            /* MADD, MSUB */
         ret->kind = INSTRUCTION_MULTIPLY;
+        if ((word & 0xffc00000) == 0xd3400000) {
+            ret->from = (uint8_t)rn(word);
+            ret->factor = bits(word, 10, 6) > 31 ? 1u << (63 - bits(word, 10, 6)) : 0;
+        }
     } else if ((word & 0xffe0ffe0) == 0xaa0003e0) { /* MOV (register) */
         ret->kind = rm(word) == ZERO ? INSTRUCTION_ZERO : INSTRUCTION_MOVE;
     } else if ((word & 0xffffffe0) == 0xd2800000) { /* MOVZ of 0 */

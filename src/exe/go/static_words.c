@@ -68,6 +68,7 @@ bool static_word_of(const struct flow *flow, uint32_t number, struct static_word
         ret->address = flow->values.data[value->base].number;
     } else if (value->origin == FLOW_ELEMENT) {
         ret->kind = STATIC_ELEMENT;
+        ret->offset = value->base;
     } else if (value->origin == FLOW_ADDRESS && flow_is_static(flow, value->number)) {
         ret->kind = STATIC_VALUE;
     } else {
@@ -118,7 +119,7 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
     const struct static_user user = {.address = use->address,
                                      .function = finding->function,
                                      .place = use->place,
-                                     .is_array = use->is_element,
+                                     .distance = use->distance,
                                      .is_start = use->is_start,
                                      .how = !use->is_store     ? STATIC_USED
                                             : finding->is_init ? STATIC_INITIALIZED
@@ -130,11 +131,11 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
     if (number == added)
         return vector_push(&finding->words->users, user);
     struct static_user *best = &finding->words->users.data[number];
-    const bool is_array = best->is_array || user.is_array,
-               is_start = best->is_start || user.is_start;
+    const uint32_t distance = best->distance > user.distance ? best->distance : user.distance;
+    const bool is_start = best->is_start || user.is_start;
     if (user.how > best->how)
         *best = user;
-    best->is_array = is_array;
+    best->distance = distance;
     best->is_start = is_start;
     return true;
 }
@@ -145,7 +146,8 @@ static bool add_uses(struct finding *finding)
     for (size_t i = 0; i < flow->uses.count; i++) {
         const struct flow_use *use = &flow->uses.data[i];
         struct static_word word = {.address = use->address,
-                                   .kind = use->is_element ? STATIC_ELEMENT : STATIC_WORD};
+                                   .kind = use->distance != 0 ? STATIC_ELEMENT : STATIC_WORD,
+                                   .offset = use->distance};
         if (use->base != 0) {
             if (!add_stored(finding, use))
                 return false;

@@ -32,11 +32,11 @@ struct static_word {
     uint64_t address; /* in the file */
     enum static_word_kind {
         STATIC_WORD,    /* the evidence is about the word */
-        STATIC_ELEMENT, /* about each word of an array that begins here */
+        STATIC_ELEMENT, /* about the word in each element of an array, of which this is the first */
         STATIC_FIELD,   /* about the word at an offset in the memory that the word points to */
         STATIC_VALUE,   /* the word's address is a value of which is said to what it points */
     } kind;
-    uint64_t offset; /* STATIC_FIELD */
+    uint64_t offset; /* STATIC_FIELD; STATIC_ELEMENT: distance of the elements */
     struct code_evidence evidence;
 };
 
@@ -53,7 +53,8 @@ struct static_user {
     uint64_t address;  /* of the word */
     uint32_t function; /* index in the pclntab */
     uint32_t place;    /* of the instruction, as a distance from the function's start */
-    bool is_array;     /* some code uses the word as one of an array of words */
+    uint32_t distance; /* some code uses the word as one in an element of an array, whose elements
+                          are this many bytes apart; 0: none does */
     bool is_start;     /* of some code it is known that words behind it are of the same variable */
     enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;
 };
