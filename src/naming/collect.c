@@ -91,11 +91,10 @@ static bool listen(void *context, unsigned worker, uint32_t object,
     const struct collection *collection = context;
     struct key_collector *collector = &collection->collectors[worker];
     struct namer namer;
-    struct edge_name name;
     namer_init(&namer, collection->names, object, heap_slot_class(collection->names->heap, object),
                contents);
     for (size_t i = 0; i < count; i++) {
-        namer_name(&namer, offsets[i], &name);
+        const struct edge_name name = namer_name(&namer, offsets[i]);
         if (!collect_name(collector, &name))
             return false;
     }

@@ -23,10 +23,7 @@
 static inline void set_name(struct edge_name *ret, enum edge_name_form form, bool is_internal,
                             uint64_t value)
 {
-    ret->form = form;
-    ret->is_internal = is_internal;
-    ret->is_entry = ret->is_key = false;
-    ret->value = value;
+    *ret = (struct edge_name){.value = value, .form = form, .is_internal = is_internal};
 }
 
 /* KEY_STALE, which is of form KEY_INTERFACE: before the start << 58 | type + 1, or 0 << 32 | index
@@ -96,7 +93,7 @@ static inline bool is_typed(const struct namer *namer, uint64_t offset)
  */
 static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, struct edge_name *ret)
 {
-    if (namer_name_entry(namer, offset, path, ret)) {
+    if (namer_entry(namer, offset, path, ret)) {
         if (path == NAME_NONE) {
             ret->form = EDGE_NAME_INDEX;
             ret->is_internal = false;
@@ -110,7 +107,7 @@ static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, stru
         PLACE_NONE;
     const uint64_t element = namer->is_array ? namer->element + 1 : 0;
     if (is_overflow && path != NAME_NONE)
-        namer_set_path(ret, path | PATH_INTERNAL);
+        *ret = namer_path(path | PATH_INTERNAL);
     else if (element >= (uint64_t)1 << 20)
         set_name(ret, EDGE_NAME_INDEX, false, offset);
     else
@@ -171,7 +168,7 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     if (namer->entries) {
         entry_name(namer, offset, path, ret);
     } else if (path != NAME_NONE) {
-        namer_set_path(ret, path);
+        *ret = namer_path(path);
     } else if (!namer->is_array) {
         return false;
     } else {
@@ -224,10 +221,12 @@ static void untyped_name(const struct namer *namer, uint64_t offset, struct edge
                                heap_word(heap, namer->contents.data + offset - word), offset);
 }
 
-void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret)
+struct edge_name namer_name_other(struct namer *namer, uint64_t offset)
 {
-    if (!namer->names->typing || !typed_name(namer, offset, ret))
-        untyped_name(namer, offset, ret);
+    struct edge_name name;
+    if (!namer->names->typing || !typed_name(namer, offset, &name))
+        untyped_name(namer, offset, &name);
+    return name;
 }
 
 /* Appends the path to the word at an offset of a type, after the text that leads to the value. */

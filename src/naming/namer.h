@@ -33,11 +33,11 @@ static inline bool names_need_keys(const struct names *names, uint32_t object)
  * element that no slice uses ("[3 beyond the length].Name").
  */
 struct edge_name {
+    uint64_t value;
     enum edge_name_form { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
     bool is_internal; /* the edge leads to an object of the runtime */
     bool is_entry; /* the pointer is in a map's entry, whose key may give a better name: keys.h */
     bool is_key;   /* the pointer is in the key itself */
-    uint64_t value;
 };
 
 /* The bits that all keys of elements that no slice uses have, and no other key. */
@@ -49,7 +49,6 @@ struct namer {
     const struct slot_class *slot_class;
     struct g2h_bytes contents;
     uint32_t object;
-    bool is_plain; /* nothing has types: most pointers are named by their offsets */
 
     /* The value or array at the object's start, if it has a type: in [base, end). */
     uint32_t type;
@@ -73,7 +72,7 @@ static inline bool edge_name_is_stale(const struct edge_name *name)
 void namer_init_window(struct namer *namer);
 void namer_init_other(struct namer *namer);
 void namer_find_used(struct namer *namer);
-void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret);
+struct edge_name namer_name_other(struct namer *namer, uint64_t offset);
 
 /* Initializes a namer for an object that is a value of a type, or an array of values: with types,
  * nearly all objects are. */
@@ -107,13 +106,12 @@ static inline void namer_init(struct namer *namer, const struct names *names, ui
     namer->slot_class = slot_class;
     namer->contents = *contents;
     namer->object = object;
-    namer->is_plain = !names->typing && slot_class->type == SLOT_CLASS_NO_TYPE;
     if (claim != 0)
         namer_init_typed(namer, claim);
-    else if (!namer->is_plain)
+    else if (names->typing)
         namer_init_other(namer);
     else
-        namer->path_count = 0;
+        namer->base = namer->path_count = 0;
 }
 
 /* Moves to the array's value that contains the word at offset. */
@@ -131,55 +129,49 @@ static inline void namer_find_value(struct namer *namer, uint64_t offset)
         namer_find_used(namer);
 }
 
-/* Sets a name that is a string; path may include PATH_INTERNAL. It assigns field by field: a struct
- * that is built on the stack and then copied as a whole has to wait for its small parts. */
-static inline void namer_set_path(struct edge_name *ret, uint32_t path)
+/* Returns a name that is a string; path may include PATH_INTERNAL. */
+static inline struct edge_name namer_path(uint32_t path)
 {
-    ret->form = EDGE_NAME_STRING;
-    ret->is_internal = (path & PATH_INTERNAL) != 0;
-    ret->is_entry = ret->is_key = false;
-    ret->value = path & ~PATH_INTERNAL;
+    return (struct edge_name){.value = path & ~PATH_INTERNAL,
+                              .form = EDGE_NAME_STRING,
+                              .is_internal = (path & PATH_INTERNAL) != 0};
 }
 
 /* Gets the name of a word in a map's entry; returns false if the word is in no entry in use. */
-static inline bool namer_name_entry(struct namer *namer, uint64_t offset, uint32_t path,
-                                    struct edge_name *ret)
+static inline bool namer_entry(struct namer *namer, uint64_t offset, uint32_t path,
+                               struct edge_name *ret)
 {
     namer_find_value(namer, offset);
     const uint8_t place =
         namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift];
     if (place == PLACE_NONE || (namer->used >> (place & (SLOTS - 1)) & 1) == 0)
         return false;
-    namer_set_path(ret, path);
+    *ret = namer_path(path);
     ret->is_entry = namer->entries->kind != KEYS_PLAIN;
     ret->is_key = (place & PLACE_KEY) != 0;
     return true;
 }
 
-/* Gets the name of the pointer at offset. Asking for pointers in ascending order is fastest. */
-static inline void namer_name(struct namer *namer, uint64_t offset, struct edge_name *ret)
+/* Does what namer_name() does. shift is names->word_shift: a loop in which it is a constant takes
+ * fewer instructions. */
+static inline struct edge_name namer_name_by(struct namer *namer, uint64_t offset, unsigned shift)
 {
-    const struct g2h_heap *heap = namer->names->heap;
-    const uint64_t word = heap->params.pointer_size,
-                   index = (offset - namer->base) >> namer->names->word_shift;
-    if (namer->is_plain && offset < ELEMENT_OFFSET &&
-        (offset < word ||
-         !heap_maybe_interface(heap, heap_word(heap, namer->contents.data + offset - word)))) {
-        ret->form = EDGE_NAME_KEY;
-        ret->is_internal = ret->is_entry = ret->is_key = false;
-        ret->value = offset;
-        return;
-    }
+    const uint64_t index = (offset - namer->base) >> shift;
+    struct edge_name name;
     if (index < namer->path_count && namer->paths[index] != NAME_NONE &&
-        (offset & (word - 1)) == 0) {
-        if (!namer->entries) {
-            namer_set_path(ret, namer->paths[index]);
-            return;
-        }
-        if (namer_name_entry(namer, offset, namer->paths[index], ret))
-            return;
+        (offset & (((uint64_t)1 << shift) - 1)) == 0) {
+        if (!namer->entries)
+            return namer_path(namer->paths[index]);
+        if (namer_entry(namer, offset, namer->paths[index], &name))
+            return name;
     }
-    namer_name_other(namer, offset, ret);
+    return namer_name_other(namer, offset);
+}
+
+/* Returns the name of the pointer at offset. Asking for pointers in ascending order is fastest. */
+static inline struct edge_name namer_name(struct namer *namer, uint64_t offset)
+{
+    return namer_name_by(namer, offset, namer->names->word_shift);
 }
 
 /* For an object with buckets or groups: returns the start of the bucket or group that contains the

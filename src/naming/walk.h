@@ -46,7 +46,7 @@ static inline bool object_walk_next(struct object_walk *walk, struct walk_pointe
         ret->target = *walk->target++;
         if (ret->target == NO_TARGET)
             continue;
-        namer_name(&walk->namer, ret->offset, &ret->name);
+        ret->name = namer_name(&walk->namer, ret->offset);
         return true;
     }
     /* After the dump was overwritten there may be fewer pointers than targets. */

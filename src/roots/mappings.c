@@ -123,8 +123,7 @@ struct g2h_error *builder_add_mappings(struct builder *builder)
 static bool name_word(struct names *names, struct namer *namer, uint64_t offset, struct text *text,
                       uint32_t *ret)
 {
-    struct edge_name name;
-    namer_name(namer, offset, &name);
+    const struct edge_name name = namer_name(namer, offset);
     if (name.form == EDGE_NAME_STRING) {
         *ret = (uint32_t)name.value;
         return true;

@@ -77,41 +77,6 @@ void g2h_edges_destroy(struct g2h_edges *edges)
 
 /* ---- pointers ---- */
 
-/* Names the pointer that the walk is at. A name whose key needs a look-up in a large table is only
- * prefetched: its key is stored as the edge's index until find_names() replaces it. */
-static inline void name_pointer(const struct g2h_edges *edges, const struct walk_pointer *pointer,
-                                uint32_t flags, struct g2h_edge *ret)
-{
-    const struct g2h_graph *graph = edges->view->graph;
-    const struct edge_name *name = &pointer->name;
-    if (name->form == EDGE_NAME_INDEX) {
-        ret->flags = flags | G2H_EDGE_BY_INDEX;
-        ret->name = (flags & G2H_EDGE_WEAK) != 0 ? graph->weak_element : G2H_NAME_NONE;
-        ret->index = name->value;
-        return;
-    }
-    ret->flags = flags | (name->is_internal ? G2H_EDGE_INTERNAL : 0) |
-                 (edge_name_is_stale(name) ? G2H_EDGE_STALE : 0);
-    ret->index = 0;
-    if (name->form == EDGE_NAME_STRING) {
-        ret->name = (uint32_t)name->value;
-    } else if (name->value < ELEMENT_OFFSET) {
-        ret->name = names_of_key(&graph->names, name->value);
-    } else {
-        ret->index = name->value;
-        names_prefetch_key(&graph->names, name->value);
-    }
-}
-
-static inline void find_names(const struct names *names, struct g2h_edge *edges, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (edges[i].index != 0 && (edges[i].flags & G2H_EDGE_BY_INDEX) == 0) {
-            edges[i].name = names_of_key(names, edges[i].index);
-            edges[i].index = 0;
-        }
-}
-
 /* Returns the flag of a pointer in a map's entry. In a folded node the entries of several members
  * come together, so they have no keys. */
 static inline uint32_t entry_flag(const struct g2h_edges *edges, const struct edge_name *name)
@@ -119,223 +84,133 @@ static inline uint32_t entry_flag(const struct g2h_edges *edges, const struct ed
     return edges->member_end != 0 ? 0 : name->is_key ? G2H_EDGE_OF_KEY : G2H_EDGE_OF_ELEM;
 }
 
-/* Reads the next pointers of the object that the walk is at: no more than most, which is not 0. */
-static size_t read_named_pointers(struct g2h_edges *restrict edges, struct g2h_edge *restrict ret,
-                                  size_t most)
+/* Names a pointer. A name whose key needs a look-up in a large table is only prefetched: its key is
+ * stored as the edge's index until find_names() replaces it. Returns whether the name is there. */
+static inline bool name_pointer(const struct g2h_edges *edges, const struct edge_name *name,
+                                struct g2h_edge *ret)
 {
     const struct g2h_graph *graph = edges->view->graph;
-    const uint32_t synthetics = graph_synthetics(graph), source = edges->source;
+    ret->flags |= (name->is_entry ? entry_flag(edges, name) : 0) |
+                  (name->is_internal ? G2H_EDGE_INTERNAL : 0);
+    if (name->form == EDGE_NAME_STRING) {
+        ret->name = (uint32_t)name->value;
+        ret->index = 0;
+        return true;
+    }
+    ret->index = name->value;
+    ret->name = G2H_NAME_NONE;
+    if (name->form == EDGE_NAME_INDEX) {
+        if ((ret->flags & G2H_EDGE_WEAK) != 0)
+            ret->name = graph->weak_element;
+        ret->flags |= G2H_EDGE_BY_INDEX;
+        return true;
+    }
+    ret->flags |= edge_name_is_stale(name) ? G2H_EDGE_STALE : 0;
+    names_prefetch_key(&graph->names, name->value);
+    return false;
+}
+
+static void find_names(const struct names *names, struct g2h_edge *edges, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].name == G2H_NAME_NONE && (edges[i].flags & G2H_EDGE_BY_INDEX) == 0) {
+            edges[i].name = names_of_key(names, edges[i].index);
+            edges[i].index = 0;
+        }
+}
+
+/* Makes the edge of a pointer to an object, but for its name. */
+static inline void make_edge(const struct g2h_edges *edges, bool is_garbage, uint64_t offset,
+                             uint32_t target, struct g2h_edge *ret)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    ret->source = edges->source;
+    ret->target = graph_synthetics(graph) + target;
+    ret->flags = is_garbage && !graph_is_garbage(graph, target) ? G2H_EDGE_WEAK : 0;
+    ret->index = 0;
+    ret->offset = offset;
+}
+
+/* Names a pointer in a heap without types. From ELEMENT_OFFSET on it is called by its offset. */
+static inline void name_plain(const struct g2h_edges *edges, const struct namer *namer,
+                              uint64_t offset, struct g2h_edge *ret)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    if (offset >= ELEMENT_OFFSET) {
+        const struct edge_name name = {.value = offset, .form = EDGE_NAME_INDEX};
+        name_pointer(edges, &name, ret);
+        return;
+    }
+    plain_name(&graph->names, edges->plain, namer->slot_class, namer->contents.data, offset,
+               &ret->name);
+}
+
+/* Reads pointers of the object that the walk is at, whose words are usual and have bits. */
+static inline size_t read_words(struct g2h_edges *restrict edges, struct g2h_edge *restrict ret,
+                                size_t most, bool is_plain)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    struct object_walk *walk = &edges->walk;
+    const bool is_garbage = graph_is_garbage(graph, walk->namer.object);
+    const uint64_t low = graph->heap->index.low, size = graph->heap->index.high - low,
+                   base = walk->pointers.base;
+    const uint8_t *contents = walk->pointers.contents.data;
+    const uint32_t *target = walk->target, *const end = walk->end;
+    uint64_t words = walk->pointers.words, value;
+    struct g2h_edge *edge = ret, *const full = ret + most;
+    bool named = true;
+    while (words != 0 && edge < full && target < end) {
+        const uint64_t offset = base + (uint64_t)__builtin_ctzll(words) * sizeof(value);
+        words &= words - 1;
+        memcpy(&value, contents + offset, sizeof(value));
+        if (value - low >= size || value == 0 || *target++ == NO_TARGET)
+            continue;
+        make_edge(edges, is_garbage, offset, target[-1], edge);
+        if (is_plain) {
+            name_plain(edges, &walk->namer, offset, edge++);
+        } else {
+            const struct edge_name name = namer_name_by(&walk->namer, offset, 3);
+            named &= name_pointer(edges, &name, edge++);
+        }
+    }
+    walk->pointers.words = words;
+    walk->target = target;
+    if (!named)
+        find_names(&graph->names, ret, (size_t)(edge - ret));
+    return (size_t)(edge - ret);
+}
+
+/* Reads pointers of the object that the walk is at, of any heap. */
+static size_t read_any(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    const struct g2h_graph *graph = edges->view->graph;
     const bool is_garbage = graph_is_garbage(graph, edges->walk.namer.object);
-    struct walk_pointer pointer = {.target = NO_TARGET};
+    struct walk_pointer pointer;
     size_t count = 0;
-    while (count < most && object_walk_next(&edges->walk, &pointer)) {
-        struct g2h_edge *edge = &ret[count++];
-        const bool is_weak = is_garbage && !graph_is_garbage(graph, pointer.target);
-        edge->source = source;
-        edge->target = synthetics + pointer.target;
-        edge->offset = pointer.offset;
-        name_pointer(edges, &pointer, is_weak ? G2H_EDGE_WEAK : 0, edge);
-        if (pointer.name.is_entry)
-            edge->flags |= entry_flag(edges, &pointer.name);
+    for (; count < most && object_walk_next(&edges->walk, &pointer); count++) {
+        make_edge(edges, is_garbage, pointer.offset, pointer.target, &ret[count]);
+        name_pointer(edges, &pointer.name, &ret[count]);
     }
     find_names(&graph->names, ret, count);
     return count;
 }
 
-/* ---- pointers of typed objects: a faster read_named_pointers() ---- */
-
-/* Names a pointer that name_typed() cannot name. */
-static __attribute__((noinline)) void name_other(struct g2h_edges *edges, uint64_t offset,
-                                                 struct g2h_edge *ret)
-{
-    struct walk_pointer pointer;
-    namer_name(&edges->walk.namer, offset, &pointer.name);
-    name_pointer(edges, &pointer, ret->flags, ret);
-    if (pointer.name.is_entry)
-        ret->flags |= entry_flag(edges, &pointer.name);
-    find_names(&edges->view->graph->names, ret, 1);
-}
-
-/* Sets the flag for the place of a word in a bucket or group. Returns false if the word is not in
- * an entry that is in use. */
-static inline bool mark_entry(const struct namer *namer, uint64_t offset, uint32_t of_key,
-                              uint32_t of_elem, struct g2h_edge *ret)
-{
-    const uint8_t place = namer->entries->place_of_word[(offset - namer->value) >> 3];
-    if (place == PLACE_NONE || (namer->used >> (place & (SLOTS - 1)) & 1) == 0)
-        return false;
-    ret->flags |= (place & PLACE_KEY) != 0 ? of_key : of_elem;
-    return true;
-}
-
-/* Names a word by the type of the object's value, or of an array's values. Returns false if the
- * type gives no name. */
-static inline bool name_typed(struct namer *namer, uint64_t offset, bool has_entries, bool is_array,
-                              uint32_t of_key, uint32_t of_elem, struct g2h_edge *ret)
-{
-    const uint64_t index = (offset - namer->base) >> 3;
-    if (index >= namer->path_count || offset % 8 != 0)
-        return false;
-    const uint32_t path = namer->paths[index];
-    if (is_array && (has_entries || path == NAME_NONE))
-        namer_find_value(namer, offset);
-    if (is_array && !has_entries && path == NAME_NONE && ret->flags == 0) {
-        ret->flags = G2H_EDGE_BY_INDEX;
-        ret->name = G2H_NAME_NONE;
-        ret->index = namer->element;
-        return true;
-    }
-    if (path == NAME_NONE || (has_entries && !mark_entry(namer, offset, of_key, of_elem, ret)))
-        return false;
-    ret->flags |= (path & PATH_INTERNAL) != 0 ? G2H_EDGE_INTERNAL : 0;
-    ret->name = path & ~PATH_INTERNAL;
-    return true;
-}
-
-/* Reads the pointers among 64 words of a typed object: those whose bit is set. The type may be that
- * of buckets or groups. */
-static inline size_t read_typed_words(struct g2h_edges *restrict edges,
-                                      struct g2h_edge *restrict ret, size_t most, bool has_entries,
-                                      bool is_array)
-{
-    const struct g2h_graph *graph = edges->view->graph;
-    struct namer *namer = &edges->walk.namer;
-    const bool is_garbage = graph_is_garbage(graph, namer->object),
-               has_keys =
-                   has_entries && edges->member_end == 0 && namer->entries->kind != KEYS_PLAIN;
-    const uint64_t low = graph->heap->index.low, size = graph->heap->index.high - low,
-                   base = edges->walk.pointers.base;
-    const uint32_t synthetics = graph_synthetics(graph), source = edges->source,
-                   of_key = has_keys ? G2H_EDGE_OF_KEY : 0,
-                   of_elem = has_keys ? G2H_EDGE_OF_ELEM : 0,
-                   *target = edges->walk.target, *const end = edges->walk.end;
-    const uint8_t *contents = edges->walk.pointers.contents.data;
-    uint64_t words = edges->walk.pointers.words, value;
-    struct g2h_edge *edge = ret, *const full = ret + most;
-    while (words != 0 && edge < full && target < end) {
-        const uint64_t offset = base + (uint64_t)__builtin_ctzll(words) * sizeof(value);
-        words &= words - 1;
-        memcpy(&value, contents + offset, sizeof(value));
-        if (value - low >= size || value == 0)
-            continue;
-        const uint32_t hit = *target++;
-        if (hit == NO_TARGET)
-            continue;
-        edge->source = source;
-        edge->target = synthetics + hit;
-        edge->flags = is_garbage && !graph_is_garbage(graph, hit) ? G2H_EDGE_WEAK : 0;
-        edge->index = 0;
-        edge->offset = offset;
-        if (!name_typed(namer, offset, has_entries, is_array, of_key, of_elem, edge))
-            name_other(edges, offset, edge);
-        edge++;
-    }
-    edges->walk.pointers.words = words;
-    edges->walk.target = target;
-    return (size_t)(edge - ret);
-}
-
-static size_t read_typed(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
-{
-    struct object_walk *walk = &edges->walk;
-    const bool is_array = walk->namer.is_array, has_entries = walk->namer.entries != NULL;
-    size_t count = 0;
-    do {
-        struct g2h_edge *at = &ret[count];
-        const size_t left = most - count;
-        count += is_array      ? has_entries ? read_typed_words(edges, at, left, true, true)
-                                             : read_typed_words(edges, at, left, false, true)
-                      : has_entries ? read_typed_words(edges, at, left, true, false)
-                               : read_typed_words(edges, at, left, false, false);
-    } while (count < most && walk->target < walk->end && walk->pointers.walk == WALK_POINTERS &&
-             pointers_decode(&walk->pointers));
-    if (count < most)
-        walk->target = walk->end;
-    return count;
-}
-
-/* ---- pointers in a heap without types: a faster read_named_pointers() ---- */
-
-/* An object whose pointers are being read. */
-struct plain_object {
-    const struct slot_class *slot_class;
-    const uint8_t *contents;
-    uint32_t node;
-    bool is_garbage;
-};
-
-/* Names a pointer at or behind ELEMENT_OFFSET: it is called by its offset. */
-static inline void name_far(const struct g2h_graph *graph, uint64_t offset, struct g2h_edge *ret)
-{
-    ret->name = (ret->flags & G2H_EDGE_WEAK) != 0 ? graph->weak_element : G2H_NAME_NONE;
-    ret->flags |= G2H_EDGE_BY_INDEX;
-    ret->index = offset;
-}
-
-/* Reads the pointers among the 64 words from base on: those whose bit is set in *words. */
-static inline size_t read_plain_words(const struct g2h_edges *restrict edges,
-                                      const struct plain_object *object, uint64_t base,
-                                      uint64_t *words, const uint32_t **target, const uint32_t *end,
-                                      struct g2h_edge *restrict ret, size_t most)
-{
-    const struct g2h_graph *graph = edges->view->graph;
-    const uint64_t low = graph->heap->index.low, size = graph->heap->index.high - low;
-    const uint32_t synthetics = graph_synthetics(graph), *next = *target;
-    const uint8_t *contents = object->contents;
-    const bool is_far = base > ELEMENT_OFFSET - 64 * sizeof(uint64_t);
-    uint64_t left = *words;
-    size_t count = 0;
-    while (left != 0 && next < end && count < most) {
-        const uint64_t offset = base + (uint64_t)__builtin_ctzll(left) * sizeof(uint64_t);
-        left &= left - 1;
-        if (plain_word(contents + offset) - low >= size || *next++ == NO_TARGET)
-            continue;
-        struct g2h_edge *edge = &ret[count++];
-        edge->source = object->node;
-        edge->target = synthetics + next[-1];
-        edge->flags = object->is_garbage && !graph_is_garbage(graph, next[-1]) ? G2H_EDGE_WEAK : 0;
-        edge->index = 0;
-        edge->offset = offset;
-        if (is_far && offset >= ELEMENT_OFFSET)
-            name_far(graph, offset, edge);
-        else
-            plain_name(&graph->names, edges->plain, object->slot_class, contents, offset,
-                       &edge->name);
-    }
-    *words = left;
-    *target = next;
-    return count;
-}
-
-/* Reads the pointers of an object whose pointer words are not all in its slot class's bits. */
-static size_t read_large_plain(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
-{
-    struct object_walk *walk = &edges->walk;
-    struct pointers *pointers = &walk->pointers;
-    const struct plain_object object = {walk->namer.slot_class, pointers->contents.data,
-                                        edges->source,
-                                        graph_is_garbage(edges->view->graph, walk->namer.object)};
-    size_t count = 0;
-    do
-        count += read_plain_words(edges, &object, pointers->base, &pointers->words, &walk->target,
-                                  walk->end, &ret[count], most - count);
-    while (count < most && walk->target < walk->end && pointers->walk == WALK_POINTERS &&
-           pointers_decode(pointers));
-    if (count < most)
-        walk->target = walk->end;
-    return count;
-}
-
-/* Reads the next pointers of the source. Some of their names are not set before read_names(). */
+/* Reads the next pointers of the source: no more than most, which is not 0. Some of the names in a
+ * plain heap are not set before read_names(). */
 static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
-    const struct object_walk *walk = &edges->walk;
-    if (edges->plain)
-        return read_large_plain(edges, ret, most);
-    return walk->namer.path_count > 0 && edges->has_usual_words &&
-                   walk->pointers.walk <= WALK_POINTERS
-               ? read_typed(edges, ret, most)
-               : read_named_pointers(edges, ret, most);
+    struct object_walk *walk = &edges->walk;
+    size_t count = 0;
+    if (!edges->has_usual_words || walk->pointers.walk > WALK_POINTERS)
+        return read_any(edges, ret, most);
+    do
+        count += edges->plain ? read_words(edges, &ret[count], most - count, true)
+                              : read_words(edges, &ret[count], most - count, false);
+    while (count < most && walk->target < walk->end && walk->pointers.walk == WALK_POINTERS &&
+           pointers_decode(&walk->pointers));
+    if (count < most)
+        walk->target = walk->end;
+    return count;
 }
 
 static inline void read_names(struct g2h_edges *edges)
@@ -351,112 +226,6 @@ static inline void pass_children(struct g2h_edges *edges, uint32_t object)
     while (edges->next_child < graph->child_count &&
            graph->children[edges->next_child].source.index < object)
         edges->next_child++;
-}
-
-/* Prefetches the contents of an object that will be read soon, if it is in the same block. */
-static inline void prefetch_plain(const struct g2h_graph *graph, uint32_t object)
-{
-    const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
-    const uint32_t ahead = (object & (BLOCK_OBJECTS - 1)) + OBJECTS_AHEAD;
-    if (ahead >= block->objects || block->starts[ahead] == block->starts[ahead + 1])
-        return;
-    const uint8_t *contents =
-        graph->heap->input->data + heap_offset(graph->heap, object + OBJECTS_AHEAD);
-    __builtin_prefetch(contents);
-    __builtin_prefetch(contents + 64);
-}
-
-/* Reads all pointers of a typed object. Returns false if its pointer words are not all in its slot
- * class, or if the type at its start does not name all of its pointers. */
-static inline bool read_typed_object(const struct g2h_edges *restrict edges, uint32_t object,
-                                     const uint32_t *target, const uint32_t *end,
-                                     struct g2h_edge *restrict ret, size_t *ret_count)
-{
-    const struct g2h_graph *graph = edges->view->graph;
-    const struct slot_class *slot_class = heap_slot_class(graph->heap, object);
-    const uint32_t claim = graph->typing->claims[object], synthetics = graph_synthetics(graph);
-    const bool is_array = (claim & CLAIM_ARRAY) != 0, is_garbage = graph_is_garbage(graph, object);
-    uint64_t words = slot_class->words, value;
-    if (claim == 0 || words == 0)
-        return false;
-    const struct type_names *of_type = &graph->names.of_type[(claim & CLAIM_TYPE) - 1];
-    if (of_type->entries ||
-        (is_array && (is_garbage || windows_has(&graph->names.windows, object))))
-        return false;
-    const uint8_t *contents = graph->heap->input->data + heap_offset(graph->heap, object);
-    const uint32_t *paths = is_array ? of_type->array_paths : of_type->value_paths;
-    const uint64_t path_count = is_array ? of_type->array_words : of_type->value_words,
-                   low = graph->heap->index.low, size = graph->heap->index.high - low;
-    struct g2h_edge *edge = ret;
-    for (; words != 0 && target < end; words &= words - 1) {
-        const unsigned index = (unsigned)__builtin_ctzll(words);
-        memcpy(&value, contents + index * sizeof(value), sizeof(value));
-        if (value - low >= size || value == 0 || *target++ == NO_TARGET)
-            continue;
-        const uint32_t hit = target[-1], path = index < path_count ? paths[index] : NAME_NONE;
-        if (path == NAME_NONE && (!is_array || index >= path_count))
-            return false;
-        edge->source = edges->node;
-        edge->target = synthetics + hit;
-        edge->flags = is_garbage && !graph_is_garbage(graph, hit) ? G2H_EDGE_WEAK : 0;
-        edge->index = 0;
-        edge->offset = index * sizeof(value);
-        edge->name = path & ~PATH_INTERNAL;
-        if (path == NAME_NONE) {
-            edge->flags = G2H_EDGE_BY_INDEX;
-            edge->name = G2H_NAME_NONE;
-            edge->index = index * (uint32_t)sizeof(value) / (uint32_t)of_type->size;
-        } else if ((path & PATH_INTERNAL) != 0) {
-            edge->flags |= G2H_EDGE_INTERNAL;
-        }
-        edge++;
-    }
-    *ret_count = (size_t)(edge - ret);
-    return true;
-}
-
-/* Reads all pointers of an untyped object. Returns false if its pointer words are not all in its
- * slot class. */
-static inline bool read_plain_object(const struct g2h_edges *restrict edges, uint32_t object,
-                                     const uint32_t *target, const uint32_t *end,
-                                     struct g2h_edge *restrict ret, size_t *ret_count)
-{
-    const struct g2h_graph *graph = edges->view->graph;
-    const struct slot_class *slot_class = heap_slot_class(graph->heap, object);
-    const struct plain_object plain = {slot_class,
-                                       graph->heap->input->data + heap_offset(graph->heap, object),
-                                       edges->node, graph_is_garbage(graph, object)};
-    uint64_t words = slot_class->words;
-    if (words == 0)
-        return false;
-    *ret_count = read_plain_words(edges, &plain, 0, &words, &target, end, ret, SIZE_MAX);
-    return true;
-}
-
-/* Reads the pointers of the next objects of a whole graph. It stops at an object that has other
- * edges as well, that the two functions above cannot read, or that has more pointers than ret has
- * room for. */
-static inline size_t read_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
-{
-    const struct g2h_graph *graph = edges->view->graph;
-    size_t count = 0, more;
-    if (!edges->plain && !(graph->typing && edges->has_usual_words))
-        return 0;
-    for (; edges->node < edges->end; edges->node++, edges->object++) {
-        const uint32_t object = edges->object, *end, *target = object_targets(graph, object, &end);
-        pass_children(edges, object);
-        if (graph_is_child_of(graph, edges->next_child, object))
-            break;
-        prefetch_plain(graph, object);
-        if (target == end)
-            continue;
-        if ((size_t)(end - target) > most - count ||
-            !(edges->plain ? read_plain_object(edges, object, target, end, &ret[count], &more)
-                           : read_typed_object(edges, object, target, end, &ret[count], &more)))
-            break;
-        count += more;
-    }
-    return count;
 }
 
 /* ---- other edges ---- */
@@ -711,8 +480,6 @@ static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t m
             count += read_pointers(edges, &ret[count], most - count);
         while (count < most && edges->child < edges->child_end)
             next_child(edges, &ret[count++]);
-        if (count < most && edges->node >= graph_synthetics(edges->view->graph))
-            count += read_objects(edges, &ret[count], most - count);
     } while (count < most && begin_next(edges));
     read_names(edges);
     return count;

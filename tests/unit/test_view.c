@@ -578,8 +578,8 @@ static void expect_pointer(const struct g2h_edge *edge, const struct g2h_graph *
                                      : names_of_key(&graph->names, name->value));
 }
 
-/* Edges are read in several ways, which take fewer steps for more common objects; all of them must
- * give the pointers that the walk over an object gives one after the other. */
+/* Edges whose words have bits are read by a loop of their own, which must give the pointers that
+ * the walk over an object gives. */
 static void check_walks(const struct seen *seen, const struct g2h_graph *graph)
 {
     for (uint32_t i = 0; i < seen->count; i++) {
