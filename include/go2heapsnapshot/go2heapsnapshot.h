@@ -20,6 +20,7 @@
 #include <go2heapsnapshot/redaction.h>
 #include <go2heapsnapshot/session.h>
 #include <go2heapsnapshot/typing.h>
+#include <go2heapsnapshot/values.h>
 #include <go2heapsnapshot/version.h>
 #include <go2heapsnapshot/view.h>
 

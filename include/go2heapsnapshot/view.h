@@ -405,6 +405,10 @@ enum g2h_value_kind {
     G2H_VALUE_SLICE,
     G2H_VALUE_INTERFACE,
     G2H_VALUE_POINTER, /* pointers, maps, channels and functions */
+    /* Only after g2h_values_begin_at() (values.h), or in entries of maps: */
+    G2H_VALUE_TIME,  /* time.Time */
+    G2H_VALUE_BYTES, /* an array of bytes */
+    G2H_VALUE_OTHER, /* any other struct or array */
 };
 
 /* A part of an object that has no parts of its own. */
@@ -414,6 +418,7 @@ struct g2h_value {
     const uint8_t *data;   /* in the dump's byte order */
     const char *type;      /* type_size bytes of UTF-8, with full import paths: "*net/http.conn" */
     size_t type_size;
+    uint32_t number;  /* of the type; the numbers have no other meaning */
     const char *path; /* path_size bytes: "Config.Timeout", "[3].Name"; until the next value */
     size_t path_size;
 };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/places.h"
 #include "view/view.h"
 #include "naming/symbols.h"
 #include "naming/texts.h"
@@ -33,6 +34,8 @@ struct g2h_values {
     struct level levels[DEPTH];
     size_t depth;
     uint64_t parts_left; /* how many more may be visited */
+    bool as_seen;        /* values that are one for people are one */
+    uint32_t atomic; /* the type of sync/atomic whose number is the current part; or TYPE_NONE */
     struct text path;
 };
 
@@ -67,29 +70,36 @@ static void enter(struct g2h_values *values, uint32_t type, uint64_t offset, uin
             (struct level){type, offset, 0, count, element, values->path.size};
 }
 
+static void begin(struct g2h_values *values, const struct g2h_place *place, bool as_seen)
+{
+    const struct types *types = types_of(values);
+    const uint64_t size = types->list.data[place->type].size, all = place->bytes.size,
+                   room = all > place->base ? all - place->base : 0;
+    values->contents = place->bytes;
+    values->parts_left = 2 * (all + types->fields.count) + DEPTH;
+    values->as_seen = as_seen;
+    if (size > 0)
+        enter(values, TYPE_NONE, place->base, place->type, place->is_array ? room / size : 1);
+    if (!place->is_array && values->depth > 0)
+        values->levels[0].type = place->type; /* the value itself, not an element of an array */
+}
+
 void g2h_values_begin(struct g2h_values *values, uint32_t node)
 {
     const struct g2h_view *view = values->view;
-    const struct typing *typing = view->graph->typing;
-    const struct g2h_heap *heap = view->graph->heap;
+    struct g2h_place place;
     values->depth = 0;
     values->path.size = 0;
     values->parts_left = 0;
-    if (!typing || !view_is_object(view, node))
-        return;
-    const uint32_t object = view_object_of(view, node);
-    const struct object_type known = typing_object(typing, object);
-    values->contents = heap_contents(heap, object);
-    values->parts_left = 2 * (values->contents.size + typing->types->fields.count) + DEPTH;
-    if (known.form != OBJECT_VALUE && known.form != OBJECT_ARRAY)
-        return;
-    const uint64_t base = heap_value_base(heap, heap_slot_class(heap, object));
-    const uint64_t size = typing->types->list.data[known.type].size,
-                   room = values->contents.size > base ? values->contents.size - base : 0;
-    if (size > 0)
-        enter(values, TYPE_NONE, base, known.type, known.form == OBJECT_ARRAY ? room / size : 1);
-    if (known.form == OBJECT_VALUE && values->depth > 0)
-        values->levels[0].type = known.type; /* the value itself, not an element of an array */
+    if (view_is_object(view, node) && g2h_place_of_object(view, view_object_of(view, node), &place))
+        begin(values, &place, false);
+}
+
+void g2h_values_begin_at(struct g2h_values *values, const struct g2h_place *place)
+{
+    values->depth = 0;
+    values->path.size = 0;
+    begin(values, place, true);
 }
 
 uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
@@ -107,6 +117,13 @@ uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
 
 /* ---- iteration ---- */
 
+/* Returns whether a type's name begins with some text. */
+static bool begins_with(const struct types *types, uint32_t type, const char *text)
+{
+    const struct g2h_bytes name = types_name(types, type);
+    return name.size >= strlen(text) && memcmp(name.data, text, strlen(text)) == 0;
+}
+
 /* Returns the type of the innermost level's next field or element, stores its offset, and makes the
  * path lead to it. */
 static uint32_t next_part(struct g2h_values *values, uint64_t *ret_offset)
@@ -114,6 +131,7 @@ static uint32_t next_part(struct g2h_values *values, uint64_t *ret_offset)
     const struct types *types = types_of(values);
     struct level *level = &values->levels[values->depth - 1];
     values->path.size = level->path_size;
+    values->atomic = TYPE_NONE;
     if (level->element != TYPE_NONE) {
         const uint64_t index = level->next++;
         *ret_offset = level->offset + index * types->list.data[level->element].size;
@@ -126,6 +144,11 @@ static uint32_t next_part(struct g2h_values *values, uint64_t *ret_offset)
     size_t size;
     const char *name = string_pool_text(&types->names, field->name, &size);
     *ret_offset = level->offset + field->offset;
+    if (values->as_seen && size == 1 && *name == 'v' &&
+        begins_with(types, level->type, "sync/atomic.")) {
+        values->atomic = level->type;
+        return field->type;
+    }
     if (values->path.size > 0)
         text_append(&values->path, ".", 1);
     text_append_utf8(&values->path, (const uint8_t *)name, size, NAME_LIMIT);
@@ -137,6 +160,9 @@ static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offs
 {
     const struct types *types = types_of(values);
     const struct type *type = &types->list.data[number];
+    enum g2h_value_kind kind;
+    if (values->as_seen && value_kind_of(types, number, &kind) && kind != G2H_VALUE_OTHER)
+        return false;
     if (type->kind == TYPE_STRUCT) {
         enter(values, number, offset, TYPE_NONE, type->field_count);
         return true;
@@ -148,8 +174,9 @@ static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offs
     return true;
 }
 
-static bool kind_of(const struct type *type, enum g2h_value_kind *ret)
+bool value_kind_of(const struct types *types, uint32_t number, enum g2h_value_kind *ret)
 {
+    const struct type *type = &types->list.data[number];
     static const uint8_t kinds[TYPE_KINDS] = {
         [TYPE_BOOL] = 1 + G2H_VALUE_BOOL,
         [TYPE_INT] = 1 + G2H_VALUE_INT,
@@ -178,10 +205,20 @@ static bool kind_of(const struct type *type, enum g2h_value_kind *ret)
     };
     const uint8_t kind = type->kind < TYPE_KINDS ? kinds[type->kind] : 0;
     *ret = (enum g2h_value_kind)(kind - 1);
-    return kind > 0;
+    if (type->kind == TYPE_STRUCT)
+        *ret = times_is_time(types, number) ? G2H_VALUE_TIME : G2H_VALUE_OTHER;
+    if (type->kind == TYPE_ARRAY)
+        *ret = value_is_byte(types, type->elem) ? G2H_VALUE_BYTES : G2H_VALUE_OTHER;
+    return kind > 0 || type->kind == TYPE_STRUCT || type->kind == TYPE_ARRAY;
 }
 
-/* Returns whether a value of a kind has a size that append_value() can read. */
+bool value_is_byte(const struct types *types, uint32_t number)
+{
+    return number < types->list.count && types->list.data[number].kind == TYPE_UINT8 &&
+           types->list.data[number].size == 1;
+}
+
+/* Returns whether a value of a kind has a size that value_append() can read. */
 static bool has_its_size(const struct g2h_heap *heap, enum g2h_value_kind kind, uint64_t size)
 {
     const uint64_t word = heap->params.pointer_size;
@@ -201,25 +238,49 @@ static bool has_its_size(const struct g2h_heap *heap, enum g2h_value_kind kind, 
         return size == 3 * word;
     case G2H_VALUE_POINTER:
         return size == word;
+    case G2H_VALUE_TIME:
+    case G2H_VALUE_BYTES:
+    case G2H_VALUE_OTHER:
+        return true;
     }
     return false;
 }
 
-static bool fill(struct g2h_values *values, uint32_t number, uint64_t offset, struct g2h_value *ret)
+bool value_fill(const struct g2h_view *view, uint32_t number, const struct g2h_bytes *contents,
+                uint64_t offset, struct g2h_value *ret)
 {
-    const struct types *types = types_of(values);
+    const struct types *types = view->graph->typing->types;
     const struct type *type = &types->list.data[number];
-    const struct g2h_bytes *contents = &values->contents;
-    if (!kind_of(type, &ret->kind) ||
-        !has_its_size(values->view->graph->heap, ret->kind, type->size) ||
-        contents->size < type->size || offset > contents->size - type->size)
+    if (!value_kind_of(types, number, &ret->kind) ||
+        !has_its_size(view->graph->heap, ret->kind, type->size) || contents->size < type->size ||
+        offset > contents->size - type->size)
         return false;
     ret->offset = offset;
     ret->size = type->size;
     ret->data = contents->data + offset;
     ret->type = string_pool_text(&types->names, type->name, &ret->type_size);
-    ret->path = values->path.data ? values->path.data : "";
-    ret->path_size = values->path.size;
+    ret->number = number;
+    ret->path = "";
+    ret->path_size = 0;
+    return true;
+}
+
+static bool fill(struct g2h_values *values, uint32_t number, uint64_t offset, struct g2h_value *ret)
+{
+    const struct types *types = types_of(values);
+    if (!value_fill(values->view, number, &values->contents, offset, ret))
+        return false;
+    if (values->path.data) {
+        ret->path = values->path.data;
+        ret->path_size = values->path.size;
+    }
+    if (values->atomic != TYPE_NONE) {
+        const struct g2h_bytes name = types_name(types, values->atomic);
+        ret->type = (const char *)name.data;
+        ret->type_size = name.size;
+        if (begins_with(types, values->atomic, "sync/atomic.Bool"))
+            ret->kind = G2H_VALUE_BOOL;
+    }
     return true;
 }
 
@@ -246,7 +307,7 @@ bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
 
 /* ---- as text ---- */
 
-static double float_of(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
+double value_float(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
 {
     const uint64_t bits = heap_number(heap, at, size);
     const uint32_t narrow_bits = (uint32_t)bits;
@@ -261,9 +322,9 @@ static void append_complex(const struct g2h_heap *heap, const uint8_t *at, uint6
                            struct text *text)
 {
     const uint64_t half = size / 2;
-    const double imaginary = float_of(heap, at + half, half);
+    const double imaginary = value_float(heap, at + half, half);
     text_append(text, "(", 1);
-    text_append_float(text, float_of(heap, at, half), half == 4);
+    text_append_float(text, value_float(heap, at, half), half == 4);
     if (isnan(imaginary) || (!signbit(imaginary) && !isinf(imaginary)))
         text_append(text, "+", 1); /* else it has a sign */
     text_append_float(text, imaginary, half == 4);
@@ -301,8 +362,7 @@ static void append_integer(const struct g2h_heap *heap, const struct g2h_value *
     text_printf(text, "%" PRId64, (int64_t)number);
 }
 
-static void append_value(const struct g2h_graph *graph, const struct g2h_value *value,
-                         struct text *text)
+void value_append(const struct g2h_graph *graph, const struct g2h_value *value, struct text *text)
 {
     const struct g2h_heap *heap = graph->heap;
     switch (value->kind) {
@@ -314,7 +374,7 @@ static void append_value(const struct g2h_graph *graph, const struct g2h_value *
         append_integer(heap, value, text);
         break;
     case G2H_VALUE_FLOAT:
-        text_append_float(text, float_of(heap, value->data, value->size), value->size == 4);
+        text_append_float(text, value_float(heap, value->data, value->size), value->size == 4);
         break;
     case G2H_VALUE_COMPLEX:
         append_complex(heap, value->data, value->size, text);
@@ -332,6 +392,10 @@ static void append_value(const struct g2h_graph *graph, const struct g2h_value *
             text_printf(text, "0x%" PRIx64, word);
         break;
     }
+    case G2H_VALUE_TIME:
+    case G2H_VALUE_BYTES:
+    case G2H_VALUE_OTHER:
+        break; /* contents.c */
     }
 }
 
@@ -343,6 +407,6 @@ void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
     struct text made = view_borrow(text);
     made.size = 0;
     if (!(is_number && graph->names.redaction))
-        append_value(graph, value, &made);
+        value_append(graph, value, &made);
     view_give_back(text, &made);
 }

@@ -1,10 +1,12 @@
 /*
- * Covers view/values and view/stacks: the values in objects by their types, and goroutines, of
- * the sample's server; samples/leakserver/main.go says what there is.
+ * Covers view/values, view/places and view/stacks: the values in objects by their types, and
+ * goroutines, of the sample's server; samples/leakserver/main.go says what there is.
  */
 #include "dump_builder.h"
 
 #include <math.h>
+
+#include <go2heapsnapshot/values.h>
 
 #include "../conversion.h"
 #include "heap/heap.h"
@@ -96,6 +98,60 @@ static void fields_have_paths_types_and_values(void **state)
     assert_int_equal(sessions, 2000);
     assert_int_equal(tokens, sessions);
     assert_int_equal(times, sessions);
+    g2h_values_destroy(values);
+    g2h_text_deinit(&text);
+    conversion_deinit(&made);
+}
+
+static bool count_entry(void *context, const struct g2h_entry *entry)
+{
+    unsigned *count = context;
+    ++*count;
+    return entry->key.kind == G2H_VALUE_STRING && entry->elem.kind == G2H_VALUE_POINTER;
+}
+
+/* As people see them, a time is one value, and a map has as many entries as its length says. */
+static void places_have_what_people_see(void **state)
+{
+    struct conversion made = make_view(false, 0);
+    struct g2h_values *values;
+    struct g2h_value value;
+    struct g2h_place place;
+    struct g2h_content content;
+    struct g2h_text text = {0};
+    unsigned sessions = 0, fields = 0, times = 0, maps = 0;
+    (void)state;
+    assert_no_error(g2h_values_create(made.view, &values));
+    for (uint32_t i = 0; i < g2h_view_node_count(made.view); i++) {
+        struct g2h_node node;
+        unsigned entries = 0;
+        g2h_view_node(made.view, i, &node);
+        if (node.kind != G2H_NODE_OBJECT || !g2h_place_of_object(made.view, node.object, &place))
+            continue;
+        if (is_of(made.view, i, "main.Session")) {
+            sessions++;
+            g2h_values_begin_at(values, &place);
+            for (; g2h_values_next(values, &value); fields++) {
+                g2h_value_content(made.view, &value, &text, &content);
+                if (value.kind == G2H_VALUE_TIME) {
+                    assert_memory_equal(text.data, "2026-11-20T17:11:4", 18);
+                    times++;
+                }
+            }
+        }
+        if (!g2h_place_is_map(made.view, &place) ||
+            !is_of(made.view, i, "map[string]*main.Preview"))
+            continue;
+        assert_no_error(g2h_place_entries(made.view, &place, count_entry, &entries));
+        assert_int_equal(entries, 400);
+        maps++;
+    }
+    assert_int_equal(sessions, 2000);
+    assert_int_equal(fields, 5 * sessions);
+    assert_int_equal(times, sessions);
+    assert_int_equal(maps, 1);
+    assert_int_equal(g2h_place_of_variable(made.view, "main.previews", &place), G2H_VARIABLE_FOUND);
+    assert_int_equal(g2h_place_of_variable(made.view, "main.no", &place), G2H_VARIABLE_NONE);
     g2h_values_destroy(values);
     g2h_text_deinit(&text);
     conversion_deinit(&made);
@@ -231,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_have_paths_types_and_values),
+        cmocka_unit_test(places_have_what_people_see),
         cmocka_unit_test(values_lie_in_their_objects),
         cmocka_unit_test(complex_numbers_are_as_go_has_them),
         cmocka_unit_test(goroutines_are_their_nodes),

@@ -1,0 +1,353 @@
+/*
+ * contents: values as people read them; see include/go2heapsnapshot/values.h.
+ *
+ * An interface is followed to its value, and that of an error to the first field of its struct; all
+ * else that a value leads to is only named by its address. So each value takes a bounded number of
+ * steps.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "naming/symbols.h"
+#include "view/places.h"
+
+enum { HEX_BYTES = 32 };
+
+/* A value that is being formatted. */
+struct saying {
+    const struct g2h_view *view;
+    struct text *text;
+    struct g2h_content *content;
+};
+
+static const struct type *type_of(const struct saying *saying, uint32_t number)
+{
+    return &saying->view->graph->typing->types->list.data[number];
+}
+
+static uint64_t word_at(const struct saying *saying, const struct g2h_value *value, unsigned index)
+{
+    const struct g2h_heap *heap = saying->view->graph->heap;
+    return heap_word(heap, value->data + index * heap->params.pointer_size);
+}
+
+static void say_nil(const struct saying *saying)
+{
+    saying->content->is_nil = true;
+    text_append(saying->text, "nil", 3);
+}
+
+/* ---- strings and bytes ---- */
+
+static void say_quoted(const struct saying *saying, const uint8_t *data, uint64_t size,
+                       uint64_t whole)
+{
+    struct text *text = saying->text;
+    text_append(text, "\"", 1);
+    const size_t before = text->size;
+    const uint64_t most = size < 4 * G2H_CONTENT_LIMIT ? size : 4 * G2H_CONTENT_LIMIT;
+    const size_t characters = text_append_utf8(text, data, most, G2H_CONTENT_LIMIT);
+    const bool is_cut =
+        whole > size || (characters >= G2H_CONTENT_LIMIT && whole > text->size - before);
+    text_append(text, "\"", 1);
+    if (is_cut)
+        text_append(text, "…", strlen("…"));
+}
+
+/* Returns whether bytes are a text: all are printable ASCII, or at least no control characters and
+ * valid UTF-8. */
+static bool is_printable(const uint8_t *data, uint64_t size)
+{
+    for (uint64_t i = 0; i < size; i++)
+        if ((data[i] < ' ' && data[i] != '\n' && data[i] != '\t' && data[i] != '\r') ||
+            data[i] >= 0x7f)
+            return false;
+    return true;
+}
+
+static void say_bytes(const struct saying *saying, const uint8_t *data, uint64_t size)
+{
+    const uint64_t shown = size < G2H_CONTENT_LIMIT ? size : G2H_CONTENT_LIMIT;
+    if (is_printable(data, shown)) {
+        say_quoted(saying, data, shown, size);
+        return;
+    }
+    text_append(saying->text, "0x", 2);
+    for (uint64_t i = 0; i < shown && i < HEX_BYTES; i++)
+        text_printf(saying->text, "%02x", data[i]);
+    if (size > HEX_BYTES)
+        text_append(saying->text, "…", strlen("…"));
+}
+
+/* Says length bytes at an address, as a string or as bytes. */
+static void say_memory(const struct saying *saying, uint64_t address, uint64_t length,
+                       bool is_string)
+{
+    struct view_memory memory = {.bytes = {(const uint8_t *)"", 0}};
+    if (length > 0 &&
+        (!view_memory_at(saying->view, address, &memory) || memory.bytes.size < length))
+        text_printf(saying->text, "(not in the dump)");
+    else if (is_string)
+        say_quoted(saying, memory.bytes.data, length, length);
+    else
+        say_bytes(saying, memory.bytes.data, length);
+}
+
+static void say_slice(const struct saying *saying, const struct g2h_value *value)
+{
+    struct g2h_content *content = saying->content;
+    const struct types *types = saying->view->graph->typing->types;
+    const uint64_t first = word_at(saying, value, 0), length = word_at(saying, value, 1),
+                   capacity = word_at(saying, value, 2);
+    if (first == 0) {
+        say_nil(saying);
+        return;
+    }
+    content->has_length = true;
+    content->length = length;
+    content->capacity = capacity;
+    content->target = first;
+    text_printf(saying->text, "len %" PRIu64 " cap %" PRIu64, length, capacity);
+    if (value_is_byte(types, type_of(saying, value->number)->elem)) {
+        text_append(saying->text, " ", 1);
+        say_memory(saying, first, length, false);
+    }
+}
+
+/* ---- maps, channels, functions ---- */
+
+static void say_header(const struct saying *saying, const struct g2h_value *value)
+{
+    const struct type *type = type_of(saying, value->number);
+    const bool is_map = type->kind == TYPE_MAP;
+    const uint64_t address = word_at(saying, value, 0);
+    struct g2h_content *content = saying->content;
+    struct view_memory memory;
+    content->target = address;
+    if (type->header == TYPE_NONE || !view_memory_at(saying->view, address, &memory)) {
+        text_printf(saying->text, "0x%" PRIx64, address);
+        return;
+    }
+    const struct types *types = saying->view->graph->typing->types;
+    content->has_length = true;
+    if (is_map) {
+        const bool is_swiss = types_field(types, type->header, "used") != NULL;
+        content->length = content->capacity =
+            view_memory_field(saying->view, &memory, type->header, is_swiss ? "used" : "count");
+        text_printf(saying->text, "%" PRIu64 "%s", content->length,
+                    content->length == 1 ? " entry" : " entries");
+    } else {
+        content->length = view_memory_field(saying->view, &memory, type->header, "qcount");
+        content->capacity = view_memory_field(saying->view, &memory, type->header, "dataqsiz");
+        text_printf(saying->text, "len %" PRIu64 " cap %" PRIu64, content->length,
+                    content->capacity);
+    }
+}
+
+static void say_function(const struct saying *saying, const struct g2h_value *value)
+{
+    const struct g2h_graph *graph = saying->view->graph;
+    const uint64_t closure = word_at(saying, value, 0);
+    struct view_memory memory;
+    struct g2h_bytes name;
+    uint64_t entry;
+    saying->content->target = closure;
+    const uint64_t code = view_memory_at(saying->view, closure, &memory)
+                              ? view_memory_word(saying->view, &memory, 0)
+                              : 0;
+    if (code != 0 && graph->typing->exe && exe_function_at(graph->typing->exe, code, &name, &entry))
+        text_append_name(saying->text, &graph->names, name.data, name.size, NAME_LIMIT);
+    else
+        text_printf(saying->text, "0x%" PRIx64, closure);
+}
+
+static void say_pointer(const struct saying *saying, const struct g2h_value *value)
+{
+    const uint8_t kind = type_of(saying, value->number)->kind;
+    const uint64_t address = word_at(saying, value, 0);
+    if (address == 0) {
+        say_nil(saying);
+    } else if (kind == TYPE_MAP || kind == TYPE_CHAN) {
+        say_header(saying, value);
+    } else if (kind == TYPE_FUNC) {
+        say_function(saying, value);
+    } else {
+        saying->content->target = address;
+        text_printf(saying->text, "0x%" PRIx64, address);
+    }
+}
+
+/* ---- interfaces ---- */
+
+static void say_value(const struct saying *saying, const struct g2h_value *value);
+
+/* Gets the first field of a struct if it is a string; else returns false, and *ret is unchanged. */
+static bool first_string(const struct saying *saying, uint32_t number,
+                         const struct g2h_bytes *bytes, struct g2h_value *ret)
+{
+    struct g2h_value first;
+    const struct types *types = saying->view->graph->typing->types;
+    const struct type *type = type_of(saying, number);
+    if (type->kind != TYPE_STRUCT || type->field_count == 0)
+        return false;
+    const struct type_field *field = &types->fields.data[type->first_field];
+    if (field->offset != 0 || field->type >= types->list.count ||
+        !value_fill(saying->view, field->type, bytes, 0, &first) || first.kind != G2H_VALUE_STRING)
+        return false;
+    *ret = first;
+    return true;
+}
+
+/* Says the value of a type at an address. */
+static void say_at(const struct saying *saying, uint32_t number, uint64_t address)
+{
+    const struct types *types = saying->view->graph->typing->types;
+    struct g2h_value value;
+    struct view_memory memory;
+    if (types->list.data[number].size == 0)
+        return;
+    text_append(saying->text, " ", 1);
+    const bool is_there = view_memory_at(saying->view, address, &memory) &&
+                          value_fill(saying->view, number, &memory.bytes, 0, &value);
+    const uint8_t kind = types->list.data[number].kind;
+    if (is_there && value.kind == G2H_VALUE_OTHER)
+        first_string(saying, number, &memory.bytes, &value);
+    if (is_there && value.kind != G2H_VALUE_OTHER && value.kind != G2H_VALUE_INTERFACE) {
+        struct g2h_content of_value = {.is_nil = false};
+        say_value(&(struct saying){saying->view, saying->text, &of_value}, &value);
+    } else if (is_there || kind == TYPE_STRUCT || kind == TYPE_ARRAY) {
+        text_printf(saying->text, "at 0x%" PRIx64, address);
+    } else {
+        text_printf(saying->text, "(not in the dump)");
+    }
+}
+
+/* Says a pointer that an interface holds; of an error also the text that it points to. */
+static void say_direct(const struct saying *saying, uint32_t number, uint64_t address,
+                       bool is_error)
+{
+    const struct types *types = saying->view->graph->typing->types;
+    const struct type *type = type_of(saying, number);
+    struct g2h_value value;
+    struct view_memory memory;
+    if (address == 0) {
+        text_printf(saying->text, " nil");
+    } else if (is_error && type->kind == TYPE_POINTER && type->elem < types->list.count &&
+               view_memory_at(saying->view, address, &memory) &&
+               first_string(saying, type->elem, &memory.bytes, &value)) {
+        struct g2h_content of_value = {.is_nil = false};
+        text_append(saying->text, " ", 1);
+        say_value(&(struct saying){saying->view, saying->text, &of_value}, &value);
+    } else {
+        text_printf(saying->text, " 0x%" PRIx64, address);
+    }
+}
+
+static void say_interface(const struct saying *saying, const struct g2h_value *value)
+{
+    const struct typing *typing = saying->view->graph->typing;
+    const uint64_t first = word_at(saying, value, 0), data = word_at(saying, value, 1);
+    if (first == 0) {
+        say_nil(saying);
+        return;
+    }
+    const uint32_t dynamic =
+        typing_interface_type(typing, first, type_of(saying, value->number)->empty_interface);
+    saying->content->target = data;
+    if (dynamic == TYPE_NONE) {
+        text_printf(saying->text, "(unknown type)");
+        return;
+    }
+    const struct g2h_bytes name = types_name(typing->types, dynamic);
+    text_append_name(saying->text, &saying->view->graph->names, name.data, name.size, NAME_LIMIT);
+    if (type_of(saying, dynamic)->direct_interface)
+        say_direct(saying, dynamic, data,
+                   value->type_size == 5 && memcmp(value->type, "error", 5) == 0);
+    else
+        say_at(saying, dynamic, data);
+}
+
+/* ---- all of them ---- */
+
+static bool is_duration(const struct g2h_value *value)
+{
+    static const char name[] = "time.Duration";
+    return value->type_size == strlen(name) && memcmp(value->type, name, value->type_size) == 0 &&
+           value->size == 8;
+}
+
+static void say_value(const struct saying *saying, const struct g2h_value *value)
+{
+    const struct g2h_graph *graph = saying->view->graph;
+    struct g2h_content *content = saying->content;
+    switch (value->kind) {
+    case G2H_VALUE_STRING:
+        content->has_length = true;
+        content->length = content->capacity = word_at(saying, value, 1);
+        content->target = content->length > 0 ? word_at(saying, value, 0) : 0;
+        say_memory(saying, content->target, content->length, true);
+        break;
+    case G2H_VALUE_SLICE:
+        say_slice(saying, value);
+        break;
+    case G2H_VALUE_INTERFACE:
+        say_interface(saying, value);
+        break;
+    case G2H_VALUE_POINTER:
+        say_pointer(saying, value);
+        break;
+    case G2H_VALUE_TIME:
+        times_append(saying->view, value->data, saying->text);
+        break;
+    case G2H_VALUE_BYTES:
+        content->has_length = true;
+        content->length = content->capacity = value->size;
+        say_bytes(saying, value->data, value->size);
+        break;
+    case G2H_VALUE_OTHER:
+        break;
+    default:
+        if (is_duration(value))
+            times_append_duration(heap_number(graph->heap, value->data, 8), saying->text);
+        else
+            value_append(graph, value, saying->text);
+    }
+}
+
+void g2h_value_content(const struct g2h_view *view, const struct g2h_value *value,
+                       struct g2h_text *text, struct g2h_content *ret)
+{
+    struct text made = view_borrow(text);
+    made.size = 0;
+    *ret = (struct g2h_content){.is_nil = false};
+    say_value(&(struct saying){view, &made, ret}, value);
+    if (view->graph->names.redaction) {
+        made.size = 0;
+        *ret = (struct g2h_content){.target = ret->target};
+    }
+    view_give_back(text, &made);
+}
+
+bool g2h_value_order(const struct g2h_view *view, const struct g2h_value *value, uint64_t *ret)
+{
+    const struct g2h_heap *heap = view->graph->heap;
+    const uint64_t top = (uint64_t)1 << 63;
+    if (view->graph->names.redaction)
+        return false;
+    if (value->kind == G2H_VALUE_TIME) {
+        *ret = times_order(view, value->data);
+    } else if (value->kind == G2H_VALUE_BOOL || value->kind == G2H_VALUE_UINT) {
+        *ret = heap_number(heap, value->data, value->size);
+    } else if (value->kind == G2H_VALUE_INT) {
+        const unsigned above = (unsigned)(64 - 8 * value->size);
+        const uint64_t number = heap_number(heap, value->data, value->size) << above;
+        *ret = (uint64_t)((int64_t)number >> above) ^ top;
+    } else if (value->kind == G2H_VALUE_FLOAT) {
+        const double wide = value_float(heap, value->data, value->size);
+        memcpy(ret, &wide, sizeof(*ret));
+        *ret = (*ret & top) != 0 ? ~*ret : *ret | top;
+    } else {
+        return false;
+    }
+    return true;
+}

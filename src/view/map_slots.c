@@ -1,0 +1,210 @@
+/*
+ * map_slots: the entries of maps; see include/go2heapsnapshot/values.h.
+ *
+ * A map before Go 1.24 has buckets, each with a list of overflow buckets. While it grows, the
+ * entries that have not been moved are in its old buckets; the slots of entries that have been
+ * moved look empty. A later map has one group of slots, or a directory of tables that have groups;
+ * a table may be in the directory several times in a row. types/maps.c and types/swiss.c have the
+ * structures.
+ */
+#include <string.h>
+
+#include "base/scope.h"
+#include "naming/keys.h"
+#include "view/places.h"
+
+struct slots {
+    const struct g2h_view *view;
+    const struct map_entries *entries;
+    uint32_t map;  /* the type of the map */
+    uint64_t left; /* buckets and groups that may still be visited: more than fit into the dump */
+    g2h_entry_visit visit;
+    void *context;
+};
+
+static void destroy_entries(struct map_entries **entries)
+{
+    map_entries_destroy(*entries);
+}
+
+/* Returns the element of a field that is a pointer, or TYPE_NONE. */
+static uint32_t elem_of(const struct types *types, uint32_t type, const char *name)
+{
+    const struct type_field *field = types_field(types, type, name);
+    return field && field->type < types->list.count ? types->list.data[field->type].elem
+                                                    : TYPE_NONE;
+}
+
+/* ---- slots ---- */
+
+/* Gets a key or elem. It may be stored as a pointer, if it is large. */
+static bool value_of(const struct slots *slots, uint32_t stored, uint32_t type,
+                     const struct g2h_bytes *bucket, uint64_t offset, struct g2h_value *ret)
+{
+    const struct types *types = slots->view->graph->typing->types;
+    struct view_memory memory;
+    if (type >= types->list.count || stored == type ||
+        types->list.data[stored].kind != TYPE_POINTER || types->list.data[stored].elem != type)
+        return value_fill(slots->view, stored, bucket, offset, ret);
+    return view_memory_at(slots->view, heap_word(slots->view->graph->heap, bucket->data + offset),
+                          &memory) &&
+           value_fill(slots->view, type, &memory.bytes, 0, ret);
+}
+
+/* Visits the entries of a bucket or group, which is a whole one. */
+static bool visit_slots(struct slots *slots, const struct g2h_bytes *bucket)
+{
+    const struct map_entries *entries = slots->entries;
+    const struct type *map = &slots->view->graph->typing->types->list.data[slots->map];
+    const unsigned used = map_entries_used(&slots->view->graph->names, entries, bucket->data);
+    for (unsigned slot = 0; slot < SLOTS; slot++) {
+        struct g2h_entry entry;
+        if ((used >> slot & 1) != 0 &&
+            value_of(slots, entries->key, map->key, bucket,
+                     entries->keys + slot * entries->key_stride, &entry.key) &&
+            value_of(slots, entries->elem, map->elem, bucket,
+                     entries->elems + slot * entries->elem_stride, &entry.elem) &&
+            !slots->visit(slots->context, &entry))
+            return false;
+    }
+    return true;
+}
+
+/* ---- buckets ---- */
+
+static bool visit_buckets(struct slots *slots, uint32_t type, uint64_t address, uint64_t count)
+{
+    const struct types *types = slots->view->graph->typing->types;
+    const struct type_field *overflow = types_field(types, type, "overflow");
+    const uint64_t size = slots->entries->size;
+    struct view_memory array, bucket;
+    if (address == 0 || !overflow || !view_memory_at(slots->view, address, &array))
+        return true;
+    for (uint64_t i = 0; i < count && (i + 1) * size <= array.bytes.size; i++) {
+        bucket = array;
+        bucket.bytes.data += i * size;
+        bucket.bytes.size -= i * size;
+        while (slots->left-- > 0) {
+            if (!visit_slots(slots, &bucket.bytes))
+                return false;
+            const uint64_t next = view_memory_word(slots->view, &bucket, overflow->offset);
+            if (next == 0 || !view_memory_at(slots->view, next, &bucket) ||
+                bucket.bytes.size < size)
+                break;
+        }
+        if (slots->left > UINT64_MAX / 2)
+            return false;
+    }
+    return true;
+}
+
+static bool visit_classic(struct slots *slots, uint32_t header, uint32_t bucket,
+                          const struct view_memory *map)
+{
+    enum { SAME_SIZE_GROW = 8 }; /* runtime/map.go: sameSizeGrow */
+    const struct types *types = slots->view->graph->typing->types;
+    const uint64_t log = view_memory_field(slots->view, map, header, "B") & 63,
+                   flags = view_memory_field(slots->view, map, header, "flags"),
+                   old_log = log > 0 && (flags & SAME_SIZE_GROW) == 0 ? log - 1 : log;
+    const struct type_field *now = types_field(types, header, "buckets"),
+                            *old = types_field(types, header, "oldbuckets");
+    return !now || !old ||
+           (visit_buckets(slots, bucket, view_memory_word(slots->view, map, now->offset),
+                          (uint64_t)1 << log) &&
+            visit_buckets(slots, bucket, view_memory_word(slots->view, map, old->offset),
+                          (uint64_t)1 << old_log));
+}
+
+/* ---- groups ---- */
+
+static bool visit_groups(struct slots *slots, uint64_t address, uint64_t count)
+{
+    const uint64_t size = slots->entries->size;
+    struct view_memory groups;
+    if (!view_memory_at(slots->view, address, &groups))
+        return true;
+    for (uint64_t i = 0; i < count && (i + 1) * size <= groups.bytes.size; i++) {
+        const struct g2h_bytes group = {groups.bytes.data + i * size, groups.bytes.size - i * size};
+        if (slots->left-- == 0 || !visit_slots(slots, &group))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_table(struct slots *slots, uint32_t table, uint64_t address)
+{
+    const struct types *types = slots->view->graph->typing->types;
+    const struct type_field *groups = types_field(types, table, "groups");
+    struct view_memory memory;
+    if (!groups || groups->type >= types->list.count ||
+        !view_memory_at(slots->view, address, &memory) || memory.bytes.size < groups->offset)
+        return true;
+    memory.bytes.data += groups->offset;
+    memory.bytes.size -= groups->offset;
+    return visit_groups(slots, view_memory_word(slots->view, &memory, 0),
+                        view_memory_field(slots->view, &memory, groups->type, "lengthMask") + 1);
+}
+
+static bool visit_swiss(struct slots *slots, uint32_t header, const struct view_memory *map)
+{
+    const struct types *types = slots->view->graph->typing->types;
+    const struct type_field *field = types_field(types, header, "dirPtr");
+    const uint64_t count = view_memory_field(slots->view, map, header, "dirLen"),
+                   word = types->pointer_size,
+                   address = view_memory_word(slots->view, map, field->offset);
+    const uint32_t to_table = types->list.data[field->type].other,
+                   table =
+                       to_table < types->list.count ? types->list.data[to_table].elem : TYPE_NONE;
+    struct view_memory directory;
+    uint64_t last = 0;
+    if (count == 0 && view_memory_field(slots->view, map, header, "used") > 0)
+        return visit_groups(slots, address, 1);
+    if (count == 0 || table >= types->list.count ||
+        !view_memory_at(slots->view, address, &directory))
+        return true;
+    for (uint64_t i = 0; i < count && (i + 1) * word <= directory.bytes.size; i++) {
+        const uint64_t next = view_memory_word(slots->view, &directory, i * word);
+        if (next != last && !visit_table(slots, table, next))
+            return false;
+        last = next;
+    }
+    return true;
+}
+
+/* ---- maps ---- */
+
+bool g2h_place_is_map(const struct g2h_view *view, const struct g2h_place *place)
+{
+    return !place->is_array && view->graph->typing->types->list.data[place->type].role == ROLE_MAP;
+}
+
+struct g2h_error *g2h_place_entries(const struct g2h_view *view, const struct g2h_place *place,
+                                    g2h_entry_visit visit, void *context)
+{
+    const struct types *types = view->graph->typing->types;
+    if (!g2h_place_is_map(view, place) || place->bytes.size < place->base)
+        return NULL;
+    const struct view_memory map = {
+        .bytes = {place->bytes.data + place->base, place->bytes.size - place->base}};
+    const bool is_swiss = types_field(types, place->type, "dirPtr") != NULL;
+    const uint32_t unit = elem_of(types, place->type, is_swiss ? "dirPtr" : "buckets");
+    _cleanup_(destroy_entries) struct map_entries *entries = NULL;
+    if (unit >= types->list.count)
+        return NULL;
+    TRY_MEMORY(map_entries_create(types, unit, &entries));
+    if (!entries || entries->size == 0)
+        return NULL;
+    struct slots slots = {.view = view,
+                          .entries = entries,
+                          .map = types->list.data[unit].elem,
+                          .left = view->graph->heap->input->size / entries->size + 1,
+                          .visit = visit,
+                          .context = context};
+    if (slots.map >= types->list.count)
+        return NULL;
+    if (is_swiss)
+        visit_swiss(&slots, place->type, &map);
+    else
+        visit_classic(&slots, place->type, unit, &map);
+    return NULL;
+}

@@ -1,0 +1,164 @@
+/*
+ * places: memory of the process of which the type is known; see include/go2heapsnapshot/values.h.
+ */
+#include "view/places.h"
+
+#include <string.h>
+
+#include "base/bisect.h"
+
+/* ---- memory ---- */
+
+/* Gets the memory outside of the heap at an address; what a dump has comes before what the file
+ * has. */
+static bool outside_at(const struct typing *typing, uint64_t address, struct view_memory *ret)
+{
+    const struct outside *outside = &typing->outside;
+    size_t behind;
+    BISECT(behind, outside->areas.count, outside->areas.data[behind].address <= address);
+    const struct area *area = behind > 0 ? &outside->areas.data[behind - 1] : NULL;
+    if (!area || address - area->address >= area->contents.size)
+        return false;
+    const uint64_t offset = address - area->address;
+    *ret = (struct view_memory){
+        .bytes = {area->contents.data + offset, area->contents.size - offset},
+        .slide = area->slide,
+        .object = UINT32_MAX,
+        .is_of_file = area->frame == UINT32_MAX && area->first_word == UINT64_MAX};
+    return true;
+}
+
+bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_memory *ret)
+{
+    const struct g2h_heap *heap = view->graph->heap;
+    const uint32_t object = heap_find(heap, address);
+    if (object == UINT32_MAX)
+        return view->graph->typing && outside_at(view->graph->typing, address, ret);
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t offset = address - heap_address(heap, object);
+    if (offset >= contents.size)
+        return false;
+    *ret = (struct view_memory){.bytes = {contents.data + offset, contents.size - offset},
+                                .object = object};
+    return true;
+}
+
+uint64_t view_memory_word(const struct g2h_view *view, const struct view_memory *memory,
+                          uint64_t offset)
+{
+    const struct g2h_heap *heap = view->graph->heap;
+    const uint64_t word = heap->params.pointer_size;
+    if (memory->bytes.size < word || offset > memory->bytes.size - word)
+        return 0;
+    const uint64_t found = heap_word(heap, memory->bytes.data + offset);
+    return found == 0 ? 0 : found + memory->slide;
+}
+
+uint64_t view_memory_field(const struct g2h_view *view, const struct view_memory *memory,
+                           uint32_t type, const char *name)
+{
+    const struct types *types = view->graph->typing->types;
+    const struct type_field *field = types_field(types, type, name);
+    const uint64_t size =
+        field && field->type < types->list.count ? types->list.data[field->type].size : 0;
+    if (size == 0 || size > 8 || memory->bytes.size < size ||
+        field->offset > memory->bytes.size - size)
+        return 0;
+    return heap_number(view->graph->heap, memory->bytes.data + field->offset, size);
+}
+
+/* ---- places ---- */
+
+bool g2h_place_of_object(const struct g2h_view *view, uint32_t object, struct g2h_place *ret)
+{
+    const struct typing *typing = view->graph->typing;
+    const struct g2h_heap *heap = view->graph->heap;
+    if (!typing)
+        return false;
+    const struct object_type known = typing_object(typing, object);
+    *ret = (struct g2h_place){.type = known.type,
+                              .is_array = known.form == OBJECT_ARRAY,
+                              .base = heap_value_base(heap, heap_slot_class(heap, object)),
+                              .address = heap_address(heap, object),
+                              .bytes = heap_contents(heap, object),
+                              .object = object};
+    return known.form == OBJECT_VALUE || known.form == OBJECT_ARRAY;
+}
+
+/* Returns whether a variable has a name: its own, or that without the directories of its package.
+ */
+static bool is_called(const struct types *types, const struct dwarf_global *global,
+                      const char *asked, size_t length)
+{
+    const struct g2h_bytes name = types_text(types, global->name);
+    return name.size >= length && memcmp(name.data + name.size - length, asked, length) == 0 &&
+           (name.size == length || name.data[name.size - length - 1] == '/');
+}
+
+enum g2h_variable g2h_place_of_variable(const struct g2h_view *view, const char *name,
+                                        struct g2h_place *ret)
+{
+    const struct typing *typing = view->graph->typing;
+    enum g2h_variable found = G2H_VARIABLE_NONE;
+    const size_t length = strlen(name);
+    for (size_t i = 0; typing && i < typing->dwarf_info->globals.count; i++) {
+        const struct dwarf_global *global = &typing->dwarf_info->globals.data[i];
+        struct view_memory memory;
+        if (global->type >= typing->types->list.count ||
+            !is_called(typing->types, global, name, length))
+            continue;
+        found = G2H_VARIABLE_NOT_IN_DUMP;
+        const uint64_t address = global->address + exe_slide(typing->exe),
+                       size = typing->types->list.data[global->type].size;
+        if (!view_memory_at(view, address, &memory) || memory.is_of_file ||
+            memory.bytes.size < size)
+            continue;
+        memory.bytes.size = size;
+        *ret = (struct g2h_place){
+            .type = global->type, .address = address, .bytes = memory.bytes, .object = UINT32_MAX};
+        return G2H_VARIABLE_FOUND;
+    }
+    return found;
+}
+
+void g2h_place_of_value(const struct g2h_value *value, struct g2h_place *ret)
+{
+    *ret = (struct g2h_place){
+        .type = value->number, .bytes = {value->data, value->size}, .object = UINT32_MAX};
+}
+
+/* ---- types ---- */
+
+static void append_type(const struct g2h_view *view, uint32_t type, struct text *text)
+{
+    const struct g2h_bytes name = types_name(view->graph->typing->types, type);
+    text_append_name(text, &view->graph->names, name.data, name.size, NAME_LIMIT);
+}
+
+void g2h_place_type(const struct g2h_view *view, const struct g2h_place *place,
+                    struct g2h_text *text)
+{
+    struct text made = view_borrow(text);
+    if (place->is_array)
+        text_append(&made, "[]", 2);
+    append_type(view, place->type, &made);
+    view_give_back(text, &made);
+}
+
+void g2h_value_type(const struct g2h_view *view, const struct g2h_value *value, bool is_dynamic,
+                    struct g2h_text *text)
+{
+    const struct typing *typing = view->graph->typing;
+    const struct type *type = &typing->types->list.data[value->number];
+    struct text made = view_borrow(text);
+    uint32_t dynamic = TYPE_NONE;
+    if (is_dynamic && value->kind == G2H_VALUE_INTERFACE)
+        dynamic = typing_interface_type(typing, heap_word(view->graph->heap, value->data),
+                                        type->empty_interface);
+    if (dynamic != TYPE_NONE)
+        append_type(view, dynamic, &made);
+    else
+        text_append_name(&made, &view->graph->names, (const uint8_t *)value->type, value->type_size,
+                         NAME_LIMIT);
+    view_give_back(text, &made);
+}

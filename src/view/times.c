@@ -1,0 +1,218 @@
+/*
+ * times: time.Time and time.Duration as text.
+ *
+ * A Time has a number "wall", a number "ext", and a pointer to its zone (time/time.go). If the
+ * highest bit of wall is set, wall has the seconds since 1885 and ext a reading of the monotonic
+ * clock; else ext has the seconds since the year 1. The zone is nil for UTC; else it has a list of
+ * offsets, and one of the seconds from which these hold (time/zoneinfo.go). What holds after the
+ * last of them is a text of rules, which is not read: the offset of such a time is known only if it
+ * is in the range of the zone's cache, which is mostly the current one.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/places.h"
+
+enum {
+    DAY = 86400,
+    TO_1885_DAYS = 1884 * 365 + 1884 / 4 - 1884 / 100 + 1884 / 400,
+    TO_1970_DAYS = 1969 * 365 + 1969 / 4 - 1969 / 100 + 1969 / 400,
+    MOST_ZONES = 256, /* an index of a zone has a byte */
+    MOST_TRANSITIONS = 4096,
+};
+#define HAS_MONOTONIC ((uint64_t)1 << 63)
+
+bool times_is_time(const struct types *types, uint32_t number)
+{
+    const struct g2h_bytes name = types_name(types, number);
+    const struct type *type = &types->list.data[number];
+    return name.size == strlen("time.Time") && memcmp(name.data, "time.Time", name.size) == 0 &&
+           type->size == 16 + types->pointer_size && types_field(types, number, "wall");
+}
+
+/* Returns the seconds since the year 1, which may be negative. */
+static int64_t seconds_of(const struct g2h_heap *heap, const uint8_t *at)
+{
+    const uint64_t wall = heap_number(heap, at, 8), ext = heap_number(heap, at + 8, 8);
+    return (int64_t)((wall & HAS_MONOTONIC) != 0 ? (wall << 1 >> 31) + (uint64_t)TO_1885_DAYS * DAY
+                                                 : ext);
+}
+
+uint64_t times_order(const struct g2h_view *view, const uint8_t *at)
+{
+    const struct g2h_heap *heap = view->graph->heap;
+    const uint64_t second = 1000000000, border = INT64_MAX / 1000000000 - 1,
+                   fraction = heap_number(heap, at, 8) & ((1 << 30) - 1),
+                   since = (uint64_t)seconds_of(heap, at) - (uint64_t)TO_1970_DAYS * DAY + border;
+    const uint64_t kept = since <= 2 * border ? since : since >> 63 != 0 ? 0 : 2 * border;
+    return kept * second + (kept == since && fraction < second ? fraction : 0);
+}
+
+/* ---- zones ---- */
+
+/* Reads the offset of a zone; zones has the zone list's memory. */
+static bool zone_offset(const struct g2h_view *view, const struct view_memory *zones,
+                        uint64_t index, int64_t *ret)
+{
+    const uint64_t word = view->graph->heap->params.pointer_size, at = index * 4 * word + 2 * word;
+    if (zones->bytes.size < word || at > zones->bytes.size - word)
+        return false;
+    const uint64_t bits = heap_word(view->graph->heap, zones->bytes.data + at);
+    *ret = word == 8 ? (int64_t)bits : (int32_t)bits;
+    return *ret > -DAY && *ret < DAY;
+}
+
+/* Returns the number of the last transition that is not after a second; UINT64_MAX: none is. */
+static uint64_t last_transition(const struct g2h_heap *heap, const uint8_t *list, uint64_t size,
+                                uint64_t count, int64_t seconds)
+{
+    uint64_t low = 0, high = count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if ((int64_t)heap_number(heap, list + middle * size, 8) <= seconds)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+/* Returns which zone holds before the first transition, as lookupFirstZone() of time/zoneinfo.go
+ * does: the first one if no transition leads there; else, if the first transition leads to summer
+ * time, the last one before that which is not; else the first one. */
+static uint64_t first_zone(const struct view_memory *zones, uint64_t word, const uint8_t *list,
+                           uint64_t size, uint64_t count)
+{
+    uint64_t zone = list[8];
+    const uint64_t is_summer = 3 * word;
+    for (uint64_t i = 0; list[i * size + 8] != 0; i++)
+        if (i + 1 == count)
+            return 0;
+    if ((zone + 1) * 4 * word > zones->bytes.size ||
+        zones->bytes.data[zone * 4 * word + is_summer] == 0)
+        return 0;
+    while (zone > 0 && zones->bytes.data[(zone - 1) * 4 * word + is_summer] != 0)
+        zone--;
+    return zone > 0 ? zone - 1 : 0;
+}
+
+/* Finds the offset from UTC of a time in a zone; seconds count from 1970. Returns false if it is
+ * not known. */
+static bool find_offset(const struct g2h_view *view, uint64_t location, int64_t seconds,
+                        int64_t *ret)
+{
+    const struct g2h_heap *heap = view->graph->heap;
+    const int minor = view->graph->typing->release.minor;
+    const bool has_rules_field = minor == 0 || minor >= 15;
+    const uint64_t word = heap->params.pointer_size, transition = word == 8 ? 16 : 12,
+                   tail = (has_rules_field ? 10 : 8) * word; /* cacheStart, cacheEnd, cacheZone */
+    struct view_memory memory, zones, cached, list;
+    *ret = 0;
+    if (location == 0)
+        return true;
+    if (!view_memory_at(view, location, &memory) || memory.is_of_file ||
+        memory.bytes.size < tail + 16 + word)
+        return false;
+    const uint64_t zone_count = view_memory_word(view, &memory, 3 * word),
+                   count = view_memory_word(view, &memory, 6 * word),
+                   cache = view_memory_word(view, &memory, tail + 16);
+    if (zone_count == 0 || zone_count > MOST_ZONES)
+        return false; /* nothing has asked for this zone yet */
+    if (cache != 0 && view_memory_at(view, cache, &cached) &&
+        (int64_t)heap_number(heap, memory.bytes.data + tail, 8) <= seconds &&
+        seconds < (int64_t)heap_number(heap, memory.bytes.data + tail + 8, 8))
+        return zone_offset(view, &cached, 0, ret);
+    if (!view_memory_at(view, view_memory_word(view, &memory, 2 * word), &zones))
+        return false;
+    if (count == 0)
+        return zone_count == 1 && zone_offset(view, &zones, 0, ret);
+    if (!view_memory_at(view, view_memory_word(view, &memory, 5 * word), &list) ||
+        count > list.bytes.size / transition || count > MOST_TRANSITIONS)
+        return false;
+    const uint64_t at = last_transition(heap, list.bytes.data, transition, count, seconds);
+    const bool has_rules = has_rules_field && view_memory_word(view, &memory, 9 * word) != 0;
+    if (at == UINT64_MAX)
+        return zone_offset(view, &zones,
+                           first_zone(&zones, word, list.bytes.data, transition, count), ret);
+    return (at + 1 < count || !has_rules) &&
+           zone_offset(view, &zones, list.bytes.data[at * transition + 8], ret);
+}
+
+/* ---- text ---- */
+
+/* Appends the date of a day, counted from 1970. */
+static void append_date(int64_t day, struct text *text)
+{
+    enum { ERA = 146097 /* days in 400 years */, TO_MARCH = 719468 /* from 0000-03-01 to 1970 */ };
+    const int64_t days = day + TO_MARCH, era = (days >= 0 ? days : days - ERA + 1) / ERA,
+                  of_era = days - era * ERA,
+                  year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365,
+                  of_year = of_era - (365 * year + year / 4 - year / 100),
+                  from_march = (5 * of_year + 2) / 153, month = (from_march + 2) % 12 + 1;
+    const int64_t whole = year + era * 400 + (month <= 2 ? 1 : 0);
+    text_printf(text, "%s%04" PRId64 "-%02d-%02d", whole < 0 ? "-" : "", whole < 0 ? -whole : whole,
+                (int)month, (int)(of_year - (153 * from_march + 2) / 5 + 1));
+}
+
+/* Appends digits of a fraction without the zeros at its end, behind a point. */
+static void append_fraction(uint64_t fraction, unsigned digits, struct text *text)
+{
+    if (fraction == 0)
+        return;
+    for (; fraction % 10 == 0; fraction /= 10)
+        digits--;
+    text_printf(text, ".%0*" PRIu64, (int)digits, fraction);
+}
+
+void times_append(const struct g2h_view *view, const uint8_t *at, struct text *text)
+{
+    const struct g2h_heap *heap = view->graph->heap;
+    const uint64_t fraction = heap_number(heap, at, 8) & ((1 << 30) - 1);
+    const int64_t unix_time =
+        (int64_t)((uint64_t)seconds_of(heap, at) - (uint64_t)TO_1970_DAYS * DAY);
+    int64_t offset;
+    if (!find_offset(view, heap_word(heap, at + 16), unix_time, &offset))
+        offset = 0;
+    const int64_t local = (int64_t)((uint64_t)unix_time + (uint64_t)offset),
+                  day = local / DAY - (local % DAY < 0 ? 1 : 0);
+    const int seconds = (int)(local - day * DAY), minutes = (int)(offset / 60);
+    append_date(day, text);
+    text_printf(text, "T%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    append_fraction(fraction, 9, text);
+    if (offset == 0)
+        text_append(text, "Z", 1);
+    else
+        text_printf(text, "%c%02d:%02d", minutes < 0 ? '-' : '+',
+                    (minutes < 0 ? -minutes : minutes) / 60,
+                    (minutes < 0 ? -minutes : minutes) % 60);
+}
+
+void times_append_duration(uint64_t number, struct text *text)
+{
+    static const struct {
+        const char *name;
+        uint64_t size;
+        unsigned digits;
+    } units[] = {{"ns", 1, 0}, {"µs", 1000, 3}, {"ms", 1000000, 6}};
+    const bool is_negative = number >> 63 != 0;
+    const uint64_t second = 1000000000, all = is_negative ? -number : number,
+                   seconds = all / second;
+    if (is_negative)
+        text_append(text, "-", 1);
+    if (all == 0) {
+        text_append(text, "0s", 2);
+    } else if (all < second) {
+        const unsigned i = all < 1000 ? 0 : all < 1000000 ? 1 : 2;
+        text_append_number(text, all / units[i].size);
+        append_fraction(all % units[i].size, units[i].digits, text);
+        text_append(text, units[i].name, strlen(units[i].name));
+    } else {
+        if (seconds >= 3600)
+            text_printf(text, "%" PRIu64 "h", seconds / 3600);
+        if (seconds >= 60)
+            text_printf(text, "%" PRIu64 "m", seconds / 60 % 60);
+        text_append_number(text, seconds % 60);
+        append_fraction(all % second, 9, text);
+        text_append(text, "s", 1);
+    }
+}
