@@ -257,7 +257,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                         .json = options->json,
                                         .color = terminal_has_color(options),
                                         .columns = terminal_columns(options),
-                                        .path_to = options->path_to};
+                                        .path_to = options->path_to,
+                                        .show = options->show};
     const struct g2h_heapsnapshot_options heapsnapshot = {sizeof(heapsnapshot),
                                                           options->no_contexts};
     const struct g2h_pprof_options pprof = {sizeof(pprof), options->memprofile_rate};

@@ -73,6 +73,8 @@ struct g2h_report_options {
     bool color;                  /* highlights important parts of text */
     unsigned columns;            /* width of the terminal; 0: 100 */
     const char *path_to; /* writes only about this object or class; NULL: about the whole heap */
+    const char *show;    /* writes only what is in this object or variable, or how values are spread
+                            over the objects of this class; NULL: about the whole heap */
 };
 
 /* pprof, of who allocated the memory. */
@@ -127,7 +129,7 @@ enum g2h_format_option {
     G2H_TAKES_BASE = 2,    /* report->base */
     G2H_TAKES_JSON = 4,    /* report->json */
     G2H_TAKES_SUMMARY = 8, /* summary */
-    G2H_TAKES_PATH = 16,   /* report->path_to */
+    G2H_TAKES_PATH = 16,   /* report->path_to, report->show */
     G2H_TAKES_RATE = 32,   /* pprof->memprofile_rate */
 };
 
@@ -190,7 +192,7 @@ G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
 /*
  * Writes a report of who holds the memory, as text for people, or as JSON: docs/report.md.
  * dominators may be NULL: then another thread computes them during other work. Errors:
- * G2H_ERROR_NOT_FOUND if the heap does not have path_to, those of format->write().
+ * G2H_ERROR_NOT_FOUND if the heap does not have path_to or show, those of format->write().
  */
 G2H_PUBLIC struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                               const struct g2h_dominators *dominators,

@@ -53,6 +53,7 @@ bool check_options(const struct options *options)
         {options->base_exe, "--base-exe", G2H_TAKES_BASE},
         {options->json, "--json", G2H_TAKES_JSON},
         {options->path_to, "--path-to", G2H_TAKES_PATH},
+        {options->show, "--show", G2H_TAKES_PATH},
         {options->summary, "--summary", G2H_TAKES_SUMMARY},
     };
     const char *without = g2h_format_left_out("sqlite");
@@ -61,6 +62,8 @@ bool check_options(const struct options *options)
     for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
         if (given[i].is_given && !format_takes(options, given[i].name, given[i].takes))
             return false;
+    if (options->path_to && options->show)
+        return USAGE_REFUSE("--path-to and --show are two reports");
     if (options->base_exe && !options->base)
         return USAGE_REFUSE("--base-exe goes with --base");
     if (options->reachable && options->garbage)

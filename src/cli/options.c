@@ -117,6 +117,7 @@ static const struct known known[] = {
     {"names", .take = take_names},
     {"max-nodes", .take = take_max_nodes},
     {"path-to", .text = AT(path_to)},
+    {"show", .text = AT(show)},
     {"json", .flag = AT(json)},
     {"memprofile-rate", .take = take_rate},
     {"summary", .flag = AT(summary)},

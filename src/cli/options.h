@@ -35,6 +35,7 @@ struct options {
     const char *output;   /* NULL: standard output; of a series a directory */
     const struct g2h_format *format;
     const char *by;      /* selects one of the formats of that name; NULL: the usual one */
+    const char *show;    /* the same, or a variable; NULL: none */
     const char *path_to; /* an object or a class, of a format that takes it; NULL: none */
     bool json;           /* of a format that takes it */
     bool is_dump;        /* the heap dump itself is to be written, in no format */

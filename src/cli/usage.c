@@ -44,8 +44,7 @@ static const char help[] =
     "Output:\n"
     "      --format=NAME   the format, by default the first of these:\n";
 static const char more_help[] =
-    "  -o, --output=FILE   write to FILE, which appears once it is complete; with\n"
-    "                      --format=csv, to a directory\n"
+    "  -o, --output=FILE   write to FILE; with --format=csv, to a directory\n"
     "  -z, --gzip          compress the output; unpack it before DevTools loads it\n"
     "\n"
     "Content:\n"
@@ -63,6 +62,7 @@ static const char more_help[] =
     "For some formats:\n"
     "      --path-to=WHAT  report: the path to an object (0xc000c0de, main.byID[42]),\n"
     "                      or to the objects of a class (main.Session)\n"
+    "      --show=WHAT     report: the values in that object, class or variable\n"
     "      --json          report: as JSON\n"
     "      --by=WHAT       pprof: retained or alloc\n"
     "      --memprofile-rate=N\n"

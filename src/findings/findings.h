@@ -26,6 +26,8 @@
  *                       paths as Go expressions, written and read
  *   referrers           who points there
  *   public              what users of the library ask for
+ *   entries, distribution
+ *                       what is in it: entries of a map by key; how values of a class are spread
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says
  * otherwise. A structure that has a _deinit() is given to it in any case, once it is {0}.

@@ -61,6 +61,8 @@ if grep -q '^ *sqlite ' "$here/help.expected" && go2heapsnapshot --version | gre
 fi
 run go2heapsnapshot --format report --path-to "$bad" function.dump
 clean "--path-to: what is not found"
+run go2heapsnapshot --format report --show "$bad" function.dump
+clean "--show: what is not found"
 
 LC_ALL=C sed $'1,3s/go1\\.27\\.4/go\e[7m\302\233/; 1,3s/amd64/a\e[7m/' app.dump >version.dump
 run go2heapsnapshot -v version.dump

@@ -139,6 +139,12 @@ run go2heapsnapshot --base good.dump --base-exe app good.dump
 said "--base-exe with a format that has none" 2 "go2heapsnapshot: --base-exe goes with --format report, not with heapsnapshot" "$hint"
 run go2heapsnapshot --format pprof --path-to main.T good.dump
 said "--path-to with a format that has none" 2 "go2heapsnapshot: --path-to goes with --format report, not with pprof" "$hint"
+run go2heapsnapshot --format pprof --show main.T good.dump
+said "--show with a format that has none" 2 "go2heapsnapshot: --show goes with --format report, not with pprof" "$hint"
+run go2heapsnapshot --format report --show main.T --path-to main.T good.dump
+said "--show and --path-to" 2 "go2heapsnapshot: --path-to and --show are two reports" "$hint"
+run go2heapsnapshot --format report --show main.T good.dump
+said "--show without types" 1 "go2heapsnapshot: without types there are no values to show: --exe gives them"
 
 run go2heapsnapshot good.dump -j 2
 wrote "options may follow the dump" good.heapsnapshot

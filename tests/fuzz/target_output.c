@@ -289,6 +289,8 @@ static const struct output outputs[] = {
     {"json", "report", NULL, check_json, 1000, true, false, false},
     {"path", "report", NULL, check_text, 0, false, true, false},
     {"path-json", "report", NULL, check_json, 0, true, true, false},
+    {"show", "report", NULL, check_text, 0, false, true, false},
+    {"show-json", "report", NULL, check_json, 0, true, true, false},
     {"retained", "pprof", "retained", check_profile, 1000, false, false, false},
     {"alloc", "pprof", "alloc", check_profile, 1000, false, false, false},
     {"hprof", "hprof", NULL, check_hprof, 1000, false, false, false},
@@ -383,7 +385,7 @@ static struct g2h_error *write_output(const struct g2h_view *view, unsigned thre
     CHECK(options.fd >= 0);
     if (output->is_path) {
         choose_path(view, choice, path_to, sizeof(path_to));
-        report.path_to = path_to;
+        *(strncmp(output->name, "show", 4) == 0 ? &report.show : &report.path_to) = path_to;
     }
     struct g2h_error *error = NULL;
     if ((format->takes & G2H_TAKES_BASE) != 0 && choice % 5 == 0)

@@ -102,6 +102,7 @@ static struct g2h_error *put_most(void *context)
               page_count("version", REPORT_VERSION));
     put_totals(report, work->source, work->wanted.is_base_other);
     return work->wanted.path_to ? report_put_path(report, work->wanted.path_to)
+           : work->wanted.show  ? report_put_shown(report, work->wanted.show)
                                 : put_sections(work);
 }
 
@@ -117,7 +118,8 @@ static struct g2h_error *put_all(struct work *work)
 {
     const struct report *report = &work->report;
     const struct findings *findings = &work->findings;
-    const bool has_waste = g2h_view_is_typed(findings->view) && !work->wanted.path_to;
+    const bool has_waste =
+        g2h_view_is_typed(findings->view) && !work->wanted.path_to && !work->wanted.show;
     TRY(findings_begin(&work->findings, has_waste));
     if (has_waste) {
         TRY(workers_beside(findings->threads, put_most, find_waste, work));

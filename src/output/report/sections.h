@@ -4,7 +4,7 @@
  *   report              all of it, in order
  *   memory, who, goroutines, classes, tree, waste, layout, fragmentation
  *                       a section each; who: the suspects; the last two are parts of waste
- *   path_to             what is said instead with --path-to
+ *   path_to, show       what is said instead with --path-to or --show; asked: what both say
  *   parts, table        lines that several sections have
  *   page                writes each line as text or as JSON
  *   sections            what they share
@@ -13,6 +13,7 @@
 #define OUTPUT_REPORT_SECTIONS_H
 
 #include "findings/findings.h"
+#include "findings/ranking.h"
 #include "output/report/page.h"
 
 struct report {
@@ -51,7 +52,30 @@ void report_put_layout(const struct report *report, const struct layout *layout)
  * findings/lookup.h has the forms of asked, and the errors. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked);
 
+/* Puts what is in an object or a variable, or how the values of each field are spread over the
+ * objects of a class. The same forms and errors, and G2H_ERROR_NOT_FOUND for a variable that no
+ * dump has. */
+struct g2h_error *report_put_shown(const struct report *report, const char *asked);
+
 /* ---- parts of sections ---- */
+
+/* Most rows of a table about what is asked for. */
+enum { REPORT_ASKED_ROWS = 24 };
+
+/* Returns the class of an object, or the name of another node of the view. */
+struct page_field report_name_of(const struct report *report, const char *key,
+                                 const struct g2h_node *node);
+
+/* Opens "object" and puts what an object is: offset is that of the address that was asked for. */
+void report_put_object(const struct report *report, uint32_t node, uint64_t offset);
+
+/* Opens "class" and sums up a class, of which class is a node of merged. Adds its nodes, as
+ * class_rows_find_one() does. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_class(const struct report *report, uint32_t class, ranking *ret_nodes);
+
+/* Puts who refers to a node of the view, by class and field. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_referrers(const struct report *report, struct g2h_edges *edges,
+                                       uint32_t node);
 
 /* If a finalizer or a cleanup can never run, which is all that holds an object, a node of the view,
  * puts that behind indent. Errors: G2H_ERROR_MEMORY. */

@@ -1,0 +1,223 @@
+/* distribution; see distribution.h. */
+#include "findings/distribution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/id_hash.h"
+#include "base/scope.h"
+
+enum { NODES = 256 /* nodes of the view that are read at a time */ };
+
+struct counter {
+    const struct g2h_view *view;
+    struct distribution *distribution;
+    struct g2h_values *values;
+    struct g2h_text text;
+    uint32_t type; /* of the first object */
+};
+
+/* ---- values ---- */
+
+static struct g2h_error *tally_add(struct tally *tally, const void *data, size_t size)
+{
+    uint32_t number;
+    if (tally->counts.count < DISTRIBUTION_DISTINCT) {
+        TRY_MEMORY(string_pool_intern(&tally->texts, data, size, &number));
+        if (number == tally->counts.count)
+            TRY_MEMORY(vector_push(&tally->counts, 0));
+        tally->counts.data[number]++;
+    } else if (string_pool_find(&tally->texts, data, size, &number)) {
+        tally->counts.data[number]++;
+    } else {
+        tally->others++;
+    }
+    return NULL;
+}
+
+/* Adds a number. Each of them has the same chance to be in the sample. */
+static struct g2h_error *numbers_add(struct numbers *numbers, const struct sample *added)
+{
+    numbers->count++;
+    if (numbers->count == 1 || added->order < numbers->least.order)
+        numbers->least = *added;
+    if (numbers->count == 1 || added->order > numbers->most.order)
+        numbers->most = *added;
+    const uint64_t place = id_hash(numbers->count) % numbers->count;
+    if (numbers->sample.count < DISTRIBUTION_SAMPLE)
+        TRY_MEMORY(vector_push(&numbers->sample, *added));
+    else if (place < DISTRIBUTION_SAMPLE)
+        numbers->sample.data[place] = *added;
+    return tally_add(&numbers->tally, &added->order, sizeof(added->order));
+}
+
+static struct g2h_error *add_length(struct numbers *numbers, uint64_t length)
+{
+    return numbers_add(numbers, &(const struct sample){.order = length});
+}
+
+static struct g2h_error *add_content(struct counter *counter, const struct g2h_value *value,
+                                     struct field_distribution *field)
+{
+    struct g2h_text *text = &counter->text;
+    struct g2h_content content;
+    g2h_value_content(counter->view, value, text, &content);
+    TRY_MEMORY(!text->failed);
+    field->nils += content.is_nil;
+    if (content.has_length && value->kind != G2H_VALUE_BYTES)
+        TRY(add_length(&field->lengths, content.length));
+    if (content.has_length && value->kind == G2H_VALUE_SLICE)
+        TRY(add_length(&field->capacities, content.capacity));
+    if (content.is_nil || g2h_view_is_redacted(counter->view))
+        return NULL;
+    if (value->kind == G2H_VALUE_INTERFACE) {
+        text->size = 0;
+        g2h_value_type(counter->view, value, true, text);
+        TRY_MEMORY(!text->failed);
+    }
+    return value->kind == G2H_VALUE_STRING || value->kind == G2H_VALUE_INTERFACE ||
+                   field->is_function
+               ? tally_add(&field->texts, text->data, text->size)
+               : NULL;
+}
+
+static struct g2h_error *add_value(struct counter *counter, const struct g2h_value *value,
+                                   struct field_distribution *field)
+{
+    struct sample sample = {.data = value->data};
+    field->count++;
+    if (!g2h_value_order(counter->view, value, &sample.order))
+        return add_content(counter, value, field);
+    if (value->kind == G2H_VALUE_BOOL) {
+        field->trues += sample.order != 0;
+        return NULL;
+    }
+    return numbers_add(&field->numbers, &sample);
+}
+
+/* ---- objects ---- */
+
+static struct g2h_error *add_field(struct counter *counter, const struct g2h_value *value)
+{
+    struct distribution *distribution = counter->distribution;
+    struct field_distribution field = {.value = *value};
+    field.value.path = "";
+    field.value.path_size = 0;
+    counter->text.size = 0;
+    g2h_value_type(counter->view, value, false, &counter->text);
+    TRY_MEMORY(
+        !counter->text.failed &&
+        string_pool_intern(&distribution->names, value->path, value->path_size, &field.path) &&
+        string_pool_intern(&distribution->names, counter->text.data, counter->text.size,
+                           &field.type));
+    field.is_function = value->kind == G2H_VALUE_POINTER && value->type_size > 4 &&
+                        memcmp(value->type, "func", 4) == 0;
+    TRY_MEMORY(vector_push(&distribution->fields, field));
+    return NULL;
+}
+
+/* Counts an object. The values of two objects of one type correspond by their order. */
+static struct g2h_error *add_object(struct counter *counter, uint32_t object)
+{
+    struct distribution *distribution = counter->distribution;
+    struct g2h_place place;
+    struct g2h_value value;
+    const bool is_known = object != UINT32_MAX &&
+                          g2h_place_of_object(counter->view, object, &place) && !place.is_array;
+    if (!is_known || (distribution->objects > 0 && place.type != counter->type)) {
+        distribution->others++;
+        return NULL;
+    }
+    const bool is_first = distribution->objects++ == 0;
+    counter->type = place.type;
+    g2h_values_begin_at(counter->values, &place);
+    for (size_t i = 0; g2h_values_next(counter->values, &value); i++) {
+        if (i == DISTRIBUTION_FIELDS) {
+            distribution->is_cut = true;
+            break;
+        }
+        value.offset -= place.base;
+        if (is_first)
+            TRY(add_field(counter, &value));
+        if (i < distribution->fields.count)
+            TRY(add_value(counter, &value, &distribution->fields.data[i]));
+    }
+    return NULL;
+}
+
+static void counter_deinit(struct counter *counter)
+{
+    g2h_values_destroy(counter->values);
+    g2h_text_deinit(&counter->text);
+}
+
+struct g2h_error *distribution_find(const struct findings *findings, uint32_t name,
+                                    struct distribution *ret)
+{
+    _cleanup_(counter_deinit) struct counter counter = {.view = findings->view,
+                                                        .distribution = ret};
+    struct g2h_node nodes[NODES];
+    size_t count;
+    TRY(g2h_values_create(findings->view, &counter.values));
+    for (uint32_t first = 0; (count = g2h_view_nodes(findings->view, first, NODES, nodes)) > 0;
+         first += (uint32_t)count)
+        for (size_t i = 0; i < count; i++)
+            if (nodes[i].kind == G2H_NODE_OBJECT && nodes[i].name == name)
+                TRY(add_object(&counter, nodes[i].object));
+    return NULL;
+}
+
+/* ---- results ---- */
+
+static int compare_samples(const void *a, const void *b)
+{
+    const struct sample *one = a, *other = b;
+    return one->order < other->order ? -1 : one->order > other->order;
+}
+
+const struct sample *numbers_median(struct numbers *numbers)
+{
+    vector_sort(&numbers->sample, compare_samples);
+    return &numbers->sample.data[(numbers->sample.count - 1) / 2];
+}
+
+size_t tally_top(const struct tally *tally, uint32_t ret[TALLY_TOP])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < tally->counts.count; i++) {
+        size_t at = count;
+        while (at > 0 && tally->counts.data[i] > tally->counts.data[ret[at - 1]])
+            at--;
+        if (at == TALLY_TOP)
+            continue;
+        count += count < TALLY_TOP;
+        memmove(&ret[at + 1], &ret[at], (count - at - 1) * sizeof(*ret));
+        ret[at] = i;
+    }
+    return count;
+}
+
+static void tally_deinit(struct tally *tally)
+{
+    string_pool_deinit(&tally->texts);
+    free(tally->counts.data);
+}
+
+static void numbers_deinit(struct numbers *numbers)
+{
+    free(numbers->sample.data);
+    tally_deinit(&numbers->tally);
+}
+
+void distribution_deinit(struct distribution *distribution)
+{
+    for (size_t i = 0; i < distribution->fields.count; i++) {
+        struct field_distribution *field = &distribution->fields.data[i];
+        numbers_deinit(&field->numbers);
+        numbers_deinit(&field->lengths);
+        numbers_deinit(&field->capacities);
+        tally_deinit(&field->texts);
+    }
+    free(distribution->fields.data);
+    string_pool_deinit(&distribution->names);
+}

@@ -1,0 +1,71 @@
+/* entries; see entries.h. */
+#include "findings/entries.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+
+struct collector {
+    const struct g2h_view *view;
+    struct entries *entries;
+    struct g2h_text key, other;
+};
+
+/* Writes a key as a text if it is a string, as it is shown. */
+static bool write_string(const struct g2h_view *view, const struct g2h_value *key,
+                         struct g2h_text *text)
+{
+    struct g2h_content content;
+    if (key->kind != G2H_VALUE_STRING || g2h_view_is_redacted(view))
+        return false;
+    g2h_value_content(view, key, text, &content);
+    return true;
+}
+
+/* Returns whether the new key, whose text is collector->key if it is a string, comes before another
+ * one. */
+static bool is_before(struct collector *collector, const struct g2h_value *key, bool is_string,
+                      const struct g2h_value *other)
+{
+    uint64_t one_order, other_order;
+    const struct g2h_text *one = &collector->key, *two = &collector->other;
+    if (is_string && write_string(collector->view, other, &collector->other)) {
+        const size_t size = one->size < two->size ? one->size : two->size;
+        const int order = size > 0 ? memcmp(one->data, two->data, size) : 0;
+        return order < 0 || (order == 0 && one->size < two->size);
+    }
+    return g2h_value_order(collector->view, key, &one_order) &&
+           g2h_value_order(collector->view, other, &other_order) && one_order < other_order;
+}
+
+static bool collect(void *context, const struct g2h_entry *entry)
+{
+    struct collector *collector = context;
+    struct entries *entries = collector->entries;
+    const bool is_string = write_string(collector->view, &entry->key, &collector->key);
+    size_t at = entries->shown;
+    entries->count++;
+    while (at > 0 && is_before(collector, &entry->key, is_string, &entries->first[at - 1].key))
+        at--;
+    if (at == ENTRIES_FIRST)
+        return true;
+    entries->shown += entries->shown < ENTRIES_FIRST;
+    memmove(&entries->first[at + 1], &entries->first[at],
+            (entries->shown - at - 1) * sizeof(*entries->first));
+    entries->first[at] = *entry;
+    return !collector->key.failed && !collector->other.failed;
+}
+
+struct g2h_error *entries_find(const struct g2h_view *view, const struct g2h_place *map,
+                               struct entries *ret)
+{
+    struct collector collector = {.view = view, .entries = ret};
+    *ret = (struct entries){.count = 0};
+    struct g2h_error *error = g2h_place_entries(view, map, collect, &collector);
+    const bool failed = collector.key.failed || collector.other.failed;
+    g2h_text_deinit(&collector.key);
+    g2h_text_deinit(&collector.other);
+    TRY(error);
+    TRY_MEMORY(!failed);
+    return NULL;
+}

@@ -1,0 +1,104 @@
+// Checks what --show says of a program's values: check.mjs NAME DIRECTORY CONVERTER [stripped], with show.json, show.dump and
+// app. TAP on standard output.
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+
+const [name, directory, converter, stripped] = process.argv.slice(2);
+const known = JSON.parse(fs.readFileSync(`${directory}/show.json`, 'utf8'));
+const options = ['--exe', `${directory}/app`, '--format', 'report'];
+const run = (...more) => execFileSync(converter, [...options, ...more, `${directory}/show.dump`],
+  { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
+const show = (what) => JSON.parse(run('--json', '--show', what));
+
+function tap(what, count, complaints) {
+  if (count === 0) complaints.push('there are none');
+  const good = complaints.length === 0;
+  console.log(`${good ? 'ok' : 'not ok'} - ${name}: ${what}: ${Math.max(0, count - complaints.length)} of ${count}`);
+  complaints.slice(0, 12).forEach((c) => console.log(`# ${JSON.stringify(c).slice(0, 400)}`));
+}
+
+/** Runs a check of each thing; what goes wrong is a complaint. */
+function each(what, things, check) {
+  const complaints = [];
+  let count = 0;
+  for (const thing of things) {
+    const wrong = [];
+    try {
+      count += check(thing, (...complaint) => wrong.push([thing.is ?? thing, ...complaint]));
+    } catch (error) {
+      wrong.push([thing.is ?? thing, String(error.message).slice(0, 200)]);
+    }
+    complaints.push(...wrong);
+  }
+  tap(what, count, complaints);
+}
+
+/** Compares the values of an object or a variable. Types that Go writes out as structs are not compared. */
+function compareFields(thing, seen, complain) {
+  const found = seen.fields ?? [];
+  if (thing.begins ? found.length < thing.fields.length : found.length !== thing.fields.length)
+    complain(`${found.length} fields, not ${thing.fields.length}`, found.map((field) => field.name).join(' '));
+  thing.fields.forEach((want, i) => {
+    const field = found[i] ?? {};
+    for (const member of ['name', 'offset', 'value'])
+      if (field[member] !== want[member]) complain(want.name, member, field[member], want[member]);
+    const type = want.type.replace(/interface \{\}/g, 'any');
+    if (!/struct \{/.test(type) && field.type?.replace(/interface \{\}/g, 'any').replace(/(?<=\[|,)(\w+\/)+/g, '') !== type) complain(want.name, 'type', field.type, type);
+  });
+  return thing.fields.length;
+}
+
+const objects = known.objects.filter((thing) => thing.fields), maps = known.objects.filter((thing) => !thing.fields);
+each('values in objects are those of the program', objects, (thing, complain) => compareFields(thing, show(thing.what).object, complain));
+
+each('entries of maps are those of the program', maps, (thing, complain) => {
+  const { entries, entry_count: count } = show(thing.what).object;
+  if (count !== (thing.count ?? 0)) complain(`${count} entries, not ${thing.count}`);
+  const text = (entry) => JSON.stringify([entry.key, entry.value]);
+  const want = (thing.entries ?? []).map(text), got = (entries ?? []).map(text);
+  if (thing.any) [want, got].forEach((list) => list.sort());
+  want.forEach((entry, i) => entry === got[i] || complain(got[i], entry));
+  if (got.length !== want.length) complain(`${got.length} entries are shown`);
+  return want.length + 1;
+});
+
+if (!stripped) {
+  each('values of variables are those of the program', known.variables, (thing, complain) => compareFields(thing, show(thing.what).variable, complain));
+  each('a variable without pointers is not in the dump', known.absent, (variable, complain) => {
+    const { status, stderr } = spawnSync(converter, [...options, '--show', variable, `${directory}/show.dump`], { encoding: 'utf8' });
+    if (status !== 1 || !stderr.includes(`'${variable}' is not in the dump`)) complain(status, stderr);
+    return 1;
+  });
+}
+
+const { class: seen } = show(known.class);
+const fields = new Map((seen.fields ?? []).map((field) => [field.name, field]));
+each('values of all objects of a class are spread as in the program', Object.entries(known.spreads), ([field, want], complain) => {
+  const got = fields.get(field) ?? {};
+  const least = (numbers) => numbers && [numbers.min, numbers.median, numbers.max];
+  if (seen.counted !== known.class_objects || got.objects !== known.class_objects) complain(`${got.objects} objects`);
+  for (const [member, value] of Object.entries(want)) {
+    const found = { top: got.top && Object.fromEntries(got.top.map((top) => [top.value, top.count])), lengths: least(got.lengths), capacities: least(got.capacities) }[member] ?? got[member];
+    const sorted = (any) => JSON.stringify(any && typeof any === 'object' && !Array.isArray(any) ? Object.entries(any).sort() : any);
+    const none = found === undefined && (value === 0 || value === false); // of pointers nothing but the share of nil is said
+    if (!none && sorted(found) !== sorted(value)) complain(member, found, value);
+  }
+  return 1;
+});
+
+// Nothing is said of any value if texts are redacted, neither in JSON nor in text; but the names and places of fields are.
+const asked = [known.class, ...objects.map((thing) => thing.what), ...maps.slice(0, 4).map((thing) => thing.what), ...(stripped ? [] : known.variables.map((thing) => thing.what))];
+each('--redact shows no value', asked, (what, complain) => {
+  for (const json of [[], ['--json']]) {
+    const text = run(...json, '--redact', '--show', what);
+    for (const secret of known.secrets) if (text.includes(secret)) complain(what, secret);
+    if (json.length === 0) continue;
+    const all = JSON.parse(text), said = all.object ?? all.class ?? all.variable;
+    for (const field of [...(said.fields ?? []), ...(said.entries ?? [])])
+      for (const member of ['value', 'key', 'length', 'capacity', 'is_nil', 'min', 'top', 'true', 'nil', 'lengths'])
+        if (member in field) complain(what, member, field[member]);
+  }
+  return 1;
+});
+const open = known.secrets.filter((secret) => asked.some((what) => run('--show', what).includes(secret)));
+tap('without --redact the same reports show secrets', open.length, []);

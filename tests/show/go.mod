@@ -1,0 +1,3 @@
+module show
+
+go 1.19
