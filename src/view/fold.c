@@ -77,10 +77,12 @@ enum { SYNTHETIC_WORTH = 4096 };
 #define CLASS_SYNTHETIC (UINT32_MAX - 3)
 
 /* Says which nodes are folded: those of less worth, and of the nodes of the same worth those from
- * this number in preorder on. */
+ * this one on, in the graph's order: their numbers in preorder follow from how dominators are
+ * found. No node is of the same worth as one that it dominates: an object without bytes dominates
+ * nothing. */
 struct cut {
     uint64_t worth;
-    uint32_t preorder;
+    uint32_t node;
 };
 
 /* The folded nodes of one class that belong to one kept node. */
@@ -181,7 +183,8 @@ static struct g2h_error *classify(struct folding *folding)
 static inline bool is_cut(const struct folding *folding, const struct cut *cut, uint32_t preorder)
 {
     const uint64_t worth = folding->worth[preorder];
-    return worth < cut->worth || (worth == cut->worth && preorder >= cut->preorder);
+    return worth < cut->worth ||
+           (worth == cut->worth && folding->tree.node_at[preorder] >= cut->node);
 }
 
 /* Pairs that are about to be added to the table. Their slots are prefetched some time before they
@@ -244,7 +247,7 @@ static int compare_cuts(const void *a, const void *b)
     const struct cut *one = a, *other = b;
     if (one->worth != other->worth)
         return one->worth < other->worth ? -1 : 1;
-    return one->preorder > other->preorder ? -1 : one->preorder < other->preorder;
+    return one->node > other->node ? -1 : one->node < other->node;
 }
 
 /*
@@ -262,9 +265,11 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
     size_t count = 0;
     if (!samples)
         return false;
-    for (uint32_t preorder = stride / 2; preorder < nodes; preorder += stride)
+    for (uint32_t node = stride / 2; node < nodes; node += stride) {
+        const uint32_t preorder = folding->tree.preorder_of[node];
         if (folding->fate[preorder] != FATE_LEFT_OUT && folding->worth[preorder] != WORTH_KEPT)
-            samples[count++] = (struct cut){folding->worth[preorder], preorder};
+            samples[count++] = (struct cut){folding->worth[preorder], node};
+    }
     if (count > 0)
         qsort(samples, count, sizeof(*samples), compare_cuts);
     *ret = (struct cut){WORTH_KEPT, UINT32_MAX};

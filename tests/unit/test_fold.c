@@ -265,6 +265,35 @@ static void held_by_folded_ones(void **unused)
     dump_deinit(&dump);
 }
 
+/* Of objects that retain the same the first ones are kept, in whatever order a search meets them:
+ * the roots hold the last one first. */
+static void equals(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 20 };
+    struct dump dump;
+    struct snapshot folded;
+    uint64_t holders[COUNT];
+    unsigned kept = 0;
+    dump_start_modern(&dump, "go1.19.8");
+    for (unsigned i = 0; i < COUNT; i++) {
+        holders[i] = AT(COUNT - 1 - i);
+        dump_object(&dump, AT(i), 64, WORDS(AT(COUNT + i)));
+    }
+    for (unsigned i = 0; i < COUNT; i++)
+        dump_object(&dump, AT(COUNT + i), 32, NO_WORDS);
+    dump_bss(&dump, 0x560000, COUNT, holders);
+    dump_eof(&dump);
+    fold(&folded, &dump, 16, false, 1);
+    while (kept < COUNT && !is_folded(&folded, g2h_view_object(dump.view, kept)))
+        kept++;
+    assert_in_range(kept, 1, COUNT - 1);
+    for (unsigned i = kept; i < COUNT; i++)
+        assert_true(is_folded(&folded, g2h_view_object(dump.view, i)));
+    snapshot_deinit(&folded);
+    dump_deinit(&dump);
+}
+
 /* Many goroutines with frames: goroutines and frames fold as well, though later than objects. */
 static void goroutines(void **unused)
 {
@@ -328,8 +357,8 @@ int main(void)
 {
     const struct CMUnitTest fold_tests[] = {
         cmocka_unit_test(random_graphs),       cmocka_unit_test(reachable),
-        cmocka_unit_test(held_by_folded_ones), cmocka_unit_test(goroutines),
-        cmocka_unit_test(more_than_4_gib),
+        cmocka_unit_test(held_by_folded_ones), cmocka_unit_test(equals),
+        cmocka_unit_test(goroutines),          cmocka_unit_test(more_than_4_gib),
     };
     return UNIT_RUN(fold_tests);
 }
