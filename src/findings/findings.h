@@ -24,7 +24,7 @@
  *   path, path_search   the path there
  *   expression, expression_read, expression_parts
  *                       paths as Go expressions, written and read
- *   referrers           who points there
+ *   retainers           who points there
  *   public              what users of the library ask for
  *   entries, distribution
  *                       what is in it: entries of a map by key; how values of a class are spread

@@ -2,7 +2,7 @@
  * to an object; see sections.h. */
 #include "base/scope.h"
 #include "findings/class_rows.h"
-#include "findings/referrers.h"
+#include "findings/retainers.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
@@ -67,22 +67,22 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
     return NULL;
 }
 
-struct g2h_error *report_put_referrers(const struct report *report, struct g2h_edges *edges,
+struct g2h_error *report_put_retainers(const struct report *report, struct g2h_edges *edges,
                                        uint32_t node)
 {
     static const struct table_column columns[] = {
         {"REFERRED TO BY", false}, {"times", true}, {"one of them at", false}};
     _cleanup_(table_deinit) struct table table;
-    _cleanup_(referrers_deinit) struct referrers referrers = {.list = {0}};
+    _cleanup_(retainers_deinit) struct retainers retainers = {.list = {0}};
     table_init(&table, report->page, "referrers", columns, 3, REPORT_ASKED_ROWS);
-    TRY(referrers_find(report->findings, edges, node, &referrers));
-    for (size_t i = 0; i < referrers.list.count; i++) {
-        const struct referrer *referrer = &referrers.list.data[i];
+    TRY(retainers_find(report->findings, edges, node, &retainers));
+    for (size_t i = 0; i < retainers.list.count; i++) {
+        const struct retainer *retainer = &retainers.list.data[i];
         struct g2h_node source;
         size_t size;
-        const char *name = string_pool_text(&referrers.names, referrer->name, &size);
-        g2h_view_brief(report->findings->view, referrer->node, &source);
-        TABLE_ROW(&table, page_text("field", name, size), page_count("times", referrer->count),
+        const char *name = string_pool_text(&retainers.names, retainer->name, &size);
+        g2h_view_brief(report->findings->view, retainer->node, &source);
+        TABLE_ROW(&table, page_text("field", name, size), page_count("times", retainer->count),
                   source.object != UINT32_MAX ? page_address("address", source.address)
                                               : page_words(NULL, ""));
     }

@@ -123,7 +123,7 @@ static struct g2h_error *put_object(struct path *path, uint32_t number, uint64_t
     TRY(put_held_by(path, number));
     TRY(put_steps(path));
     TRY(put_dominators(path, number));
-    TRY(report_put_referrers(report, path->edges, number));
+    TRY(report_put_retainers(report, path->edges, number));
     page_close(report->page);
     return NULL;
 }

@@ -74,7 +74,7 @@ void report_put_object(const struct report *report, uint32_t node, uint64_t offs
 struct g2h_error *report_put_class(const struct report *report, uint32_t class, ranking *ret_nodes);
 
 /* Puts who refers to a node of the view, by class and field. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *report_put_referrers(const struct report *report, struct g2h_edges *edges,
+struct g2h_error *report_put_retainers(const struct report *report, struct g2h_edges *edges,
                                        uint32_t node);
 
 /* If a finalizer or a cleanup can never run, which is all that holds an object, a node of the view,

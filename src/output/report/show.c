@@ -286,7 +286,7 @@ static struct g2h_error *put_object(struct show *show, uint32_t number, uint64_t
         TRY(put_values(show, &place));
         TRY(put_layout(show, object));
     }
-    TRY(report_put_referrers(report, paths_edges(report->findings->paths), number));
+    TRY(report_put_retainers(report, paths_edges(report->findings->paths), number));
     page_close(report->page);
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* referrers; see referrers.h. */
-#include "findings/referrers.h"
+/* retainers; see retainers.h. */
+#include "findings/retainers.h"
 
 #include <stdlib.h>
 
@@ -7,9 +7,9 @@
 
 enum { EDGES = 256 /* edges that are read at a time */ };
 
-/* Appends a referrer's class and field: "main.Preview.Auction", "[]*main.Bid[]",
+/* Appends a retainer's class and field: "main.Preview.Auction", "[]*main.Bid[]",
  * "map[string]*main.Preview[]". */
-static bool append_referrer(const struct findings *findings, const struct g2h_edge *edge,
+static bool append_retainer(const struct findings *findings, const struct g2h_edge *edge,
                             struct text *text)
 {
     struct g2h_node source;
@@ -37,35 +37,35 @@ static bool append_referrer(const struct findings *findings, const struct g2h_ed
     return !text->failed;
 }
 
-static struct g2h_error *add_referrer(const struct findings *findings, const struct g2h_edge *edge,
-                                      struct referrers *referrers)
+static struct g2h_error *add_retainer(const struct findings *findings, const struct g2h_edge *edge,
+                                      struct retainers *retainers)
 {
     _cleanup_(text_deinit) struct text text = {0};
     uint32_t number;
-    TRY_MEMORY(append_referrer(findings, edge, &text) &&
-               string_pool_intern(&referrers->names, text.data, text.size, &number));
-    if (number == referrers->list.count)
-        TRY_MEMORY(vector_push(&referrers->list, ((struct referrer){0, number, edge->source})));
-    referrers->list.data[number].count++;
+    TRY_MEMORY(append_retainer(findings, edge, &text) &&
+               string_pool_intern(&retainers->names, text.data, text.size, &number));
+    if (number == retainers->list.count)
+        TRY_MEMORY(vector_push(&retainers->list, ((struct retainer){0, number, edge->source})));
+    retainers->list.data[number].count++;
     return NULL;
 }
 
-static int compare_referrers(const void *a, const void *b)
+static int compare_retainers(const void *a, const void *b)
 {
-    const struct referrer *one = a, *other = b;
+    const struct retainer *one = a, *other = b;
     if (one->count != other->count)
         return one->count > other->count ? -1 : 1;
     return one->name < other->name ? -1 : one->name > other->name;
 }
 
-void referrers_deinit(struct referrers *referrers)
+void retainers_deinit(struct retainers *retainers)
 {
-    string_pool_deinit(&referrers->names);
-    free(referrers->list.data);
+    string_pool_deinit(&retainers->names);
+    free(retainers->list.data);
 }
 
-struct g2h_error *referrers_find(const struct findings *findings, struct g2h_edges *edges,
-                                 uint32_t node, struct referrers *ret)
+struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
+                                 uint32_t node, struct retainers *ret)
 {
     struct g2h_edge read[EDGES];
     size_t count;
@@ -73,7 +73,7 @@ struct g2h_error *referrers_find(const struct findings *findings, struct g2h_edg
     while ((count = g2h_edges_read(edges, read, EDGES)) > 0)
         for (size_t i = 0; i < count; i++)
             if (read[i].target == node && (read[i].flags & G2H_EDGE_WEAK) == 0)
-                TRY(add_referrer(findings, &read[i], ret));
-    vector_sort(&ret->list, compare_referrers);
+                TRY(add_retainer(findings, &read[i], ret));
+    vector_sort(&ret->list, compare_retainers);
     return NULL;
 }

@@ -1,0 +1,25 @@
+/* retainers: who points to a node, by class and field. */
+#ifndef FINDINGS_RETAINERS_H
+#define FINDINGS_RETAINERS_H
+
+#include "base/strings.h"
+#include "findings/findings.h"
+
+struct retainer {
+    uint64_t count;
+    uint32_t name; /* string of retainers.names: "main.Preview.Auction", "[]*main.Bid[]" */
+    uint32_t node; /* of the view: the first such retainer */
+};
+
+struct retainers {
+    struct string_pool names;
+    VECTOR(struct retainer) list; /* the most frequent first */
+};
+
+/* Finds all nodes with strong edges to a node of the view, garbage too. Goes over all edges.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
+                                 uint32_t node, struct retainers *ret);
+void retainers_deinit(struct retainers *retainers);
+
+#endif
