@@ -12,11 +12,6 @@ static const char *name_of(const struct options *options)
     return options->is_dump ? FORMAT_DUMP : options->format->name;
 }
 
-bool format_is_usual(const struct g2h_format *format)
-{
-    return g2h_format_find(format->name, NULL) == format;
-}
-
 bool format_choose(struct options *options, const char *name)
 {
     const struct g2h_format *format = g2h_format_find(name, NULL);

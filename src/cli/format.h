@@ -11,7 +11,10 @@
 #define FORMAT_DUMP "dump"
 
 /* Returns whether a format is chosen by its name alone, without --by. */
-bool format_is_usual(const struct g2h_format *format);
+static inline bool format_is_usual(const struct g2h_format *format)
+{
+    return g2h_format_find(format->name, NULL) == format;
+}
 
 /* Chooses the format of a name. Returns false after saying that there is none. */
 bool format_choose(struct options *options, const char *name);

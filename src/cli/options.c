@@ -249,12 +249,6 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     return check_inputs(ret);
 }
 
-bool options_leave_out_garbage(const struct options *options, bool is_complete)
-{
-    const bool is_series = options->input_count > 1 && !options->summary;
-    return options->reachable || (is_series && !options->garbage && is_complete);
-}
-
 void options_deinit(struct options *options)
 {
     free(options->inputs);

@@ -64,6 +64,10 @@ void options_deinit(struct options *options);
  * it, and in a series, whose heaps are compared with each other, unless --garbage is given. In a
  * dump that is not complete nobody knows what is garbage.
  */
-bool options_leave_out_garbage(const struct options *options, bool is_complete);
+static inline bool options_leave_out_garbage(const struct options *options, bool is_complete)
+{
+    const bool is_series = options->input_count > 1 && !options->summary;
+    return options->reachable || (is_series && !options->garbage && is_complete);
+}
 
 #endif

@@ -6,6 +6,7 @@
  * choose and format them. Sizes are bytes. Two kinds of nodes occur: those of the view, and those
  * of the merged tree (merged.h), in which nodes of the view that are alike are one.
  *
+ *   nodes               single nodes of the view
  *   merged              the tree of dominators, in which what is alike is one node; ranking
  *   suspects, who       the parts of it to look at first, and what there is to say of each:
  *   example             its heaviest object, and whether one holder has most

@@ -67,6 +67,23 @@ static bool is_too_much(const struct g2h_heap *heap, const struct region *region
     return last && (last->number >= 64 + size / 64 || last->reach / 16 > size + 4096);
 }
 
+bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
+                 const struct reference *reference)
+{
+    if (!typer->shared)
+        return false;
+    const struct waiting waiting = {.offset = offset,
+                                    .count = reference->count,
+                                    .object = object,
+                                    .type = reference->type & CLAIM_TYPE,
+                                    .source = reference->source & 7u,
+                                    .is_array = reference->form == REFERENCE_ARRAY};
+    if (!vector_push(&typer->waiting[shard_of(typer->typing, object) - typer->typing->shards],
+                     waiting))
+        typer->no_memory = true;
+    return true;
+}
+
 /*
  * Returns whether a region without pointers is the first one of its object and is to be added. Only
  * the region that comes first by region_is_before() matters, since it names the object if nothing

@@ -60,4 +60,9 @@ enum { ENOUGH_FOR_ARRAY = 16 };
  * this one. */
 bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type);
 
+/* If other threads propose as well, makes a reference wait for which the order of references
+ * matters. Returns whether it waits. */
+bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
+                 const struct reference *reference);
+
 #endif

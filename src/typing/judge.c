@@ -265,6 +265,20 @@ static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard
     return NULL;
 }
 
+void shard_forget(struct shard *shard)
+{
+    map_deinit(&shard->known);
+    map_deinit(&shard->value_counts);
+    map_deinit(&shard->counted_values);
+    map_deinit(&shard->pointerless);
+    map_deinit(&shard->index_of);
+    for (size_t i = 0; i < shard->indexes.count; i++)
+        field_index_destroy(shard->indexes.data[i]);
+    free(shard->indexes.data);
+    shard->indexes.data = NULL;
+    shard->indexes.count = shard->indexes.capacity = 0;
+}
+
 /* Judges the objects of a shard. The decision on an object depends on its own claims only, and
  * these are all in its shard. */
 static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker)

@@ -135,7 +135,8 @@ static bool add_values(struct spiller *spiller, enum belief belief)
     if (!vector_grow(&spiller->slot_types, flow->slot_count + 1))
         return false;
     uint32_t *types = spiller->slot_types.data;
-    memset(types, 0xff, flow->slot_count * sizeof(*types));
+    if (flow->slot_count > 0)
+        memset(types, 0xff, flow->slot_count * sizeof(*types));
     for (uint32_t i = 0; i < flow->values.count; i++) {
         const struct flow_value *value = &flow->values.data[i];
         if (value->origin != FLOW_SLOT || value->first_fact == UINT32_MAX ||

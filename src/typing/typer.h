@@ -108,6 +108,16 @@ static inline struct shard *shard_of(struct typing *typing, uint32_t object)
     return &typing->shards[shard_number(object)];
 }
 
+/* Returns the first of an object's regions, or NULL if it has none. */
+static inline const struct region *first_region(const struct typing *typing, uint32_t object)
+{
+    if (!typing_has_regions(typing, object))
+        return NULL;
+    const struct shard *shard = &typing->shards[shard_number(object)];
+    const uint32_t first = map_get(&shard->first, object);
+    return first == MAP_NONE ? NULL : &shard->regions.data[first];
+}
+
 /* ---- propose.c ---- */
 
 void typer_flush(struct typer *typer);
@@ -275,11 +285,6 @@ struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run
 
 /* Follows all new claims, until there are no more. */
 struct g2h_error *waves_follow(struct waves *waves);
-
-/* If other threads propose as well, makes a reference wait for which the order of references
- * matters. Returns whether it waits. */
-bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
-                 const struct reference *reference);
 
 /* Makes again a claim on an object's start that was taken back: propose.c. */
 void typer_claim_again(struct typer *typer, const struct waiting *claim);

@@ -22,6 +22,7 @@
  *   coded, spilled      objects of which nothing but the code says what they are
  *   propose, fit, claims, judge
  *                       claims on an object, and which one wins, in any order
+ *   queries             what other rooms ask
  *   memory              the bytes at an address of the process
  */
 #ifndef TYPING_TYPING_H

@@ -57,23 +57,6 @@ void waves_deinit(struct waves *waves)
 
 /* ---- waiting references ---- */
 
-bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
-                 const struct reference *reference)
-{
-    if (!typer->shared)
-        return false;
-    const struct waiting waiting = {.offset = offset,
-                                    .count = reference->count,
-                                    .object = object,
-                                    .type = reference->type & CLAIM_TYPE,
-                                    .source = reference->source & 7u,
-                                    .is_array = reference->form == REFERENCE_ARRAY};
-    if (!vector_push(&typer->waiting[shard_of(typer->typing, object) - typer->typing->shards],
-                     waiting))
-        typer->no_memory = true;
-    return true;
-}
-
 /* Compares waiting references to the same offset of the same object by the order in which they are
  * proposed. */
 static int compare_details(const struct typing *typing, const struct waiting *one,

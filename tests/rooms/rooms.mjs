@@ -1,6 +1,7 @@
 // Tests that the rooms (the directories of src/) depend on each other as CONTRIBUTING.md says: by the #include lines of src/,
 // no room includes one that comes after it, findings include only the public headers, base/ and themselves, and an output
-// these, findings/ and itself. TAP on standard output.
+// these, findings/ and itself; and that the files of a room call each other in one direction, except those in a list. TAP on
+// standard output.
 //
 //   rooms.mjs [TREE]
 
@@ -35,6 +36,22 @@ const lists = {
   base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
   'output/hprof': 'hprof.c', 'output/pprof': 'profile.h', 'output/report': 'sections.h', 'output/sqlite': 'sqlite.c',
   process: 'read.c',
+};
+
+/** Files of one room that call each other in a circle, by name, and why they stay that way. */
+const circles = {
+  'exe/dwarf: die die_units': 'units are known by their first entries',
+  'exe/dwarf: dwarf_info dwarf_types': 'a type is read when a variable has it, and its name is interned beside those of variables',
+  'exe/go: arguments static_words': 'words of data that are passed are found and ordered as those that code uses',
+  'findings: slices substrings waste': 'the parts of waste add rows to its lists',
+  'identity: match moved': 'what has moved leads to more objects, which are matched in the same way',
+  'process: frames goroutines objects records': 'each kind of record goes through one buffer, which calls for them in their order',
+  'process: runtime search': 'variables without names are found by what they lead to, which is read as for those with names',
+  'roots: builder mappings': 'a mapping gets its node when a pointer to it is met',
+  'roots: globals ways': 'a global may be named by the way to it from another global',
+  'roots: goroutines places': 'goroutines are in places, which are named by the state of the goroutines',
+  'types: build chans named': 'structures are built of others, which are built when they are needed',
+  'typing: follow once outside propose': 'a claim leads to references, which propose claims',
 };
 
 const sourcePattern = /^(src|include)\/.*\.[ch]$/;
@@ -152,6 +169,66 @@ function wrongHeaders(files) {
   return wrong;
 }
 
+/** Returns the code of a file without comments and texts. */
+const codeOf = text => text.replace(/\/\*.*?\*\/|"(?:\\.|[^"\\\n])*"|\/\/[^\n]*/gs, ' ');
+
+/** Returns the words of code that may name functions. */
+const wordsOf = code => new Set(code.replace(/\b(?:struct|enum|union) \w+/g, ' ').match(/\w+/g));
+
+/** Yields the functions that code defines: {name, isStatic, words}. */
+function* functionsOf(code) {
+  for (const {0: head, 1: before, 2: name, index} of code.matchAll(/^(static )?[a-z][\w *]*?(\w+)\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)\s*\{/gm)) {
+    yield {name, isStatic: before !== undefined, words: wordsOf(code.slice(index + head.length, code.indexOf('\n}', index)))};
+  }
+}
+
+/** Returns, by room, which of its .c files call which others: a Map from room to a Map from name to a Set of names. */
+function calls(files) {
+  const rooms = new Map();
+  for (const [path, text] of files) {
+    const [, room, name, suffix] = /^src\/(.*)\/(\w+)\.([ch])$/.exec(path) ?? [];
+    if (room === undefined) continue;
+    if (!rooms.has(room)) rooms.set(room, {list: [], inlines: new Map()});
+    const code = codeOf(text), defined = [...functionsOf(code)];
+    // What a function in a header calls, its callers call.
+    if (suffix === 'h') for (const {name: called, words} of defined) rooms.get(room).inlines.set(called, words);
+    else rooms.get(room).list.push({name, words: wordsOf(code), defined});
+  }
+  return new Map([...rooms].map(([room, {list, inlines}]) => [room, new Map(list.map(({name, words, defined}) => {
+    const all = new Set(words), own = new Set(defined.map(({name: called}) => called));
+    for (const word of all) for (const more of inlines.get(word) ?? []) all.add(more);
+    const isCalled = ({name: called, isStatic}) => !isStatic && all.has(called) && !own.has(called);
+    return [name, new Set(list.filter(other => other.name !== name && other.defined.some(isCalled)).map(other => other.name))];
+  }))]));
+}
+
+/** Returns the files that a file calls, directly or not. */
+function reached(graph, from) {
+  const found = new Set(), queue = [from];
+  for (const name of queue) {
+    for (const next of graph.get(name)) {
+      if (found.has(next)) continue;
+      found.add(next);
+      queue.push(next);
+    }
+  }
+  return found;
+}
+
+/** Returns the circles that are not in the list, and what is in the list but no circle: 'ROOM: FILE FILE'. */
+function wrongCircles(files) {
+  const found = new Set();
+  for (const [room, graph] of calls(files)) {
+    const all = new Map([...graph.keys()].map(name => [name, reached(graph, name)]));
+    for (const [name, to] of all) {
+      const circle = [...to].filter(other => all.get(other).has(name)).sort();
+      if (circle.length > 1) found.add(`${room}: ${circle.join(' ')}`);
+    }
+  }
+  return [...[...found].filter(circle => !(circle in circles)).map(circle => `${circle} call each other`),
+    ...Object.keys(circles).filter(circle => !found.has(circle)).map(circle => `${circle}: is no circle any more`)];
+}
+
 let tests = 0;
 function none(name, wrong) {
   console.log(`${wrong.length === 0 ? 'ok' : 'not ok'} ${++tests} - ${name}`);
@@ -166,6 +243,7 @@ none('there are the rooms that the list has', wrongRooms(files));
 none('the map of CONTRIBUTING.md and the Makefile have the rooms in this order', wrongLists(files));
 
 none("the header of each room names the room's files", wrongHeaders(files));
+none(`the files of a room call each other in one direction, but for ${Object.keys(circles).length} circles`, wrongCircles(files));
 
 // Mistakes that the tests above must notice.
 const spoiled = (path, line) => new Map([...files, [path, `${files.get(path) ?? ''}\n${line}\n`]]);
@@ -195,6 +273,11 @@ none('a room that is in no list would be noticed',
   wrongRooms(spoiled('src/annex/x.c', '')).length > wrongRooms(files).length ? [] : ['it is not']);
 none('a file that its room does not name would be noticed',
   wrongHeaders(new Map([...files, ['src/heap/annex.c', '']])).length > wrongHeaders(files).length ? [] : ['it is not']);
+none('a new circle would be noticed, and one that is gone', [
+  spoiled('src/base/text.c', 'int to_strings(void)\n{\n    return from_strings();\n}').set('src/base/strings.c',
+    `${files.get('src/base/strings.c')}\nint from_strings(void)\n{\n    return to_strings();\n}\n`),
+  new Map([...files].filter(([path]) => path !== 'src/types/chans.c')),
+].filter(copy => wrongCircles(copy).length <= wrongCircles(files).length).map(() => 'it is not'));
 none('lists in another order would be noticed', [
   ['CONTRIBUTING.md', text => text.replace('| `src/dump/` |', '| `src/x/` |')],
   ['Makefile', text => text.replace(/^(ROOMS\s*:?= )(\w+) (\w+)/m, '$1$3 $2')],

@@ -45,6 +45,10 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
  * compressed. */
 void image_file_name_dwarf(struct image *image, size_t index);
 
+/* Finds which section has the data of which addresses. Error: G2H_ERROR_NOT_EXE, G2H_ERROR_MEMORY.
+ */
+struct g2h_error *image_file_find_addresses(struct image *image);
+
 /* Sorts image->symbols by address, and sets the size of each to the distance to the next address
  * that a symbol has, or to its section's end. Symbols that only mark where something begins or ends
  * (runtime.data) have no size. */

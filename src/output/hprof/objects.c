@@ -33,23 +33,6 @@ void writer_destroy(struct writer *writer)
     free(writer);
 }
 
-/* ---- edges ---- */
-
-void writer_begin_edges(struct writer *writer, uint32_t first, uint32_t end)
-{
-    g2h_edges_begin(writer->edges, first, end);
-    writer->count = writer->at = 0;
-}
-
-bool writer_read_more(struct writer *writer)
-{
-    writer->at = 0;
-    writer->count = g2h_edges_read(writer->edges, writer->given, MANY);
-    for (size_t i = 0; i < writer->count; i++)
-        __builtin_prefetch(&writer->file->id_of[writer->given[i].target]);
-    return writer->count > 0;
-}
-
 /* ---- bytes and texts ---- */
 
 /* Writes a byte[] of size bytes. The first known bytes are in data; the others are zeros. */

@@ -21,10 +21,21 @@ struct writer {
 };
 
 /* Begins with the edges of the nodes from first to end. */
-void writer_begin_edges(struct writer *writer, uint32_t first, uint32_t end);
+static inline void writer_begin_edges(struct writer *writer, uint32_t first, uint32_t end)
+{
+    g2h_edges_begin(writer->edges, first, end);
+    writer->count = writer->at = 0;
+}
 
 /* Reads more edges; returns false at the end. */
-bool writer_read_more(struct writer *writer);
+static inline bool writer_read_more(struct writer *writer)
+{
+    writer->at = 0;
+    writer->count = g2h_edges_read(writer->edges, writer->given, MANY);
+    for (size_t i = 0; i < writer->count; i++)
+        __builtin_prefetch(&writer->file->id_of[writer->given[i].target]);
+    return writer->count > 0;
+}
 
 /* Returns the next edge of a node that holds an object, whose id it stores in *ret; or NULL if
  * there is none. */

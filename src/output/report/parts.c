@@ -1,4 +1,5 @@
-/* parts: names as fields, and lines that several sections have; see sections.h. */
+/* parts: names as fields, lines that several sections have, and what is worth a line; see
+ * sections.h. */
 #include "base/bytes.h"
 #include "base/scope.h"
 #include "findings/finalized.h"
@@ -67,4 +68,16 @@ struct g2h_error *report_put_finalized(const struct report *report, uint32_t nod
                                             : "never freed %, so the finalizer never runs\n",
              page_words("never_freed", reasons[reason]));
     return NULL;
+}
+
+bool report_is_much(const struct report *report, uint64_t wasted)
+{
+    return wasted > 0 && wasted >= report->findings->reachable / 1000;
+}
+
+bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all)
+{
+    enum { LINES = 5 };
+    return wasted > 0 && (report->page->is_json ||
+                          (line < LINES && wasted >= all / 100 && report_is_much(report, wasted)));
 }

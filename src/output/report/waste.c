@@ -4,18 +4,6 @@
 
 enum { LONGEST = 60 /* characters of a text that are shown */ };
 
-bool report_is_much(const struct report *report, uint64_t wasted)
-{
-    return wasted > 0 && wasted >= report->findings->reachable / 1000;
-}
-
-bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all)
-{
-    enum { LINES = 5 };
-    return wasted > 0 && (report->page->is_json ||
-                          (line < LINES && wasted >= all / 100 && report_is_much(report, wasted)));
-}
-
 /* Returns the name of a place; of PLACE_OF_LOCAL, that it is a variable of a function. */
 static struct page_field name_place(const struct g2h_capacities *capacities, uint32_t place,
                                     struct g2h_text *name)

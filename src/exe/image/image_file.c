@@ -1,0 +1,241 @@
+/* image_file; see image_file.h. This file has what the readers of all formats have in common:
+ * numbers and texts of the file, addresses, and the words that relocations change. */
+#include "exe/image/image_file.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/bytes.h"
+#include "base/scope.h"
+
+struct image_range {
+    uint64_t address, size; /* size > 0 */
+    size_t section;
+};
+
+/* ---- numbers and texts ---- */
+
+static uint64_t number(const struct image *image, const uint8_t *at, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)at[i] << 8 * (image->big_endian ? size - 1 - i : i);
+    return value;
+}
+
+uint16_t image_u16(const struct image *image, const uint8_t *at)
+{
+    return (uint16_t)number(image, at, 2);
+}
+
+uint32_t image_u32(const struct image *image, const uint8_t *at)
+{
+    return (uint32_t)number(image, at, 4);
+}
+
+uint64_t image_word(const struct image *image, const uint8_t *at)
+{
+    return number(image, at, image->is_64 ? 8 : 4);
+}
+
+struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, uint64_t size)
+{
+    if (offset > image->file.size || size > image->file.size - offset)
+        return bytes_none;
+    return (struct g2h_bytes){image->file.data + offset, size};
+}
+
+/* The most bytes of a text. Many symbols may share one long text, and the search for its end would
+ * be repeated for each. No name of a class is as long. */
+enum { NAME_MOST = 4096 };
+
+struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
+{
+    if (offset >= table.size)
+        return bytes_none;
+    const uint64_t left = table.size - offset;
+    const size_t most = left < NAME_MOST ? (size_t)left : NAME_MOST;
+    const uint8_t *start = table.data + offset, *end = memchr(start, 0, most);
+    return end           ? (struct g2h_bytes){start, (uint64_t)(end - start)}
+           : left > most ? (struct g2h_bytes){start, most}
+                         : bytes_none;
+}
+
+struct g2h_bytes image_file_short_text(const uint8_t *at, size_t most)
+{
+    const uint8_t *end = memchr(at, 0, most);
+    return (struct g2h_bytes){at, end ? (uint64_t)(end - at) : most};
+}
+
+struct g2h_error *image_file_refuse(const struct image *image, const char *why)
+{
+    return error_create(G2H_ERROR_NOT_EXE, "%s: %s", image->path, why);
+}
+
+/* ---- sections ---- */
+
+struct g2h_error *image_file_add_sections(struct image *image, size_t count)
+{
+    image->sections = calloc(count, sizeof(*image->sections));
+    image->names = calloc(count, sizeof(*image->names));
+    if (!image->sections || !image->names)
+        return &error_no_memory;
+    image->section_count = count;
+    for (size_t i = 0; i < count; i++)
+        image->sections[i].name = image->sections[i].data = bytes_none;
+    return NULL;
+}
+
+void image_file_name_section(struct image *image, size_t index, const char *prefix,
+                             struct g2h_bytes text)
+{
+    char *name = image->names[index];
+    const size_t head = strlen(prefix), room = sizeof(image->names[index]) - head;
+    const size_t tail = text.size < room ? (size_t)text.size : room;
+    memmove(name + head, text.data, tail); /* text may be the old name */
+    memcpy(name, prefix, head);
+    image->sections[index].name = (struct g2h_bytes){(const uint8_t *)name, head + tail};
+}
+
+void image_file_name_dwarf(struct image *image, size_t index)
+{
+    static const char prefix[] = ".zdebug_";
+    const size_t size = sizeof(prefix) - 1;
+    const struct g2h_bytes name = image->sections[index].name;
+    if (!bytes_begin(name, prefix) || name.size > sizeof(image->names[index]))
+        return;
+    image_file_name_section(image, index, ".debug_",
+                            (struct g2h_bytes){name.data + size, name.size - size});
+    image->sections[index].gnu_compressed = true;
+}
+
+/* ---- addresses ---- */
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct image_range *one = a, *other = b;
+    if (one->address != other->address)
+        return one->address < other->address ? -1 : 1;
+    return one->section < other->section ? -1 : one->section > other->section;
+}
+
+struct g2h_error *image_file_find_addresses(struct image *image)
+{
+    uint64_t total = 0;
+    image->ranges = calloc(image->section_count + 1, sizeof(*image->ranges));
+    if (!image->ranges)
+        return &error_no_memory;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        total += section->data.size; /* no overflow: each has at most the file's size, and there are
+                                        at most 2^16 */
+        if ((section->flags & SHF_ALLOC) == 0 || section->address == 0 || section->data.size == 0 ||
+            section->data.size - 1 > UINT64_MAX - section->address)
+            continue;
+        image->ranges[image->range_count++] =
+            (struct image_range){section->address, section->data.size, i};
+    }
+    if (total / 2 > image->file.size)
+        return image_file_refuse(image, "its sections are larger than the file");
+    qsort(image->ranges, image->range_count, sizeof(*image->ranges), compare_ranges);
+    /* If two ranges overlap, the later one gets the common addresses, so that each address is in
+     * one range. */
+    size_t count = 0;
+    for (size_t i = 0; i < image->range_count; i++) {
+        struct image_range range = image->ranges[i];
+        if (i + 1 < image->range_count && range.size > image->ranges[i + 1].address - range.address)
+            range.size = image->ranges[i + 1].address - range.address;
+        if (range.size > 0)
+            image->ranges[count++] = range;
+    }
+    image->range_count = count;
+    return NULL;
+}
+
+static const struct image_range *find_range(const struct image *image, uint64_t address,
+                                            uint64_t size)
+{
+    size_t after;
+    BISECT(after, image->range_count, image->ranges[after].address <= address);
+    if (after == 0)
+        return NULL;
+    const struct image_range *range = &image->ranges[after - 1];
+    const uint64_t offset = address - range->address;
+    return offset < range->size && size <= range->size - offset ? range : NULL;
+}
+
+const uint8_t *image_at(const struct image *image, uint64_t address, uint64_t size)
+{
+    const struct image_range *range = find_range(image, address, size);
+    return range ? image->sections[range->section].data.data + (address - range->address) : NULL;
+}
+
+struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uint64_t value)
+{
+    const size_t size = image->is_64 ? 8 : 4;
+    const struct image_range *range = find_range(image, address, size);
+    if (!range)
+        return NULL;
+    struct image_section *section = &image->sections[range->section];
+    if (!section->relocated) {
+        section->relocated = malloc((size_t)section->data.size);
+        if (!section->relocated)
+            return &error_no_memory;
+        memcpy(section->relocated, section->data.data, (size_t)section->data.size);
+        section->data.data = section->relocated;
+    }
+    uint8_t *at = section->relocated + (address - range->address);
+    for (size_t i = 0; i < size; i++)
+        at[i] = (uint8_t)(value >> 8 * (image->big_endian ? size - 1 - i : i));
+    return NULL;
+}
+
+/* ---- symbols ---- */
+
+static int compare_symbols(const void *a, const void *b)
+{
+    const struct image_symbol *one = a, *other = b;
+    return one->address < other->address ? -1 : one->address > other->address;
+}
+
+/* Returns whether a symbol is one of those with which the linker marks where something begins or
+ * ends (cmd/link/internal/ld/data.go). A variable may have the same address. */
+static bool is_mark(struct g2h_bytes name)
+{
+    static const char *const marks[] = {
+        "runtime.data",      "runtime.edata",      "runtime.bss",       "runtime.ebss",
+        "runtime.noptrdata", "runtime.enoptrdata", "runtime.noptrbss",  "runtime.enoptrbss",
+        "runtime.covctrs",   "runtime.ecovctrs",   "runtime.end",       "runtime.types",
+        "runtime.etypes",    "runtime.rodata",     "runtime.erodata",   "runtime.text",
+        "runtime.etext",     "runtime.itablink",   "runtime.eitablink", "runtime.gcdata",
+        "runtime.gcbss",     "runtime.typelink",   "runtime.etypelink",
+    };
+    if (!bytes_begin(name, "runtime."))
+        return false;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+        if (bytes_are(name, marks[i]))
+            return true;
+    return false;
+}
+
+void image_file_size_symbols(struct image *image)
+{
+    struct image_symbol *symbols = image->symbols;
+    const size_t count = image->symbol_count;
+    if (count == 0)
+        return;
+    qsort(symbols, count, sizeof(*symbols), compare_symbols);
+    for (size_t i = count, next = count; i-- > 0;) {
+        /* next: the first symbol that has a higher address */
+        if (i + 1 < count && symbols[i + 1].address != symbols[i].address)
+            next = i + 1;
+        const struct image_section *section = &image->sections[symbols[i].section];
+        const uint64_t left = section->size - (symbols[i].address - section->address);
+        const uint64_t gap = next < count ? symbols[next].address - symbols[i].address : left;
+        symbols[i].size = is_mark(symbols[i].name) || left > section->size ? 0
+                          : gap < left                                     ? gap
+                                                                           : left;
+    }
+}

@@ -1,0 +1,173 @@
+/* queries: what other rooms ask about types, and sources about variables; see typing.h. */
+#include "typing/typing.h"
+
+#include "base/bisect.h"
+#include "typing/match.h"
+#include "typing/typer.h"
+
+size_t typing_first_global(const struct typing *typing, uint64_t address)
+{
+    const struct dwarf_info *dwarf = typing->dwarf_info;
+    size_t at;
+    BISECT(at, dwarf->globals.count, dwarf->globals.data[at].address < address);
+    return at;
+}
+
+uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty)
+{
+    if (is_empty)
+        return types_at(typing->types, first);
+    const uint32_t itab = map_get(&typing->heap->itab_by_address, first);
+    return itab == MAP_NONE ? TYPE_NONE
+                            : types_at(typing->types, typing->heap->itabs.data[itab].type);
+}
+
+const struct dwarf_global *typing_global(const struct typing *typing, uint64_t address,
+                                         uint64_t *ret_offset)
+{
+    const uint64_t in_file = address - exe_slide(typing->exe);
+    const size_t behind = typing_first_global(typing, in_file + 1);
+    if (behind == 0)
+        return NULL;
+    const struct dwarf_global *global = &typing->dwarf_info->globals.data[behind - 1];
+    if (global->type >= typing->types->list.count ||
+        in_file - global->address >= type_of(typing, global->type)->size)
+        return NULL;
+    if (ret_offset)
+        *ret_offset = in_file - global->address;
+    return global;
+}
+
+const struct dwarf_local *typing_locals(const struct typing *typing, const struct frame *frame,
+                                        uint32_t *ret_count)
+{
+    return scopes_locals(typing->scopes, match_call_pc(frame), ret_count);
+}
+
+/* Returns whether one of two variables that share their memory says more than the other: a name
+ * that the program gave says more than ~r0, and a variable of the function says more than one of an
+ * inlined call. */
+static bool is_clearer(const struct dwarf_local *one, const struct dwarf_local *other)
+{
+    if (one->is_made != other->is_made)
+        return other->is_made;
+    return one->function == UINT32_MAX && other->function != UINT32_MAX;
+}
+
+const struct dwarf_local *typing_local_at(const struct typing *typing, const struct frame *frame,
+                                          uint64_t offset, bool is_argument, uint64_t *ret_offset)
+{
+    uint32_t count;
+    const struct dwarf_local *locals = typing_locals(typing, frame, &count);
+    const uint64_t cfa = is_argument ? 0 : frame->contents.size;
+    const struct dwarf_local *best = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < locals[i].piece_count; j++) {
+            const struct dwarf_piece *piece =
+                &typing->scopes->pieces.data[locals[i].first_piece + j];
+            const uint64_t inside = offset - (cfa + (uint64_t)piece->cfa_offset);
+            if (inside >= piece->size || locals[i].type >= typing->types->list.count ||
+                (best && !is_clearer(&locals[i], best)))
+                continue;
+            *ret_offset = piece->offset + inside;
+            best = &locals[i];
+        }
+    return best;
+}
+
+bool typing_inlined_at(const struct typing *typing, const struct frame *frame,
+                       struct g2h_bytes *ret)
+{
+    const uint32_t name = scopes_inlined(typing->scopes, match_call_pc(frame));
+    size_t size;
+    if (name == UINT32_MAX)
+        return false;
+    ret->data = (const uint8_t *)string_pool_text(&typing->types->names, name, &size);
+    ret->size = size;
+    return size > 0;
+}
+
+/* An array of bytes does not tell what the bytes mean; a string does. */
+bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
+{
+    return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||
+           ((claim & CLAIM_ARRAY) != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
+}
+
+/* Returns the first of an object's regions that contains the word at offset, or NULL if none
+ * does. */
+static const struct region *region_at(const struct typing *typing, uint32_t object, uint64_t offset)
+{
+    const struct shard *shard = &typing->shards[shard_number(object)];
+    const struct region *regions = shard->regions.data;
+    const size_t first = map_get(&shard->first, object), count = shard->regions.count;
+    size_t at;
+    if (first == MAP_NONE)
+        return NULL;
+    /* The first region that reaches beyond offset begins at or before it if any region contains
+     * it. */
+    BISECT_FROM(at, first, count, regions[at].object == object && regions[at].reach <= offset);
+    if (at == count || regions[at].object != object || regions[at].offset > offset)
+        return NULL;
+    return &regions[at];
+}
+
+/* Returns whether an object is a block that values smaller than it share. */
+static bool is_tiny(const struct typing *typing, uint32_t object)
+{
+    const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
+    return slot_class->size == TINY_BLOCK && !slot_class->has_pointers;
+}
+
+struct object_type typing_object(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = typing->claims[object];
+    const struct region *region;
+    if (typing_is_text(typing, object))
+        return (struct object_type){OBJECT_TEXT, TYPE_NONE};
+    if (claim == 0) {
+        region = first_region(typing, object);
+        return !region                   ? (struct object_type){OBJECT_UNTYPED, TYPE_NONE}
+               : is_tiny(typing, object) ? (struct object_type){OBJECT_TINY, region->type}
+                                         : (struct object_type){OBJECT_PART, region->type};
+    }
+    if ((claim & CLAIM_EXACT) == 0 && is_tiny(typing, object))
+        return (struct object_type){OBJECT_TINY, (claim & CLAIM_TYPE) - 1};
+    struct object_type result = {OBJECT_VALUE, (claim & CLAIM_TYPE) - 1};
+    if ((claim & CLAIM_EXACT) == 0)
+        result.form = OBJECT_PART;
+    else if ((claim & CLAIM_ARRAY) != 0)
+        result.form = OBJECT_ARRAY;
+    return result;
+}
+
+bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset,
+                   struct typed_location *ret)
+{
+    const uint32_t claim = typing->claims[object];
+    const uint64_t base = object_base(typing->heap, object);
+    if (claim != 0 && offset >= base) {
+        *ret = (struct typed_location){.type = (claim & CLAIM_TYPE) - 1,
+                                       .offset = offset - base,
+                                       .is_array = (claim & CLAIM_ARRAY) != 0,
+                                       .is_start = true};
+        const uint64_t size = type_of(typing, ret->type)->size;
+        if (ret->is_array && size > 0) {
+            ret->element = ret->offset / size;
+            ret->offset %= size;
+            return true;
+        }
+        if (ret->offset < size)
+            return true;
+    }
+    const struct region *region = region_at(typing, object, offset);
+    if (!region)
+        return false;
+    const uint64_t size = type_of(typing, region->type)->size, inside = offset - region->offset;
+    *ret = (struct typed_location){.type = region->type,
+                                   .offset = inside % size,
+                                   .element = inside / size,
+                                   .is_array = region->is_array,
+                                   .region_offset = region->offset};
+    return true;
+}
