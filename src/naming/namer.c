@@ -230,7 +230,8 @@ struct edge_name namer_name_other(struct namer *namer, uint64_t offset)
 }
 
 /* Appends the path to the word at an offset of a type, after the text that leads to the value. */
-static void append_way(const struct names *names, uint32_t type, uint64_t offset, struct text *text)
+static void append_path(const struct names *names, uint32_t type, uint64_t offset,
+                        struct text *text)
 {
     char path[NAME_LIMIT];
     const size_t size = types_path(names->typing->types, type, offset, path, sizeof(path));
@@ -251,7 +252,7 @@ static void append_stale(const struct names *names, uint64_t key, struct text *t
         text_append_number(text, index);
     text_printf(text, is_before ? " before the start]" : " beyond the length]");
     if (type > 0)
-        append_way(names, (uint32_t)type - 1, key & UINT16_MAX, text);
+        append_path(names, (uint32_t)type - 1, key & UINT16_MAX, text);
 }
 
 static void append_key(const struct names *names, uint64_t key, struct text *text)
@@ -263,14 +264,14 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
     }
     if (form == KEY_PART) {
         text_printf(text, "f%llu", (unsigned long long)(key >> 16 & UINT16_MAX));
-        append_way(names, (uint32_t)((key & ~KEY_FORM) >> 32), key & UINT16_MAX, text);
+        append_path(names, (uint32_t)((key & ~KEY_FORM) >> 32), key & UINT16_MAX, text);
         return;
     }
     if (form == KEY_SLOT && key >= ELEMENT_OFFSET) {
         const uint64_t element = key >> 16 & ((1 << 20) - 1);
         if (element > 0)
             text_printf(text, "[%llu]", (unsigned long long)element - 1);
-        append_way(names, (uint32_t)(key >> 36) - 1, key & UINT16_MAX, text);
+        append_path(names, (uint32_t)(key >> 36) - 1, key & UINT16_MAX, text);
         return;
     }
     if (form == KEY_ELEMENT)

@@ -2,7 +2,7 @@
  * retained: writes what holds the memory, as a profile that `go tool pprof` shows as a graph, as a
  * flame graph and as text.
  *
- * Each node of the merged tree of dominators is a sample, whose stack is the way from the root to
+ * Each node of the merged tree of dominators is a sample, whose stack is the path from the root to
  * the node. So pprof's cum is what a node retains, and flat is its own size.
  */
 #include <string.h>
@@ -18,7 +18,7 @@ enum { MOST_FRAMES = 256 };
 
 /* How far a node is from the root, and where a long stack that ends at the node goes on behind its
  * innermost half, so that nobody has to walk through what it leaves out. */
-struct way {
+struct path {
     uint32_t depth, outer; /* outer: the node above that is MOST_FRAMES / 2 from the root */
 };
 
@@ -29,7 +29,7 @@ struct retained {
     struct map functions; /* name and kind → number of the function, from 1 on */
     uint32_t function_count;
     VECTOR(uint32_t) function_of; /* node of merged → function */
-    VECTOR(struct way) way_to;    /* by node of merged */
+    VECTOR(struct path) path_to;  /* by node of merged */
 };
 
 /* ---- functions ---- */
@@ -147,34 +147,34 @@ static struct g2h_error *put_functions(struct retained *retained)
 
 /* ---- samples ---- */
 
-/* Finds the ways to all nodes; a node's parent comes before it. */
-static struct g2h_error *find_ways(struct retained *retained)
+/* Finds the paths to all nodes; a node's parent comes before it. */
+static struct g2h_error *find_paths(struct retained *retained)
 {
     const struct merged *merged = retained->merged;
-    TRY_MEMORY(vector_grow(&retained->way_to, merged->nodes.count));
+    TRY_MEMORY(vector_grow(&retained->path_to, merged->nodes.count));
     for (uint32_t node = 0; node < merged->nodes.count; node++) {
         const uint32_t parent = merged->nodes.data[node].parent;
-        struct way way = {.outer = node};
+        struct path path = {.outer = node};
         if (parent != MERGED_NONE) {
-            way.depth = retained->way_to.data[parent].depth + 1;
-            if (way.depth > MOST_FRAMES / 2)
-                way.outer = retained->way_to.data[parent].outer;
+            path.depth = retained->path_to.data[parent].depth + 1;
+            if (path.depth > MOST_FRAMES / 2)
+                path.outer = retained->path_to.data[parent].outer;
         }
-        retained->way_to.data[retained->way_to.count++] = way;
+        retained->path_to.data[retained->path_to.count++] = path;
     }
     return NULL;
 }
 
-/* Puts the way from a node up to the root, without the root. */
+/* Puts the path from a node up to the root, without the root. */
 static bool put_stack(struct retained *retained, struct worker_buffer *ids, uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
-    const struct way way = retained->way_to.data[node];
+    const struct path path = retained->path_to.data[node];
     uint32_t put = 0;
     ids->size = 0;
     for (uint32_t i = node; nodes[i].parent != MERGED_NONE; i = nodes[i].parent) {
-        if (put++ == MOST_FRAMES / 2 && way.depth > MOST_FRAMES)
-            i = way.outer;
+        if (put++ == MOST_FRAMES / 2 && path.depth > MOST_FRAMES)
+            i = path.outer;
         if (!profile_put_varint(ids, retained->function_of.data[i]))
             return false;
     }
@@ -217,7 +217,7 @@ static struct g2h_error *put_profile(struct retained *retained)
                profile_put_type(profile, PROFILE_SAMPLE_TYPE, usual, "bytes") &&
                profile_put_mapping(profile, retained->program, 1 << MAPPING_HAS_FUNCTIONS));
     TRY(put_functions(retained));
-    TRY(find_ways(retained));
+    TRY(find_paths(retained));
     TRY(put_samples(retained));
     TRY_MEMORY(profile_put_string(profile, profile->out, PROFILE_DEFAULT_SAMPLE_TYPE, usual,
                                   sizeof(usual) - 1) &&
@@ -230,7 +230,7 @@ static void retained_deinit(struct retained *retained)
     profile_deinit(&retained->profile);
     map_deinit(&retained->functions);
     free(retained->function_of.data);
-    free(retained->way_to.data);
+    free(retained->path_to.data);
 }
 
 struct source {
