@@ -39,8 +39,8 @@ for (let i = 0; i < Number(count); i++) {
   fs.writeFileSync(`${directory}/damaged.dump`, i % 10 === 9 ? damaged.subarray(0, damaged.length - below(damaged.length / 3)) : damaged);
   const { status, signal, stdout, stderr } = spawnSync(converter,
     ['--exe', `${directory}/app`, '--untyped-ok', '--format', 'report', '--json', '--show', asked, `${directory}/damaged.dump`], { encoding: 'utf8', maxBuffer: 1 << 28 });
-  const complain = (wrong) => complaints.push([i, asked, wrong, stderr.slice(0, 300)]);
-  if (signal || ![0, 1, 3].includes(status) || /Sanitizer|runtime error/.test(stderr)) complain(signal ?? status);
+  const complain = (wrong) => complaints.push([i, asked, wrong, (stderr ?? '').slice(0, 300)]);
+  if (signal || ![0, 1, 3].includes(status) || /Sanitizer|runtime error/.test(stderr ?? '')) complain(signal ?? status);
   if (status === 1) continue;
   try {
     const { object, class: seen, variable } = JSON.parse(stdout);

@@ -63,7 +63,7 @@ type known struct {
 	Variables []thing           `json:"variables"`
 	Absent    []string          `json:"absent"`
 	Class     string            `json:"class"`
-	Objects2  int               `json:"class_objects"`
+	Instances int               `json:"class_objects"`
 	Spreads   map[string]spread `json:"spreads"`
 	Secrets   []string          `json:"secrets"`
 }
@@ -570,7 +570,7 @@ func classes() {
 		items = append(items, it)
 	}
 	keep = append(keep, items)
-	know.Class, know.Objects2, know.Spreads = "main.item", len(items), map[string]spread{}
+	know.Class, know.Instances, know.Spreads = "main.item", len(items), map[string]spread{}
 	for f := 0; f < reflect.TypeOf((*item)(nil)).Elem().NumField(); f++ {
 		know.Spreads[reflect.TypeOf((*item)(nil)).Elem().Field(f).Name] = spreadOf(items, f)
 	}
