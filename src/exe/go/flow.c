@@ -1124,7 +1124,8 @@ const uint32_t *flow_frame_at(const struct flow *flow, uint64_t behind)
         else
             high = middle;
     }
-    return low < flow->frames.count && flow->frames.data[low].behind == behind
+    return flow->slot_count > 0 && low < flow->frames.count &&
+                   flow->frames.data[low].behind == behind
                ? flow->slots.data + flow->frames.data[low].first_slot
                : NULL;
 }
