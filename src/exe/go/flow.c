@@ -869,8 +869,10 @@ static bool call(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     const uint64_t callee = callee_of(flow, one);
-    if (callee != UINT64_MAX && flow->rules[callee] == CALLEE_KEEPS_REGISTERS)
+    if (callee != UINT64_MAX && flow->rules[callee] == CALLEE_KEEPS_REGISTERS) {
+        flow->state.data[flow->machine->barrier] = UNKNOWN; /* the buffer of a write barrier */
         return true;
+    }
     if (callee != UINT64_MAX && !look_at_arguments(flow, callee))
         return false;
     if (flow->wants_frames && !add_frame(flow, flow->places.data[index] + one->size))
