@@ -44,7 +44,7 @@ for GOROOT in $goroots; do
 	case $release in go1.1[0-7]*) continue ;; esac # functions have their arguments on the stack
 	for GOARCH in amd64 arm64; do
 		export GOARCH
-		compare "small-$GOARCH" 25 tests/exe/small .
+		compare "small-$GOARCH" 20 tests/exe/small .
 		[ "$GOARCH" = amd64 ] || [ -n "${CHECK_ALL-}" ] || continue
 		compare "leakserver-$GOARCH" 50 samples/leakserver .
 		compare "types-$GOARCH" 50 tests/types/program .
