@@ -420,7 +420,7 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     if (behind == 0)
         return NULL;
     const struct static_user *user = &words->users.data[behind - 1];
-    return user->address == in_file || (!is_exact && user->is_start) ? user : NULL;
+    return user->address == in_file || (!is_exact && user->distance != 0) ? user : NULL;
 }
 
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address)

@@ -128,59 +128,58 @@ static void uses(void **state)
         uint16_t machine;
         uint64_t address;
         enum { USE, STORE, STORE_OF_NEW } is;
-        bool is_start;
         uint32_t distance;
     } all[] = {
         /* Words of an array have an index that counts in words. */
-        {"488901", EM_X86_64, DATA, STORE_OF_NEW, false},      /* mov %rax,(%rcx) */
-        {"488904d1", EM_X86_64, DATA, STORE_OF_NEW, true, 8},  /* mov %rax,(%rcx,%rdx,8) */
-        {"488b04d1", EM_X86_64, DATA, USE, true, 8},           /* mov (%rcx,%rdx,8),%rax */
-        {"200000f9", EM_AARCH64, DATA, STORE_OF_NEW, false},   /* str x0, [x1] */
-        {"207822f8", EM_AARCH64, DATA, STORE_OF_NEW, true, 8}, /* str x0, [x1, x2, lsl #3] */
-        {"207862f8", EM_AARCH64, DATA, USE, true, 8},          /* ldr x0, [x1, x2, lsl #3] */
+        {"488901", EM_X86_64, DATA, STORE_OF_NEW},       /* mov %rax,(%rcx) */
+        {"488904d1", EM_X86_64, DATA, STORE_OF_NEW, 8},  /* mov %rax,(%rcx,%rdx,8) */
+        {"488b04d1", EM_X86_64, DATA, USE, 8},           /* mov (%rcx,%rdx,8),%rax */
+        {"200000f9", EM_AARCH64, DATA, STORE_OF_NEW},    /* str x0, [x1] */
+        {"207822f8", EM_AARCH64, DATA, STORE_OF_NEW, 8}, /* str x0, [x1, x2, lsl #3] */
+        {"207862f8", EM_AARCH64, DATA, USE, 8},          /* ldr x0, [x1, x2, lsl #3] */
         /* lea (%rcx,%rdx,8),%rdi; mov %rax,(%rdi) */
-        {"488d3cd1488907", EM_X86_64, DATA, STORE_OF_NEW, true, 8},
+        {"488d3cd1488907", EM_X86_64, DATA, STORE_OF_NEW, 8},
         /* add x3, x1, x2, lsl #3; str x0, [x3] */
-        {"230c028b600000f9", EM_AARCH64, DATA, STORE_OF_NEW, true, 8},
+        {"230c028b600000f9", EM_AARCH64, DATA, STORE_OF_NEW, 8},
         /* Elements of other arrays: lea (%rdx,%rdx,2),%rdx; mov %rax,0x10(%rcx,%rdx,8) */
-        {"488d1452488944d110", EM_X86_64, DATA + 16, STORE_OF_NEW, true, 24},
+        {"488d1452488944d110", EM_X86_64, DATA + 16, STORE_OF_NEW, 24},
         /* imul $0x38,%rdx,%rdx; mov %rax,(%rcx,%rdx,8) */
-        {"486bd238488904d1", EM_X86_64, DATA, STORE_OF_NEW, true, 448},
+        {"486bd238488904d1", EM_X86_64, DATA, STORE_OF_NEW, 448},
         /* imul %rdi,%rdx; mov %rdx,0x20(%rsp); mov 0x20(%rsp),%rsi; mov %rax,8(%rcx,%rsi,8) */
-        {"480fafd74889542420488b742420488944f108", EM_X86_64, DATA + 8, STORE, true},
+        {"480fafd74889542420488b742420488944f108", EM_X86_64, DATA + 8, STORE},
         /* shl $4,%rdx; sub %rbx,%rdx; mov %rax,(%rcx,%rdx,8) */
-        {"48c1e2044829da488904d1", EM_X86_64, DATA, STORE, true},
+        {"48c1e2044829da488904d1", EM_X86_64, DATA, STORE},
         /* shl $4,%rdx; add %rdx,%rcx; mov %rax,8(%rcx) */
-        {"48c1e2044801d148894108", EM_X86_64, DATA + 8, STORE_OF_NEW, true, 16},
+        {"48c1e2044801d148894108", EM_X86_64, DATA + 8, STORE_OF_NEW, 16},
         /* add x2, x2, x2, lsl #1; str x0, [x1, x2, lsl #3] */
-        {"4204028b207822f8", EM_AARCH64, DATA, STORE_OF_NEW, true, 24},
+        {"4204028b207822f8", EM_AARCH64, DATA, STORE_OF_NEW, 24},
         /* mul x2, x2, x4; sub x2, x2, x3; str x0, [x1, x2, lsl #3] */
-        {"427c049b420003cb207822f8", EM_AARCH64, DATA, STORE, true},
+        {"427c049b420003cb207822f8", EM_AARCH64, DATA, STORE},
         /* lsl x2, x2, #4; add x3, x1, x2; str x0, [x3, #8] */
-        {"42ec7cd32300028b600400f9", EM_AARCH64, DATA + 8, STORE_OF_NEW, true, 16},
+        {"42ec7cd32300028b600400f9", EM_AARCH64, DATA + 8, STORE_OF_NEW, 16},
         /* Before an array: lea 0x10(%rcx),%rcx; mov %rax,-8(%rcx,%rdx,8) */
-        {"488d4910488944d1f8", EM_X86_64, DATA + 16, USE, true},
+        {"488d4910488944d1f8", EM_X86_64, DATA + 16, USE},
         /* Parts of words are no words: mov %eax,(%rcx), of 2 bytes, of 1 byte */
-        {"8901", EM_X86_64, DATA, USE, false},
-        {"668901", EM_X86_64, DATA, USE, false},
-        {"8801", EM_X86_64, DATA, USE, false},
-        {"200000b9", EM_AARCH64, DATA, USE, false}, /* str w0, [x1] */
-        {"20000079", EM_AARCH64, DATA, USE, false},
-        {"20000039", EM_AARCH64, DATA, USE, false},
+        {"8901", EM_X86_64, DATA, USE},
+        {"668901", EM_X86_64, DATA, USE},
+        {"8801", EM_X86_64, DATA, USE},
+        {"200000b9", EM_AARCH64, DATA, USE}, /* str w0, [x1] */
+        {"20000079", EM_AARCH64, DATA, USE},
+        {"20000039", EM_AARCH64, DATA, USE},
         /* mov %rax,(%rcx); mov (%rcx),%eax; mov %rax,8(%rcx) */
-        {"4889018b0148894108", EM_X86_64, DATA + 8, STORE, false},
+        {"4889018b0148894108", EM_X86_64, DATA + 8, STORE},
         /* str x0, [x1]; ldr w5, [x1]; str x5, [x1] */
-        {"200000f9250040b9250000f9", EM_AARCH64, DATA, STORE, false},
+        {"200000f9250040b9250000f9", EM_AARCH64, DATA, STORE},
         /* Other registers keep their values: neg, not, add, inc, test, shl of %rdx or %rcx */
-        {"48f7da488901", EM_X86_64, DATA, STORE_OF_NEW, false},
-        {"48f7d2488901", EM_X86_64, DATA, STORE_OF_NEW, false},
-        {"4883c205488901", EM_X86_64, DATA, STORE_OF_NEW, false},
-        {"48ffc2488901", EM_X86_64, DATA, STORE_OF_NEW, false},
-        {"48f7c201000000488901", EM_X86_64, DATA, STORE_OF_NEW, false},
-        {"0f1101488901", EM_X86_64, DATA, STORE_OF_NEW, false},      /* movups %xmm0,(%rcx) */
-        {"48f7d8488901", EM_X86_64, DATA, STORE, false},             /* neg %rax */
-        {"48f7e2488901", EM_X86_64, DATA, STORE, false},             /* mul %rdx */
-        {"4128631e200000f9", EM_AARCH64, DATA, STORE_OF_NEW, false}, /* fadd d1, d2, d3 */
+        {"48f7da488901", EM_X86_64, DATA, STORE_OF_NEW},
+        {"48f7d2488901", EM_X86_64, DATA, STORE_OF_NEW},
+        {"4883c205488901", EM_X86_64, DATA, STORE_OF_NEW},
+        {"48ffc2488901", EM_X86_64, DATA, STORE_OF_NEW},
+        {"48f7c201000000488901", EM_X86_64, DATA, STORE_OF_NEW},
+        {"0f1101488901", EM_X86_64, DATA, STORE_OF_NEW},      /* movups %xmm0,(%rcx) */
+        {"48f7d8488901", EM_X86_64, DATA, STORE},             /* neg %rax */
+        {"48f7e2488901", EM_X86_64, DATA, STORE},             /* mul %rdx */
+        {"4128631e200000f9", EM_AARCH64, DATA, STORE_OF_NEW}, /* fadd d1, d2, d3 */
     };
     static struct program program;
     (void)state;
@@ -188,12 +187,11 @@ static void uses(void **state)
         make_function(&program, all[i].machine, all[i].hex);
         const struct flow *flow = &program.flow;
         const struct flow_use *use = &flow->uses.data[flow->uses.count - 1];
-        if (use->address != all[i].address || use->is_start != all[i].is_start ||
-            use->is_store != (all[i].is != USE) || use->distance != all[i].distance ||
+        if (use->address != all[i].address || use->is_store != (all[i].is != USE) ||
+            use->distance != all[i].distance ||
             is_new(flow, use->value) != (all[i].is == STORE_OF_NEW))
-            fail_msg("%s: is %s at %#jx%s, of value %u", all[i].hex,
-                     use->is_store ? "a store" : "a use", (uintmax_t)use->address,
-                     use->is_start ? " with more behind it" : "", use->value);
+            fail_msg("%s: is %s at %#jx, of value %u", all[i].hex,
+                     use->is_store ? "a store" : "a use", (uintmax_t)use->address, use->value);
         free_program(&program);
     }
 }

@@ -452,9 +452,6 @@ static bool static_place(const struct flow *flow, const struct instruction *inst
     return (is_place || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
 }
 
-/* The address of a page is half of an address on arm64. */
-enum { PAGE = 4096 };
-
 static bool add_use(struct flow *flow, uint32_t index, const struct place *place, uint64_t more,
                     uint32_t value)
 {
@@ -464,9 +461,7 @@ static bool add_use(struct flow *flow, uint32_t index, const struct place *place
                                  .place = flow->places.data[index],
                                  .value = place->is_element && place->distance == 0 ? 0 : value,
                                  .is_store = kind == INSTRUCTION_STORE,
-                                 .distance = place->distance,
-                                 .is_start = place->is_element || kind == INSTRUCTION_LEA ||
-                                             (kind == INSTRUCTION_ADDRESS && address % PAGE != 0)};
+                                 .distance = place->distance};
     return vector_push(&flow->uses, use);
 }
 

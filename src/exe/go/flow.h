@@ -80,8 +80,6 @@ struct flow_use {
     uint32_t distance; /* it may as well be a word this many bytes behind, or more such steps: of a
                           later element of an array; 0: it is not known to be */
     bool is_store;
-    bool is_start; /* words behind it belong to the same variable: the code takes its address, or
-                      adds an index to it */
 };
 
 /* A value from data, bss or the arguments that a register of arguments has when a function is

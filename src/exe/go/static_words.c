@@ -120,7 +120,6 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
                                      .function = finding->function,
                                      .place = use->place,
                                      .distance = use->distance,
-                                     .is_start = use->is_start,
                                      .how = !use->is_store     ? STATIC_USED
                                             : finding->is_init ? STATIC_INITIALIZED
                                                                : STATIC_SET};
@@ -132,11 +131,9 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
         return vector_push(&finding->words->users, user);
     struct static_user *best = &finding->words->users.data[number];
     const uint32_t distance = best->distance > user.distance ? best->distance : user.distance;
-    const bool is_start = best->is_start || user.is_start;
     if (user.how > best->how)
         *best = user;
     best->distance = distance;
-    best->is_start = is_start;
     return true;
 }
 

@@ -55,7 +55,6 @@ struct static_user {
     uint32_t place;    /* of the instruction, as a distance from the function's start */
     uint32_t distance; /* some code uses the word as one in an element of an array, whose elements
                           are this many bytes apart; 0: none does */
-    bool is_start;     /* of some code it is known that words behind it are of the same variable */
     enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;
 };
 
