@@ -663,7 +663,7 @@ static const struct row {
     {"objects-random", objects_random, 10000, DUMP_1_7, IN_BOTH},
     {"objects-descending", objects_descending, 10000, DUMP_1_7, IN_RECORDS},
     {"objects-interleaved", objects_interleaved, 10000, DUMP_1_7, IN_RECORDS},
-    {"objects-hub", objects_hub, 10000, DUMP_1_7, IN_BOTH},
+    {"objects-hub", objects_hub, 20000, DUMP_1_7, IN_BOTH},
     {"objects-list", objects_list, 10000, DUMP_1_7, IN_BOTH},
     {"objects-ladder", objects_ladder, 10000, DUMP_1_7, IN_BOTH},
     {"objects-shapes", objects_shapes, 8000, DUMP_1_7, IN_BOTH},
