@@ -113,7 +113,7 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
 static bool add_passes(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
-    for (size_t i = 0; i<flow->passes.count && * left> 0; i++) {
+    for (size_t i = 0; *left > 0 && i < flow->passes.count; i++) {
         const struct flow_pass *pass = &flow->passes.data[i];
         struct argument_pass passed;
         struct argument_word word;
@@ -141,7 +141,7 @@ static bool add_passes(struct arguments *arguments, uint64_t *left)
 bool arguments_add(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
-    for (uint32_t i = 1; i<flow->values.count && * left> 0; i++) {
+    for (uint32_t i = 1; *left > 0 && i < flow->values.count; i++) {
         struct argument_place place;
         if (flow->values.data[i].first_fact != NONE && flow->values.data[i].origin != FLOW_JOIN &&
             place_of(flow, i, &place) && !add_facts(arguments, place, i, left))
@@ -252,7 +252,7 @@ bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_w
         if (i > 0 && compare_passed(passed - 1, passed) == 0)
             continue;
         for (size_t j = first_fact_of(arguments, passed->to);
-             j<arguments->facts.count && * left> 0 &&
+             *left > 0 && j < arguments->facts.count &&
              arguments->facts.data[j].place.argument == passed->to;
              j++) {
             struct static_word word = passed->word;
