@@ -31,7 +31,8 @@ G2H_PUBLIC bool g2h_place_of_object(const struct g2h_view *view, uint32_t object
 
 /* Finds a variable of a package by its name, main.cache or net/http.DefaultClient, or http.
  * DefaultClient. A dump has only the variables that may have pointers in them: all others lie in
- * parts of the program's data that Go does not write to it. */
+ * parts of the program's data that Go does not write to it. Of a pointer to static data, as that of
+ * var cache = &Cache{} is, gets the value that it leads to. */
 enum g2h_variable { G2H_VARIABLE_NONE, G2H_VARIABLE_NOT_IN_DUMP, G2H_VARIABLE_FOUND };
 G2H_PUBLIC enum g2h_variable g2h_place_of_variable(const struct g2h_view *view, const char *name,
                                                    struct g2h_place *ret);

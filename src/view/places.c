@@ -95,6 +95,26 @@ static bool is_called(const struct types *types, const struct dwarf_global *glob
            (name.size == length || name.data[name.size - length - 1] == '/');
 }
 
+/* If a variable is a pointer to static data, as that of var cache = &Cache{} is, gets the value
+ * that it leads to instead. */
+static void follow_static(const struct g2h_view *view, struct g2h_place *place)
+{
+    const struct types *types = view->graph->typing->types;
+    const struct type *pointer = &types->list.data[place->type];
+    struct view_memory memory;
+    if (pointer->kind != TYPE_POINTER || pointer->target != TARGET_ONE ||
+        pointer->elem >= types->list.count)
+        return;
+    const uint64_t target = heap_word(view->graph->heap, place->bytes.data),
+                   size = types->list.data[pointer->elem].size;
+    if (!view_memory_at(view, target, &memory) || memory.object != UINT32_MAX ||
+        memory.is_of_file || memory.bytes.size < size)
+        return;
+    memory.bytes.size = size;
+    *place = (struct g2h_place){
+        .type = pointer->elem, .address = target, .bytes = memory.bytes, .object = UINT32_MAX};
+}
+
 enum g2h_variable g2h_place_of_variable(const struct g2h_view *view, const char *name,
                                         struct g2h_place *ret)
 {
@@ -116,6 +136,7 @@ enum g2h_variable g2h_place_of_variable(const struct g2h_view *view, const char 
         memory.bytes.size = size;
         *ret = (struct g2h_place){
             .type = global->type, .address = address, .bytes = memory.bytes, .object = UINT32_MAX};
+        follow_static(view, ret);
         return G2H_VARIABLE_FOUND;
     }
     return found;

@@ -342,7 +342,8 @@ static void put_distinct(const struct show *show, const struct tally *tally, str
     text_printf(text, " distinct");
 }
 
-/* Puts least, median and largest of numbers: "1 … 17 … 42", or "1" if all are equal. */
+/* Puts least, median and largest of numbers: "1 … 17 … 42", or "1" if all are equal; "1 … ~17 … 42"
+ * if there are so many that the median is that of a sample. */
 static struct g2h_error *put_numbers(struct show *show, const struct field_distribution *field,
                                      struct numbers *numbers, struct text *text)
 {
@@ -350,6 +351,8 @@ static struct g2h_error *put_numbers(struct show *show, const struct field_distr
     TRY(put_sample(show, field, "min", &numbers->least, text));
     const size_t behind = text->size;
     text_append(text, " … ", strlen(" … "));
+    if (numbers->count > DISTRIBUTION_SAMPLE)
+        text_append(text, "~", 1); /* of a sample */
     TRY(put_sample(show, field, "median", numbers_median(numbers), text));
     text_append(text, " … ", strlen(" … "));
     TRY(put_sample(show, field, "max", &numbers->most, text));

@@ -428,6 +428,15 @@ type item struct {
 
 func named() {}
 
+// Values of it lie in static data, to which variables point.
+type static struct {
+	name  string
+	n     int
+	other *inner
+}
+
+var gLeft, gRight = &static{name: "left", n: 3}, &static{name: "right", n: 4}
+
 var (
 	gEverything everything
 	gString     = "of a variable"
@@ -677,6 +686,8 @@ func main() {
 	variable("main.gSlice", &gSlice)
 	variable("main.gAny", &gAny)
 	variable("main.gTime", &gTime)
+	variable("main.gLeft", gLeft)
+	variable("main.gRight", gRight)
 	sink += gCount
 	know.Absent = []string{"main.gCount"}
 	know.Secrets = []string{"planted secret", "271828183", "forty bytes", "an error", "in an interface", "word 0000", "2021-02-03", "6162", "1h30m", "-1e+100"}
