@@ -31,11 +31,12 @@ ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(foreach with,SQLITE ZSTD LZMA LZ4
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
 LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) -lm -pthread
 
-ROOMS    := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite library
+ROOMS    := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite output/html library
 OF_SQLITE := src/output/database.c src/output/rows.c src/output/sqlite/%
 LIB_SRC  := $(filter-out $(if $(WITH_SQLITE),,$(OF_SQLITE)),$(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
-LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
+PAGE     := $(BUILD)/src/output/html/sources
+LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(PAGE).o
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 
 PROGRAM  := $(BUILD)/go2heapsnapshot
@@ -101,6 +102,17 @@ libs:
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The sources of the page that --format html writes, as bytes in C.
+$(PAGE).c: $(patsubst %,src/output/html/page.%,html css js)
+	@mkdir -p $(@D)
+	{ echo '$(HASH)include "output/html/sources.h"' && set page style script && for file in $^; do \
+	    echo "const unsigned char html_$$1[] = {" && od -An -v -tx1 $$file | sed 's/[0-9a-f][0-9a-f]/0x&,/g' && \
+	    echo "};" && echo "const size_t html_$$1_size = sizeof(html_$$1);" && shift || exit; done; } > $@.new
+	mv $@.new $@
+
+$(PAGE).o: $(PAGE).c
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # These depend on what is built in, so they are compiled anew when that changes.
