@@ -22,9 +22,9 @@ struct g2h_base {
 static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
 {
     static const char digits[] = "0123456789,";
-    char plain[1024];
+    char named[1024];
     size_t count = 0;
-    if (kind == MERGED_CLASS || size > sizeof(plain))
+    if (kind == MERGED_CLASS || size > sizeof(named))
         return map_hash_text(name, size);
     for (size_t at = 0; at < size;) {
         const char *blank = memchr(name + at, ' ', size - at);
@@ -33,12 +33,12 @@ static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
         while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
             number++;
         if (number < end) {
-            memcpy(plain + count, name + at, end - at);
+            memcpy(named + count, name + at, end - at);
             count += end - at;
         }
         at = end + 1;
     }
-    return map_hash_text(plain, count) + (uint64_t)kind + 1;
+    return map_hash_text(named, count) + (uint64_t)kind + 1;
 }
 
 /* Gives each node a key, a hash of all names from the root to it. That two nodes get the same key

@@ -30,7 +30,7 @@ struct merging {
     uint32_t count;             /* of places; some of them are not a node's */
     uint32_t gc_roots, several; /* nodes of the view; 0: it has none */
     uint32_t texts;             /* the name of all texts */
-    uint32_t *plain;            /* by name of the view: plain_name() of it, plus 1; 0: not known */
+    uint32_t *numberless; /* by name of the view: numberless_name() of it, plus 1; 0: not known */
     struct text text;
 };
 
@@ -86,7 +86,7 @@ static size_t skip_others(const char *text, size_t size, size_t at)
  * goroutines [select] main.g" loses its number, "defer main.f in goroutine 17" its goroutine, and a
  * variable's "[17]" becomes "[]".
  */
-static void append_plain(struct text *plain, const char *text, size_t size)
+static void append_numberless(struct text *numberless, const char *text, size_t size)
 {
     static const char goroutine[] = " in goroutine ";
     const size_t behind = sizeof(goroutine) - 1;
@@ -113,31 +113,32 @@ static void append_plain(struct text *plain, const char *text, size_t size)
         const size_t others = skip_others(text, size, i), part = end > i      ? end - i
                                                                  : others > i ? others - i
                                                                               : 1;
-        text_append(plain, text + i, part);
+        text_append(numberless, text + i, part);
         i += part;
     }
-    if (plain->size > behind && memcmp(plain->data + plain->size - behind, goroutine, behind) == 0)
-        plain->size -= behind;
+    if (numberless->size > behind &&
+        memcmp(numberless->data + numberless->size - behind, goroutine, behind) == 0)
+        numberless->size -= behind;
 }
 
 /* Finds that name for a name of the view. It is remembered, for most names are those of many nodes,
  * or of the edges to many. */
-static struct g2h_error *plain_name(struct merging *merging, uint32_t name, uint32_t *ret)
+static struct g2h_error *numberless_name(struct merging *merging, uint32_t name, uint32_t *ret)
 {
     struct merged *merged = merging->merged;
-    struct text *plain = &merging->text;
+    struct text *numberless = &merging->text;
     size_t size;
-    if (name < merged->view_names && merging->plain[name] != 0) {
-        *ret = merging->plain[name] - 1;
+    if (name < merged->view_names && merging->numberless[name] != 0) {
+        *ret = merging->numberless[name] - 1;
         return NULL;
     }
     const char *text = g2h_view_name(merged->view, name, &size);
-    plain->size = 0;
-    append_plain(plain, text, size);
-    TRY_MEMORY(!plain->failed);
-    TRY(own_name(merged, plain->data ? plain->data : "", plain->size, ret));
+    numberless->size = 0;
+    append_numberless(numberless, text, size);
+    TRY_MEMORY(!numberless->failed);
+    TRY(own_name(merged, numberless->data ? numberless->data : "", numberless->size, ret));
     if (name < merged->view_names)
-        merging->plain[name] = *ret + 1;
+        merging->numberless[name] = *ret + 1;
     return NULL;
 }
 
@@ -214,7 +215,7 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
         if ((edge.flags & G2H_EDGE_BY_INDEX) != 0 || edge.name == G2H_NAME_NONE ||
             g2h_dominators_of(merging->dominators, edge.target) != node)
             continue;
-        TRY(plain_name(merging, edge.name, &name));
+        TRY(numberless_name(merging, edge.name, &name));
         TRY_MEMORY(map_put(variables, edge.target, name, &known));
         if (known != name)
             map_set(variables, edge.target, name);
@@ -371,7 +372,7 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
         return NULL;
     }
     if (!object)
-        TRY(plain_name(merging, name, &name));
+        TRY(numberless_name(merging, name, &name));
     else if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
         TRY(variable_of(merging, node, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC,
@@ -475,7 +476,7 @@ static struct g2h_error *keep_places(struct merging *merging)
 static void merging_deinit(struct merging *merging)
 {
     large_free(merging->places, merging->count, sizeof(*merging->places));
-    free(merging->plain);
+    free(merging->numberless);
     text_deinit(&merging->text);
 }
 
@@ -489,8 +490,8 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
                                                         .count =
                                                             g2h_dominators_numbers(dominators)};
     merging.places = large_alloc(merging.count, sizeof(*merging.places));
-    merging.plain = calloc((size_t)merged->view_names + 1, sizeof(*merging.plain));
-    TRY_MEMORY(merging.places && merging.plain);
+    merging.numberless = calloc((size_t)merged->view_names + 1, sizeof(*merging.numberless));
+    TRY_MEMORY(merging.places && merging.numberless);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
     TRY(find_entries(merged));
     TRY(read_all_places(&merging, threads > 0 ? threads : workers_available()));

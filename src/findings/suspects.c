@@ -236,7 +236,7 @@ static uint32_t heavy_child(const struct finder *finder, uint32_t node)
 /* Returns whether a class is a map, a slice or the like, which tells little of what its objects
  * are.
  */
-static bool is_plain(const struct merged *merged, uint32_t node)
+static bool is_container(const struct merged *merged, uint32_t node)
 {
     return begins_with(merged, node, "map[") || begins_with(merged, node, "[") ||
            begins_with(merged, node, "*") || begins_with(merged, node, "interface {");
@@ -264,7 +264,7 @@ static uint32_t meaningful(const struct finder *finder, uint32_t node)
             break;
         if (is_named(finder->merged, at))
             return at;
-        if (!is_plain(finder->merged, at))
+        if (!is_container(finder->merged, at))
             break;
     }
     return node;

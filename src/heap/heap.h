@@ -342,8 +342,8 @@ enum { OBJECTS_AHEAD = 8 }; /* the distance from the object that is walked over 
 
 /* Returns the slot class of an object without pointers if the class is small and known, or else
  * MAP_NONE. */
-static inline uint32_t slot_classes_find_plain(const struct slot_classes *slot_classes,
-                                               const struct g2h_object *object)
+static inline uint32_t slot_classes_find_noscan(const struct slot_classes *slot_classes,
+                                                const struct g2h_object *object)
 {
     return slot_classes->form == POINTERS_LISTED && object->size < 4096 * 8 &&
                    object->size % 8 == 0 && object->fields.at < object->fields.end &&

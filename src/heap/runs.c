@@ -128,7 +128,7 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
         list = NULL; /* its slot class does not depend on the list alone */
     number = list && list->tag > 0 ? list->tag - 1
              : list                ? MAP_NONE
-                                   : slot_classes_find_plain(&reader->slot_classes, object);
+                                   : slot_classes_find_noscan(&reader->slot_classes, object);
     if (number == MAP_NONE && !slot_classes_intern(&reader->slot_classes, object, &number))
         return false;
     if (list)

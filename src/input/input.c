@@ -179,7 +179,7 @@ static struct g2h_error *spool_write(struct spool *spool, const uint8_t *data, s
 
 /* Copies the source as it is. A pipe gives it in pieces of any size; they are collected, so that
  * what becomes a hole does not depend on how fast they came. */
-static struct g2h_error *spool_plain(struct spool *spool)
+static struct g2h_error *spool_unpacked(struct spool *spool)
 {
     for (bool more = true; more && !spool->is_enough;) {
         while (more && spool->end < CHUNK)
@@ -369,7 +369,7 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
     TRY(fill_magic(spool, &more));
     const struct unpack_method *method = method_of(spool->buffer, spool->end);
     input->unpacked = method != NULL;
-    TRY(method ? spool_packed(spool, method) : spool_plain(spool));
+    TRY(method ? spool_packed(spool, method) : spool_unpacked(spool));
     TRY(check(input, source)); /* checking the file again at the end would be useless */
     input->stored = spool->taken;
     TRY(map(input, spool->target, spool->size));

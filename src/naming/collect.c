@@ -5,7 +5,7 @@
 
 #include "base/scope.h"
 #include "base/workers.h"
-#include "naming/plain.h"
+#include "naming/untyped.h"
 #include "naming/walk.h"
 
 /* This many keys wait until the part of the set that they need is in the cache. */
@@ -16,9 +16,9 @@ struct key_collector {
     struct number_set keys; /* the keys of edges' names, other than plain offsets */
     uint64_t waiting[KEYS_WAITING];
     size_t waiting_count;
-    uint64_t *offsets;         /* a bit for each offset / 4 that is the name of an edge */
-    struct plain_names *plain; /* the pointers collected last, without their names; NULL if objects
-                                  have types, or words are not this machine's */
+    uint64_t *offsets;             /* a bit for each offset / 4 that is the name of an edge */
+    struct untyped_names *untyped; /* the pointers collected last, without their names; NULL if
+                                  objects have types, or words are not this machine's */
 };
 
 static bool add_waiting(struct key_collector *collector)
@@ -51,23 +51,23 @@ static inline bool collect_name(struct key_collector *collector, const struct ed
     return name->form != EDGE_NAME_KEY || collect_key(collector, name->value);
 }
 
-/* Collects the name of a pointer for listen_plain(), if the word before it may be the first of an
+/* Collects the name of a pointer for listen_untyped(), if the word before it may be the first of an
  * interface. */
 static bool collect_interface(struct key_collector *collector, const struct g2h_heap *heap,
                               const struct slot_class *slot_class, uint64_t first, uint64_t offset)
 {
-    struct plain_name *known = plain_place(collector->plain, first, offset);
+    struct untyped_known *known = untyped_slot(collector->untyped, first, offset);
     const bool is_headed = offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class);
     if (!is_headed && known->first == first && known->offset == offset)
         return true;
     if (!is_headed)
-        *known = (struct plain_name){first, (uint32_t)offset, 0};
-    return collect_key(collector, plain_key(heap, slot_class, first, offset));
+        *known = (struct untyped_known){first, (uint32_t)offset, 0};
+    return collect_key(collector, untyped_key(heap, slot_class, first, offset));
 }
 
 /* The listener if nothing has types. */
-static bool listen_plain(void *context, unsigned worker, uint32_t object,
-                         const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
+static bool listen_untyped(void *context, unsigned worker, uint32_t object,
+                           const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {
     const struct collection *collection = context;
     const struct g2h_heap *heap = collection->names->heap;
@@ -76,10 +76,11 @@ static bool listen_plain(void *context, unsigned worker, uint32_t object,
         const uint64_t offset = offsets[i];
         if (offset >= ELEMENT_OFFSET) /* its name will be an index */
             continue;
-        if (!plain_maybe_interface(heap, contents->data, offset))
+        if (!untyped_maybe_interface(heap, contents->data, offset))
             collect_offset(collector, offset);
         else if (!collect_interface(collector, heap, heap_slot_class(heap, object),
-                                    plain_word(contents->data + offset - sizeof(uint64_t)), offset))
+                                    untyped_word(contents->data + offset - sizeof(uint64_t)),
+                                    offset))
             return false;
     }
     return true;
@@ -110,19 +111,19 @@ static size_t offset_words(const struct names *names)
 struct g2h_error *collection_init(struct collection *collection, struct names *names,
                                   unsigned threads, struct pointer_listener *ret)
 {
-    const bool is_plain = !names->typing && heap_is_plain(names->heap);
+    const bool is_untyped = !names->typing && heap_names_untyped(names->heap);
     *collection = (struct collection){.names = names, .threads = threads};
-    *ret = (struct pointer_listener){is_plain ? listen_plain : listen, collection};
+    *ret = (struct pointer_listener){is_untyped ? listen_untyped : listen, collection};
     collection->collectors = calloc(threads, sizeof(*collection->collectors));
     TRY_MEMORY(collection->collectors);
     for (unsigned i = 0; i < threads; i++) {
         struct key_collector *collector = &collection->collectors[i];
         collector->offsets = calloc(offset_words(names), sizeof(*collector->offsets));
         TRY_MEMORY(collector->offsets);
-        if (!is_plain)
+        if (!is_untyped)
             continue;
-        collector->plain = plain_create(names->heap);
-        TRY_MEMORY(collector->plain);
+        collector->untyped = untyped_create(names->heap);
+        TRY_MEMORY(collector->untyped);
     }
     return NULL;
 }
@@ -131,7 +132,7 @@ static void collector_deinit(struct key_collector *collector)
 {
     number_set_deinit(&collector->keys);
     free(collector->offsets);
-    free(collector->plain);
+    free(collector->untyped);
 }
 
 void collection_deinit(struct collection *collection)

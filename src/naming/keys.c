@@ -54,7 +54,7 @@ static enum key_kind kind_of(const struct type *key)
 {
     if (key->kind == TYPE_STRING || (key->kind >= TYPE_BOOL && key->kind <= TYPE_UINTPTR))
         return KEYS_TEXTUAL;
-    return key->kind == TYPE_INTERFACE ? KEYS_INTERFACE : KEYS_PLAIN;
+    return key->kind == TYPE_INTERFACE ? KEYS_INTERFACE : KEYS_WITHOUT_TEXT;
 }
 
 bool map_entries_create(const struct types *types, uint32_t number, struct map_entries **ret)

@@ -16,9 +16,9 @@ enum { SLOTS = 8, KEY_LIMIT = 64 /* characters of a key's text */ };
 
 /* The kinds of key types. */
 enum key_kind {
-    KEYS_PLAIN,     /* keys without text */
-    KEYS_TEXTUAL,   /* strings, integers, bools */
-    KEYS_INTERFACE, /* interfaces, which may hold textual keys */
+    KEYS_WITHOUT_TEXT, /* keys without text */
+    KEYS_TEXTUAL,      /* strings, integers, bools */
+    KEYS_INTERFACE,    /* interfaces, which may hold textual keys */
 };
 
 /* The layout of entries in a type of buckets or groups. */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "naming/plain.h"
+#include "naming/untyped.h"
 #include "naming/symbols.h"
 
 /* Keys: bits 62 and 63 give the form; a plain offset has no bits from ELEMENT_OFFSET on. */
@@ -46,8 +46,7 @@ bool names_need_keys_other(const struct names *names, uint32_t object)
     const bool has_header =
         heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object));
     struct g2h_object record;
-    if (claim == 0 || !typing_is_plain(typing, object) ||
-        (has_header && (claim & CLAIM_ARRAY) == 0))
+    if (claim == 0 || !typing_is_sure(typing, object) || (has_header && (claim & CLAIM_ARRAY) == 0))
         return true;
     const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
     heap_object(names->heap, object, &record);
@@ -182,8 +181,8 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     return true;
 }
 
-uint64_t plain_key(const struct g2h_heap *heap, const struct slot_class *slot_class, uint64_t first,
-                   uint64_t offset)
+uint64_t untyped_key(const struct g2h_heap *heap, const struct slot_class *slot_class,
+                     uint64_t first, uint64_t offset)
 {
     if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class))
         return offset; /* the word before is the allocation's type, not the first word of an
@@ -217,8 +216,8 @@ static void untyped_name(const struct namer *namer, uint64_t offset, struct edge
         return;
     }
     if (offset >= word)
-        ret->value = plain_key(heap, slot_class,
-                               heap_word(heap, namer->contents.data + offset - word), offset);
+        ret->value = untyped_key(heap, slot_class,
+                                 heap_word(heap, namer->contents.data + offset - word), offset);
 }
 
 struct edge_name namer_name_other(struct namer *namer, uint64_t offset)

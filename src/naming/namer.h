@@ -17,7 +17,7 @@ bool names_need_keys_other(const struct names *names, uint32_t object);
 static inline bool names_need_keys(const struct names *names, uint32_t object)
 {
     const uint32_t claim = names->typing ? names->typing->claims[object] : 0;
-    if (claim == 0 || !typing_is_plain(names->typing, object) ||
+    if (claim == 0 || !typing_is_sure(names->typing, object) ||
         heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object)))
         return names_need_keys_other(names, object);
     const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
@@ -147,7 +147,7 @@ static inline bool namer_entry(struct namer *namer, uint64_t offset, uint32_t pa
     if (place == PLACE_NONE || (namer->used >> (place & (SLOTS - 1)) & 1) == 0)
         return false;
     *ret = namer_path(path);
-    ret->is_entry = namer->entries->kind != KEYS_PLAIN;
+    ret->is_entry = namer->entries->kind != KEYS_WITHOUT_TEXT;
     ret->is_key = (place & PLACE_KEY) != 0;
     return true;
 }

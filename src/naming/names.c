@@ -42,7 +42,7 @@ bool names_add_label(struct names *names, const char *text, size_t size, uint32_
 
 /* Returns whether a name needs no conversion. Nearly all names of packages, types and functions are
  * ASCII. */
-static bool is_plain(const uint8_t *name, uint64_t size)
+static bool is_short_ascii(const uint8_t *name, uint64_t size)
 {
     return size <= NAME_LIMIT && text_ascii_run(name, size) == size;
 }
@@ -50,7 +50,7 @@ static bool is_plain(const uint8_t *name, uint64_t size)
 bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uint32_t *ret)
 {
     struct text text = {0};
-    if (is_plain(name, size))
+    if (is_short_ascii(name, size))
         return use(names, (const char *)name, (size_t)size, G2H_NAME_OF_NODE, ret);
     text_append_utf8(&text, name, size, NAME_LIMIT);
     const bool good = !text.failed && use(names, text.data, text.size, G2H_NAME_OF_NODE, ret);
@@ -70,15 +70,15 @@ static bool has_paths(const struct names *names, const uint8_t *data, uint64_t s
 static void append_whole_name(struct text *text, const struct names *names, const uint8_t *data,
                               uint64_t size)
 {
-    struct text plain = {0};
+    struct text unescaped = {0};
     if (!has_paths(names, data, size)) {
         text_append_unescaped(text, data, size);
         return;
     }
-    text_append_unescaped(&plain, data, size);
-    text_append_short(text, &names->packages, (const uint8_t *)plain.data, plain.size);
-    text->failed = text->failed || plain.failed;
-    text_deinit(&plain);
+    text_append_unescaped(&unescaped, data, size);
+    text_append_short(text, &names->packages, (const uint8_t *)unescaped.data, unescaped.size);
+    text->failed = text->failed || unescaped.failed;
+    text_deinit(&unescaped);
 }
 
 size_t text_append_name(struct text *text, const struct names *names, const uint8_t *data,
@@ -439,7 +439,7 @@ static struct g2h_error *intern_types(struct names *names)
 uint32_t names_of_typed(const struct names *names, uint32_t object)
 {
     /* This is so for most objects. */
-    if (typing_is_plain(names->typing, object) && names->typing->texts[object] == 0) {
+    if (typing_is_sure(names->typing, object) && names->typing->texts[object] == 0) {
         const uint32_t claim = names->typing->claims[object];
         const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
         return (claim & CLAIM_ARRAY) != 0 ? of_type->array : of_type->value;

@@ -6,7 +6,7 @@
  *
  *   names, texts        the names of objects; Go's strings
  *   symbols, packages   the linker's names as people know them
- *   namer, plain        the names of pointers, with types and without
+ *   namer, untyped      the names of pointers, with types and without
  *   keys                the names of map entries, from their keys
  *   windows             which elements no slice uses
  *   walk                the pointers of an object, each with target and name

@@ -146,19 +146,19 @@ bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_b
 bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 {
     const struct g2h_bytes package = package_of_function(symbol);
-    _cleanup_(text_deinit) struct text plain = {0};
+    _cleanup_(text_deinit) struct text unescaped = {0};
     if (package.size == 0 || /* functions of one package are mostly adjacent */
         bytes_same(package,
                    (struct g2h_bytes){(const uint8_t *)packages->last.data, packages->last.size}))
         return true;
     packages->last.size = 0;
     text_append(&packages->last, (const char *)package.data, (size_t)package.size);
-    text_append_unescaped(&plain, package.data, package.size);
-    const struct g2h_bytes path = {(const uint8_t *)plain.data, plain.size};
+    text_append_unescaped(&unescaped, package.data, package.size);
+    const struct g2h_bytes path = {(const uint8_t *)unescaped.data, unescaped.size};
     uint64_t end, start;
     if (find_embedded(packages, path.data, path.size, &end, &start))
         return true;
-    return !plain.failed && !packages->last.failed &&
+    return !unescaped.failed && !packages->last.failed &&
            packages_add(packages, path, guess_name(path));
 }
 

@@ -21,13 +21,13 @@ void text_append_unescaped(struct text *text, const uint8_t *data, uint64_t size
 {
     while (size > 0) {
         const uint8_t *escape = memchr(data, '%', (size_t)size);
-        const uint64_t plain = escape ? (uint64_t)(escape - data) : size;
-        const int c = unescaped(data + plain, size - plain);
+        const uint64_t before = escape ? (uint64_t)(escape - data) : size;
+        const int c = unescaped(data + before, size - before);
         const char byte = (char)c;
-        text_append(text, (const char *)data, (size_t)plain + (escape && c < 0));
+        text_append(text, (const char *)data, (size_t)before + (escape && c < 0));
         if (c >= 0)
             text_append(text, &byte, 1);
-        const uint64_t done = plain + (c >= 0 ? 3 : escape != NULL);
+        const uint64_t done = before + (c >= 0 ? 3 : escape != NULL);
         data += done;
         size -= done;
     }
@@ -35,14 +35,13 @@ void text_append_unescaped(struct text *text, const uint8_t *data, uint64_t size
 
 size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
 {
-    struct text plain = {0};
+    struct text name = {0};
     if (size == 0 || !memchr(data, '%', (size_t)size))
         return text_append_utf8(text, data, size, limit);
-    text_append_unescaped(&plain, data, size);
-    const size_t characters =
-        text_append_utf8(text, (const uint8_t *)plain.data, plain.size, limit);
-    text->failed = text->failed || plain.failed;
-    text_deinit(&plain);
+    text_append_unescaped(&name, data, size);
+    const size_t characters = text_append_utf8(text, (const uint8_t *)name.data, name.size, limit);
+    text->failed = text->failed || name.failed;
+    text_deinit(&name);
     return characters;
 }
 

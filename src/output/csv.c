@@ -351,7 +351,7 @@ static struct edge_name name_by_key(const struct csv *csv, struct g2h_edges *edg
                                                                                    : EDGE_PROPERTY,
                                   .text = key.text,
                                   .size = key.size};
-    return name_by(csv, form == G2H_KEY_NONE ? label_plain(edge)
+    return name_by(csv, form == G2H_KEY_NONE ? label_without_key(edge)
                         : is_weak ? (struct edge_label){EDGE_WEAK, csv->strings.weak_element}
                                   : (struct edge_label){EDGE_ELEMENT, key.index});
 }
@@ -380,7 +380,7 @@ static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
                                               [EDGE_INTERNAL] = SHORT_TEXT(",internal,"),
                                               [EDGE_WEAK] = SHORT_TEXT(",weak,")};
     const struct edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
-                                      ? name_by(csv, label_plain(edge))
+                                      ? name_by(csv, label_without_key(edge))
                                       : name_by_key(csv, reader->edges, edge);
     TRY(make_room(buffer, EDGE_ROW + field_limit(name.size)));
     char *at = put_source(buffer->data + buffer->size, reader, source);

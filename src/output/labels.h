@@ -63,7 +63,7 @@ static inline uint32_t next_key(struct keys_left *keys)
     return *keys->at++;
 }
 
-static inline struct edge_label label_plain(const struct g2h_edge *edge)
+static inline struct edge_label label_without_key(const struct g2h_edge *edge)
 {
     static const uint8_t types[] = {
         [0] = EDGE_PROPERTY,
@@ -86,11 +86,11 @@ static inline struct edge_label label_edge(const struct strings *strings,
                                            const struct g2h_edge *edge, struct keys_left *keys)
 {
     if ((edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0)
-        return label_plain(edge);
+        return label_without_key(edge);
     const uint32_t key = next_key(keys);
     const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
     if (key == KEY_NUMBER_NONE)
-        return label_plain(edge);
+        return label_without_key(edge);
     if ((key & KEY_NUMBER_ELEMENT) != 0 && !is_weak)
         return (struct edge_label){EDGE_ELEMENT, key & ~KEY_NUMBER_ELEMENT};
     if ((key & KEY_NUMBER_ELEMENT) != 0)

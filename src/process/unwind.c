@@ -41,7 +41,7 @@ static enum unwind_kind kind_of(struct g2h_bytes name)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (runtime_is_named(name, kinds[i].name))
             return kinds[i].kind;
-    return UNWIND_PLAIN;
+    return UNWIND_GO;
 }
 
 /* Returns entry number index of a table of 32-bit numbers. */

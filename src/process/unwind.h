@@ -27,7 +27,7 @@ struct unwind_function {
     struct pclntab_function record;
     int32_t map; /* PCDATA_StackMapIndex at pc - 1 */
     enum unwind_kind {
-        UNWIND_PLAIN,
+        UNWIND_GO,
         UNWIND_SIGPANIC,
         UNWIND_ASYNC_PREEMPT,
         UNWIND_DEBUG_CALL,

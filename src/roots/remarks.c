@@ -114,7 +114,7 @@ static bool add_all(struct remarks *remarks)
     for (uint32_t object = 0; object < typing->heap->object_count; object++) {
         if (is_closure(typing, object) && !add_definition(remarks, object))
             return false;
-        if (typing_is_plain(typing, object) ||
+        if (typing_is_sure(typing, object) ||
             (typing->claims[object] == 0 && !typing_has_regions(typing, object)) ||
             typing_is_shared(typing, object))
             continue; /* nearly all objects */

@@ -92,13 +92,13 @@ static bool unescape(struct g2h_bytes name, struct text *ret)
 static uint32_t argument(struct runtime_types *runtime, uint32_t type, unsigned index)
 {
     const struct g2h_bytes name = argument_text(runtime, type, index);
-    _cleanup_(text_deinit) struct text plain = {0};
-    const bool is_escaped = unescape(name, &plain); /* first: adding types may move name */
+    _cleanup_(text_deinit) struct text unescaped = {0};
+    const bool is_escaped = unescape(name, &unescaped); /* first: adding types may move name */
     const uint32_t found = build_type(runtime, name, NULL);
-    runtime->no_memory |= plain.failed;
+    runtime->no_memory |= unescaped.failed;
     if (found != TYPE_NONE || !is_escaped || runtime->no_memory)
         return found;
-    return build_type(runtime, text_bytes(&plain), NULL);
+    return build_type(runtime, text_bytes(&unescaped), NULL);
 }
 
 /* Returns the target type of a generic pointer: by its field _ [0]*T or, if it has none, by its

@@ -295,7 +295,7 @@ static inline bool typing_is_shared(const struct typing *typing, uint32_t object
 
 /* Returns whether the type of the whole object is known for sure: it is neither that of a part nor
  * a guess. */
-static inline bool typing_is_plain(const struct typing *typing, uint32_t object)
+static inline bool typing_is_sure(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
     return (claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) != (uint32_t)SOURCE_GUESS

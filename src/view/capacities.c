@@ -62,17 +62,17 @@ static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_
                         uint64_t count)
 {
     const size_t end = capacities->runs.count;
-    bool is_plain = true;
+    bool all_extend = true;
     for (size_t i = first; i < end; i++) {
         struct run *run = &capacities->runs.data[i];
         if (run->count > 1 && run->stride * run->count != size) {
-            is_plain = false;
+            all_extend = false;
             continue;
         }
         run->stride = run->count > 1 ? run->stride : size;
         run->count *= count;
     }
-    for (uint64_t i = 1; !is_plain && i < count && capacities->left > 0; i++)
+    for (uint64_t i = 1; !all_extend && i < count && capacities->left > 0; i++)
         for (size_t j = first; j < end && capacities->left > 0; j++, capacities->left--) {
             struct run run = capacities->runs.data[j];
             run.offset += i * size;

@@ -11,7 +11,7 @@
 enum capacities_of {
     OF_EVERYTHING,     /* slices, strings and maps */
     OF_POINTER_SLICES, /* only slices, also those without a capacity, whose elements may have */
-    OF_PLAIN_SLICES    /* pointers, or have none */
+    OF_NOSCAN_SLICES   /* pointers, or have none */
 };
 
 /* What kind of thing a place belongs to. */

@@ -12,7 +12,7 @@
 
 #include "base/scope.h"
 #include "view/entry_keys.h"
-#include "naming/plain.h"
+#include "naming/untyped.h"
 #include "naming/walk.h"
 
 struct g2h_edges {
@@ -35,7 +35,7 @@ struct g2h_edges {
     bool repeats;
     bool has_usual_words; /* the dump's words are like this machine's */
 
-    struct plain_names *plain; /* NULL with types, or if heap_is_plain() is false */
+    struct untyped_names *untyped; /* NULL with types, or if heap_names_untyped() is false */
     struct entry_keys keys;
 };
 
@@ -56,9 +56,9 @@ struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges
         edges->seen = fold_seen(&view->fold);
         TRY_MEMORY(edges->seen);
     }
-    if (!view->graph->typing && heap_is_plain(view->graph->heap)) {
-        edges->plain = plain_create(view->graph->heap);
-        TRY_MEMORY(edges->plain);
+    if (!view->graph->typing && heap_names_untyped(view->graph->heap)) {
+        edges->untyped = untyped_create(view->graph->heap);
+        TRY_MEMORY(edges->untyped);
     }
     *ret = take_pointer(edges);
     return NULL;
@@ -70,7 +70,7 @@ void g2h_edges_destroy(struct g2h_edges *edges)
         return;
     if (edges->seen)
         fold_seen_free(&edges->view->fold, edges->seen);
-    free(edges->plain);
+    free(edges->untyped);
     entry_keys_deinit(&edges->keys);
     free(edges);
 }
@@ -132,8 +132,8 @@ static inline void make_edge(const struct g2h_edges *edges, bool is_garbage, uin
 }
 
 /* Names a pointer in a heap without types. From ELEMENT_OFFSET on it is called by its offset. */
-static inline void name_plain(const struct g2h_edges *edges, const struct namer *namer,
-                              uint64_t offset, struct g2h_edge *ret)
+static inline void name_untyped(const struct g2h_edges *edges, const struct namer *namer,
+                                uint64_t offset, struct g2h_edge *ret)
 {
     const struct g2h_graph *graph = edges->view->graph;
     if (offset >= ELEMENT_OFFSET) {
@@ -141,13 +141,13 @@ static inline void name_plain(const struct g2h_edges *edges, const struct namer 
         name_pointer(edges, &name, ret);
         return;
     }
-    plain_name(&graph->names, edges->plain, namer->slot_class, namer->contents.data, offset,
-               &ret->name);
+    untyped_name_of(&graph->names, edges->untyped, namer->slot_class, namer->contents.data, offset,
+                    &ret->name);
 }
 
 /* Reads pointers of the object that the walk is at, whose words are usual and have bits. */
 static inline size_t read_words(struct g2h_edges *restrict edges, struct g2h_edge *restrict ret,
-                                size_t most, bool is_plain)
+                                size_t most, bool is_untyped)
 {
     const struct g2h_graph *graph = edges->view->graph;
     struct object_walk *walk = &edges->walk;
@@ -166,8 +166,8 @@ static inline size_t read_words(struct g2h_edges *restrict edges, struct g2h_edg
         if (value - low >= size || value == 0 || *target++ == NO_TARGET)
             continue;
         make_edge(edges, is_garbage, offset, target[-1], edge);
-        if (is_plain) {
-            name_plain(edges, &walk->namer, offset, edge++);
+        if (is_untyped) {
+            name_untyped(edges, &walk->namer, offset, edge++);
         } else {
             const struct edge_name name = namer_name_by(&walk->namer, offset, 3);
             named &= name_pointer(edges, &name, edge++);
@@ -196,7 +196,7 @@ static size_t read_any(struct g2h_edges *edges, struct g2h_edge *ret, size_t mos
 }
 
 /* Reads the next pointers of the source: no more than most, which is not 0. Some of the names in a
- * plain heap are not set before read_names(). */
+ * untyped heap are not set before read_names(). */
 static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     struct object_walk *walk = &edges->walk;
@@ -204,8 +204,8 @@ static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_
     if (!edges->has_usual_words || walk->pointers.walk > WALK_POINTERS)
         return read_any(edges, ret, most);
     do
-        count += edges->plain ? read_words(edges, &ret[count], most - count, true)
-                              : read_words(edges, &ret[count], most - count, false);
+        count += edges->untyped ? read_words(edges, &ret[count], most - count, true)
+                                : read_words(edges, &ret[count], most - count, false);
     while (count < most && walk->target < walk->end && walk->pointers.walk == WALK_POINTERS &&
            pointers_decode(&walk->pointers));
     if (count < most)
@@ -215,8 +215,8 @@ static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_
 
 static inline void read_names(struct g2h_edges *edges)
 {
-    if (edges->plain)
-        plain_finish(&edges->view->graph->names, edges->plain);
+    if (edges->untyped)
+        untyped_finish(&edges->view->graph->names, edges->untyped);
 }
 
 /* Moves next_child to the first edge that is not of an object before this one. */

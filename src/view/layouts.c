@@ -194,7 +194,7 @@ bool g2h_layouts_find(const struct g2h_layouts *layouts, uint32_t object, struct
         ret->size = names_text_size(&graph->names, object);
         return true;
     }
-    if (!typing_is_plain(graph->typing, object))
+    if (!typing_is_sure(graph->typing, object))
         return false;
     const bool is_array = (claim & CLAIM_ARRAY) != 0;
     ret->number = layouts->of_type[is_array][(claim & CLAIM_TYPE) - 1];

@@ -258,7 +258,7 @@ static inline bool is_keyed(const struct g2h_graph *graph, uint32_t object)
     const uint32_t claim = graph->typing->claims[object];
     const struct map_entries *entries =
         claim == 0 ? NULL : graph->names.of_type[(claim & CLAIM_TYPE) - 1].entries;
-    return entries && entries->kind != KEYS_PLAIN;
+    return entries && entries->kind != KEYS_WITHOUT_TEXT;
 }
 
 /* Returns the first node in [first, end) that is an object for which is_one() is true, or end. */

@@ -304,10 +304,10 @@ static void destroy(struct g2h_windows **windows)
 }
 
 /* Merges the windows that names have, and others, some of which may be the same. */
-static struct g2h_error *join(const struct windows *known, const struct windows *plain,
+static struct g2h_error *join(const struct windows *known, const struct windows *noscan,
                               uint32_t objects, struct windows *ret)
 {
-    const window_vector *a = &known->list, *b = &plain->list;
+    const window_vector *a = &known->list, *b = &noscan->list;
     TRY_MEMORY(vector_grow(&ret->list, a->count + b->count));
     for (size_t i = 0, j = 0; i < a->count || j < b->count;) {
         const bool both = i < a->count && j < b->count,
@@ -322,12 +322,13 @@ struct g2h_error *g2h_windows_find(const struct g2h_view *view, unsigned threads
                                    struct g2h_windows **ret)
 {
     const struct g2h_graph *graph = view->graph;
-    _cleanup_(windows_deinit) struct windows plain = {.has = NULL};
+    _cleanup_(windows_deinit) struct windows noscan = {.has = NULL};
     _cleanup_(destroy) struct g2h_windows *windows = calloc(1, sizeof(*windows));
     TRY_MEMORY(windows);
     windows->heap = graph->heap;
-    TRY(windows_find(graph, OF_PLAIN_SLICES, threads > 0 ? threads : workers_available(), &plain));
-    TRY(join(&graph->names.windows, &plain, graph->heap->object_count, &windows->windows));
+    TRY(windows_find(graph, OF_NOSCAN_SLICES, threads > 0 ? threads : workers_available(),
+                     &noscan));
+    TRY(join(&graph->names.windows, &noscan, graph->heap->object_count, &windows->windows));
     *ret = take_pointer(windows);
     return NULL;
 }

@@ -248,7 +248,7 @@ static void ways_into_elems_and_keys(void **state)
     type_field(&types, "n", word, 0);
     type_field(&types, "leaf", leaf, 8);
     entries = entries_of("go1.27", key, type_array(&types, "[3]*int", leaf, 3));
-    assert_int_equal(entries->kind, KEYS_PLAIN);
+    assert_int_equal(entries->kind, KEYS_WITHOUT_TEXT);
     EXPECT_NONE(elem_place(entries, 1));
     text.size = 0;
     map_entries_append_index(&types, entries, place_of_key(entries, 5) + 8, 13, &text);

@@ -208,13 +208,13 @@ static bool fields_fit(const struct descriptors *all, size_t index, bool shifted
  * descriptors fit: the descriptors do not say either. */
 static void tell_forms(struct descriptors *all, const struct search *search)
 {
-    size_t maps[MAP_FORMS] = {0}, plain = 0, shifted = 0, best = 0;
+    size_t maps[MAP_FORMS] = {0}, unshifted = 0, shifted = 0, best = 0;
     for (size_t i = 0; i < all->list.count; i++) {
         const uint8_t kind = descriptor_kind(all, i) & KIND_MASK;
         if (search->bad[i])
             continue;
         if (kind == TYPE_STRUCT) {
-            plain += fields_fit(all, i, false);
+            unshifted += fields_fit(all, i, false);
             shifted += fields_fit(all, i, true);
         }
         for (size_t j = 0; kind == TYPE_MAP && j < MAP_FORMS; j++)
@@ -224,7 +224,7 @@ static void tell_forms(struct descriptors *all, const struct search *search)
         if (maps[j] > maps[best])
             best = j;
     all->map_size = map_form_size(all, &map_forms[best]);
-    all->shifted_fields = shifted > plain;
+    all->shifted_fields = shifted > unshifted;
 }
 
 /* Returns whether a descriptor agrees with the headers of the types that it is made of. */

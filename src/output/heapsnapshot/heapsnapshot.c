@@ -192,11 +192,11 @@ static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
 
 /* Appends a text of the dump without characters that could end a JSON string or unbalance the
  * header's braces. */
-static void append_plain(struct text *text, const char *plain)
+static void append_harmless(struct text *text, const char *name)
 {
-    for (; *plain; plain++) {
-        bool safe = *plain > ' ' && *plain < 0x7f && !strchr("\"\\{}[]", *plain);
-        text_append(text, safe || *plain == ' ' ? plain : "?", 1);
+    for (; *name; name++) {
+        bool safe = *name > ' ' && *name < 0x7f && !strchr("\"\\{}[]", *name);
+        text_append(text, safe || *name == ' ' ? name : "?", 1);
     }
 }
 
@@ -247,9 +247,9 @@ static struct g2h_error *write_header(const struct snapshot *snapshot, struct wo
     text_printf(&text,
                 ",\"go2heapsnapshot\":{\"version\":\"%s\",\"format\":\"%s\",\"go_version\":\"",
                 G2H_VERSION, g2h_heap_format(heap));
-    append_plain(&text, g2h_heap_go_version(heap));
+    append_harmless(&text, g2h_heap_go_version(heap));
     text_printf(&text, "\",\"goarch\":\"");
-    append_plain(&text, params->arch);
+    append_harmless(&text, params->arch);
     text_printf(
         &text,
         "\",\"pointer_size\":%d,\"big_endian\":%s,\"complete\":%s,\"objects\":%u,\"bytes\":%llu,",

@@ -204,12 +204,12 @@ static struct g2h_error *add_place(struct summary *summary, struct place *places
     const bool is_class = node->kind == MERGED_CLASS;
     const struct summary_sums sums = {is_class ? node->count : 0, node->bytes, node->retained};
     const int64_t parent = node->parent == MERGED_NONE ? 0 : places[node->parent].number;
-    _cleanup_(text_deinit) struct text plain = {0};
+    _cleanup_(text_deinit) struct text place = {0};
     struct summary_text name = name_of(summary, i);
     if (!is_class) {
-        append_place_name(&plain, name);
-        TRY_MEMORY(!plain.failed);
-        name = (struct summary_text){plain.data, plain.size};
+        append_place_name(&place, name);
+        TRY_MEMORY(!place.failed);
+        name = (struct summary_text){place.data, place.size};
     }
     TRY(summary_tables_place(&summary->tables, parent, kinds[node->kind], name, &places[i].number));
     return summary_tables_add_place(&summary->tables, places[i].number, &sums);

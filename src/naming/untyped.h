@@ -1,5 +1,5 @@
 /*
- * plain: the names of objects' pointers in a heap without types.
+ * untyped: the names of objects' pointers in a heap without types.
  *
  * namer.h gives the same names, one at a time and in every case. This file is the path that nearly
  * all pointers of an untyped heap take: an offset has its name in a table, and the name of a
@@ -7,47 +7,47 @@
  * few thousand of these names are remembered. Other look-ups wait until the data for several of
  * them has been prefetched, because the tables are larger than a cache.
  */
-#ifndef NAMING_PLAIN_H
-#define NAMING_PLAIN_H
+#ifndef NAMING_UNTYPED_H
+#define NAMING_UNTYPED_H
 
 #include "naming/namer.h"
 
 /* The remembered name of the pointer at offset that follows a word which may be the first of an
  * interface. */
-struct plain_name {
+struct untyped_known {
     uint64_t first; /* the word before the pointer */
     uint32_t offset;
     uint32_t name; /* string */
 };
 
 /* A name that has not been looked up yet. */
-struct plain_waiting {
+struct untyped_waiting {
     uint32_t *ret; /* where to store the name */
     uint64_t key, first;
     uint32_t offset;
 };
 
-enum { PLAIN_WAITING = 32 };
+enum { UNTYPED_WAITING = 32 };
 
-struct plain_names {
-    struct plain_waiting waiting[PLAIN_WAITING];
+struct untyped_names {
+    struct untyped_waiting waiting[UNTYPED_WAITING];
     size_t waiting_count;
-    unsigned shift;            /* shift from a hash to an index of known */
-    struct plain_name known[]; /* zeroes at first: an interface's pointer is never at offset 0 */
+    unsigned shift;               /* shift from a hash to an index of known */
+    struct untyped_known known[]; /* zeroes at first: an interface's pointer is never at offset 0 */
 };
 
 /* Creates the memory for names of a heap; free() releases it. Returns NULL if memory runs out. */
-struct plain_names *plain_create(const struct g2h_heap *heap);
+struct untyped_names *untyped_create(const struct g2h_heap *heap);
 
 /* Returns whether all names of a heap's pointers can be found here, provided that it has no types
  * from an executable. */
-static inline bool heap_is_plain(const struct g2h_heap *heap)
+static inline bool heap_names_untyped(const struct g2h_heap *heap)
 {
     return heap->pointer_form == POINTERS_LISTED && heap_words_are_usual(heap);
 }
 
 /* Reads a word of such a heap. */
-static inline uint64_t plain_word(const uint8_t *at)
+static inline uint64_t untyped_word(const uint8_t *at)
 {
     uint64_t word;
     __builtin_memcpy(&word, at, sizeof(word));
@@ -55,8 +55,8 @@ static inline uint64_t plain_word(const uint8_t *at)
 }
 
 /* Returns where the name of the pointer at offset after such a word is remembered. */
-static inline struct plain_name *plain_place(struct plain_names *names, uint64_t first,
-                                             uint64_t offset)
+static inline struct untyped_known *untyped_slot(struct untyped_names *names, uint64_t first,
+                                                 uint64_t offset)
 {
     return &names->known[(first ^ offset << 40) * 0x9fb21c651e98df25u >> names->shift];
 }
@@ -64,34 +64,34 @@ static inline struct plain_name *plain_place(struct plain_names *names, uint64_t
 /* Returns whether the name of the pointer at offset, below ELEMENT_OFFSET, may depend on the
  * interface that contains it, so that the offset alone does not give the name. contents are the
  * object's. */
-static inline bool plain_maybe_interface(const struct g2h_heap *heap, const uint8_t *contents,
-                                         uint64_t offset)
+static inline bool untyped_maybe_interface(const struct g2h_heap *heap, const uint8_t *contents,
+                                           uint64_t offset)
 {
     return offset >= sizeof(uint64_t) &&
-           heap_maybe_interface(heap, plain_word(contents + offset - sizeof(uint64_t)));
+           heap_maybe_interface(heap, untyped_word(contents + offset - sizeof(uint64_t)));
 }
 
 /* Returns the key of such a pointer; first is the word before it. */
-uint64_t plain_key(const struct g2h_heap *heap, const struct slot_class *slot_class, uint64_t first,
-                   uint64_t offset);
+uint64_t untyped_key(const struct g2h_heap *heap, const struct slot_class *slot_class,
+                     uint64_t first, uint64_t offset);
 
 /* Gets the name of such a pointer, or makes the look-up wait. */
-void plain_interface_name(const struct names *names, struct plain_names *known,
-                          const struct slot_class *slot_class, uint64_t first, uint64_t offset,
-                          uint32_t *ret);
+void untyped_interface_name(const struct names *names, struct untyped_names *known,
+                            const struct slot_class *slot_class, uint64_t first, uint64_t offset,
+                            uint32_t *ret);
 
 /* Looks up the names that wait; they are NAME_NONE if names_of_key() returns it. */
-void plain_finish(const struct names *names, struct plain_names *known);
+void untyped_finish(const struct names *names, struct untyped_names *known);
 
 /* Sets *ret to the string of the name of the pointer at offset, below ELEMENT_OFFSET. ret must stay
- * valid until plain_finish(). */
-static inline void plain_name(const struct names *names, struct plain_names *known,
-                              const struct slot_class *slot_class, const uint8_t *contents,
-                              uint64_t offset, uint32_t *ret)
+ * valid until untyped_finish(). */
+static inline void untyped_name_of(const struct names *names, struct untyped_names *known,
+                                   const struct slot_class *slot_class, const uint8_t *contents,
+                                   uint64_t offset, uint32_t *ret)
 {
-    if (plain_maybe_interface(names->heap, contents, offset))
-        plain_interface_name(names, known, slot_class,
-                             plain_word(contents + offset - sizeof(uint64_t)), offset, ret);
+    if (untyped_maybe_interface(names->heap, contents, offset))
+        untyped_interface_name(names, known, slot_class,
+                               untyped_word(contents + offset - sizeof(uint64_t)), offset, ret);
     else
         *ret = names_of_offset(names, offset);
 }
