@@ -98,7 +98,7 @@ enum { G2H_MOST_INLINED = 64 };
  * (runtime/symtabinl.go). If several places match, it takes the one whose callers are on the stack
  * as well.
  *
- * calls: an array of *count calls, innermost first, with function, file and line; it has room for
+ * calls: an array of *count calls, innermost first, with function, file and line; it has space for
  * G2H_MOST_INLINED more. Each call gets the function and start_line of the call that it stands for,
  * and behind and is_inlined; calls that are not found in the executable stay as they are. If the
  * stack was cut off between inlined calls, the missing ones are appended, as runtime/pprof does.

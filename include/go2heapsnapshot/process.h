@@ -84,7 +84,7 @@ struct g2h_process_options {
     struct g2h_modules *modules;         /* whose is_read is set; may be NULL */
     unsigned memory; /* what the caller does with the dump of a live process takes that many percent
                         of its resident memory (struct g2h_format); 0: less than the copy. Where
-                        there is no room for it, the process is not stopped, but refused */
+                        there is no memory for it, the process is not stopped, but refused */
 };
 
 /*

@@ -98,7 +98,7 @@ G2H_PUBLIC bool g2h_view_find_name(const struct g2h_view *view, const char *text
  * number of texts. */
 struct g2h_text {
     char *data;            /* size bytes of UTF-8, not terminated */
-    size_t size, capacity; /* size of the text; number of bytes that data has room for */
+    size_t size, capacity; /* size of the text; number of bytes that data has space for */
     bool failed;           /* memory ran out: the text is incomplete */
 };
 G2H_PUBLIC void g2h_text_deinit(struct g2h_text *text);
@@ -163,7 +163,7 @@ struct g2h_node {
                          not folded */
     uint64_t address; /* address of an object */
     uint64_t size;  /* in bytes; of a folded node, the sum of its members. Of the nodes that are no
-                       objects only stacks have a size, the room that is reserved for the stack */
+                       objects only stacks have a size, the space that is reserved for the stack */
     uint64_t key;   /* tells apart the nodes of one kind that are no objects; the same in every dump
                        of one process. It is the goid of a goroutine, and of its stack; for a frame,
                        goid << 24 | its number from the bottom of the stack */
@@ -462,7 +462,7 @@ enum g2h_capacity_kind {
     G2H_CAPACITY_STRING, /* a string: counts bytes, all of which are in use */
 };
 
-/* The number of elements of a slice, or entries of a map, that there is room for, and how many of
+/* The number of elements of a slice, or entries of a map, that there is space for, and how many of
  * them are in use. */
 struct g2h_capacity {
     enum g2h_capacity_kind kind;
@@ -569,9 +569,9 @@ struct g2h_window {
     uint64_t size;       /* of an element */
     uint64_t begin, end; /* the elements that are in use, from where the slice begins to its length;
                             of several slices, all that is between their first and last elements */
-    uint64_t room;       /* the end of the largest capacity, */
-    uint64_t first, last; /* and what the array has room for, without what is due to the rounding of
-                             sizes by the allocator */
+    uint64_t capacity_end; /* of the largest capacity, */
+    uint64_t first, last;  /* and what the array has space for, without what is due to the rounding
+                              of  sizes by the allocator */
 };
 
 /* Finds them, ascending by object, on threads threads (0: one per processor). There are none if

@@ -110,7 +110,7 @@ static inline uint32_t map_get(const struct map *map, uint64_t key)
  * Returns false if memory runs out. value must not be MAP_NONE. */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret);
 
-/* Makes room for this many keys in an empty map. Returns false if memory runs out. */
+/* Makes space for this many keys in an empty map. Returns false if memory runs out. */
 bool map_reserve(struct map *map, size_t keys);
 
 /* Changes the value of a key that has one. */

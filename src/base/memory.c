@@ -144,13 +144,13 @@ static bool is_limited(void)
            getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY;
 }
 
-/* Lets the data segment, from which small blocks come, grow by ROOM bytes at a time. The first
+/* Lets the data segment, from which small blocks come, grow by MORE bytes at a time. The first
  * range is on huge pages, and is more than most heaps need. */
 static void reserve_data_segment(void)
 {
-    enum { ROOM = 256 << 20, NOT_THERE_YET = 256 << 10 };
+    enum { MORE = 256 << 20, NOT_THERE_YET = 256 << 10 };
     char *begin = sbrk(0);
-    mallopt(M_TOP_PAD, ROOM);
+    mallopt(M_TOP_PAD, MORE);
     void *volatile block = malloc(NOT_THERE_YET); /* volatile keeps both calls */
     free(block);
     char *end = sbrk(0);

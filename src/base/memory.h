@@ -31,7 +31,7 @@
          ? qsort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare) \
          : (void)0)
 
-/* Makes room for this many more entries, unless there is. Returns false, and changes nothing, if
+/* Makes space for this many more entries, unless there is. Returns false, and changes nothing, if
  * memory runs out. With 0 more entries, .data may stay NULL. */
 #define vector_grow(vector, more) \
     ((vector)->capacity - (vector)->count >= (more) || \
@@ -40,7 +40,7 @@
       (vector)->capacity - (vector)->count >= (more)))
 
 /*
- * Makes room for more entries behind the first count, and for at least count / 2, so that pushing
+ * Makes space for more entries behind the first count, and for at least count / 2, so that pushing
  * one entry after the other takes linear time. Returns where the entries are then. If memory runs
  * out, it returns data and leaves *capacity unchanged.
  */

@@ -64,7 +64,7 @@ static inline void number_set_prefetch(const struct number_set *set, uint64_t nu
         __builtin_prefetch(&set->entries[(size_t)map_hash(number_turned(number) >> 5) & set->mask]);
 }
 
-/* Writes all members, in no particular order, to ret, which has room for count numbers. */
+/* Writes all members, in no particular order, to ret, which has space for count numbers. */
 void number_set_members(const struct number_set *set, uint64_t *ret);
 
 /* Gives the members their places, which are valid until the next number is added. */

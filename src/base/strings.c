@@ -52,9 +52,9 @@ bool string_pool_find(const struct string_pool *pool, const char *text, size_t s
     return *ret != UINT32_MAX;
 }
 
-/* Makes room for size more bytes. *text, which will be appended, may be a part of the pool's own
+/* Makes space for size more bytes. *text, which will be appended, may be a part of the pool's own
  * text, and then moves with it. */
-static bool make_room(struct string_pool *pool, const char **text, size_t size)
+static bool reserve(struct string_pool *pool, const char **text, size_t size)
 {
     const uintptr_t offset = (uintptr_t)*text - (uintptr_t)pool->text;
     const bool is_own = pool->text && offset < pool->text_size;
@@ -75,7 +75,7 @@ bool string_pool_intern(struct string_pool *pool, const char *text, size_t size,
         *ret = *slot;
         return true;
     }
-    if (!make_room(pool, &text, size))
+    if (!reserve(pool, &text, size))
         return false;
     if (pool->count == pool->ends_capacity)
         pool->ends =

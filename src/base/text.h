@@ -14,7 +14,7 @@ struct text {
     bool failed; /* memory ran out */
 };
 
-/* Makes room for size more bytes. Returns false if memory runs out. */
+/* Makes space for size more bytes. Returns false if memory runs out. */
 bool text_grow(struct text *text, size_t size);
 
 /* Appends size bytes. It is in the header because most pieces have a few bytes, a number that the

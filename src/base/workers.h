@@ -42,7 +42,7 @@ struct worker_buffer {
     struct workers_turn *turn; /* the task's turn; see worker_buffer_flush() */
 };
 
-/* Makes room for size more bytes. Returns where they go, or NULL if memory runs out. */
+/* Makes space for size more bytes. Returns where they go, or NULL if memory runs out. */
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size);
 
 /* Appends bytes, or as many zeros if data is NULL. Returns false if memory runs out. */

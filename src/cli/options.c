@@ -198,9 +198,10 @@ static bool take(struct options *options, const struct known *option, char *argu
     return !option->print;
 }
 
-/* Allocates room for as many dumps and labels as there are words. Returns false if memory runs out.
+/* Allocates space for as many dumps and labels as there are words. Returns false if memory runs
+ * out.
  */
-static bool make_room(struct options *options, int words)
+static bool reserve(struct options *options, int words)
 {
     options->inputs = malloc(((size_t)words + 1) * sizeof(*options->inputs));
     options->labels = malloc(((size_t)words + 1) * sizeof(*options->labels));
@@ -232,7 +233,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                            program by */
     *ret = (struct options){.format = g2h_format(0)};
     *ret_status = EXIT_FAILED;
-    if (!make_room(ret, argc))
+    if (!reserve(ret, argc))
         return false;
     *ret_status = EXIT_USAGE;
     opterr = 0;

@@ -38,7 +38,7 @@ void target_remove_unfinished(void)
 }
 
 /* Stores a path for the signal handler to remove, in one of the places from first up to end.
- * Returns its place, or NULL if there is no room for it. */
+ * Returns its place, or NULL if there is no space for it. */
 static char *keep_unfinished(const char *path, unsigned first, unsigned end)
 {
     const size_t size = strlen(path) + 1;

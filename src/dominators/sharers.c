@@ -17,7 +17,7 @@
 enum { SET_BITS = 64, LEAST_WORDS = 1, MOST_WORDS = 64 };
 
 /* The most bytes that the sets of all tops may have, unless LEAST_WORDS per set are more. */
-static const uint64_t SETS_ROOM = 32 << 20;
+static const uint64_t SETS_MEMORY = 32 << 20;
 
 /* ---- groups ---- */
 
@@ -150,9 +150,11 @@ static struct g2h_error *find_all(struct sharers *sharers)
 struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
                                const struct tops *tops)
 {
-    const uint64_t room = SETS_ROOM / sizeof(uint64_t) / ((uint64_t)tops->nodes.count + 1),
+    const uint64_t memory = SETS_MEMORY / sizeof(uint64_t) / ((uint64_t)tops->nodes.count + 1),
                    wanted = graph->owners.count / SET_BITS + 1;
-    const uint64_t most = room < LEAST_WORDS ? LEAST_WORDS : room < MOST_WORDS ? room : MOST_WORDS;
+    const uint64_t most = memory < LEAST_WORDS  ? LEAST_WORDS
+                          : memory < MOST_WORDS ? memory
+                                                : MOST_WORDS;
     *sharers = (struct sharers){
         .graph = graph, .tops = tops, .words = (unsigned)(wanted < most ? wanted : most)};
     struct g2h_error *error = find_all(sharers);

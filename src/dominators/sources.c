@@ -275,7 +275,7 @@ static struct g2h_error *take_all(struct sorting *sorting, enum pass pass)
 
 /* Turns the number of each node's sources into the end of these in sources->back: take_kept()
  * stores them from the end down. */
-static struct g2h_error *make_room(struct sources *sources)
+static struct g2h_error *reserve(struct sources *sources)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i <= sources->inner; i++) {
@@ -307,7 +307,7 @@ struct g2h_error *sources_sort(struct sources *sources)
     sources->lists = calloc(graph->targets->block_count + 1, sizeof(*sources->lists));
     TRY_MEMORY(sources->lists && sorting.crossings);
     TRY(take_all(&sorting, PASS_FIRST));
-    TRY(make_room(sources));
+    TRY(reserve(sources));
     if (sources->regions)
         regions_turn(sources->regions);
     TRY(take_all(&sorting, PASS_BACK));

@@ -195,7 +195,7 @@ static struct g2h_error *push_from_synthetics(const struct finding *finding, str
     return NULL;
 }
 
-/* Makes room for a bit per owner. */
+/* Makes space for a bit per owner. */
 static struct g2h_error *renew_met(struct finding *finding)
 {
     free(finding->met);

@@ -503,7 +503,7 @@ static bool read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
 
 /*
  * Returns the number of bytes in which the fields of a frame must lie. Before Go 1.17 the arguments
- * of a go statement lie behind the frame of runtime.goexit. That frame has room for its own return
+ * of a go statement lie behind the frame of runtime.goexit. That frame has space for its own return
  * address only, and its contents end before the arguments, but its fields include them.
  * runtime.newproc1 requires the arguments to fit into a small stack.
  */

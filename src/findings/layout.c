@@ -42,8 +42,8 @@ void layout_see_slice(const struct findings *findings, const struct layout *layo
     if (!g2h_heap_find(heap, capacity->address, &array))
         return;
     const uint64_t begin = capacity->address - g2h_heap_address(heap, array),
-                   room = g2h_heap_size(heap, array) - begin;
-    if (capacity->all > room / capacity->size)
+                   space = g2h_heap_size(heap, array) - begin;
+    if (capacity->all > space / capacity->size)
         return; /* no slice that Go has made */
     const uint64_t end = begin + capacity->all * capacity->size;
     uint64_t now = __atomic_load_n(&layout->ends[array], __ATOMIC_RELAXED);

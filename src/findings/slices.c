@@ -1,5 +1,5 @@
 /*
- * slices: room in slices beyond their length, and what is outside of their capacity; see waste.h.
+ * slices: space in slices beyond their length, and what is outside of their capacity; see waste.h.
  *
  * What is before the start of all slices of an array, or behind their capacities, counts if nothing
  * else leads there: the array has a window then.
@@ -40,10 +40,10 @@ bool slices_locate(const struct findings *findings, const struct g2h_capacity *c
     const uint64_t begin = capacity->address - g2h_heap_address(heap, ret->array),
                    size = node.object == ret->array ? node.size
                                                     : g2h_heap_object(heap, ret->array).size,
-                   room = begin < size ? (size - begin) / capacity->size : 0;
+                   space = begin < size ? (size - begin) / capacity->size : 0;
     ret->place = capacity->place;
-    ret->used_end = begin + (capacity->used < room ? capacity->used : room) * capacity->size;
-    ret->end = begin + (capacity->all < room ? capacity->all : room) * capacity->size;
+    ret->used_end = begin + (capacity->used < space ? capacity->used : space) * capacity->size;
+    ret->end = begin + (capacity->all < space ? capacity->all : space) * capacity->size;
     return true;
 }
 
@@ -115,8 +115,8 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
     for (uint32_t i = 0; i < g2h_windows_count(findings->windows); i++) {
         struct g2h_window window;
         g2h_windows_get(findings->windows, i, &window);
-        const uint64_t outside = window.begin - window.first + window.last - window.room,
-                       wasted = outside + window.room - window.end;
+        const uint64_t outside = window.begin - window.first + window.last - window.capacity_end,
+                       wasted = outside + window.capacity_end - window.end;
         if (wasted == 0 || g2h_view_object(findings->view, window.object) == UINT32_MAX ||
             stale_has(&findings->stale, findings->view, window.object))
             continue;

@@ -1,5 +1,5 @@
 /*
- * waste: memory that is allocated, reachable, and of no use: room in slices beyond their length,
+ * waste: memory that is allocated, reachable, and of no use: space in slices beyond their length,
  * what is only in slots of arrays that no slice uses, slots of maps without entries, texts that
  * strings use a small part of, texts that are there more than once; and, beside these, free slots
  * of spans (fragmentation.h), and bytes of slots that belong to no field (layout.h).

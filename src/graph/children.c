@@ -37,8 +37,8 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     struct arrival *arrivals = NULL;
     size_t arrived = 0;
 
-    graph->child_room = edges + MORE_CHILDREN;
-    graph->children = block_alloc(graph->child_room, sizeof(*graph->children));
+    graph->child_capacity = edges + MORE_CHILDREN;
+    graph->children = block_alloc(graph->child_capacity, sizeof(*graph->children));
     graph->first_child = zeroed_alloc(nodes + 2, sizeof(*graph->first_child));
     if (!graph->children || !graph->first_child)
         return &error_no_memory;
@@ -102,12 +102,12 @@ struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source
 {
     const uint64_t at = graph->first_child[source + 1];
     struct edge *children = graph->children;
-    if (graph->child_room - graph->child_count < count) {
-        const uint64_t room = graph->child_count + count + MORE_CHILDREN;
-        children = reallocarray(children, room, sizeof(*children));
+    if (graph->child_capacity - graph->child_count < count) {
+        const uint64_t capacity = graph->child_count + count + MORE_CHILDREN;
+        children = reallocarray(children, capacity, sizeof(*children));
         TRY_MEMORY(children);
         graph->children = children;
-        graph->child_room = room;
+        graph->child_capacity = capacity;
     }
     memmove(&children[at + count], &children[at], (graph->child_count - at) * sizeof(*children));
     memcpy(&children[at], edges, count * sizeof(*edges));

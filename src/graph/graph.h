@@ -51,9 +51,9 @@ struct g2h_graph {
     /* The edges of roots.edges, sorted by source, once graph_fill_children() has run: first the
      * edges of synthetic nodes, then those edges of objects that are not pointers. */
     struct edge *children;
-    uint64_t child_count, child_room; /* edges in children, and those that it has room for */
-    uint64_t *first_child;            /* by synthetic node; one more entry than nodes */
-    uint64_t first_object_child;      /* index of the first edge of an object */
+    uint64_t child_count, child_capacity; /* edges in children, and those that it has space for */
+    uint64_t *first_child;                /* by synthetic node; one more entry than nodes */
+    uint64_t first_object_child;          /* index of the first edge of an object */
 
     uint64_t *live;        /* a bit per object that the roots reach; NULL if they reach all */
     uint32_t weak_element; /* string: the name of a weak edge that would be an element */

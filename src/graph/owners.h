@@ -20,7 +20,7 @@
 struct g2h_error *owners_init(struct owners *owners, struct g2h_graph *graph);
 void owners_deinit(struct owners *owners);
 
-/* Makes room for the synthetic nodes that were added since; they have no owner. Error:
+/* Makes space for the synthetic nodes that were added since; they have no owner. Error:
  * G2H_ERROR_MEMORY. */
 struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *graph);
 

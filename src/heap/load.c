@@ -85,18 +85,18 @@ static struct g2h_error *cut_windows(struct loader *loader, uint64_t begin)
                    most = wanted > WINDOWS ? wanted : WINDOWS,
                    left = input->size - begin - ranges_bytes(holes, begin, input->size),
                    even = left / most + 1, size = even > SMALLEST_WINDOW ? even : SMALLEST_WINDOW;
-    uint64_t room = 0; /* bytes that the last window still takes */
+    uint64_t takes = 0; /* bytes that the last window still takes */
     loader->window_begins = malloc((size_t)(most + 1) * sizeof(uint64_t));
     TRY_MEMORY(loader->window_begins);
     while (begin < input->size) {
         struct range hole;
         (void)ranges_next(holes, begin, input->size, &hole);
-        for (uint64_t take; begin < hole.begin; begin += take, room -= take) {
-            if (room == 0) {
+        for (uint64_t take; begin < hole.begin; begin += take, takes -= take) {
+            if (takes == 0) {
                 loader->window_begins[loader->window_count++] = begin;
-                room = size;
+                takes = size;
             }
-            take = room < hole.begin - begin ? room : hole.begin - begin;
+            take = takes < hole.begin - begin ? takes : hole.begin - begin;
         }
         begin = hole.end;
     }

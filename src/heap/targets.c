@@ -125,7 +125,7 @@ static bool add_chunk(const struct finding *finding, struct block_work *work, si
     return true;
 }
 
-static inline bool make_room(const struct finding *finding, struct block_work *work)
+static inline bool reserve(const struct finding *finding, struct block_work *work)
 {
     const size_t wanted = work->found + work->waiting;
     return wanted <= work->capacity || (wanted <= UINT32_MAX && add_chunk(finding, work, wanted));
@@ -136,7 +136,7 @@ static bool find_waiting(const struct finding *finding, struct block_work *work)
 {
     if (work->waiting == 0)
         return true;
-    if (!make_room(finding, work))
+    if (!reserve(finding, work))
         return false;
     uint32_t *targets = work->block->targets + work->found;
     for (size_t i = 0; i < work->waiting; i += INDEX_MANY)

@@ -3,7 +3,7 @@
  * was built with their libraries.
  *
  * A packed file is one stream, or several, one behind the other. Each method is called with the
- * bytes that there are so far, and with room for what they unpack to, which may be much more.
+ * bytes that there are so far, and with space for what they unpack to, which may be much more.
  */
 #ifndef INPUT_UNPACK_H
 #define INPUT_UNPACK_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left of the packed bytes, and of the room for the unpacked ones. */
+/* What is left of the packed bytes, and of the space for the unpacked ones. */
 struct unpack_buffers {
     const uint8_t *in;
     size_t in_size;
@@ -20,7 +20,7 @@ struct unpack_buffers {
     size_t out_size;
 };
 
-/* GOES_ON: it takes further bytes or room, which the caller may not have. ENDED: the stream is
+/* GOES_ON: it takes further bytes or space, which the caller may not have. ENDED: the stream is
  * complete; in is behind it. */
 enum unpack_status { UNPACK_GOES_ON, UNPACK_ENDED, UNPACK_DAMAGED, UNPACK_NO_MEMORY };
 

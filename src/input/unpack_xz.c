@@ -42,7 +42,7 @@ static enum unpack_status step(void *state, struct unpack_buffers *buffers, cons
     case LZMA_STREAM_END:
         return UNPACK_ENDED;
     case LZMA_OK:
-    case LZMA_BUF_ERROR: /* there is nothing more to read, or no room */
+    case LZMA_BUF_ERROR: /* there is nothing more to read, or no space */
         return UNPACK_GOES_ON;
     case LZMA_MEM_ERROR:
         return UNPACK_NO_MEMORY;

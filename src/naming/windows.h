@@ -14,9 +14,9 @@
 /* An array that nothing but slices leads to, and what these use of it. Offsets are in the object.
  */
 struct window {
-    uint64_t begin, end; /* the elements of the slice or, of several slices, of all of them */
-    uint64_t room;       /* the end of the largest capacity */
-    uint64_t size;       /* of an element */
+    uint64_t begin, end;   /* the elements of the slice or, of several slices, of all of them */
+    uint64_t capacity_end; /* of the largest capacity */
+    uint64_t size;         /* of an element */
     uint32_t object;
 };
 

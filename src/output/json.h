@@ -45,7 +45,7 @@ static inline char *json_eight(char *at, uint32_t value)
     return json_put_digits(at, json_digits(value));
 }
 
-/* Writes a number in decimal digits. Returns the place behind them. There must be room for
+/* Writes a number in decimal digits. Returns the place behind them. There must be space for
  * JSON_U32_MAX characters, all of which may be written to. */
 static inline char *json_u32(char *at, uint32_t value)
 {
@@ -65,7 +65,7 @@ static inline char *json_u32(char *at, uint32_t value)
     return json_eight(at, value % JSON_EIGHT);
 }
 
-/* Writes a number as json_u32() does, which may be larger: there must be room for JSON_U64_MAX
+/* Writes a number as json_u32() does, which may be larger: there must be space for JSON_U64_MAX
  * characters. */
 static inline char *json_u64(char *at, uint64_t value)
 {

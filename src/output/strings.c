@@ -17,11 +17,11 @@ static const char dummy[] = "<dummy>";
 
 /*
  * DevTools reads all strings as one string, which must be shorter than 2^29. The names of edges to
- * the elems of entries have room for some ten million names. The names of edges to the keys
- * themselves, whose nodes mostly have the same name, have less room; once it is used up, these
+ * the elems of entries have space for some ten million names. The names of edges to the keys
+ * themselves, whose nodes mostly have the same name, have less space; once it is used up, these
  * edges are called by their slots, [#3] (key).
  */
-static const uint64_t elem_room = (uint64_t)192 << 20, key_room = (uint64_t)16 << 20;
+static const uint64_t elem_space = (uint64_t)192 << 20, key_space = (uint64_t)16 << 20;
 
 typedef VECTOR(uint32_t) number_vector;
 
@@ -49,7 +49,7 @@ struct numbering {
                         a free slot */
     size_t slot_count;
     unsigned number_bits;
-    uint64_t elem_room, key_room;
+    uint64_t elem_space, key_space;
     size_t block;          /* the block that is being numbered */
     number_vector numbers; /* the numbers of this block */
 };
@@ -184,8 +184,8 @@ static void put_slot(const struct numbering *numbering, uint32_t number, uint32_
     numbering->slots[slot] = (uint32_t)((uint64_t)check << numbering->number_bits) | number;
 }
 
-/* Makes room for more texts. The slots keep the bits of checks that they have, as far as there is
- * room for them. Returns false if memory runs out. */
+/* Makes space for more texts. The slots keep the bits of checks that they have, as far as there is
+ * space for them. Returns false if memory runs out. */
 static bool grow(struct numbering *numbering, size_t more)
 {
     const struct numbering old = *numbering;
@@ -379,31 +379,31 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
     return read_given(reader, buffer);
 }
 
-/* Finds the number of a key's text. A new text uses up some of *room. Once there is no room left,
+/* Finds the number of a key's text. A new text uses up some of *space. Once there is no space left,
  * new texts get KEY_NUMBER_NONE. Returns false if memory runs out. */
 static bool number_key_text(struct numbering *numbering, const struct key_record *record,
-                            uint64_t *room, uint32_t *ret)
+                            uint64_t *space, uint32_t *ret)
 {
     *ret = find_number(numbering, &record->hash);
     if (*ret != UINT32_MAX)
         return true;
     *ret = KEY_NUMBER_NONE;
-    *room -= record->size <= *room ? record->size : *room;
-    return *room == 0 || (add_number(numbering, &record->hash, ret) &&
-                          vector_push(&numbering->strings->keys, record->key));
+    *space -= record->size <= *space ? record->size : *space;
+    return *space == 0 || (add_number(numbering, &record->hash, ret) &&
+                           vector_push(&numbering->strings->keys, record->key));
 }
 
 static bool number_key(struct numbering *numbering, const struct key_record *record, uint32_t *ret)
 {
-    uint64_t *room = record->is_key ? &numbering->key_room : &numbering->elem_room;
+    uint64_t *space = record->is_key ? &numbering->key_space : &numbering->elem_space;
     *ret = KEY_NUMBER_NONE;
-    if (record->form == G2H_KEY_NONE || (record->is_key && *room == 0))
+    if (record->form == G2H_KEY_NONE || (record->is_key && *space == 0))
         return true;
     if (record->form == G2H_KEY_INDEX) {
         *ret = KEY_NUMBER_ELEMENT | (uint32_t)record->key;
         return true;
     }
-    return number_key_text(numbering, record, room, ret);
+    return number_key_text(numbering, record, space, ret);
 }
 
 static struct g2h_error *number_keys(void *context, const struct worker_buffer *buffer)
@@ -543,7 +543,8 @@ struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *v
 
 struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads)
 {
-    struct numbering numbering = {.strings = strings, .elem_room = elem_room, .key_room = key_room};
+    struct numbering numbering = {
+        .strings = strings, .elem_space = elem_space, .key_space = key_space};
     if (!g2h_view_is_typed(strings->view))
         return NULL;
     struct g2h_error *error = create_readers(&numbering, threads);

@@ -87,7 +87,7 @@ bool records_put_name(struct records *records, struct g2h_bytes name);
 
 enum { LONGEST_NUMBER = 10 };
 
-/* Puts a number where there is room for the longest one. Returns the place behind it. */
+/* Puts a number where there is space for the longest one. Returns the place behind it. */
 static inline uint8_t *put_at(uint8_t *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)

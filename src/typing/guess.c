@@ -201,7 +201,7 @@ static struct part part_of(struct typing *typing, uint32_t object)
     return part;
 }
 
-/* Returns whether an object has room for count values of a type behind an address, and pointers if
+/* Returns whether an object has space for count values of a type behind an address, and pointers if
  * they have some. target may be UINT32_MAX. */
 static bool may_hold(struct typing *typing, uint32_t target, uint64_t address, uint32_t type,
                      uint64_t count)

@@ -467,10 +467,10 @@ static void follow_outside(struct typer *typer, struct outside_pointer pointer)
         return;
     }
     const uint64_t offset = pointer.address - area->address,
-                   room = map->size > 0 ? (area->contents.size - offset) / map->size : 0;
+                   space = map->size > 0 ? (area->contents.size - offset) / map->size : 0;
     const bool is_array = pointer.form == REFERENCE_ARRAY;
     uint64_t count = is_array && pointer.count > 0 ? pointer.count : 1;
-    if (!map->known || map->field_count == 0 || count > room)
+    if (!map->known || map->field_count == 0 || count > space)
         return;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t cost = map->size / typing->heap->params.pointer_size + 1;

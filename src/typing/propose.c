@@ -70,11 +70,11 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
 {
     struct typing *typing = typer->typing;
     const uint64_t stride = map->size;
-    const uint64_t room = (slot_class->size - offset) / stride;
+    const uint64_t space = (slot_class->size - offset) / stride;
     struct g2h_object object = {0};
     struct field_index *index = NULL;
     bool rest = false, whole = false;
-    if (reference->count > room || room == 0 || offset < base)
+    if (reference->count > space || space == 0 || offset < base)
         return;
     /* An array field, or a slice whose capacity was cut, does not end where the slot does. */
     bool exact =
@@ -120,7 +120,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
             return;
         region.count = matching;
     } else if (region.count == 0) {
-        region.count = room;
+        region.count = space;
     }
     claim_region(typer, number, &region, map);
 }

@@ -20,14 +20,14 @@ static void seed_object(struct typer *typer, uint32_t object, uint64_t offset, u
     if (type == TYPE_NONE)
         return;
     const uint64_t size = type_of(typing, type)->size,
-                   room = heap_object_size(heap, object) - offset;
+                   space = heap_object_size(heap, object) - offset;
     struct reference reference = {.value = heap_address(heap, object) + offset,
                                   .type = type,
                                   .source = SOURCE_HEADER,
                                   .form = REFERENCE_VALUE};
-    if (size > 0 && room / size >= 2) {
+    if (size > 0 && space / size >= 2) {
         reference.form = REFERENCE_ARRAY;
-        reference.count = room / size;
+        reference.count = space / size;
     }
     typer_propose(typer, object, offset, &reference);
 }
@@ -384,7 +384,7 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf
  * Returns whether three words can be a slice if only the first of them is known to be alive. If the
  * compiler knows a slice's length and capacity, it may describe neither, but give the location of
  * the pointer as that of the whole slice. Then the other two words can be anything, and as a rule
- * are more than there is room for.
+ * are more than there is space for.
  */
 static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t elem)
 {

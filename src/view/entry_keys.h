@@ -3,7 +3,7 @@
  *
  * The keys of the last bucket or group are remembered, for the edges of all of its entries: each
  * key is read once into a text, and the path behind the key is appended to that text, which has
- * room for it.
+ * space for it.
  */
 #ifndef VIEW_ENTRY_KEYS_H
 #define VIEW_ENTRY_KEYS_H

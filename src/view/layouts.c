@@ -2,8 +2,8 @@
  * layouts: what the values in slots need of them; see include/go2heapsnapshot/view.h.
  *
  * A struct's padding is what its fields leave of its size, those of nested structs included. The
- * fields in descending order of their alignment need no room between them, because the size of each
- * is a multiple of its alignment; so no order gives less. All this is said of a struct only if
+ * fields in descending order of their alignment need no space between them, because the size of
+ * each is a multiple of its alignment; so no order gives less. All this is said of a struct only if
  * Go's rules give its fields the offsets that they have: then all of its fields are known.
  */
 #include <stdlib.h>

@@ -40,14 +40,14 @@ static void count_edges(struct g2h_edges *edges, uint32_t nodes, uint64_t *first
 
 /* Moves first[i] from where the sources of node i begin to where they end. */
 static void put_sources(struct g2h_edges *edges, uint32_t nodes, uint64_t *first, uint32_t *sources,
-                        uint64_t room)
+                        uint64_t end)
 {
     struct g2h_edge read[EDGES];
     size_t count;
     g2h_edges_begin(edges, 0, nodes);
     while ((count = g2h_edges_read(edges, read, EDGES)) > 0)
         for (size_t i = 0; i < count; i++)
-            if (first[read[i].target] < room) /* always, unless somebody writes to the dump */
+            if (first[read[i].target] < end) /* always, unless somebody writes to the dump */
                 sources[first[read[i].target]++] = read[i].source;
 }
 

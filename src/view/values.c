@@ -74,12 +74,12 @@ static void begin(struct g2h_values *values, const struct g2h_place *place, bool
 {
     const struct types *types = types_of(values);
     const uint64_t size = types->list.data[place->type].size, all = place->bytes.size,
-                   room = all > place->base ? all - place->base : 0;
+                   space = all > place->base ? all - place->base : 0;
     values->contents = place->bytes;
     values->parts_left = 2 * (all + types->fields.count) + DEPTH;
     values->as_seen = as_seen;
     if (size > 0)
-        enter(values, TYPE_NONE, place->base, place->type, place->is_array ? room / size : 1);
+        enter(values, TYPE_NONE, place->base, place->type, place->is_array ? space / size : 1);
     if (!place->is_array && values->depth > 0)
         values->levels[0].type = place->type; /* the value itself, not an element of an array */
 }

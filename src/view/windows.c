@@ -57,7 +57,7 @@ static bool locate(const struct finder *finder, uint32_t object, const struct sl
         return false;
     *ret = (struct window){.begin = begin,
                            .end = begin + slice->length * slice->size,
-                           .room = begin + slice->capacity * slice->size,
+                           .capacity_end = begin + slice->capacity * slice->size,
                            .size = slice->size,
                            .object = object};
     return true;
@@ -67,7 +67,8 @@ static void widen(struct window *window, const struct window *by)
 {
     window->begin = by->begin < window->begin ? by->begin : window->begin;
     window->end = by->end > window->end ? by->end : window->end;
-    window->room = by->room > window->room ? by->room : window->room;
+    window->capacity_end =
+        by->capacity_end > window->capacity_end ? by->capacity_end : window->capacity_end;
 }
 
 /* Returns whether a range of an object has pointers that are not nil. */
@@ -94,8 +95,8 @@ static bool leaves_out(const struct finder *finder, const struct window *window)
     if (window->begin > heap_value_base(heap, slot_class))
         return true;
     if (slot_class->size - window->end < window->size)
-        return false; /* there is no room for another element */
-    return !fits_class(window->room, slot_class->size) ||
+        return false; /* there is no space for another element */
+    return !fits_class(window->capacity_end, slot_class->size) ||
            has_pointers_in(finder, window->object, window->end, slot_class->size);
 }
 
@@ -349,14 +350,15 @@ void g2h_windows_get(const struct g2h_windows *windows, uint32_t number, struct 
 {
     const struct window *window = &windows->windows.list.data[number];
     const struct slot_class *slot_class = heap_slot_class(windows->heap, window->object);
-    *ret = (struct g2h_window){
-        .object = window->object,
-        .size = window->size,
-        .begin = window->begin,
-        .end = window->end,
-        .room = window->room,
-        .first = heap_value_base(windows->heap, slot_class),
-        .last = fits_class(window->room, slot_class->size) ? window->room : slot_class->size};
+    *ret = (struct g2h_window){.object = window->object,
+                               .size = window->size,
+                               .begin = window->begin,
+                               .end = window->end,
+                               .capacity_end = window->capacity_end,
+                               .first = heap_value_base(windows->heap, slot_class),
+                               .last = fits_class(window->capacity_end, slot_class->size)
+                                           ? window->capacity_end
+                                           : slot_class->size};
 }
 
 uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object)

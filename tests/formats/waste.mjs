@@ -12,7 +12,7 @@ const [known, report] = paths.map(path => JSON.parse(readFileSync(path, 'utf8'))
 const {slices, stale, maps, substrings} = report.waste;
 const sum = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
 
-test(`${name}: room in slices, by field and variable`, () => {
+test(`${name}: space in slices, by field and variable`, () => {
   for (const [place, {Wasted: wasted, Arrays: arrays}] of Object.entries(known.slices)) {
     const row = slices.places.find(row => row.place === place);
     assert.deepEqual([place, row?.wasted ?? 0, row?.arrays ?? 0], [place, wasted, arrays]);

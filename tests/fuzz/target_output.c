@@ -303,28 +303,28 @@ static const struct output *output; /* NULL: the dump itself */
 static size_t input_size;
 
 /* A name or an address to look up: that of some node. */
-static void choose_path(const struct g2h_view *view, uint64_t choice, char *ret, size_t room)
+static void choose_path(const struct g2h_view *view, uint64_t choice, char *ret, size_t space)
 {
     struct g2h_node node;
     size_t size = 0;
     g2h_view_node(view, (uint32_t)(choice % g2h_view_node_count(view)), &node);
     const char *name = node.name == G2H_NAME_NONE ? "" : g2h_view_name(view, node.name, &size);
     if (node.address != 0 && choice % 2 == 0)
-        snprintf(ret, room, "0x%llx", (unsigned long long)node.address);
+        snprintf(ret, space, "0x%llx", (unsigned long long)node.address);
     else
-        snprintf(ret, room, "%.*s", (int)(size < room ? size : room - 1), name);
+        snprintf(ret, space, "%.*s", (int)(size < space ? size : space - 1), name);
 }
 
 /* Unpacks what is always packed. Returns its size. */
 static size_t unpack(const char *path, uint8_t **ret)
 {
     gzFile file = gzopen(path, "rb");
-    size_t size = 0, room = 1 << 16;
+    size_t size = 0, space = 1 << 16;
     int count;
     CHECK(file);
     for (*ret = NULL;; size += (size_t)count) {
-        CHECK((*ret = realloc(*ret, room *= 2)) != NULL);
-        count = gzread(file, *ret + size, (unsigned)(room - size));
+        CHECK((*ret = realloc(*ret, space *= 2)) != NULL);
+        count = gzread(file, *ret + size, (unsigned)(space - size));
         CHECK(count >= 0);
         if (count == 0)
             break;

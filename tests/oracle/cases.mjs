@@ -40,7 +40,7 @@ function typedHeap(w, heap, hchan) {
     { address: o(0), size: 16 * w, type: ALL, kind: 0,
       words: { 0: o(1), [w]: o(2) + 3n, [2 * w]: 5, [3 * w]: o(3) + BigInt(w), [4 * w]: 0, [5 * w]: 4, [6 * w]: ITAB_PTR, [7 * w]: o(4),
         [8 * w]: NODE, [9 * w]: o(5) } },
-    // 1: all kinds of fields, none of which counts: empty string, slice without room, scalars that look like pointers
+    // 1: all kinds of fields, none of which counts: empty string, slice without space, scalars that look like pointers
     { address: o(1), size: 16 * w, type: ALL, kind: 0,
       words: { [w]: o(6), [2 * w]: 0, [3 * w]: o(6), [4 * w]: 0, [5 * w]: 0, [6 * w]: ITAB_INT, [7 * w]: o(6), [8 * w]: INT, [9 * w]: o(6) } },
     // 2: string data

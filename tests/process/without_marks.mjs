@@ -31,8 +31,8 @@ function encode(content, lengthBytes) {
 
 const first = magic + 32, version = text(first), info = text(version.end);
 const longer = Buffer.concat([bytes.subarray(version.start, version.end), Buffer.from(' X:nogreenteagc')]);
-const head = encode(longer, version.start - first), room = info.end - first - head.length;
+const head = encode(longer, version.start - first), space = info.end - first - head.length;
 const lengthBytes = info.start - version.end;
-const tail = encode(bytes.subarray(info.start, info.start + room - lengthBytes), lengthBytes);
+const tail = encode(bytes.subarray(info.start, info.start + space - lengthBytes), lengthBytes);
 Buffer.concat([head, tail]).copy(bytes, first);
 writeFileSync(to, bytes, {mode: 0o755});

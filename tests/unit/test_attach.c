@@ -1,6 +1,6 @@
 /*
  * Covers process/attach*.c and procfs.c: which memory of a process is copied, that the process goes
- * on as if nothing had happened, the message if it cannot be read, and whether there is room for
+ * on as if nothing had happened, the message if it cannot be read, and whether there is memory for
  * the copy.
  *
  * The processes are forked from this one. If the system lets nobody trace, as under some seccomp
@@ -11,7 +11,7 @@
 #include "process/attach/attach.h"
 #include "process/attach/copy.h"
 #include "process/attach/refuse.h"
-#include "process/attach/room.h"
+#include "process/attach/available.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -445,7 +445,7 @@ static void let_it_grow(void *context, const char *phase, uint64_t done, uint64_
         usleep(1000);
 }
 
-/* The copy also has memory that the process has mapped after room was made for the copy. */
+/* The copy also has memory that the process has mapped after the copy got its memory. */
 static void test_growth(void **state)
 {
     const pid_t pid = start_child();
@@ -1122,7 +1122,7 @@ static void test_32_bits(void **state)
     assert_refused((uint64_t)pid, "32-bit and big-endian processes are not read");
 }
 
-/* ---- messages, and room for the copy ---- */
+/* ---- messages, and memory for the copy ---- */
 
 static void test_refusals(void **state)
 {
@@ -1185,16 +1185,17 @@ static void test_refusals(void **state)
 
 static void test_room(void **state)
 {
-    struct attach_room room;
+    struct attach_available available;
     (void)state;
-    attach_room_find(&room);
-    assert_in_range(room.left, 1, 1ull << 50);
-    assert_no_error(attach_room_check(7, 8000, 0, &(struct attach_room){.left = 9000}));
+    attach_available_find(&available);
+    assert_in_range(available.left, 1, 1ull << 50);
+    assert_no_error(attach_available_check(7, 8000, 0, &(struct attach_available){.left = 9000}));
     struct g2h_error *error =
-        attach_room_check(7, 8000000000, 0, &(struct attach_room){.left = 8999000000});
+        attach_available_check(7, 8000000000, 0, &(struct attach_available){.left = 8999000000});
     assert_non_null(strstr(error->message, "takes 9000 MB, and this machine has 8999 MB left"));
     g2h_error_destroy(error);
-    error = attach_room_check(7, 8000000000, 0, &(struct attach_room){1000000, "/x/memory.max"});
+    error = attach_available_check(7, 8000000000, 0,
+                                   &(struct attach_available){1000000, "/x/memory.max"});
     assert_non_null(strstr(error->message, "takes 9000 MB, and /x/memory.max leaves 1 MB"));
     g2h_error_destroy(error);
 }
@@ -1202,14 +1203,14 @@ static void test_room(void **state)
 /* What a conversion takes counts, if it is more than the copy, and a dump that is not on a disk. */
 static void test_room_of_conversion(void **state)
 {
-    const struct attach_room room = {1200000000, "/x/memory.max"};
+    const struct attach_available available = {1200000000, "/x/memory.max"};
     (void)state;
-    assert_int_equal(attach_room_wanted(800, 0, false), 900);
-    assert_int_equal(attach_room_wanted(800000000, 100, false), 900000000);
-    assert_int_equal(attach_room_wanted(800000000, 200, false), 1600000000 + (16 << 20));
-    assert_int_equal(attach_room_wanted(800000000, 200, true), 2400000000 + (16 << 20));
-    assert_no_error(attach_room_check(7, 800000000, 0, &room));
-    struct g2h_error *error = attach_room_check(7, 800000000, 200, &room);
+    assert_int_equal(attach_available_wanted(800, 0, false), 900);
+    assert_int_equal(attach_available_wanted(800000000, 100, false), 900000000);
+    assert_int_equal(attach_available_wanted(800000000, 200, false), 1600000000 + (16 << 20));
+    assert_int_equal(attach_available_wanted(800000000, 200, true), 2400000000 + (16 << 20));
+    assert_no_error(attach_available_check(7, 800000000, 0, &available));
+    struct g2h_error *error = attach_available_check(7, 800000000, 200, &available);
     assert_non_null(error);
     assert_non_null(strstr(error->message, "leaves 1200 MB: take only the dump here"));
     g2h_error_destroy(error);
@@ -1231,13 +1232,13 @@ static void assert_room(const char *top, const char *mounts, const char *groups,
                         const char *limit)
 {
     char lines[1024], path[256] = "";
-    struct attach_room room = {.left = 5000000};
+    struct attach_available available = {.left = 5000000};
     snprintf(lines, sizeof(lines), mounts, top);
-    attach_room_of_groups(lines, groups, &room);
+    attach_available_in_groups(lines, groups, &available);
     if (*limit)
         snprintf(path, sizeof(path), "%s%s", top, limit);
-    assert_int_equal(room.left, left);
-    assert_string_equal(room.limit, path);
+    assert_int_equal(available.left, left);
+    assert_string_equal(available.limit, path);
 }
 
 /* Of a control group and those above it, the one that leaves the least memory counts. */
@@ -1338,7 +1339,7 @@ static void test_procfs(void **state)
     text_deinit(&file);
 }
 
-/* A run may grow into the room that the space has around it, but not beyond. */
+/* A run may grow into the gaps that the space has around it, but not beyond. */
 static void test_space(void **state)
 {
     struct attach_run runs[] = {{0x10000, 0x2000, ATTACH_WRITTEN},

@@ -471,17 +471,17 @@ static void vector_grows(void **state)
     assert_int_equal(vector.count, 1000000);
     for (uint64_t i = 0; i < 1000000; i++)
         assert_int_equal(vector.data[i], i * i);
-    /* What there is room for already moves nothing, or appending in small steps would cost a copy
+    /* What there is space for already moves nothing, or appending in small steps would cost a copy
      * of everything each time. */
     assert_true(vector_grow(&vector, 100));
     const uint64_t *data = vector.data;
-    const size_t room = vector.capacity;
+    const size_t capacity = vector.capacity;
     for (size_t i = 0; i < 100; i++) {
         assert_true(vector_grow(&vector, 100 - i));
         vector.data[vector.count++] = i;
     }
     assert_ptr_equal(vector.data, data);
-    assert_int_equal(vector.capacity, room);
+    assert_int_equal(vector.capacity, capacity);
     free(vector.data);
 
     size_t capacity = 0;

@@ -29,17 +29,17 @@ static size_t packed_size;
 static char directory[64];
 
 /* Deflates data as one gzip member; returns its size. */
-static size_t gzip(uint8_t *target, size_t room, const uint8_t *data, size_t size)
+static size_t gzip(uint8_t *target, size_t space, const uint8_t *data, size_t size)
 {
     z_stream stream = {0};
     assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     stream.next_in = (Bytef *)(uintptr_t)data;
     stream.avail_in = (uInt)size;
     stream.next_out = target;
-    stream.avail_out = (uInt)room;
+    stream.avail_out = (uInt)space;
     assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
     deflateEnd(&stream);
-    return room - stream.avail_out;
+    return space - stream.avail_out;
 }
 
 static int set_up(void **state)
@@ -258,35 +258,35 @@ static void damaged_second_member(void **state)
 
 /* ---- zstd, xz and lz4 ---- */
 
-typedef size_t packer(uint8_t *target, size_t room, const uint8_t *data, size_t size);
+typedef size_t packer(uint8_t *target, size_t space, const uint8_t *data, size_t size);
 
 #ifdef WITH_ZSTD
-static size_t zstd(uint8_t *target, size_t room, const uint8_t *data, size_t size)
+static size_t zstd(uint8_t *target, size_t space, const uint8_t *data, size_t size)
 {
     ZSTD_CCtx *context = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    const size_t result = ZSTD_compress2(context, target, room, data, size);
+    const size_t result = ZSTD_compress2(context, target, space, data, size);
     ZSTD_freeCCtx(context);
     assert_false(ZSTD_isError(result));
     return result;
 }
 #endif
 #ifdef WITH_LZMA
-static size_t xz(uint8_t *target, size_t room, const uint8_t *data, size_t size)
+static size_t xz(uint8_t *target, size_t space, const uint8_t *data, size_t size)
 {
     size_t result = 0;
     assert_int_equal(
-        lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, data, size, target, &result, room),
+        lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, data, size, target, &result, space),
         LZMA_OK);
     return result;
 }
 #endif
 #ifdef WITH_LZ4
-static size_t lz4(uint8_t *target, size_t room, const uint8_t *data, size_t size)
+static size_t lz4(uint8_t *target, size_t space, const uint8_t *data, size_t size)
 {
     const LZ4F_preferences_t options = {
         .frameInfo = {.contentChecksumFlag = LZ4F_contentChecksumEnabled}};
-    const size_t result = LZ4F_compressFrame(target, room, data, size, &options);
+    const size_t result = LZ4F_compressFrame(target, space, data, size, &options);
     assert_false(LZ4F_isError(result));
     return result;
 }

@@ -100,8 +100,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestHoles: what a disk had no room for is missing in the midst if there was
-// room again before the end.
+// TestHoles: what a disk had no space for is missing in the midst if there was
+// space again before the end.
 func TestHoles(t *testing.T) {
 	b := (&builder{}).params()
 	var bytesOfAll, random uint64
@@ -257,7 +257,7 @@ func realDump(t *testing.T) []byte {
 	return dump
 }
 
-// writeOnly makes the handler's dumps so, as the runtime would, were there no room for more.
+// writeOnly makes the handler's dumps so, as the runtime would, were there no space for more.
 func writeOnly(dump []byte) {
 	writeHeapDump = func(file *os.File) { file.Write(dump) }
 }

@@ -17,7 +17,7 @@ enum { INSTRUCTION_REGISTERS = 32 };
 
 enum instruction_kind {
     INSTRUCTION_OTHER,
-    INSTRUCTION_NOTHING,  /* it only takes up room */
+    INSTRUCTION_NOTHING,  /* it only takes up space */
     INSTRUCTION_LOAD,     /* to = the word at memory; is_pair: also second = the next word */
     INSTRUCTION_STORE,    /* the word at memory = from; is_pair: also the next word = second */
     INSTRUCTION_MOVE,     /* to = from */

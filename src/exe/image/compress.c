@@ -57,7 +57,7 @@ static struct g2h_error *inflated_size(struct image *image, const struct image_s
     return NULL;
 }
 
-/* Uncompresses a section into ret, which has room for its size bytes. */
+/* Uncompresses a section into ret, which has space for its size bytes. */
 static struct g2h_error *inflate_section(const struct image *image,
                                          const struct image_section *section, uint8_t *ret,
                                          uint64_t size)
@@ -73,14 +73,14 @@ static struct g2h_error *inflate_section(const struct image *image,
     do { /* zlib counts in 32 bits */
         const uInt most = 1u << 30;
         uInt given = input_left < most ? (uInt)input_left : most;
-        uInt room = left < most ? (uInt)left : most;
+        uInt space = left < most ? (uInt)left : most;
         stream.next_in = input;
         stream.avail_in = given;
-        stream.avail_out = room;
+        stream.avail_out = space;
         status = inflate(&stream, Z_NO_FLUSH);
         input += given - stream.avail_in;
         input_left -= given - stream.avail_in;
-        left -= room - stream.avail_out;
+        left -= space - stream.avail_out;
     } while (status == Z_OK && (left > 0 || input_left > 0));
     inflateEnd(&stream);
     if (status == Z_MEM_ERROR)

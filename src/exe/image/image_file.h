@@ -34,7 +34,7 @@ struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset);
 /* Returns a text of most bytes, or of fewer bytes if a 0 ends it. */
 struct g2h_bytes image_file_short_text(const uint8_t *at, size_t most);
 
-/* Makes room for count sections. Error: G2H_ERROR_MEMORY. */
+/* Makes space for count sections. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *image_file_add_sections(struct image *image, size_t count);
 
 /* Gives a section a name that is not in the file: prefix and text, cut if it is too long. */

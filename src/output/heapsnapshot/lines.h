@@ -25,8 +25,8 @@ static inline char *write_name(char *at, const struct name_digits *names, uint32
     return name < names->count ? json_u32_short(at, names->digits[name]) : json_u32(at, name);
 }
 
-/* Makes room for size bytes more. A buffer that has become large is flushed first. */
-static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t size)
+/* Makes space for size bytes more. A buffer that has become large is flushed first. */
+static inline struct g2h_error *reserve(struct worker_buffer *buffer, size_t size)
 {
     const size_t large = 8u << 20;
     if (buffer->capacity - buffer->size >= size)

@@ -84,7 +84,7 @@ struct g2h_error *array_write(struct writer *writer, const struct shape *shape, 
     uint64_t before = 0;
     uint32_t id, count = (uint32_t)array_elements(node->size);
     char *elements;
-    TRY(segment_room(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &elements));
+    TRY(segment_reserve(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &elements));
     elements += OBJECTS_HEADER;
     const size_t begin = (size_t)(elements - writer->segment.buffer->data);
     memset(elements, 0, (size_t)count * ID_SIZE);

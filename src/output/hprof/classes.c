@@ -178,8 +178,8 @@ static struct g2h_error *write_class(const struct classes *classes, uint32_t num
     enum { FIXED = 1 + 4 + 7 * ID_SIZE + 4 + 3 * 2, STATIC = ID_SIZE + 1 + 4, FIELD = ID_SIZE + 1 };
     const struct class *class = &classes->list.data[number];
     char *at;
-    TRY(segment_room(segment, FIXED + (size_t) class->statics * STATIC + class->fields * FIELD,
-                     &at));
+    TRY(segment_reserve(segment, FIXED + (size_t) class->statics * STATIC + class->fields * FIELD,
+                        &at));
     at = put_u4(put_u4(put_u1(at, HEAP_CLASS), class_id(number)), 0);
     at = put_u4(at, class->super == UINT32_MAX ? 0 : class_id(class->super));
     memset(at, 0, 5 * ID_SIZE); /* the class loader and further ids, all 0 */
@@ -205,7 +205,7 @@ struct g2h_error *classes_write(const struct classes *classes, struct worker_buf
         char *at;
         if (!classes->list.data[i].is_root)
             continue;
-        TRY(segment_room(&segment, 1 + ID_SIZE, &at));
+        TRY(segment_reserve(&segment, 1 + ID_SIZE, &at));
         put_u4(put_u1(at, HEAP_ROOT_CLASS), class_id(i));
     }
     segment_close(&segment);

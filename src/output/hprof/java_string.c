@@ -66,7 +66,7 @@ struct g2h_error *java_string_write(struct segment *segment, uint32_t id, uint32
 {
     const struct java_string string = java_string_of(text, size);
     char *at;
-    TRY(segment_room(segment, STRING_RECORD + NUMBERS_HEADER + string.bytes, &at));
+    TRY(segment_reserve(segment, STRING_RECORD + NUMBERS_HEADER + string.bytes, &at));
     at = java_string_put_instance(at, id, bytes, string.is_wide);
     java_string_put(put_numbers(at, bytes, TYPE_OF_BYTE, string.bytes), &string);
     return NULL;

@@ -3,7 +3,7 @@
  *
  * The edges of a block of nodes are read in the order of the nodes, each once. An edge goes to the
  * field or the element that its offset says. Edges without a field go to the end: an object array
- * has room for them there, and an instance has a field of its own that leads to an array of them.
+ * has space for them there, and an instance has a field of its own that leads to an array of them.
  */
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static struct g2h_error *write_bytes(struct writer *writer, uint32_t id, const v
 {
     char *at;
     if (size < LARGE) {
-        TRY(segment_room(&writer->segment, NUMBERS_HEADER + (size_t)size, &at));
+        TRY(segment_reserve(&writer->segment, NUMBERS_HEADER + (size_t)size, &at));
         at = put_numbers(at, id, TYPE_OF_BYTE, size);
         if (known > 0)
             memcpy(at, data, known);
@@ -89,7 +89,7 @@ static struct g2h_error *write_text(struct writer *writer, uint32_t number,
     char *at;
     TRY_MEMORY(bytes);
     java_string_put(bytes, &string);
-    TRY(segment_room(&writer->segment, STRING_RECORD, &at));
+    TRY(segment_reserve(&writer->segment, STRING_RECORD, &at));
     java_string_put_instance(at, file->id_of[number], helper_id(file, number), string.is_wide);
     return write_bytes(writer, helper_id(file, number), bytes, string.bytes,
                        string.bytes > least ? string.bytes : least);
@@ -137,7 +137,7 @@ static struct g2h_error *write_rest(struct writer *writer, uint32_t id)
 {
     const uint32_t count = (uint32_t)writer->rest.count;
     char *at;
-    TRY(segment_room(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &at));
+    TRY(segment_reserve(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &at));
     at = put_objects(at, id, class_id(CLASS_OBJECTS), count);
     for (uint32_t i = 0; i < count; i++)
         at = put_u4(at, writer->rest.data[i]);
@@ -152,7 +152,7 @@ static struct g2h_error *write_instance(struct writer *writer, const struct shap
     const struct g2h_edge *edge;
     uint32_t id;
     char *fields;
-    TRY(segment_room(&writer->segment, INSTANCE_HEADER + (size_t)shape->fields_size, &fields));
+    TRY(segment_reserve(&writer->segment, INSTANCE_HEADER + (size_t)shape->fields_size, &fields));
     fields = put_instance(fields, file->id_of[number], class_id(shape->class), shape->fields_size);
     memset(fields, 0, shape->fields_size);
     if (shape->numbers > 0 && node->object != UINT32_MAX)

@@ -137,10 +137,10 @@ static inline void segment_close(struct segment *segment)
         put_record(buffer->data + segment->begin, RECORD_HEAP_SEGMENT, (uint32_t)size);
 }
 
-/* Makes room for a record of size bytes, in another segment if this one would become too large.
+/* Makes space for a record of size bytes, in another segment if this one would become too large.
  * *ret is where the record begins; the buffer ends behind it. Between two segments the buffer is
  * flushed if it is that of a task. */
-static inline struct g2h_error *segment_room(struct segment *segment, size_t size, char **ret)
+static inline struct g2h_error *segment_reserve(struct segment *segment, size_t size, char **ret)
 {
     struct worker_buffer *buffer = segment->buffer;
     if (buffer->size - segment->begin + size > SEGMENT_MOST + RECORD_HEADER) {

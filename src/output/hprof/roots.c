@@ -230,7 +230,7 @@ static struct g2h_error *write_locals(struct making *making, uint32_t number, ui
         if (text->size > 1)
             text_append(text, ", ", 2);
         text_append(text, name, size);
-        TRY(segment_room(&making->segment, ROOT, &at));
+        TRY(segment_reserve(&making->segment, ROOT, &at));
         at = put_u4(put_u1(at, HEAP_ROOT_FRAME), id);
         put_u4(put_u4(at, making->threads), depth);
     }
@@ -319,7 +319,7 @@ static struct g2h_error *write_others(struct making *making, const struct held *
     *ret = take_ids(making->file, 1);
     if (*ret == 0)
         return file_is_too_large(making->file);
-    TRY(segment_room(&making->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &at));
+    TRY(segment_reserve(&making->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &at));
     at = put_objects(at, *ret, class_id(CLASS_OBJECTS), count);
     for (uint32_t i = 0; i < count; i++)
         at = put_u4(at, held->others.data[i]);
@@ -336,13 +336,13 @@ static struct g2h_error *write_thread(struct making *making, uint32_t number,
     char *at;
     making->threads++;
     TRY(find_held(making, number, &held));
-    TRY(segment_room(&making->segment, ROOT, &at));
+    TRY(segment_reserve(&making->segment, ROOT, &at));
     at = put_u4(put_u1(at, HEAP_ROOT_THREAD), id);
     put_u4(put_u4(at, making->threads), making->threads); /* its stack trace has the same number */
     TRY(write_stack(making, &held));
     TRY(write_name(making, node, &name));
     TRY(write_others(making, &held, &others));
-    TRY(segment_room(&making->segment, INSTANCE_HEADER + FIELDS, &at));
+    TRY(segment_reserve(&making->segment, INSTANCE_HEADER + FIELDS, &at));
     at = put_instance(at, id, class_id(CLASS_THREAD), FIELDS);
     at = put_u4(put_u4(at, name), group == MAP_NONE ? 0 : group);
     at = put_u8(put_u4(put_u4(at, held.stack), others), node->key);
@@ -361,7 +361,7 @@ static struct g2h_error *write_group(struct making *making, uint32_t number,
     if (id == 0)
         return file_is_too_large(making->file);
     TRY(write_name(making, node, &name));
-    TRY(segment_room(&making->segment, INSTANCE_HEADER + ID_SIZE, &at));
+    TRY(segment_reserve(&making->segment, INSTANCE_HEADER + ID_SIZE, &at));
     put_u4(put_instance(at, id, class_id(CLASS_THREAD_GROUP), ID_SIZE), name);
     g2h_edges_begin(making->edges, number, number + 1);
     while (g2h_edges_next(making->edges, &edge))

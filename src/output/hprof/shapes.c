@@ -13,7 +13,7 @@
 enum {
     MOST_PADDING = 1024, /* the most padding fields of 8 bytes in an instance */
     MOST_SHORT = 256,    /* the most bytes of an array whose elements' parts become fields */
-    LEAST_ARRAY = 24,    /* bytes at which an object array has room for all 8-byte pointers */
+    LEAST_ARRAY = 24,    /* bytes at which an object array has space for all 8-byte pointers */
     BLOCK = 1 << 14,     /* nodes of a task */
     MANY = 64
 };

@@ -10,7 +10,7 @@
 struct written {
     const struct g2h_view *view;
     bool cuts_objects; /* the dump lacks a part of some objects: their arrays end where it ends */
-    bool cuts_stacks;  /* the room of all stacks is larger than the dump: each has 8 KB at most */
+    bool cuts_stacks;  /* the space of all stacks is larger than the dump: each has 8 KB at most */
 };
 
 struct written written_begin(const struct g2h_view *view);

@@ -117,7 +117,7 @@ static bool put_function(struct retained *retained, uint32_t node, uint32_t numb
         !profile_put_string(&retained->profile, message, FUNCTION_FILENAME, file, size) ||
         !profile_put_message(&retained->profile, PROFILE_FUNCTION))
         return false;
-    char line[32]; /* room for two numbers */
+    char line[32]; /* space for two numbers */
     struct worker_buffer of_line = {.data = line, .capacity = sizeof(line)};
     return profile_put_number(&of_line, LINE_FUNCTION_ID, number) &&
            profile_put_number(message, LOCATION_ID, number) &&

@@ -37,14 +37,14 @@ static void append_clean(struct text *text, const char *data, size_t size)
         text->size = begin + g2h_printable(text->data + begin, text->size - begin);
 }
 
-void page_append_clipped(struct text *text, const char *data, size_t size, size_t room)
+void page_append_clipped(struct text *text, const char *data, size_t size, size_t most)
 {
     size_t count = 0, end = 0;
-    if (room == 0 || page_characters(data, size) <= room) {
+    if (most == 0 || page_characters(data, size) <= most) {
         append_clean(text, data, size);
         return;
     }
-    while (end < size && (!is_begin(data[end]) || ++count < room))
+    while (end < size && (!is_begin(data[end]) || ++count < most))
         end++;
     append_clean(text, data, end);
     append_words(text, "…");
@@ -64,7 +64,7 @@ void page_append(struct text *text, const struct page_field *field)
 {
     switch (field->kind) {
     case PAGE_TEXT:
-        page_append_clipped(text, field->data, field->size, field->room);
+        page_append_clipped(text, field->data, field->size, field->most);
         break;
     case PAGE_COUNT:
         text_append_grouped(text, field->number);

@@ -44,7 +44,7 @@ struct page_field {
     bool is_strong; /* stands out if the page has colour */
     uint8_t width;  /* least number of characters; blanks before the field fill it up */
     uint8_t digits; /* of a percentage, after the point */
-    size_t room;    /* most characters of a text; 0: no limit */
+    size_t most;    /* most characters of a text; 0: no limit */
     uint64_t number, whole;
     const char *data; /* size bytes of text */
     size_t size;
@@ -106,9 +106,9 @@ static inline struct page_field page_wide(struct page_field field, size_t width)
     return field;
 }
 
-static inline struct page_field page_clipped(struct page_field field, size_t room)
+static inline struct page_field page_clipped(struct page_field field, size_t most)
 {
-    field.room = room;
+    field.most = most;
     return field;
 }
 
@@ -165,9 +165,9 @@ void page_append(struct text *text, const struct page_field *field);
 size_t page_characters(const char *data, size_t size);
 
 /* Appends a text, in which each character that a terminal would act upon is replaced. A text of
- * more than room characters is cut, and an ellipsis is its last character; if room is 0, there is
+ * more than most characters is cut, and an ellipsis is its last character; if most is 0, there is
  * no limit. */
-void page_append_clipped(struct text *text, const char *data, size_t size, size_t room);
+void page_append_clipped(struct text *text, const char *data, size_t size, size_t most);
 
 /* Put these before and after text that stands out. */
 void page_begin_strong(struct page *page);

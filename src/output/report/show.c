@@ -20,9 +20,9 @@
 enum {
     MOST_VALUES = 1000, /* of an object, of which further ones are left out; */
     MOST_SHOWN = 100,   /* in text */
-    VALUE_ROOM = 48,    /* characters in text */
-    TYPE_ROOM = 28,
-    LABEL_ROOM = 32,
+    VALUE_WIDTH = 48,   /* characters in text */
+    TYPE_WIDTH = 28,
+    LABEL_WIDTH = 32,
     MOST_PARTS = 16, /* values of a struct that is the key or the value of an entry */
 };
 
@@ -67,7 +67,7 @@ static void append_target(const struct show *show, const struct g2h_value *value
     if (node_at(show, content->target, &node) == UINT32_MAX)
         return;
     const struct page_field class =
-        page_clipped(report_name_of(show->report, NULL, &node), TYPE_ROOM),
+        page_clipped(report_name_of(show->report, NULL, &node), TYPE_WIDTH),
                             bytes = page_bytes(NULL, node.size);
     page_append(text, &class);
     text_append(text, "  ", 2);
@@ -138,9 +138,9 @@ static void put_content(const struct show *show, const struct g2h_content *conte
 static void append_value(const struct show *show, const struct g2h_value *value,
                          const struct g2h_content *content, struct text *text)
 {
-    page_append_clipped(text, show->text.data, show->text.size, VALUE_ROOM);
+    page_append_clipped(text, show->text.data, show->text.size, VALUE_WIDTH);
     if (value->kind == G2H_VALUE_STRING && content->has_length &&
-        page_characters(show->text.data, show->text.size) > VALUE_ROOM)
+        page_characters(show->text.data, show->text.size) > VALUE_WIDTH)
         text_printf(text, " (%" PRIu64 ")", content->length);
 }
 
@@ -156,7 +156,7 @@ static struct g2h_error *put_value(struct show *show, struct table *table,
     TRY_MEMORY(!text.failed && !target.failed && !offset.failed);
     const struct page_field fields[] = {
         page_text("name", value->path, value->path_size),
-        page_clipped(made("type", &show->type), TYPE_ROOM),
+        page_clipped(made("type", &show->type), TYPE_WIDTH),
         page_made(NULL, &text),
         page_made(NULL, &offset),
         page_made(NULL, &target),
@@ -205,7 +205,7 @@ static struct g2h_error *put_entry(struct show *show, struct table *table,
     append_target(show, &entry->elem, &content, &target);
     TRY_MEMORY(!key.failed && !key_text.failed && !elem.failed && !target.failed);
     const struct page_field fields[] = {
-        page_made(NULL, &key),       page_clipped(made("type", &show->type), TYPE_ROOM),
+        page_made(NULL, &key),       page_clipped(made("type", &show->type), TYPE_WIDTH),
         page_made(NULL, &elem),      page_made(NULL, &target),
         page_made("key", &key_text),
     };
@@ -391,7 +391,7 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
         if (!is_said)
             continue; /* nearly all are different */
         text_printf(text, text->size > 0 ? ", " : "");
-        page_append_clipped(text, value, size, VALUE_ROOM);
+        page_append_clipped(text, value, size, VALUE_WIDTH);
         text_append(text, " ", 1);
         text_append_grouped(text, times);
     }
@@ -464,8 +464,8 @@ static struct g2h_error *put_fields(struct show *show, struct distribution *dist
     size_t names = 0, types = 0;
     for (size_t i = 0; i < distribution->fields.count; i++) {
         const struct field_distribution *field = &distribution->fields.data[i];
-        names = wider(name_of(distribution, field->path), names, LABEL_ROOM);
-        types = wider(name_of(distribution, field->type), types, TYPE_ROOM);
+        names = wider(name_of(distribution, field->path), names, LABEL_WIDTH);
+        types = wider(name_of(distribution, field->type), types, TYPE_WIDTH);
     }
     page_open_list(page, "fields");
     for (size_t i = 0; i < distribution->fields.count; i++) {

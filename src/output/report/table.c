@@ -62,8 +62,8 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
     for (size_t i = 1; i < table->count; i++)
         others += GAP + widths[i];
     const size_t columns = table->page->columns,
-                 room = columns > others + LEAST_FIRST + 2 ? columns - others - 2 : LEAST_FIRST;
-    widths[0] = room; /* always all of it, so that the numbers of all tables line up */
+                 width = columns > others + LEAST_FIRST + 2 ? columns - others - 2 : LEAST_FIRST;
+    widths[0] = width; /* always all of it, so that the numbers of all tables line up */
 }
 
 static void put_cell(const struct table *table, size_t column, size_t width, const char *data,

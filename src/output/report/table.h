@@ -1,4 +1,4 @@
-/* table: rows of a report in columns as wide as the page has room for; in JSON a list with an
+/* table: rows of a report in columns as wide as the page allows; in JSON a list with an
  * object for each row. */
 #ifndef OUTPUT_REPORT_TABLE_H
 #define OUTPUT_REPORT_TABLE_H

@@ -46,7 +46,7 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
     const struct merged_node *of = report_node(report, node);
     const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
                  columns = report->page->columns,
-                 room = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
+                 width = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
     const uint64_t whole =
         report->findings->base ? report->findings->reachable : report->findings->total;
     struct page *page = report->page;
@@ -54,7 +54,7 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
              page_wide(page_percent(of->retained, whole), OF_PERCENT - 2),
              page_wide(count_of(report, node), OF_COUNT));
     page_blanks(page, 2 + 2 * depth);
-    PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), room));
+    PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), width));
     PAGE_DATA(page, page_bytes("retained", of->retained), page_bytes("bytes", of->bytes),
               page_count("count", of->count));
     if (report->findings->base)

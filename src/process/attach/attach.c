@@ -18,7 +18,7 @@
 #include "process/attach/copy.h"
 #include "process/attach/pages.h"
 #include "process/attach/refuse.h"
-#include "process/attach/room.h"
+#include "process/attach/available.h"
 #include "process/attach/stop.h"
 #include "process/attach/urgent.h"
 #include "process/attach/procfs.h"
@@ -92,22 +92,22 @@ static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
     return kilobytes < pages->resident / 1024 ? kilobytes * 1024 : pages->resident;
 }
 
-/* Makes room for the copy while the process still runs, so that neither this work nor a refusal
+/* Gets the memory of the copy while the process still runs, so that neither this work nor a refusal
  * stops it. */
 static struct g2h_error *prepare(uint64_t pid, unsigned after, const struct g2h_progress *progress,
                                  struct attach_space *ret)
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
-    struct attach_room room;
+    struct attach_available available;
     const int error = attach_pages_find(pid, &pages);
     if (error != 0)
         return attach_refuse(pid, error, true);
-    attach_room_find(&room);
-    TRY(attach_room_check(pid, estimate(pid, &pages), after, &room));
+    attach_available_find(&available);
+    TRY(attach_available_check(pid, estimate(pid, &pages), after, &available));
     if (!attach_space_make(&pages, AROUND, ret)) {
         attach_space_deinit(ret);
         if (!attach_space_make(&pages, 0, ret))
-            return attach_room_refuse_addresses(pid, ret->size);
+            return attach_available_refuse_addresses(pid, ret->size);
     }
     if (!pages.is_guess)
         attach_space_fill(ret, &pages, progress);
@@ -209,7 +209,7 @@ struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_pro
     process.executable = read_executable(pid);
     const int error = stop_and_copy(pid, progress, &space, &process, &account);
     if (error == NO_ADDRESSES)
-        return attach_room_refuse_addresses(pid, space.size);
+        return attach_available_refuse_addresses(pid, space.size);
     if (error != 0)
         return attach_refuse(pid, error, true);
     process.is_new = g2h_process_is_new(pid);

@@ -8,7 +8,7 @@
  *   attach              calls these; refuse: why a process cannot be read
  *   stop, urgent        stops threads and reads registers; lets nothing come between
  *   space, pages, copy  which memory there is, what of it is there, and its copy
- *   room                whether there is room for the copy
+ *   available           whether there is memory for the copy
  *   process, memory     what this gives, and process/core.h as well
  *   mapped, procfs      mapped files; files of /proc
  */
@@ -36,7 +36,7 @@ struct attach_account {
  * it go on. Anonymous memory that nobody has touched is in *ret too, as zeros, which is what it
  * contains, so no object has holes. *ret goes to process_deinit(); its name is that of
  * *ret_account. The phases of progress are "preparing", while the process still runs, and
- * "copying", while it is stopped. There must be room for the copy and, once the copy is gone, for
+ * "copying", while it is stopped. There must be memory for the copy and, once the copy is gone, for
  * what is done with the records: after percent of the resident memory.
  *
  * Errors: G2H_ERROR_SYSTEM: the process cannot be read; the message says what to do about it;

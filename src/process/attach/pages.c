@@ -232,7 +232,7 @@ static int add_mapping(struct attach_pages *pages, const struct attach_mapping *
 static int add_mappings(struct attach_pages *pages, const struct attach_mappings *mappings,
                         int pagemap)
 {
-    _Static_assert(ENTRIES * sizeof(uint64_t) >= REGIONS * sizeof(struct scan_region), "room");
+    _Static_assert(ENTRIES * sizeof(uint64_t) >= REGIONS * sizeof(struct scan_region), "space");
     _cleanup_free_ uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
     int error = entries ? 0 : ENOMEM;
     for (size_t i = 0; i < mappings->count && error == 0; i++)

@@ -3,7 +3,7 @@
  *
  * It keeps the distances between addresses that are near each other, so that neighbours in the
  * process are neighbours in the copy, and leaves out large gaps. It is made while the process still
- * runs, with some room around the pages that the process has then, because getting memory from the
+ * runs, with some gaps around the pages that the process has then, because getting memory from the
  * system takes three times as long as copying, and far longer when other programs have to give it
  * up first. Unused parts of it read as zeros and take no memory.
  */

@@ -41,7 +41,7 @@ type loose struct {
 	d  int64
 }
 
-// unlucky has as much room between its fields as loose, but needs the same slot in any order.
+// unlucky has as much space between its fields as loose, but needs the same slot in any order.
 type unlucky struct {
 	a  bool
 	at *int

@@ -1,4 +1,4 @@
-// Itabs of types that package reflect makes: more than the runtime's first table has room for, and most of the dump's
+// Itabs of types that package reflect makes: more than the runtime's first table has space for, and most of the dump's
 // records of types are of none of the executable.
 package main
 
@@ -25,7 +25,7 @@ type t0 struct{}
 
 func (t0) Name() string { return "" }
 
-// growTable makes more itabs than the first table of them has room for: of types that reflect makes, each of which has the
+// growTable makes more itabs than the first table of them has space for: of types that reflect makes, each of which has the
 // method of what is embedded in it.
 func growTable(n int) {
 	for i := 0; i < n; i++ {

@@ -39,7 +39,7 @@ type thing struct {
 	What    string  `json:"what"`
 	Is      string  `json:"is"`
 	Fields  []field `json:"fields,omitempty"`
-	Begins  bool    `json:"begins,omitempty"` // an array, behind which its slot may have room for more
+	Begins  bool    `json:"begins,omitempty"` // an array, behind which its slot may have space for more
 	Count   int     `json:"count,omitempty"`  // of a map
 	Entries []entry `json:"entries,omitempty"`
 	Any     bool    `json:"any,omitempty"` // the order of entries is not known

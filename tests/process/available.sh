@@ -1,6 +1,6 @@
 #!/bin/sh
 # A process is read from within its own control group, whose memory is limited: whatever the limit and the format, the process
-# lives, and what it does not leave room for is refused with words. TAP on standard output.
+# lives, and what it does not leave memory for is refused with words. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
@@ -8,7 +8,7 @@
 #                        of v1, if it may write to it. Without any, what needs it is skipped
 set -u
 . "$(dirname "$0")/lib.sh"
-may_trace room || exit 0
+may_trace available || exit 0
 group=
 
 # starts COMMAND...: starts the program, in the group if there is one.
@@ -93,7 +93,7 @@ for goroot in $goroots; do
 		continue
 	fi
 	first
-	group=${MEMORY_GROUP-}/go2heapsnapshot-room.$$
+	group=${MEMORY_GROUP-}/go2heapsnapshot-available.$$
 	if ! [ -n "${MEMORY_GROUP-}" ] || ! mkdir "$group" 2>/dev/null; then
 		echo "ok - $release, in its group # SKIP no group of the memory controller can be made"
 		group=

@@ -1,5 +1,5 @@
-/* room; see room.h. cgroups(7) and proc(5) describe the files. */
-#include "process/attach/room.h"
+/* available; see available.h. cgroups(7) and proc(5) describe the files. */
+#include "process/attach/available.h"
 
 #ifdef __linux__
 
@@ -123,9 +123,9 @@ static uint64_t or_zero(uint64_t number)
     return number != UINT64_MAX ? number : 0;
 }
 
-/* Lowers *room to what a group leaves, if that is less. */
+/* Lowers *available to what a group leaves, if that is less. */
 static void note_group(const struct flavour *flavour, const char *directory,
-                       struct attach_room *room)
+                       struct attach_available *available)
 {
     const uint64_t limit = number_in(directory, flavour->limit, "");
     const uint64_t usage = number_in(directory, flavour->usage, "");
@@ -135,20 +135,20 @@ static void note_group(const struct flavour *flavour, const char *directory,
                            or_zero(number_in(directory, "memory.stat", flavour->active));
     const uint64_t used = files < usage ? usage - files : 0;
     const uint64_t left = used < limit ? limit - used : 0;
-    if (left >= room->left)
+    if (left >= available->left)
         return;
-    room->left = left;
-    snprintf(room->limit, sizeof(room->limit), "%s/%s", directory, flavour->limit);
+    available->left = left;
+    snprintf(available->limit, sizeof(available->limit), "%s/%s", directory, flavour->limit);
 }
 
-/* Lowers *room to what a group and the groups above it leave. */
+/* Lowers *available to what a group and the groups above it leave. */
 static void note_groups(const struct flavour *flavour, const struct mount *mount, const char *group,
-                        struct attach_room *room)
+                        struct attach_available *available)
 {
-    char directory[sizeof(room->limit) - 24];
+    char directory[sizeof(available->limit) - 24];
     find_directory(mount, group, directory, sizeof(directory));
     for (;;) {
-        note_group(flavour, directory, room);
+        note_group(flavour, directory, available);
         char *slash = strrchr(directory, '/');
         if (!slash || strlen(directory) <= strlen(mount->point))
             return;
@@ -156,27 +156,28 @@ static void note_groups(const struct flavour *flavour, const struct mount *mount
     }
 }
 
-void attach_room_of_groups(const char *mounts, const char *groups, struct attach_room *room)
+void attach_available_in_groups(const char *mounts, const char *groups,
+                                struct attach_available *available)
 {
     for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
         struct mount mount;
         char group[1000];
         if (find_mount(mounts, &flavours[i], &mount) && find_group(groups, &flavours[i], group))
-            note_groups(&flavours[i], &mount, group, room);
+            note_groups(&flavours[i], &mount, group, available);
     }
 }
 
-void attach_room_find(struct attach_room *ret)
+void attach_available_find(struct attach_available *ret)
 {
     _cleanup_(text_deinit) struct text memory = {0}, mounts = {0}, groups = {0};
-    *ret = (struct attach_room){.left = UINT64_MAX};
+    *ret = (struct attach_available){.left = UINT64_MAX};
     if (procfs_read("/proc/meminfo", &memory) == 0) {
         const uint64_t kilobytes = procfs_number(&memory, "MemAvailable:");
         ret->left = kilobytes < UINT64_MAX / 1024 ? kilobytes * 1024 : UINT64_MAX;
     }
     if (procfs_read("/proc/self/mountinfo", &mounts) == 0 &&
         procfs_read("/proc/self/cgroup", &groups) == 0)
-        attach_room_of_groups(mounts.data, groups.data, ret);
+        attach_available_in_groups(mounts.data, groups.data, ret);
 }
 
 /* Returns whether the temporary dump is in memory, as in a tmpfs: then it is no file that the
@@ -188,7 +189,7 @@ static bool is_spool_in_memory(void)
            (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
 }
 
-uint64_t attach_room_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
+uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
 {
     const uint64_t copy = bytes + bytes / 8; /* an eighth to work with */
     const uint64_t conversion =
@@ -196,24 +197,25 @@ uint64_t attach_room_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
     return conversion > copy ? conversion : copy;
 }
 
-struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, unsigned after,
-                                    const struct attach_room *room)
+struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, unsigned after,
+                                         const struct attach_available *available)
 {
     /* Outside of groups there are other programs and swap, and the kernel ends none that is small:
      * a conversion is not refused for memory that it may not need. */
-    const bool is_group = *room->limit != '\0', is_in_memory = is_group && is_spool_in_memory();
-    const uint64_t wanted = attach_room_wanted(bytes, is_group ? after : 0, is_in_memory);
-    const uint64_t of_dump = attach_room_wanted(bytes, 0, is_in_memory);
-    const double wanted_mb = (double)(of_dump > room->left ? of_dump : wanted) / 1e6,
-                 left_mb = (double)room->left / 1e6;
-    if (wanted <= room->left)
+    const bool is_group = *available->limit != '\0',
+               is_in_memory = is_group && is_spool_in_memory();
+    const uint64_t wanted = attach_available_wanted(bytes, is_group ? after : 0, is_in_memory);
+    const uint64_t of_dump = attach_available_wanted(bytes, 0, is_in_memory);
+    const double wanted_mb = (double)(of_dump > available->left ? of_dump : wanted) / 1e6,
+                 left_mb = (double)available->left / 1e6;
+    if (wanted <= available->left)
         return NULL;
-    if (of_dump <= room->left)
+    if (of_dump <= available->left)
         return error_create(G2H_ERROR_SYSTEM,
                             "process %llu: its conversion takes some %.0f MB, and %s leaves %.0f "
                             "MB: take only the dump here (--format dump -z), and convert that "
                             "elsewhere",
-                            (unsigned long long)pid, wanted_mb, room->limit, left_mb);
+                            (unsigned long long)pid, wanted_mb, available->limit, left_mb);
     if (!is_group)
         return error_create(
             G2H_ERROR_SYSTEM,
@@ -225,7 +227,7 @@ struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, unsigned after
         G2H_ERROR_SYSTEM,
         "process %llu: a copy of it takes %.0f MB, and %s leaves %.0f MB: raise that "
         "limit, or run this where it does not apply, as outside of the container",
-        (unsigned long long)pid, wanted_mb, room->limit, left_mb);
+        (unsigned long long)pid, wanted_mb, available->limit, left_mb);
 }
 
 #define OVERCOMMIT "/proc/sys/vm/overcommit_memory"
@@ -244,7 +246,7 @@ static uint64_t limit_of(int status, const struct rlimit *limit)
     return status == 0 && limit->rlim_cur != RLIM_INFINITY ? (uint64_t)limit->rlim_cur / 1024 : 0;
 }
 
-struct g2h_error *attach_room_refuse_addresses(uint64_t pid, uint64_t bytes)
+struct g2h_error *attach_available_refuse_addresses(uint64_t pid, uint64_t bytes)
 {
     struct rlimit of_addresses, of_data;
     const uint64_t addresses = limit_of(getrlimit(RLIMIT_AS, &of_addresses), &of_addresses),
