@@ -73,16 +73,16 @@ struct search {
     uint32_t *number; /* by node: its place in the order in which nodes are met, or UNSEEN */
     uint32_t *low;    /* by node: the lowest number it is known to reach within its component */
     uint32_t *next;   /* by node: the next edge to look at */
-    uint32_t *way;    /* the nodes on the path from the search's start to the current node */
+    uint32_t *path;   /* the nodes on the path from the search's start to the current node */
     uint32_t *open;   /* nodes without a component yet, in the order of their numbers */
-    uint32_t ways, opens, numbers;
+    uint32_t path_size, opens, numbers;
 };
 
 static void enter(struct search *search, uint32_t node)
 {
     search->number[node] = search->low[node] = search->numbers++;
     search->next[node] = search->edges->first[node];
-    search->way[search->ways++] = node;
+    search->path[search->path_size++] = node;
     search->open[search->opens++] = node;
 }
 
@@ -103,7 +103,7 @@ static void complete(struct search *search, uint32_t node)
 static void step(struct search *search)
 {
     const struct edge_lists *edges = search->edges;
-    const uint32_t node = search->way[search->ways - 1];
+    const uint32_t node = search->path[search->path_size - 1];
     uint32_t *low = search->low;
     while (search->next[node] < edges->first[node + 1]) {
         const uint32_t target = edges->targets[search->next[node]];
@@ -115,7 +115,7 @@ static void step(struct search *search)
             low[node] = low[target];
         search->next[node]++;
     }
-    search->ways--;
+    search->path_size--;
     if (low[node] == search->number[node])
         complete(search, node);
 }
@@ -141,7 +141,7 @@ static void search_deinit(struct search *search)
     free(search->number);
     free(search->low);
     free(search->next);
-    free(search->way);
+    free(search->path);
     free(search->open);
 }
 
@@ -153,15 +153,15 @@ static struct g2h_error *search_all(struct components *components, const struct 
                                                      .number = block_alloc(1, size),
                                                      .low = block_alloc(1, size),
                                                      .next = block_alloc(1, size),
-                                                     .way = block_alloc(1, size),
+                                                     .path = block_alloc(1, size),
                                                      .open = block_alloc(1, size)};
-    TRY_MEMORY(search.number && search.low && search.next && search.way && search.open &&
+    TRY_MEMORY(search.number && search.low && search.next && search.path && search.open &&
                components->of && components->order);
     memset(search.number, 0xff, size);
     memset(components->of, 0xff, size);
     for (uint32_t node = 0; node < edges->nodes; node++)
         if (search.number[node] == UNSEEN)
-            for (enter(&search, node); search.ways > 0;)
+            for (enter(&search, node); search.path_size > 0;)
                 step(&search);
     TRY_MEMORY(put_in_order(components, edges->nodes));
     return NULL;

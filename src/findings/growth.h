@@ -1,7 +1,7 @@
 /*
  * growth: by how much each node of a merged tree has grown since another heap, the base.
  *
- * Two nodes are taken for the same if all names on their ways from the root are the same: so heaps
+ * Two nodes are taken for the same if all names on their paths from the root are the same: so heaps
  * of two builds of a program, or of two machines, can be compared as well as two heaps of one
  * process. Garbage is not compared: how much of it there is depends on when the last collection
  * was.

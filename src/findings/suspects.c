@@ -287,7 +287,7 @@ static uint32_t whole_tree(const struct finder *finder, uint32_t node, uint32_t 
 
 /* Follows objects down the tree as long as one child has most, and makes a suspect of the node
  * where they are multiplied most. If they are not multiplied anywhere, looks at the children of the
- * last node, where the way parts. */
+ * last node, where the path parts. */
 static bool follow(struct finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;

@@ -133,7 +133,7 @@ void builder_append_function(struct builder *builder, uint64_t pc, bool is_retur
 /* Appends a space, and the file and line of a code address, if the executable knows them. */
 void builder_append_line(struct builder *builder, uint64_t pc);
 
-/* ---- words that belong to no variable (ways.c) ---- */
+/* ---- words that belong to no variable (paths.c) ---- */
 
 /* Appends the path to a word in a value of a type: ".TLS", "[3].Name"; "Name" if the text is
  * empty. */
@@ -147,10 +147,11 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
 /*
  * Appends the name of the word at an address outside of the heap, by the pointers that lead there
  * from a variable: cache.items. from says whether that variable is a global (HOLDER_WORD) or a
- * local. Returns the way that begins with the variable, or NULL, and appends nothing, if none leads
- * there.
+ * local. Returns what holds the first value of that path, or NULL, and appends nothing, if none
+ * leads there.
  */
-const struct way *builder_append_way(struct builder *builder, uint64_t address, enum holder from);
+const struct holder *builder_append_path_to(struct builder *builder, uint64_t address,
+                                            enum holder_kind from);
 
 /* ---- branches ---- */
 

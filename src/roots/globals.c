@@ -149,19 +149,19 @@ static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
 
 /*
  * Makes the name of the word at an address, and gets the node below which it is added: the
- * variable, below its package; or the way from a variable that leads there, below that variable's
+ * variable, below its package; or the path from a variable that leads there, below that variable's
  * package; or the address, below its segment.
  */
 static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
                         uint32_t *ret_parent)
 {
     struct g2h_bytes package = {(const uint8_t *)"", 0};
-    const struct way *way;
+    const struct holder *holder;
     builder->text.size = 0;
     *ret_parent = segment;
     if (!builder_append_global(builder, address, &package)) {
-        if ((way = builder_append_way(builder, address, HOLDER_WORD)) != NULL)
-            package = package_of(builder, way->offset);
+        if ((holder = builder_append_path_to(builder, address, HOLDER_WORD)) != NULL)
+            package = package_of(builder, holder->offset);
         else if (!append_symbol(builder, address, true, &package) &&
                  !append_user(builder, address, false, &package))
             text_printf(&builder->text, "0x%llx", (unsigned long long)address);

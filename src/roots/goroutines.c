@@ -54,14 +54,14 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
     return good ? NULL : &error_no_memory;
 }
 
-/* Appends the name of a word by the way to it from a variable of this frame, or of a frame that got
- * a pointer to it. */
-static bool append_frame_way(struct builder *builder, const struct frame *frame, uint64_t offset)
+/* Appends the name of a word by the path to it from a variable of this frame, or of a frame that
+ * got a pointer to it. */
+static bool append_frame_path(struct builder *builder, const struct frame *frame, uint64_t offset)
 {
-    const struct way *way = builder_append_way(builder, frame->sp + offset, HOLDER_LOCAL);
-    if (!way)
+    const struct holder *holder = builder_append_path_to(builder, frame->sp + offset, HOLDER_LOCAL);
+    if (!holder)
         return false;
-    const struct frame owner = heap_frame(builder->heap, way->frame);
+    const struct frame owner = heap_frame(builder->heap, holder->frame);
     if (owner.sp != frame->sp) {
         text_printf(&builder->text, " (of ");
         builder_append(builder, &owner.function);
@@ -112,7 +112,7 @@ static bool name_word(struct builder *builder, const struct frame *frame,
         text_printf(&builder->text, ")");
         return true;
     }
-    if (append_frame_way(builder, frame, offset))
+    if (append_frame_path(builder, frame, offset))
         return true;
     text_append(&builder->text, "f", 1);
     text_append_number(&builder->text, offset);

@@ -21,7 +21,7 @@
  *                       goroutines, in one place, what they wait on, their go statements
  *   deferred, functions, remarks
  *                       deferred calls and panics; functions; weak edges that say more of an object
- *   ways                the names of words outside of the heap
+ *   paths               the names of words outside of the heap
  */
 #ifndef ROOTS_ROOTS_H
 #define ROOTS_ROOTS_H

@@ -273,7 +273,7 @@ static void seed_word(struct typer *typer, struct word_type type, uint64_t addre
         return;
     const struct extent extent = {segment.contents.data,
                                   segment.contents.data + segment.contents.size};
-    typer->way = (struct way){.holder = HOLDER_WORD, .offset = address};
+    typer->holder = (struct holder){.kind = HOLDER_WORD, .offset = address};
     coded_refer(typer, type, segment.contents.data + (address - segment.address), &extent);
 }
 
@@ -293,7 +293,7 @@ static void seed_value(struct typer *typer, uint32_t type, uint64_t address)
                                   segment.contents.data + segment.contents.size};
     for (uint32_t i = 0; i < map->field_count; i++) {
         const uint64_t at = address + map->fields[i].offset;
-        typer->way = (struct way){.holder = HOLDER_WORD, .offset = at};
+        typer->holder = (struct holder){.kind = HOLDER_WORD, .offset = at};
         typer_follow(typer, segment.contents.data + (at - segment.address), &extent,
                      &map->fields[i], NO_TARGET, SOURCE_SWEEP);
     }
@@ -342,7 +342,7 @@ static void seed_field(struct typer *typer, struct word_type type, uint64_t addr
         seed_word(typer, type, target);
         return;
     }
-    typer->way = (struct way){.holder = HOLDER_OBJECT};
+    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
     if ((at = typing_memory(typing, target, size, UINT32_MAX)) != NULL)
         coded_refer(typer, type, at, &(struct extent){at, at + size});
 }
@@ -405,7 +405,7 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
         if (type.is != WORD_IS_UNKNOWN)
             seed_known(typer, words, word, type);
     }
-    typer->way = (struct way){.holder = HOLDER_OBJECT};
+    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
     typer_follow_outside(typer);
     typer_flush(typer);
     return NULL;

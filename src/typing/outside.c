@@ -273,16 +273,16 @@ static void remember(struct typer *typer, const struct outside_pointer *pointer)
         typer->no_memory = true;
 }
 
-void typer_refer_outside(struct typer *typer, const struct way *way, enum reference_form form,
+void typer_refer_outside(struct typer *typer, const struct holder *holder, enum reference_form form,
                          uint64_t value, uint64_t count, uint32_t type)
 {
     struct outside *outside = &typer->typing->outside;
-    const struct outside_pointer pointer = {value, count, *way, type, (uint8_t)form};
+    const struct outside_pointer pointer = {value, count, *holder, type, (uint8_t)form};
     if (form == REFERENCE_TEXT || !area_at(outside, value))
         return;
     if ((form == REFERENCE_VALUE || form == REFERENCE_ARRAY) && !leads_on(typer, type))
         return;
-    if (way->holder == HOLDER_OBJECT)
+    if (holder->kind == HOLDER_OBJECT)
         remember(typer, &pointer);
     else if (!vector_push(&outside->pointers, pointer))
         typer->no_memory = true;
@@ -292,13 +292,14 @@ void typer_refer_outside(struct typer *typer, const struct way *way, enum refere
 
 /* Returns the goroutine in whose frames a pointer was found, or UINT32_MAX if it was found
  * elsewhere. Only a goroutine's own frames can point into its stack. */
-static uint32_t goroutine_of(const struct typing *typing, const struct way *way)
+static uint32_t goroutine_of(const struct typing *typing, const struct holder *holder)
 {
     const struct outside *outside = &typing->outside;
-    const struct area *area =
-        way->holder == HOLDER_LOCAL   ? area_at(outside, typing->heap->frames.data[way->frame].sp)
-        : way->holder == HOLDER_VALUE ? area_at(outside, outside->values.data[way->value].address)
-                                      : NULL;
+    const struct area *area = holder->kind == HOLDER_LOCAL
+                                  ? area_at(outside, typing->heap->frames.data[holder->frame].sp)
+                              : holder->kind == HOLDER_VALUE
+                                  ? area_at(outside, outside->values.data[holder->value].address)
+                                  : NULL;
     return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
 }
 
@@ -400,12 +401,12 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
         return;
     const struct extent extent = {at, at + map->size};
     for (uint32_t i = 0; i < map->field_count; i++) {
-        typer->way = (struct way){
-            .holder = HOLDER_VALUE, .value = number, .offset = inside + map->fields[i].offset};
+        typer->holder = (struct holder){
+            .kind = HOLDER_VALUE, .value = number, .offset = inside + map->fields[i].offset};
         typer_follow(typer, at + map->fields[i].offset, &extent, &map->fields[i], NO_TARGET,
                      SOURCE_POINTER);
     }
-    typer->way = (struct way){.holder = HOLDER_OBJECT};
+    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
 }
 
 /* Returns the value that a pointer leads to, which is added if it is new, or UINT32_MAX if there is
@@ -437,9 +438,9 @@ static uint32_t value_of(struct typer *typer, const struct outside_pointer *poin
                                   .type = pointer->type,
                                   .is_array = is_array,
                                   .first = added,
-                                  .way = pointer->way};
-    if (pointer->way.holder == HOLDER_VALUE) {
-        const struct outside_value *holder = &outside->values.data[pointer->way.value];
+                                  .holder = pointer->holder};
+    if (pointer->holder.kind == HOLDER_VALUE) {
+        const struct outside_value *holder = &outside->values.data[pointer->holder.value];
         value.depth = holder->depth + 1;
         value.first = holder->first;
     }
@@ -458,8 +459,8 @@ static void follow_outside(struct typer *typer, struct outside_pointer pointer)
     uint64_t from;
     if (!area || !resolve_type(typing, area, &pointer))
         return;
-    if (area->frame != UINT32_MAX && pointer.way.holder != HOLDER_OBJECT &&
-        goroutine_of(typing, &pointer.way) != area->goroutine)
+    if (area->frame != UINT32_MAX && pointer.holder.kind != HOLDER_OBJECT &&
+        goroutine_of(typing, &pointer.holder) != area->goroutine)
         return; /* a stale pointer into memory that is another goroutine's now */
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, pointer.type);
     if (!map) {

@@ -4,7 +4,7 @@
  *
  * Variables have a type by DWARF, but they need not point to an object of the heap: in "var c =
  * &Cache{}" the Cache is in data, without a symbol. So typed pointers are followed there too, from
- * the variables breadth first: a word gets its name from the shortest way that leads to it. One
+ * the variables breadth first: a word gets its name from the shortest path that leads to it. One
  * thread does this, and the pointers that the other threads find in objects are sorted first, so
  * the result does not depend on the threads.
  */
@@ -18,15 +18,15 @@ struct typing;
 struct typer;
 
 /* What holds the pointer to a value. */
-enum holder {
-    HOLDER_OBJECT, /* an object of the heap: the way has no name */
+enum holder_kind {
+    HOLDER_OBJECT, /* an object of the heap: the path has no name */
     HOLDER_WORD,   /* a word of data or bss, by its address; of a variable, if there is one */
     HOLDER_LOCAL,  /* a variable of a frame */
     HOLDER_VALUE,  /* another value that is not in the heap */
 };
 
-struct way {
-    uint8_t holder;
+struct holder {
+    uint8_t kind;
     uint32_t value;  /* HOLDER_VALUE: its index */
     uint32_t frame;  /* HOLDER_LOCAL: its index in heap->frames, */
     uint32_t local;  /* and that of the variable in scopes->locals */
@@ -36,7 +36,7 @@ struct way {
 /* A typed pointer that leads out of the heap. */
 struct outside_pointer {
     uint64_t address, count; /* count: an array's number of values; 0: not known */
-    struct way way;
+    struct holder holder;
     uint32_t type;
     uint8_t form; /* enum reference_form */
 };
@@ -46,9 +46,9 @@ struct outside_value {
     uint64_t address, count; /* count: number of consecutive values */
     uint32_t type;
     bool is_array;  /* a slice or the like leads here: the values are elements */
-    uint32_t depth; /* how many other values are on the way here */
-    uint32_t first; /* the first value on that way; this one if depth is 0 */
-    struct way way;
+    uint32_t depth; /* how many other values are on the path here */
+    uint32_t first; /* the first value on that path; this one if depth is 0 */
+    struct holder holder;
 };
 
 /* Memory outside of the heap. */
@@ -68,7 +68,7 @@ struct outside {
     uint64_t stack_low, stack_high;   /* the range of frames */
     VECTOR(struct outside_value) values;
     size_t words;            /* how many value_of_word has */
-    uint32_t *value_of_word; /* by word: its value + 1, by the shortest way; 0: none */
+    uint32_t *value_of_word; /* by word: its value + 1, by the shortest path; 0: none */
     struct map seen;         /* hash of address, type and form → value */
     VECTOR(struct outside_pointer) pointers; /* to be followed, from next on */
     size_t next;

@@ -83,13 +83,13 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, u
         const uint64_t first = heap_word(heap, contents->data + offset - word),
                        data = heap_word(heap, contents->data + offset);
         if (address != 0)
-            typer->way = (struct way){.holder = HOLDER_WORD, .offset = address + offset};
+            typer->holder = (struct holder){.kind = HOLDER_WORD, .offset = address + offset};
         if (first != 0 && data != 0 &&
             !typer_follow_interface(typer, first, data, false, NO_TARGET, SOURCE_SWEEP) &&
             !is_held(typer->typing, contents, offset - word))
             typer_follow_interface(typer, first, data, true, NO_TARGET, SOURCE_SWEEP);
     }
-    typer->way = (struct way){.holder = HOLDER_OBJECT};
+    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
 }
 
 /* Proposes that an object is a closure if it begins with the address of a closure's code. */
@@ -229,7 +229,7 @@ static void seed_elements(struct typer *typer, const struct g2h_segment *segment
         }
         for (uint32_t j = 0; j < map->field_count; j++) {
             const uint64_t at = begin + map->fields[j].offset;
-            typer->way = (struct way){.holder = HOLDER_WORD, .offset = segment->address + at};
+            typer->holder = (struct holder){.kind = HOLDER_WORD, .offset = segment->address + at};
             typer_follow(typer, contents->data + at, &extent, &map->fields[j], NO_TARGET,
                          SOURCE_POINTER);
         }
@@ -435,10 +435,10 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
             }
         }
         const bool is_whole = found == (1u << size / word) - 1;
-        typer->way = (struct way){.holder = HOLDER_LOCAL,
-                                  .frame = parts[0].number,
-                                  .local = (uint32_t)(local - typing->scopes->locals.data),
-                                  .offset = field->offset};
+        typer->holder = (struct holder){.kind = HOLDER_LOCAL,
+                                        .frame = parts[0].number,
+                                        .local = (uint32_t)(local - typing->scopes->locals.data),
+                                        .offset = field->offset};
         if (is_whole && (kind != TYPE_SLICE || is_slice(typing, copy, elem)))
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, field, NO_TARGET,
                          SOURCE_POINTER);
@@ -451,7 +451,7 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
             if (offsets[j] != UINT64_MAX)
                 typed[offsets[j] / 4] = 1;
     }
-    typer->way = (struct way){.holder = HOLDER_OBJECT};
+    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
 }
 
 /* How many words of variables are looked for per byte of a frame, and how many more in any frame.
@@ -497,7 +497,7 @@ void typing_seed_roots(struct typer *typer)
     each_segment(typer, seed_segment);
     seed_frames(typer);
     typer_follow_outside(typer);
-    /* Values that no variable leads to get their way from this sweep. */
+    /* Values that no variable leads to get their path from this sweep. */
     each_segment(typer, sweep_segment);
     typer_flush(typer);
 }

@@ -81,7 +81,7 @@ struct typer {
     struct known_interface interfaces[INTERFACES];
     /* For pointers that lead out of the heap: where the pointers that are being followed lie; and,
      * of the pointers in objects, those that are still to be followed. */
-    struct way way;
+    struct holder holder;
     VECTOR(struct outside_pointer) outside;
     struct map outside_known;
     bool texts_only; /* only the strings of objects are followed; else all but strings */
@@ -131,7 +131,7 @@ static inline void prefetch_target(const struct typing *typing, enum reference_f
 }
 
 /* Records a reference to memory outside of the heap, to be followed later. */
-void typer_refer_outside(struct typer *typer, const struct way *way, enum reference_form form,
+void typer_refer_outside(struct typer *typer, const struct holder *holder, enum reference_form form,
                          uint64_t value, uint64_t count, uint32_t type);
 
 /* Returns whether a reference leads out of the heap. Stacks lie between objects; that a pointer of
@@ -140,7 +140,7 @@ static inline bool typer_leads_outside(const struct typer *typer, uint64_t value
 {
     const struct typing *typing = typer->typing;
     return !in_heap_range(typing->heap, value) ||
-           (typer->way.holder != HOLDER_OBJECT && outside_is_stack(&typing->outside, value) &&
+           (typer->holder.kind != HOLDER_OBJECT && outside_is_stack(&typing->outside, value) &&
             heap_find(typing->heap, value) == NO_TARGET);
 }
 
@@ -154,7 +154,7 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
 {
     const struct typing *typing = typer->typing;
     if (target == NO_TARGET && typer_leads_outside(typer, value)) {
-        typer_refer_outside(typer, &typer->way, form, value, count, type);
+        typer_refer_outside(typer, &typer->holder, form, value, count, type);
         return;
     }
     if (typer->batch_count == BATCH)

@@ -48,7 +48,7 @@ const circles = {
   'process: frames goroutines objects records': 'each kind of record goes through one buffer, which calls for them in their order',
   'process: runtime search': 'variables without names are found by what they lead to, which is read as for those with names',
   'roots: builder mappings': 'a mapping gets its node when a pointer to it is met',
-  'roots: globals ways': 'a global may be named by the way to it from another global',
+  'roots: globals paths': 'a global may be named by the path to it from another global',
   'roots: goroutines places': 'goroutines are in places, which are named by the state of the goroutines',
   'types: build chans named': 'structures are built of others, which are built when they are needed',
   'typing: follow once outside propose': 'a claim leads to references, which propose claims',

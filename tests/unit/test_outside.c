@@ -79,9 +79,9 @@ static int end(void **state)
 static void lead(uint64_t from, enum reference_form form, uint64_t to, uint32_t type,
                  uint64_t count)
 {
-    typer.way = (struct way){.holder = HOLDER_WORD, .offset = from};
+    typer.holder = (struct holder){.kind = HOLDER_WORD, .offset = from};
     typer_refer(&typer, form, to, count, type, NO_TARGET, SOURCE_POINTER);
-    typer.way = (struct way){.holder = HOLDER_OBJECT};
+    typer.holder = (struct holder){.kind = HOLDER_OBJECT};
 }
 
 static void follow(void)
@@ -114,8 +114,8 @@ static void types_what_hangs_from_data(void **state)
     assert_non_null(value);
     assert_int_equal(value->type, node);
     assert_int_equal(value->depth, 0);
-    assert_int_equal(value->way.holder, HOLDER_WORD);
-    assert_int_equal(value->way.offset, BSS);
+    assert_int_equal(value->holder.kind, HOLDER_WORD);
+    assert_int_equal(value->holder.offset, BSS);
     assert_null(value_at(BSS));
 }
 
@@ -138,7 +138,7 @@ static void needs_the_collectors_words(void **state)
     assert_non_null(value_at(BSS));
 }
 
-static void takes_the_shortest_way(void **state)
+static void takes_the_shortest_path(void **state)
 {
     (void)state;
     /* Two variables: the first leads to a node by way of another node, the second leads to it
@@ -151,13 +151,13 @@ static void takes_the_shortest_way(void **state)
     follow();
     const struct outside_value *value = value_at(BSS + 40);
     assert_int_equal(value->depth, 0);
-    assert_int_equal(value->way.offset, BSS + 8);
+    assert_int_equal(value->holder.offset, BSS + 8);
     /* The nodes are a ring, which is followed once: the last node is two steps from a variable. */
     value = value_at(BSS + 48);
     assert_int_equal(value->depth, 1);
-    assert_int_equal(value->way.holder, HOLDER_VALUE);
-    assert_int_equal(value->way.offset, 0);
-    assert_int_equal(typing.outside.values.data[value->first].way.offset, BSS + 8);
+    assert_int_equal(value->holder.kind, HOLDER_VALUE);
+    assert_int_equal(value->holder.offset, 0);
+    assert_int_equal(typing.outside.values.data[value->first].holder.offset, BSS + 8);
     assert_int_equal(typing.outside.values.count, 3);
 }
 
@@ -188,7 +188,8 @@ static void follows_the_own_stack_only(void **state)
     dump_frame(&dump, "main.work", OTHER_STACK, 0, WORDS(0, HEAP + 16), 1);
     load();
     for (uint64_t i = 0; i < 2; i++) {
-        typer.way = (struct way){.holder = HOLDER_LOCAL, .frame = 0, .local = 0, .offset = 8 * i};
+        typer.holder =
+            (struct holder){.kind = HOLDER_LOCAL, .frame = 0, .local = 0, .offset = 8 * i};
         typer_refer(&typer, REFERENCE_VALUE, i == 0 ? STACK + 16 : OTHER_STACK, 0, node, NO_TARGET,
                     SOURCE_POINTER);
     }
@@ -196,11 +197,11 @@ static void follows_the_own_stack_only(void **state)
     follow();
     const struct outside_value *value = value_at(STACK + 24);
     assert_non_null(value);
-    assert_int_equal(value->way.holder, HOLDER_LOCAL);
+    assert_int_equal(value->holder.kind, HOLDER_LOCAL);
     assert_null(value_at(OTHER_STACK));
     assert_null(value_at(STACK));
     /* An object points to a value that waits on a channel. */
-    typer.way = (struct way){.holder = HOLDER_OBJECT};
+    typer.holder = (struct holder){.kind = HOLDER_OBJECT};
     typer_refer(&typer, REFERENCE_VALUE, OTHER_STACK, 0, node, NO_TARGET, SOURCE_POINTER);
     typer_refer(&typer, REFERENCE_VALUE, OTHER_STACK, 0, node, NO_TARGET, SOURCE_POINTER);
     typer_flush(&typer);
@@ -255,7 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(types_what_hangs_from_data, start, end),
         cmocka_unit_test_setup_teardown(needs_the_collectors_words, start, end),
-        cmocka_unit_test_setup_teardown(takes_the_shortest_way, start, end),
+        cmocka_unit_test_setup_teardown(takes_the_shortest_path, start, end),
         cmocka_unit_test_setup_teardown(extends_arrays, start, end),
         cmocka_unit_test_setup_teardown(follows_the_own_stack_only, start, end),
         cmocka_unit_test_setup_teardown(follows_to_stacks_around_the_heap, start, end),

@@ -1,5 +1,5 @@
 /*
- * path_to: the way from the roots to one object or to the objects of a class, what holds it alone,
+ * path_to: the path from the roots to one object or to the objects of a class, what holds it alone,
  * and who refers to it; see sections.h.
  */
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct path {
     const struct report *report;
     struct g2h_edges *edges;
-    node_vector way;
+    node_vector nodes;
 };
 
 static bool is_object(const struct g2h_node *node)
@@ -45,19 +45,19 @@ static void put_row(const struct report *report, struct table *table, uint32_t n
         TABLE_ROW(table, page_clipped(what, 0), address, bytes, retained);
 }
 
-/* ---- the way ---- */
+/* ---- the path ---- */
 
 static struct g2h_error *put_held_by(struct path *path, uint32_t node)
 {
     const struct report *report = path->report;
-    _cleanup_(text_deinit) struct text way = {0};
+    _cleanup_(text_deinit) struct text expression = {0};
     const char *sharers;
     size_t size;
-    TRY(expression_append(report->findings->view, path->edges, path->way.data, path->way.count,
-                          &way));
-    TRY_MEMORY(!way.failed);
-    if (way.size > 0)
-        PAGE_PUT(report->page, "  held by     %\n", page_strong(page_made("held_by", &way)));
+    TRY(expression_append(report->findings->view, path->edges, path->nodes.data, path->nodes.count,
+                          &expression));
+    TRY_MEMORY(!expression.failed);
+    if (expression.size > 0)
+        PAGE_PUT(report->page, "  held by     %\n", page_strong(page_made("held_by", &expression)));
     if (g2h_view_sharers(report->findings->view, node, &sharers, &size))
         PAGE_PUT(report->page, "  shared by   %\n", page_text("shared_by", sharers, size));
     return report_put_finalized(report, node, "  ");
@@ -80,20 +80,20 @@ static struct g2h_error *put_steps(struct path *path)
     static const struct table_column columns[] = {
         {"STEPS", false}, {"to", false}, {"at", false}, {"bytes", true}, {"retained", true}};
     const struct report *report = path->report;
-    const node_vector *way = &path->way;
+    const node_vector *nodes = &path->nodes;
     _cleanup_(table_deinit) struct table table;
     table_init(&table, report->page, "steps", columns, 5, 2 * REPORT_ASKED_ROWS);
-    for (size_t i = 1; i < way->count; i++) {
+    for (size_t i = 1; i < nodes->count; i++) {
         _cleanup_(text_deinit) struct text edge = {0};
-        if (!is_said(report, way->data[i]))
+        if (!is_said(report, nodes->data[i]))
             continue;
         struct g2h_node node;
-        g2h_view_brief(report->findings->view, way->data[i - 1], &node);
+        g2h_view_brief(report->findings->view, nodes->data[i - 1], &node);
         if (is_object(&node) || node.kind == G2H_NODE_PACKAGE || node.kind == G2H_NODE_FRAME)
-            expression_append_step(report->findings->view, path->edges, way->data[i - 1],
-                                   way->data[i], &edge);
+            expression_append_step(report->findings->view, path->edges, nodes->data[i - 1],
+                                   nodes->data[i], &edge);
         TRY_MEMORY(!edge.failed);
-        put_row(report, &table, way->data[i], page_made("step", &edge), true);
+        put_row(report, &table, nodes->data[i], page_made("step", &edge), true);
     }
     return table_end(&table);
 }
@@ -119,7 +119,7 @@ static struct g2h_error *put_object(struct path *path, uint32_t number, uint64_t
 {
     const struct report *report = path->report;
     report_put_object(report, number, offset);
-    TRY(path_shortest(report->findings->paths, number, &path->way));
+    TRY(path_shortest(report->findings->paths, number, &path->nodes));
     TRY(put_held_by(path, number));
     TRY(put_steps(path));
     TRY(put_dominators(path, number));
@@ -193,7 +193,7 @@ static struct g2h_error *put_class(struct path *path, const struct lookup *looku
 
 static void path_deinit(struct path *path)
 {
-    free(path->way.data);
+    free(path->nodes.data);
 }
 
 struct g2h_error *report_put_path(const struct report *report, const char *asked)

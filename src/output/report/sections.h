@@ -48,7 +48,7 @@ void report_put_fragmentation(const struct report *report,
                               const struct fragmentation *fragmentation);
 void report_put_layout(const struct report *report, const struct layout *layout);
 
-/* Puts the way to one object, or to the objects of a class, in place of all sections.
+/* Puts the path to one object, or to the objects of a class, in place of all sections.
  * findings/lookup.h has the forms of asked, and the errors. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked);
 

@@ -88,19 +88,19 @@ static struct g2h_error *put_frames(const struct report *report, uint32_t gorout
 /* Puts which slices leave out what was found, and how long the one is that is named. */
 static struct g2h_error *put_slices(const struct report *report, const struct stale_part *found)
 {
-    _cleanup_(text_deinit) struct text way = {0};
+    _cleanup_(text_deinit) struct text expression = {0};
     struct page *page = report->page;
     uint32_t end;
     const struct stale_array *array = &report->findings->stale.arrays.data[found->most];
-    TRY(path_append(report->findings->paths, array->node, &way, &end));
-    TRY_MEMORY(!way.failed);
+    TRY(path_append(report->findings->paths, array->node, &expression, &end));
+    TRY_MEMORY(!expression.failed);
     page_say(page, found->before == 0   ? "beyond the length of "
                    : found->beyond == 0 ? "before the start of "
                                         : "beyond the length or before the start of ");
     if (found->arrays > 1)
         PAGE_PUT(page, "% slices, such as ", page_count(NULL, found->arrays));
-    PAGE_PUT(page, way.size > 0 ? "%" : "a slice",
-             page_clipped(page_made("of", &way), 2 * page->columns));
+    PAGE_PUT(page, expression.size > 0 ? "%" : "a slice",
+             page_clipped(page_made("of", &expression), 2 * page->columns));
     PAGE_PUT(page, " (length %)\n", page_count("length", found->length));
     PAGE_DATA(page, page_count("beyond", found->beyond), page_count("before", found->before),
               page_count("slices", found->arrays));
@@ -173,15 +173,15 @@ static void put_address(const struct report *report, uint32_t number)
 static struct g2h_error *put_most(const struct report *report, const struct suspect *suspect,
                                   const struct example *example)
 {
-    _cleanup_(text_deinit) struct text way = {0};
+    _cleanup_(text_deinit) struct text expression = {0};
     struct page *page = report->page;
     if (example->most == UINT32_MAX)
         return NULL;
-    TRY(who_append_holder(report->findings, example->most, &way));
-    TRY_MEMORY(!way.failed);
+    TRY(who_append_holder(report->findings, example->most, &expression));
+    TRY_MEMORY(!expression.failed);
     page_open(page, "most");
     PAGE_PUT(page, "      mostly      % alone has ",
-             page_clipped(page_made("held_by", &way), 2 * page->columns));
+             page_clipped(page_made("held_by", &expression), 2 * page->columns));
     if (example->count > 1)
         PAGE_PUT(page, "% of the %, ", page_count("count", example->count),
                  page_count(NULL, who_count(report->findings, suspect)));
@@ -212,16 +212,16 @@ static void put_timers(const struct report *report, const struct suspect *suspec
 
 static struct g2h_error *put_holders(const struct report *report, const struct suspect *suspect)
 {
-    _cleanup_(text_deinit) struct text way = {0};
+    _cleanup_(text_deinit) struct text expression = {0};
     struct example example;
     uint32_t end;
     const uint32_t sharers = who_shares(report->findings, suspect->item);
     TRY(example_find(report->findings, suspect->item, &example));
-    TRY(path_append(report->findings->paths, example.node, &way, &end));
-    TRY_MEMORY(!way.failed);
-    if (way.size > 0)
+    TRY(path_append(report->findings->paths, example.node, &expression, &end));
+    TRY_MEMORY(!expression.failed);
+    if (expression.size > 0)
         PAGE_PUT(report->page, "      held by     %\n",
-                 page_clipped(page_made("held_by", &way), 2 * report->page->columns));
+                 page_clipped(page_made("held_by", &expression), 2 * report->page->columns));
     put_address(report, end);
     TRY(report_put_finalized(report, end, "      "));
     if (sharers != MERGED_NONE)

@@ -1,15 +1,15 @@
 /*
- * ways: names of words outside of the heap that belong to no variable.
+ * paths: names of words outside of the heap that belong to no variable.
  *
  * A global "var cache = &Cache{}" is one word, and the Cache is in data without a name of its own;
- * a local may point to values in its frame, or in a caller's. The name of such a word is the way by
- * which typing got there: cache.items, c.order[0].
+ * a local may point to values in its frame, or in a caller's. The name of such a word is the path
+ * by which typing got there: cache.items, c.order[0].
  */
 #include "roots/builder.h"
 
-/* The most values in the name of a way, besides the first one; values before them are shown as
+/* The most values in such a name, besides the first one; values before them are shown as
  * "…". */
-enum { WAY_STEPS = 32 };
+enum { PATH_STEPS = 32 };
 
 void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset)
 {
@@ -45,37 +45,38 @@ static void append_step(struct builder *builder, const struct outside_value *val
 }
 
 /* Appends the variable that leads to a value. Returns false if none does. */
-static bool append_variable(struct builder *builder, const struct way *way)
+static bool append_variable(struct builder *builder, const struct holder *holder)
 {
     const struct typing *typing = builder->typing;
     struct g2h_bytes package;
-    if (way->holder == HOLDER_WORD)
-        return builder_append_global(builder, way->offset, &package);
-    if (way->holder == HOLDER_LOCAL)
-        builder_append_local(builder, &typing->scopes->locals.data[way->local], way->offset);
-    return way->holder == HOLDER_LOCAL;
+    if (holder->kind == HOLDER_WORD)
+        return builder_append_global(builder, holder->offset, &package);
+    if (holder->kind == HOLDER_LOCAL)
+        builder_append_local(builder, &typing->scopes->locals.data[holder->local], holder->offset);
+    return holder->kind == HOLDER_LOCAL;
 }
 
-const struct way *builder_append_way(struct builder *builder, uint64_t address, enum holder from)
+const struct holder *builder_append_path_to(struct builder *builder, uint64_t address,
+                                            enum holder_kind from)
 {
     const struct typing *typing = builder->typing;
     const struct outside_value *values = typing ? typing->outside.values.data : NULL, *value;
-    uint64_t offset, offsets[WAY_STEPS];
-    uint32_t steps[WAY_STEPS], count = 0;
+    uint64_t offset, offsets[PATH_STEPS];
+    uint32_t steps[PATH_STEPS], count = 0;
     value = typing ? outside_value_at(&typing->outside, builder->heap, address, &offset) : NULL;
     if (!value)
         return NULL;
-    const struct way *first = &values[value->first].way;
+    const struct holder *first = &values[value->first].holder;
     const uint32_t depth = value->depth;
-    if (first->holder != from || !append_variable(builder, first))
+    if (first->kind != from || !append_variable(builder, first))
         return NULL;
-    for (uint32_t number = (uint32_t)(value - values); count < WAY_STEPS && count <= depth;
-         number = values[number].way.value) {
+    for (uint32_t number = (uint32_t)(value - values); count < PATH_STEPS && count <= depth;
+         number = values[number].holder.value) {
         steps[count] = number;
         offsets[count++] = offset;
-        offset = values[number].way.offset;
+        offset = values[number].holder.offset;
     }
-    if (depth >= WAY_STEPS)
+    if (depth >= PATH_STEPS)
         text_printf(&builder->text, "…");
     while (count-- > 0)
         append_step(builder, &values[steps[count]], offsets[count]);
