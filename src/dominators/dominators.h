@@ -14,7 +14,7 @@
  *   dominators, strong  the dominators of a graph, by its strong edges
  *   regions, sources, semi_nca, climb
  *                       the same of parts of it, on several threads
- *   several, tops, sharers, components, sharing
+ *   several, shared_entries, sharers, components, sharing
  *                       objects that several groups of roots hold together, and who these are
  */
 #ifndef DOMINATORS_DOMINATORS_H

@@ -2,9 +2,9 @@
  * regions; see regions.h.
  *
  * The dominators of entries are found on a small tree: that of the synthetic nodes of the root's
- * region and of the groups. A top's dominator is the last node of the tree above all groups that
- * hold the top. Which groups hold a top through other tops follows from the edges between tops,
- * component by component.
+ * region and of the groups. A shared entry's dominator is the last node of the tree above all
+ * groups that hold it. Which groups hold a shared entry through others follows from the edges
+ * between shared entries, component by component.
  */
 #include "dominators/regions.h"
 
@@ -200,7 +200,7 @@ void regions_deinit(struct regions *regions)
     *regions = (struct regions){0};
 }
 
-/* ---- the dominators of tops ---- */
+/* ---- the dominators of shared entries ---- */
 
 /* Notes that the entry of a region is held from place, a node of the tree, or from below it. */
 static void hold_from(struct regions *regions, uint32_t target, uint32_t place)
@@ -214,8 +214,8 @@ static void hold_from(struct regions *regions, uint32_t target, uint32_t place)
     }
 }
 
-bool regions_is_top(const struct regions *regions, uint32_t source, uint32_t target,
-                    uint32_t *ret_by)
+bool regions_is_shared(const struct regions *regions, uint32_t source, uint32_t target,
+                       uint32_t *ret_by)
 {
     const uint32_t by = *ret_by = region_of(regions, source);
     return by != target && regions->entries[by] >= graph_synthetics(regions->graph);
@@ -249,8 +249,8 @@ void regions_turn(struct regions *regions)
             regions->highest = last_above(regions, regions->highest, regions->above[i]);
 }
 
-/* Spreads dominators from tops to the tops that they hold. Tops that hold each other have the same
- * dominator; a component comes after all components that hold it. */
+/* Spreads dominators from shared entries to those that they hold. Entries that hold each other have
+ * the same dominator; a component comes after all components that hold it. */
 static struct g2h_error *spread(struct regions *regions, const struct edge_lists *edges)
 {
     uint32_t *above = regions->above;

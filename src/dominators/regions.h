@@ -2,10 +2,10 @@
  * regions: the graph, cut into parts by owners, for dominators.
  *
  * A region is the nodes that one owner (owners.h) alone reaches. The owner is a group of the roots,
- * or a top (tops.h), which is a node that several groups hold. Edges from outside a region lead
- * only to its entry, the group's or top's own node, so that dominators within the region depend on
- * its own edges only: each region can be processed by another thread. The root's region has the
- * nodes that no other group owns; garbage is one region.
+ * or a shared entry (shared_entries.h), which is a node that several groups hold. Edges from
+ * outside a region lead only to its entry, the group's or shared entry's own node, so that
+ * dominators within the region depend on its own edges only: each region can be processed by
+ * another thread. The root's region has the nodes that no other group owns; garbage is one region.
  *
  * The dominator of an entry is a synthetic node of the root's region: the last one above all groups
  * that hold the entry.
@@ -26,7 +26,7 @@ struct regions {
     uint32_t *above; /* by region: the node that dominates the entry, or UINT32_MAX while it is not
                         known */
     uint32_t *up;    /* by synthetic node that is in the root's region or an entry: its dominator */
-    uint32_t highest;   /* no top's dominator is above this node */
+    uint32_t highest;   /* no shared entry's dominator is above this node */
     uint64_t *is_entry; /* a bit per number: it is an entry other than the root */
 };
 
@@ -51,10 +51,10 @@ static inline bool regions_is_entry(const struct regions *regions, uint32_t numb
 
 /*
  * The dominators of the entries are found from the strong edges that lead to entries, in any order
- * and on any threads: first regions_hold() for edges that come from regions other than tops'; then
- * regions_turn(); then regions_hold_through() for all other edges, with the thread's own crossings;
- * then regions_finish() with the crossings of all threads. target is the region whose entry is
- * held.
+ * and on any threads: first regions_hold() for edges that come from regions other than shared
+ * entries'; then regions_turn(); then regions_hold_through() for all other edges, with the thread's
+ * own crossings; then regions_finish() with the crossings of all threads. target is the region
+ * whose entry is held.
  */
 void regions_hold(struct regions *regions, uint32_t source, uint32_t target);
 void regions_turn(struct regions *regions);
@@ -63,10 +63,10 @@ void regions_turn(struct regions *regions);
 bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
                           struct crossings *crossings);
 
-/* Returns whether a source is in another region than target, and its region is a top's. *ret_by is
- * the source's region. */
-bool regions_is_top(const struct regions *regions, uint32_t source, uint32_t target,
-                    uint32_t *ret_by);
+/* Returns whether a source is in another region than target, and its region is a shared entry's.
+ * *ret_by is the source's region. */
+bool regions_is_shared(const struct regions *regions, uint32_t source, uint32_t target,
+                       uint32_t *ret_by);
 
 /* Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: 2^32 edges. */
 struct g2h_error *regions_finish(struct regions *regions, const struct crossings *crossings);

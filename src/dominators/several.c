@@ -17,18 +17,18 @@ enum { MOST_SHOWN = 1000 };
 
 struct shown {
     uint64_t size; /* retained size */
-    uint32_t node, top;
+    uint32_t node, entry;
 };
 
 typedef VECTOR(struct shown) shown_vector;
 
 struct gathering {
     struct g2h_graph *graph;
-    struct tops tops;
-    uint64_t *sizes;            /* retained sizes, by top */
-    VECTOR(uint32_t) ascending; /* tops, in the order of their nodes */
+    struct shared_entries entries;
+    uint64_t *sizes;            /* retained sizes, by shared entry */
+    VECTOR(uint32_t) ascending; /* shared entries, in the order of their nodes */
     struct sharers sharers;
-    shown_vector shown; /* the largest tops */
+    shown_vector shown; /* the largest shared entries */
 };
 
 static int compare_shown(const void *a, const void *b)
@@ -46,13 +46,13 @@ static void keep_largest(shown_vector *shown)
         shown->count = MOST_SHOWN;
 }
 
-/* Sums up the sizes of the nodes that each owner, a group or a top, has. */
+/* Sums up the sizes of the nodes that each owner, a group or a shared entry, has. */
 static struct g2h_error *sum_up(struct gathering *gathering, const struct owners *owners)
 {
     struct g2h_graph *graph = gathering->graph;
     const uint32_t nodes = graph_node_count(graph), synthetics = graph_synthetics(graph);
-    const owner_number first = gathering->tops.first;
-    gathering->sizes = zeroed_alloc(gathering->tops.nodes.count + 1, sizeof(*gathering->sizes));
+    const owner_number first = gathering->entries.first;
+    gathering->sizes = zeroed_alloc(gathering->entries.nodes.count + 1, sizeof(*gathering->sizes));
     TRY_MEMORY(gathering->sizes);
     for (uint32_t node = 0; node < nodes; node++) {
         const owner_number owner = owner_of(owners, synthetics, node);
@@ -60,7 +60,7 @@ static struct g2h_error *sum_up(struct gathering *gathering, const struct owners
         const bool is_shared = owner >= first || owner == OWNER_SEVERAL;
         graph->account.shared += is_shared;
         graph->account.shared_bytes += is_shared ? size : 0;
-        if (owner >= first && gathering->tops.nodes.data[owner - first] == node)
+        if (owner >= first && gathering->entries.nodes.data[owner - first] == node)
             TRY_MEMORY(vector_push(&gathering->ascending, owner - first));
         if (owner >= first)
             gathering->sizes[owner - first] += size;
@@ -72,10 +72,10 @@ static struct g2h_error *sum_up(struct gathering *gathering, const struct owners
 
 static struct g2h_error *find_largest(struct gathering *gathering)
 {
-    const struct tops *tops = &gathering->tops;
-    uint64_t least = 1; /* the least size of a top that may be among the largest */
-    for (uint32_t i = 0; i < tops->nodes.count; i++) {
-        const struct shown shown = {gathering->sizes[i], tops->nodes.data[i], i};
+    const struct shared_entries *entries = &gathering->entries;
+    uint64_t least = 1; /* the least size of a shared entry that may be among the largest */
+    for (uint32_t i = 0; i < entries->nodes.count; i++) {
+        const struct shown shown = {gathering->sizes[i], entries->nodes.data[i], i};
         if (shown.size < least)
             continue;
         TRY_MEMORY(vector_push(&gathering->shown, shown));
@@ -91,7 +91,7 @@ static struct g2h_error *find_largest(struct gathering *gathering)
 static void account(const struct gathering *gathering)
 {
     struct g2h_graph_account *account = &gathering->graph->account;
-    account->several = gathering->tops.nodes.count;
+    account->several = gathering->entries.nodes.count;
     account->several_shown = gathering->shown.count;
     for (size_t i = 0; i < gathering->shown.count; i++)
         account->several_shown_bytes += gathering->shown.data[i].size;
@@ -107,7 +107,7 @@ static struct g2h_error *name_edges(const struct gathering *gathering, struct ed
     for (size_t i = 0; i < gathering->shown.count && good; i++) {
         const struct shown *shown = &gathering->shown.data[i];
         text.size = 0;
-        sharers_append(&gathering->sharers, shown->top, &text);
+        sharers_append(&gathering->sharers, shown->entry, &text);
         edges[i].type = EDGE_WEAK;
         edges[i].target = shown->node < synthetics ? node_synthetic(shown->node)
                                                    : node_object(shown->node - synthetics);
@@ -149,7 +149,7 @@ static struct g2h_error *show(const struct gathering *gathering)
 
 static void gathering_deinit(struct gathering *gathering)
 {
-    tops_deinit(&gathering->tops);
+    shared_entries_deinit(&gathering->entries);
     sharers_deinit(&gathering->sharers);
     free(gathering->sizes);
     free(gathering->ascending.data);
@@ -160,13 +160,13 @@ struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owne
 {
     _cleanup_(gathering_deinit) struct gathering gathering = {.graph = graph};
     TRY(owners_grow(owners, graph));
-    TRY(tops_init(&gathering.tops, graph, owners));
+    TRY(shared_entries_init(&gathering.entries, graph, owners));
     TRY(sum_up(&gathering, owners));
     TRY(find_largest(&gathering));
     account(&gathering);
     if (gathering.shown.count == 0)
         return NULL;
-    TRY(sharers_init(&gathering.sharers, graph, &gathering.tops));
+    TRY(sharers_init(&gathering.sharers, graph, &gathering.entries));
     const uint32_t before = graph_synthetics(graph);
     TRY(show(&gathering));
     return sharing_fill(graph, &gathering.sharers, gathering.ascending.data,

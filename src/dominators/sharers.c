@@ -1,10 +1,10 @@
 /*
  * sharers; see sharers.h.
  *
- * Groups hold some tops directly, and a top holds another top if an edge leads there from a node
- * that it owns: these are the crossings that were recorded when the tops were found. Tops that hold
- * each other have the same holders. So sets are made component by component, each after all
- * components that lead to it.
+ * Groups hold some shared entries directly, and a shared entry holds another one if an
+ * edge leads there from a node that it owns: these are the crossings that were recorded when the
+ * shared entries were found. Shared entries that hold each other have the same holders. So sets are
+ * made component by component, each after all components that lead to it.
  */
 #include "dominators/sharers.h"
 
@@ -16,7 +16,8 @@
 
 enum { SET_BITS = 64, LEAST_WORDS = 1, MOST_WORDS = 64 };
 
-/* The most bytes that the sets of all tops may have, unless LEAST_WORDS per set are more. */
+/* The most bytes that the sets of all entries may have, unless LEAST_WORDS per set are more.
+ */
 static const uint64_t SETS_MEMORY = 32 << 20;
 
 /* ---- groups ---- */
@@ -83,17 +84,17 @@ static struct g2h_error *give_bits(struct sharers *sharers)
     return NULL;
 }
 
-/* ---- who holds tops ---- */
+/* ---- who holds shared entries ---- */
 
-/* Adds the groups that hold tops directly to the sets of these tops. */
+/* Adds the groups that hold shared entries directly to the sets of these shared entries. */
 static void add_holders(struct sharers *sharers)
 {
-    const struct tops *tops = sharers->tops;
-    for (size_t i = 0; i < tops->crossings.all.count; i++) {
-        const struct crossing *crossing = &tops->crossings.all.data[i];
-        if (crossing->by >= tops->first)
+    const struct shared_entries *entries = sharers->entries;
+    for (size_t i = 0; i < entries->crossings.all.count; i++) {
+        const struct crossing *crossing = &entries->crossings.all.data[i];
+        if (crossing->by >= entries->first)
             continue;
-        add_bit(&sharers->sets[(size_t)(crossing->to - tops->first) * sharers->words],
+        add_bit(&sharers->sets[(size_t)(crossing->to - entries->first) * sharers->words],
                 sharers->bit_of[crossing->by - OWNER_FIRST]);
     }
 }
@@ -106,7 +107,7 @@ static void unite(uint64_t *set, const uint64_t *other, unsigned words)
         set[i] |= other[i];
 }
 
-/* Gives all tops of a component the union of their sets. */
+/* Gives all shared entries of a component the union of their sets. */
 static void share_set(struct sharers *sharers, const uint32_t *members, uint32_t count)
 {
     const unsigned words = sharers->words;
@@ -136,27 +137,27 @@ static struct g2h_error *spread(struct sharers *sharers, const struct edge_lists
 
 static struct g2h_error *find_all(struct sharers *sharers)
 {
-    const struct tops *tops = sharers->tops;
+    const struct shared_entries *entries = sharers->entries;
     _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
-    sharers->sets = zeroed_alloc(tops->nodes.count + 1, sharers->words * sizeof(uint64_t));
+    sharers->sets = zeroed_alloc(entries->nodes.count + 1, sharers->words * sizeof(uint64_t));
     TRY_MEMORY(sharers->sets);
     TRY(give_bits(sharers));
     add_holders(sharers);
-    TRY(edge_lists_init(&edges, (uint32_t)tops->nodes.count, tops->first, &tops->crossings, 1,
-                        sharers->graph->heap->input->name));
+    TRY(edge_lists_init(&edges, (uint32_t)entries->nodes.count, entries->first, &entries->crossings,
+                        1, sharers->graph->heap->input->name));
     return spread(sharers, &edges);
 }
 
 struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
-                               const struct tops *tops)
+                               const struct shared_entries *entries)
 {
-    const uint64_t memory = SETS_MEMORY / sizeof(uint64_t) / ((uint64_t)tops->nodes.count + 1),
+    const uint64_t memory = SETS_MEMORY / sizeof(uint64_t) / ((uint64_t)entries->nodes.count + 1),
                    wanted = graph->owners.count / SET_BITS + 1;
     const uint64_t most = memory < LEAST_WORDS  ? LEAST_WORDS
                           : memory < MOST_WORDS ? memory
                                                 : MOST_WORDS;
     *sharers = (struct sharers){
-        .graph = graph, .tops = tops, .words = (unsigned)(wanted < most ? wanted : most)};
+        .graph = graph, .entries = entries, .words = (unsigned)(wanted < most ? wanted : most)};
     struct g2h_error *error = find_all(sharers);
     if (error)
         sharers_deinit(sharers);
@@ -174,8 +175,8 @@ void sharers_deinit(struct sharers *sharers)
 
 /* ---- names ---- */
 
-/* The groups that hold a top: the first few packages, and how many groups of each kind there
- * are. */
+/* The groups that hold a shared entry: the first few packages, and how many groups of each kind
+ * there are. */
 struct naming {
     const struct sharers *sharers;
     uint32_t names[3]; /* nodes of packages */
@@ -183,12 +184,12 @@ struct naming {
     bool has_more; /* there are groups that are not counted */
 };
 
-/* Returns how many groups of a kind are in the set of a top, and stores the nodes of the first most
- * of them. A set may have thousands: all but these are only counted. */
-static uint32_t count_kind(const struct sharers *sharers, uint32_t top, enum kind kind,
+/* Returns how many groups of a kind are in the set of a shared entry, and stores the nodes of the
+ * first most of them. A set may have thousands: all but these are only counted. */
+static uint32_t count_kind(const struct sharers *sharers, uint32_t entry, enum kind kind,
                            uint32_t *nodes, uint32_t most)
 {
-    const uint64_t *set = &sharers->sets[(size_t)top * sharers->words],
+    const uint64_t *set = &sharers->sets[(size_t)entry * sharers->words],
                    *of_kind = &sharers->kinds[kind * sharers->words];
     uint32_t count = 0;
     for (unsigned i = 0; i < sharers->words; i++) {
@@ -203,15 +204,15 @@ static uint32_t count_kind(const struct sharers *sharers, uint32_t top, enum kin
     return count;
 }
 
-static void count_groups(struct naming *naming, uint32_t top)
+static void count_groups(struct naming *naming, uint32_t entry)
 {
     const struct sharers *sharers = naming->sharers;
     enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
-    naming->packages = count_kind(sharers, top, OF_PACKAGES, naming->names, NAMED);
-    naming->places = count_kind(sharers, top, OF_PLACES, &naming->place, 1);
-    naming->goroutines = count_kind(sharers, top, OF_GOROUTINES, NULL, 0);
-    naming->others = count_kind(sharers, top, OF_OTHERS, &naming->other, 1);
-    naming->has_more = count_kind(sharers, top, OF_UNKNOWN, NULL, 0) > 0;
+    naming->packages = count_kind(sharers, entry, OF_PACKAGES, naming->names, NAMED);
+    naming->places = count_kind(sharers, entry, OF_PLACES, &naming->place, 1);
+    naming->goroutines = count_kind(sharers, entry, OF_GOROUTINES, NULL, 0);
+    naming->others = count_kind(sharers, entry, OF_OTHERS, &naming->other, 1);
+    naming->has_more = count_kind(sharers, entry, OF_UNKNOWN, NULL, 0) > 0;
 }
 
 /* Appends the separator before item at of count: nothing, a comma, or before the last item
@@ -269,10 +270,10 @@ static void append_all(const struct naming *naming, struct text *text)
     }
 }
 
-void sharers_append(const struct sharers *sharers, uint32_t top, struct text *text)
+void sharers_append(const struct sharers *sharers, uint32_t entry, struct text *text)
 {
     struct naming naming = {.sharers = sharers};
-    count_groups(&naming, top);
+    count_groups(&naming, entry);
     if (naming.packages + naming.places + naming.others < 2)
         naming.has_more = true;
     append_all(&naming, text);

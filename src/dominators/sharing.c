@@ -9,18 +9,18 @@
 
 enum { MOST_SETS = 1 << 16 };
 
-/* Finds or makes the name of a top. Tops with the same holders have the same name. *ret is MAP_NONE
- * if there are too many different sets of holders. */
-static struct g2h_error *name_top(const struct sharers *sharers, uint32_t top, struct map *sets,
-                                  struct string_pool *texts, uint32_t *ret)
+/* Finds or makes the name of a shared entry. Shared entries with the same holders have the same
+ * name. *ret is MAP_NONE if there are too many different sets of holders. */
+static struct g2h_error *name_entry(const struct sharers *sharers, uint32_t entry, struct map *sets,
+                                    struct string_pool *texts, uint32_t *ret)
 {
-    const uint64_t *set = &sharers->sets[(size_t)top * sharers->words],
+    const uint64_t *set = &sharers->sets[(size_t)entry * sharers->words],
                    key = map_hash_text(set, sharers->words * sizeof(*set));
     *ret = map_get(sets, key);
     if (*ret != MAP_NONE || sets->count >= MOST_SETS)
         return NULL;
     _cleanup_(text_deinit) struct text text = {0};
-    sharers_append(sharers, top, &text);
+    sharers_append(sharers, entry, &text);
     TRY_MEMORY(!text.failed && string_pool_intern(texts, text.data, text.size, ret) &&
                map_put(sets, key, *ret, ret));
     return NULL;
@@ -37,9 +37,9 @@ struct g2h_error *sharing_fill(struct g2h_graph *graph, const struct sharers *sh
     TRY_MEMORY(sharing->nodes && sharing->names);
     sharing->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t node = sharers->tops->nodes.data[ascending[i]];
+        const uint32_t node = sharers->entries->nodes.data[ascending[i]];
         sharing->nodes[i] = node < before ? node : node + moved;
-        TRY(name_top(sharers, ascending[i], &sets, &sharing->texts, &sharing->names[i]));
+        TRY(name_entry(sharers, ascending[i], &sets, &sharing->texts, &sharing->names[i]));
     }
     return NULL;
 }
@@ -53,10 +53,11 @@ void sharing_deinit(struct sharing *sharing)
 
 bool sharing_find(const struct sharing *sharing, uint32_t node, const char **ret, size_t *ret_size)
 {
-    size_t top;
-    BISECT(top, sharing->count, sharing->nodes[top] < node);
-    if (top == sharing->count || sharing->nodes[top] != node || sharing->names[top] == MAP_NONE)
+    size_t entry;
+    BISECT(entry, sharing->count, sharing->nodes[entry] < node);
+    if (entry == sharing->count || sharing->nodes[entry] != node ||
+        sharing->names[entry] == MAP_NONE)
         return false;
-    *ret = string_pool_text(&sharing->texts, sharing->names[top], ret_size);
+    *ret = string_pool_text(&sharing->texts, sharing->names[entry], ret_size);
     return true;
 }

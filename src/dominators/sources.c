@@ -57,7 +57,7 @@ static inline bool is_kept(const struct sources *sources, uint32_t source, uint3
 {
     *ret = (struct kept){from, to};
     if (is_entry(sources, to))
-        return regions_is_top(sources->regions, source, sources->by_number[to].semi, &ret->from);
+        return regions_is_shared(sources->regions, source, sources->by_number[to].semi, &ret->from);
     return from > to;
 }
 

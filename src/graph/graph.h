@@ -27,8 +27,8 @@ struct graph_owner {
     uint64_t bytes;
 };
 
-/* The tops (tops.h): the nodes that several groups hold together and that no other such node
- * dominates, ascending; and the name of each, made of its holders. */
+/* The shared entries (shared_entries.h): the nodes that several groups hold together and that no
+ * other such node dominates, ascending; and the name of each, made of its holders. */
 struct sharing {
     uint32_t count;
     uint32_t *nodes, *names; /* graph nodes; strings of texts, or MAP_NONE */

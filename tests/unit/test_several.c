@@ -3,7 +3,7 @@
  * them; shapes that are deep. */
 #include "snapshot.h"
 
-#include "dominators/tops.h"
+#include "dominators/shared_entries.h"
 
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)
@@ -87,7 +87,7 @@ static bool has_several(unsigned groups)
     return (groups & (groups - 1)) != 0;
 }
 
-static bool is_top(const struct heap *heap, const struct truth *truth, unsigned object)
+static bool is_shared_entry(const struct heap *heap, const struct truth *truth, unsigned object)
 {
     bool is = has_several(truth->groups[object]);
     for (unsigned i = 0; i < heap->count; i++)
@@ -159,7 +159,7 @@ static void check_sharers(const struct dump *dump, const struct heap *heap,
         char name[64];
         g2h_view_node(dump->view, i, &node);
         const unsigned object = (unsigned)((node.address - BASE) / 64);
-        const bool is = node.kind == G2H_NODE_OBJECT && is_top(heap, truth, object);
+        const bool is = node.kind == G2H_NODE_OBJECT && is_shared_entry(heap, truth, object);
         assert_int_equal(g2h_view_sharers(dump->view, i, &sharers, &size), is);
         if (!is)
             continue;
@@ -174,27 +174,28 @@ static void check(const struct heap *heap, unsigned threads)
     struct truth truth;
     struct dump dump;
     struct snapshot snapshot;
-    unsigned tops = 0, last = UINT32_MAX, last_object = 0;
+    unsigned entries = 0, last = UINT32_MAX, last_object = 0;
     find_truth(heap, &truth);
     put(&dump, heap);
     snapshot_of(&snapshot, &dump, threads);
     check_owners(&dump, heap, &truth);
     check_sharers(&dump, heap, &truth);
     for (unsigned i = 0; i < heap->count; i++)
-        tops += is_top(heap, &truth, i);
-    assert_int_equal(snapshot_has(&snapshot, "(held by several)"), tops > 0);
+        entries += is_shared_entry(heap, &truth, i);
+    assert_int_equal(snapshot_has(&snapshot, "(held by several)"), entries > 0);
     const struct snapshot_node
         none = {0},
-        *group = tops == 0 ? &none : &snapshot.nodes[snapshot_find(&snapshot, "(held by several)")];
-    assert_int_equal(group->edge_count, tops);
-    for (uint32_t i = 0; i < tops; i++) {
+        *group =
+            entries == 0 ? &none : &snapshot.nodes[snapshot_find(&snapshot, "(held by several)")];
+    assert_int_equal(group->edge_count, entries);
+    for (uint32_t i = 0; i < entries; i++) {
         const struct snapshot_edge *edge = &snapshot.edges[group->first_edge + i];
         struct g2h_node node;
         char name[64];
         g2h_view_node(dump.view, edge->target, &node);
         const unsigned object = (unsigned)((node.address - BASE) / 64),
                        size = retained(heap, &truth, object);
-        assert_true(is_top(heap, &truth, object));
+        assert_true(is_shared_entry(heap, &truth, object));
         assert_true(size < last || (size == last && object > last_object)); /* largest first */
         assert_int_equal(edge->type, S_WEAK);
         append_name(truth.groups[object], name, sizeof(name));
@@ -264,12 +265,13 @@ static void ladder(void **state)
     dump_deinit(&dump);
 }
 
-/* If there are more tops than TOPS_LINKED, the edges' names do not say which groups hold a top
- * through other tops. */
-static void more_tops_than_are_linked(void **state)
+/* If there are more shared entries than SHARED_ENTRIES_LINKED, the edges' names do not say which
+ * groups hold a shared entry through other shared entries. */
+static void more_shared_entries_than_are_linked(void **state)
 {
     (void)state;
-    for (uint32_t objects = TOPS_LINKED; objects <= TOPS_LINKED + 1; objects++) {
+    for (uint32_t objects = SHARED_ENTRIES_LINKED; objects <= SHARED_ENTRIES_LINKED + 1;
+         objects++) {
         struct dump dump;
         struct snapshot snapshot;
         uint64_t *words = malloc(objects * sizeof(*words));
@@ -293,8 +295,8 @@ static void more_tops_than_are_linked(void **state)
         for (uint32_t i = 0; i < group->edge_count; i++)
             assert_string_equal(
                 snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge + i]),
-                i == 0 || objects == TOPS_LINKED ? "bss and goroutine 1 [select] main.f1"
-                                                 : "bss and others");
+                i == 0 || objects == SHARED_ENTRIES_LINKED ? "bss and goroutine 1 [select] main.f1"
+                                                           : "bss and others");
         snapshot_deinit(&snapshot);
         dump_deinit(&dump);
         free(words);
@@ -382,7 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_heaps),
         cmocka_unit_test(ladder),
-        cmocka_unit_test(more_tops_than_are_linked),
+        cmocka_unit_test(more_shared_entries_than_are_linked),
         cmocka_unit_test(many_groups),
         cmocka_unit_test(very_many_groups),
     };

@@ -1,17 +1,18 @@
 /*
- * tops; see tops.h.
+ * shared_entries; see shared_entries.h.
  *
- * Tops are found level by level. A node with several owners is a top if an edge leads to it from a
- * node with one owner, because a node that alone held it would hold the source of that edge, too. A
- * marker then finds the nodes that each of these tops alone reaches: they get this top as their
- * owner. The nodes that several tops reach are left; among them, each node to which an edge leads
- * from a node that a top owns is a top again, for the same reason.
+ * Shared entries are found level by level. A node with several owners is a shared entry if an edge
+ * leads to it from a node with one owner, because a node that alone held it would hold the source
+ * of that edge, too. A marker then finds the nodes that each of these entries alone reaches: it
+ * becomes their owner. The nodes that several entries reach are left; among them, each node to
+ * which an edge leads from a node that an entry owns is a shared entry again, for the same
+ * reason.
  *
  * In most heaps no nodes are left after a level or two. Some heaps have as many levels as nodes,
  * such as a list that is held at both ends: after MOST_LEVELS levels, dominators.h finds the rest,
  * with all other nodes merged with the root. That takes several times as long.
  */
-#include "dominators/tops.h"
+#include "dominators/shared_entries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,11 @@ struct walk {
 };
 
 struct finding {
-    struct tops *tops;
+    struct shared_entries *entries;
     const struct g2h_graph *graph;
     struct owners *owners;
     struct walk walk;
-    uint64_t *found; /* a bit per node that was found to be a top */
+    uint64_t *found; /* a bit per node that was found to be a shared entry */
     uint64_t *met;   /* a bit per owner that may hold nodes with several owners; see mark.h */
     struct crossings *crossings; /* by worker */
     uint32_t synthetics;
@@ -43,14 +44,15 @@ struct finding {
 
 static owner_number next_number(const struct finding *finding)
 {
-    return finding->tops->first + (owner_number)finding->tops->nodes.count;
+    return finding->entries->first + (owner_number)finding->entries->nodes.count;
 }
 
-/* Returns whether the crossings from an owner are recorded: those from a top only if there are not
- * too many tops. */
+/* Returns whether the crossings from an owner are recorded: those from a shared entry only if there
+ * are not too many shared entries. */
 static bool is_wanted(const struct finding *finding, owner_number owner)
 {
-    return owner < finding->tops->first || finding->tops->nodes.count <= TOPS_LINKED;
+    return owner < finding->entries->first ||
+           finding->entries->nodes.count <= SHARED_ENTRIES_LINKED;
 }
 
 /* ---- walks along the edges of owned nodes ---- */
@@ -130,8 +132,8 @@ static struct g2h_error *walk(struct finding *finding, struct walk how)
                        finding);
 }
 
-/* Moves the crossings that a walk found to the tops. A crossing to a node becomes one to the owner
- * that the node has by now. */
+/* Moves the crossings that a walk found to the shared entries. A crossing to a node becomes one to
+ * the owner that the node has by now. */
 static struct g2h_error *take_crossings(struct finding *finding)
 {
     for (unsigned i = 0; i < finding->graph->threads; i++) {
@@ -139,7 +141,7 @@ static struct g2h_error *take_crossings(struct finding *finding)
         for (size_t j = 0; !finding->walk.crossings && j < crossings->all.count; j++)
             crossings->all.data[j].to =
                 owner_of(finding->owners, finding->synthetics, crossings->all.data[j].to);
-        TRY_MEMORY(crossings_move(crossings, &finding->tops->crossings));
+        TRY_MEMORY(crossings_move(crossings, &finding->entries->crossings));
         memset(crossings->seen, 0, sizeof(crossings->seen));
     }
     return NULL;
@@ -158,7 +160,7 @@ static void forget_several(struct owners *owners, uint32_t objects)
             owners->of_object[i] == OWNER_SEVERAL ? OWNER_NONE : owners->of_object[i];
 }
 
-/* Makes the nodes that the walk found tops, in the order of their numbers. */
+/* Makes the nodes that the walk found shared entries, in the order of their numbers. */
 static struct g2h_error *add_found(struct finding *finding, struct marker *marker)
 {
     const uint32_t nodes = graph_node_count(finding->graph);
@@ -170,7 +172,7 @@ static struct g2h_error *add_found(struct finding *finding, struct marker *marke
                 finding->owners->of_synthetic[node] = marker->owner;
             else
                 TRY_MEMORY(marker_push(marker, node - finding->synthetics));
-            TRY_MEMORY(vector_push(&finding->tops->nodes, node));
+            TRY_MEMORY(vector_push(&finding->entries->nodes, node));
         }
     memset(finding->found, 0, ((size_t)nodes / 64 + 1) * sizeof(*finding->found));
     return NULL;
@@ -220,28 +222,28 @@ static struct g2h_error *find_level(struct finding *finding)
     owners_spread(owners, graph->children, graph->first_object_child, first);
     TRY(push_from_synthetics(finding, &marker, first));
     TRY(marker_drain(&marker));
-    TRY_MEMORY(crossings_move(&marker.crossings, &finding->tops->crossings));
+    TRY_MEMORY(crossings_move(&marker.crossings, &finding->entries->crossings));
     return NULL;
 }
 
 /* ---- the nodes that are left after the last level ---- */
 
-/* Makes tops of the nodes whose dominator is the root, and makes each top the owner of the nodes
- * that it dominates. A node's dominator has a lower number, so the owners can replace the
- * dominators in place. */
+/* Makes shared entries of the nodes whose dominator is the root, and makes each shared entry the
+ * owner of the nodes that it dominates. A node's dominator has a lower number, so the owners can
+ * replace the dominators in place. */
 static struct g2h_error *take_dominators(struct finding *finding, struct dominators *dominators)
 {
     struct owners *owners = finding->owners;
     owner_number *number_of = dominators->idom;
     for (uint32_t i = 1; i < dominators->nodes; i++) {
         const uint32_t node = dominators->node_at[i], idom = dominators->idom[i];
-        const bool is_top = idom == 0;
-        number_of[i] = is_top ? next_number(finding) : number_of[idom];
-        if (is_top)
-            TRY_MEMORY(vector_push(&finding->tops->nodes, node));
+        const bool is_shared_entry = idom == 0;
+        number_of[i] = is_shared_entry ? next_number(finding) : number_of[idom];
+        if (is_shared_entry)
+            TRY_MEMORY(vector_push(&finding->entries->nodes, node));
         *(node < finding->synthetics ? &owners->of_synthetic[node]
                                      : &owners->of_object[node - finding->synthetics]) =
-            number_of[i] | (is_top ? OWNER_FIXED : 0);
+            number_of[i] | (is_shared_entry ? OWNER_FIXED : 0);
     }
     return NULL;
 }
@@ -273,7 +275,7 @@ static bool has_found(const struct finding *finding)
 
 static struct g2h_error *find_all(struct finding *finding)
 {
-    struct walk how = {OWNER_FIRST, finding->tops->first, NULL, false};
+    struct walk how = {OWNER_FIRST, finding->entries->first, NULL, false};
     for (unsigned level = 0;; level++) {
         TRY(walk(finding, how));
         if (!has_found(finding))
@@ -296,14 +298,15 @@ static void finding_deinit(struct finding *finding)
     free(finding->met);
 }
 
-struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph, struct owners *owners)
+struct g2h_error *shared_entries_init(struct shared_entries *entries, const struct g2h_graph *graph,
+                                      struct owners *owners)
 {
     const uint32_t nodes = graph_node_count(graph);
-    *tops = (struct tops){.first = OWNER_FIRST + (owner_number)graph->owners.count};
+    *entries = (struct shared_entries){.first = OWNER_FIRST + (owner_number)graph->owners.count};
     if (nodes >= OWNER_FIXED - OWNER_FIRST)
         return NULL;
     _cleanup_(finding_deinit) struct finding finding = {
-        .tops = tops,
+        .entries = entries,
         .graph = graph,
         .owners = owners,
         .found = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*finding.found)),
@@ -313,13 +316,13 @@ struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph, st
     struct g2h_error *error = find_all(&finding);
     owners->end = next_number(&finding);
     if (error)
-        tops_deinit(tops);
+        shared_entries_deinit(entries);
     return error;
 }
 
-void tops_deinit(struct tops *tops)
+void shared_entries_deinit(struct shared_entries *entries)
 {
-    free(tops->nodes.data);
-    crossings_deinit(&tops->crossings);
-    *tops = (struct tops){0};
+    free(entries->nodes.data);
+    crossings_deinit(&entries->crossings);
+    *entries = (struct shared_entries){0};
 }
