@@ -1,14 +1,23 @@
 # go2heapsnapshot. `make` builds it; for `make demo` and `make check` see README.md. Everything that is built goes to build/.
+# CROSS_COMPILE=aarch64-linux-gnu- builds for another machine, as in the kernel: the prefix of the compiler and of the binutils.
+ifneq ($(CROSS_COMPILE),)
+CC       := $(CROSS_COMPILE)gcc
+CXX      := $(CROSS_COMPILE)g++
+AR       := $(CROSS_COMPILE)ar
+LD       := $(CROSS_COMPILE)ld
+endif
 CC       ?= cc
 CXX      ?= g++
-OBJCOPY  ?= objcopy
+OBJCOPY  ?= $(CROSS_COMPILE)objcopy
+STRIP    ?= $(CROSS_COMPILE)strip
 CFLAGS   ?= -O3 -g
 CXXFLAGS ?= -O3 -g
 PREFIX   ?= /usr/local
 BINDIR   ?= $(PREFIX)/bin
 LIBDIR   ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
-MANDIR   ?= $(PREFIX)/share/man
+DATADIR  ?= $(PREFIX)/share
+MANDIR   ?= $(DATADIR)/man
 BUILD    ?= build
 WERROR   ?=
 # If this is empty, the program is built without SQLite, and without the formats that SQLite writes.
@@ -43,13 +52,12 @@ PROGRAM  := $(BUILD)/go2heapsnapshot
 INTERNAL := $(BUILD)/internal.a
 STATIC   := $(BUILD)/libgo2heapsnapshot.a
 SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
-PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
 HEAPQUERY := $(if $(WITH_SQLITE),$(BUILD)/heapquery)
 HEAPQUERY_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/heapquery/*.c))
 SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.cc)))
 
-.PHONY: FORCE all objects libs samples demo check check-all bench fuzz install clean
-all: $(PROGRAM) $(HEAPQUERY) $(STATIC) $(SHARED) $(PKGCONFIG)
+.PHONY: all objects libs samples demo check check-all bench fuzz install uninstall dist deb clean
+all: $(PROGRAM) $(HEAPQUERY) $(STATIC) $(SHARED)
 objects: $(CLI_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
 
 $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
@@ -75,13 +83,6 @@ SYMBOLS  := src/library/symbols.map
 $(SHARED): $(LIB_OBJ) $(SYMBOLS)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libgo2heapsnapshot.so.$(SOVERSION) \
 	    -Wl,--version-script=$(SYMBOLS) -o $@ $(LIB_OBJ) $(LIBS)
-
-# This file contains the prefix, which may change, so it is always written anew.
-$(PKGCONFIG): FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$(INCLUDEDIR)' 'libdir=$(LIBDIR)' '' 'Name: go2heapsnapshot' \
-	    'Description: Go heap dumps as V8 heap snapshots' 'Version: $(VERSION)' \
-	    'Libs: -L$${libdir} -lgo2heapsnapshot' 'Libs.private: $(LIBS)' 'Cflags: -I$${includedir}' > $@
 
 # Programs that use the library: samples/README.md.
 samples:
@@ -164,17 +165,63 @@ bench:
 
 # ---- installing ----
 
+# What has been built is installed as it is: nothing is written to build/ then, so root may install what a user has built. A
+# packager builds and installs with the same PREFIX, LIBDIR and so on; DESTDIR is where the tree is put together.
 DEST := $(DESTDIR)
+define PKGCONFIG
+prefix=$(PREFIX)
+includedir=$(INCLUDEDIR)
+libdir=$(LIBDIR)
+
+Name: go2heapsnapshot
+Description: Go heap dumps as V8 heap snapshots
+Version: $(VERSION)
+Requires.private: zlib$(if $(WITH_SQLITE), sqlite3)$(if $(WITH_ZSTD), libzstd)$(if $(WITH_LZMA), liblzma)$(if $(WITH_LZ4), liblz4)
+Libs: -L$${libdir} -lgo2heapsnapshot
+Libs.private: -lm -pthread
+Cflags: -I$${includedir}
+endef
+
+export PKGCONFIG
+
+INSTALL_PROGRAM := install -m 755
+INSTALL_DATA := install -m 644
 install: all
-	mkdir -p $(DEST)$(BINDIR) $(DEST)$(LIBDIR)/pkgconfig $(DEST)$(INCLUDEDIR)/go2heapsnapshot $(DEST)$(MANDIR)/man1
-	install -m 755 $(PROGRAM) $(DEST)$(BINDIR)/go2heapsnapshot
-	install -m 644 $(STATIC) $(DEST)$(LIBDIR)/libgo2heapsnapshot.a
-	install -m 755 $(SHARED) $(DEST)$(LIBDIR)/libgo2heapsnapshot.so.$(VERSION)
+	mkdir -p $(DEST)$(BINDIR) $(DEST)$(LIBDIR)/pkgconfig $(DEST)$(INCLUDEDIR)/go2heapsnapshot $(DEST)$(MANDIR)/man1 \
+	    $(DEST)$(DATADIR)/bash-completion/completions $(DEST)$(DATADIR)/zsh/site-functions \
+	    $(DEST)$(DATADIR)/fish/vendor_completions.d
+	$(INSTALL_PROGRAM) $(PROGRAM) $(HEAPQUERY) $(DEST)$(BINDIR)
+	$(INSTALL_DATA) $(STATIC) $(DEST)$(LIBDIR)
+	$(INSTALL_PROGRAM) $(SHARED) $(DEST)$(LIBDIR)
 	ln -sf libgo2heapsnapshot.so.$(VERSION) $(DEST)$(LIBDIR)/libgo2heapsnapshot.so.$(SOVERSION)
 	ln -sf libgo2heapsnapshot.so.$(SOVERSION) $(DEST)$(LIBDIR)/libgo2heapsnapshot.so
-	install -m 644 include/go2heapsnapshot/*.h $(DEST)$(INCLUDEDIR)/go2heapsnapshot/
-	install -m 644 $(PKGCONFIG) $(DEST)$(LIBDIR)/pkgconfig/go2heapsnapshot.pc
-	install -m 644 docs/go2heapsnapshot.1 $(DEST)$(MANDIR)/man1/go2heapsnapshot.1
+	$(INSTALL_DATA) include/go2heapsnapshot/*.h $(DEST)$(INCLUDEDIR)/go2heapsnapshot
+	printf '%s\n' "$$PKGCONFIG" > $(DEST)$(LIBDIR)/pkgconfig/go2heapsnapshot.pc
+	$(INSTALL_DATA) docs/go2heapsnapshot.1 $(if $(HEAPQUERY),docs/heapquery.1) $(DEST)$(MANDIR)/man1
+	$(INSTALL_DATA) tools/completions/go2heapsnapshot.bash $(DEST)$(DATADIR)/bash-completion/completions/go2heapsnapshot
+	$(INSTALL_DATA) tools/completions/_go2heapsnapshot $(DEST)$(DATADIR)/zsh/site-functions
+	$(INSTALL_DATA) tools/completions/go2heapsnapshot.fish $(DEST)$(DATADIR)/fish/vendor_completions.d
+
+# Removes what install puts there, with the same variables.
+uninstall:
+	rm -f $(addprefix $(DEST)$(BINDIR)/,go2heapsnapshot heapquery) $(addprefix $(DEST)$(MANDIR)/man1/,go2heapsnapshot.1 heapquery.1) \
+	    $(addprefix $(DEST)$(LIBDIR)/,libgo2heapsnapshot.a libgo2heapsnapshot.so libgo2heapsnapshot.so.$(SOVERSION) \
+	    libgo2heapsnapshot.so.$(VERSION) pkgconfig/go2heapsnapshot.pc) \
+	    $(addprefix $(DEST)$(DATADIR)/,bash-completion/completions/go2heapsnapshot zsh/site-functions/_go2heapsnapshot \
+	    fish/vendor_completions.d/go2heapsnapshot.fish)
+	rm -rf $(DEST)$(INCLUDEDIR)/go2heapsnapshot
+
+# ---- releases: docs/releases.md ----
+
+# Static programs for Linux, the sources, checksums and a bill of materials, below build/dist.
+dist:
+	tools/setup dist
+	tools/dist $(BUILD)/dist
+
+# Debian packages, below build/deb.
+deb:
+	tools/setup deb
+	tools/deb $(BUILD)/deb
 
 clean:
 	rm -rf $(BUILD)

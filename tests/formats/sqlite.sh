@@ -149,7 +149,8 @@ without() {
 		"$build/without/go2heapsnapshot" --format sqlite -o "$build/none.db" "$build/whole.dump"
 	! readelf -d "$build/without/go2heapsnapshot" | grep -q sqlite && readelf -d "$g2h" | grep -q 'NEEDED.*libsqlite3'
 	result $? 'without: it is not linked'
-	! grep -q sqlite "$build/without/go2heapsnapshot.pc" && grep -q '^Libs.private:.*-lsqlite3' "$top/build/go2heapsnapshot.pc"
+	make -s -C "$top" BUILD="$build/without" WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= CFLAGS=-O0 DESTDIR="$build/installed" install >"$log" 2>&1 &&
+		grep -qx 'Requires.private: zlib' "$build/installed/usr/local/lib/pkgconfig/go2heapsnapshot.pc"
 	result $? 'without: nor do programs on the library need it'
 	G2H="$build/without/go2heapsnapshot" "$build/without/go2heapsnapshot" -o "$build/without.heapsnapshot" "$build/whole.dump" 2>"$log" &&
 		"$g2h" -o "$build/with.heapsnapshot" "$build/whole.dump" 2>"$log" && cmp "$build/with.heapsnapshot" "$build/without.heapsnapshot" >>"$log" 2>&1

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath -m "${BUILD:-build/install}")
 root=$build/root
 leakserver=samples/leakserver
+. tests/sanitize.sh
 
 # result NAME COMMAND...: a test that passes if the command succeeds.
 result() {
@@ -17,9 +18,43 @@ result() {
 }
 
 rm -rf "$build"
+# Prints the files of build/ that make installs, and when they were written.
+built() { stat -c '%n %Y %Z' build/go2heapsnapshot build/heapquery build/libgo2heapsnapshot.*; }
+
+# Succeeds if installing from a build/ that cannot be written works, as when root installs what a user has built. Root may write
+# anything, so what counts is that nothing was.
+installs() {
+	local before
+	before=$(built) && make -s install PREFIX="$1" && diff <(echo "$before") <(built)
+}
+
+# Succeeds if the files in a directory are the expected ones, and if uninstalling leaves nothing but directories.
+uninstalls() {
+	make -s install DESTDIR="$build/staged" PREFIX=/opt/g2h LIBDIR=/opt/g2h/lib64 || return
+	(cd "$build/staged/opt/g2h" && find . ! -type d | sort | sed 's/so[.]0[.][0-9.]*$/so.VERSION/') | diff - tests/install/files || return
+	grep -qx 'libdir=/opt/g2h/lib64' "$build/staged/opt/g2h/lib64/pkgconfig/go2heapsnapshot.pc" || return
+	make -s uninstall DESTDIR="$build/staged" PREFIX=/opt/g2h LIBDIR=/opt/g2h/lib64 && [ -z "$(find "$build/staged" ! -type d)" ]
+}
+
+# Succeeds if a tree that cannot be written builds elsewhere: a copy, in a mount that is read-only.
+builds_outside() {
+	mkdir -p "$build/source" && git ls-files -z Makefile include src docs tools | tar -c --null --files-from=- | tar -x -C "$build/source" &&
+		unshare --mount bash -ec 'mount --bind -o ro "$1" "$1"; cd "$1"; if touch new 2>/dev/null; then exit 1; fi
+			make -s -j"$(nproc)" CC="$2" CFLAGS=-O0 BUILD="$3" install DESTDIR="$3/staged"' bash "$build/source" "$cached ${CC:-cc}" "$build/outside" &&
+		"$build/outside/staged/usr/local/bin/go2heapsnapshot" --version
+}
+
 # Other suites make in build/ at the same time: hence the lock.
-result 'make install' flock build/lock make -s install PREFIX="$root"
-result 'the program and its page are there' test -x "$root/bin/go2heapsnapshot" -a -f "$root/share/man/man1/go2heapsnapshot.1"
+export -f installs uninstalls builds_outside built
+export build cached
+result 'make install, without writing to build/' flock build/lock bash -c 'installs "$1"' bash "$root"
+result 'make install puts its files where they belong, and make uninstall removes them' flock build/lock bash -c uninstalls
+if unshare --mount true 2>/dev/null; then
+	result 'make install from a directory that is read-only' builds_outside
+else
+	echo 'ok - make install from a directory that is read-only # SKIP no right to mount'
+fi
+tests/install/completions.sh "$root"
 tests/install/symbols.sh "$root"
 tests/install/build.sh "$root" "$build"
 

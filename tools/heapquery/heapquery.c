@@ -102,9 +102,14 @@ static struct g2h_error *convert(const char *path, struct target *target, const 
 
 int main(int argc, char **argv)
 {
+    static const char usage[] = "Usage: heapquery FILE.heapsnapshot FILE.db\n";
     struct target target = {0};
+    const bool asks = argc == 2 && strcmp(argv[1], "--help") == 0;
+    if (asks || (argc == 2 && strcmp(argv[1], "--version") == 0))
+        return fputs(asks ? usage : "heapquery " G2H_VERSION "\n", stdout) == EOF ||
+               fflush(stdout) != 0;
     if (argc != 3 || argv[1][0] == '\0' || argv[2][0] == '\0' || strcmp(argv[2], "-") == 0) {
-        fputs("Usage: heapquery FILE.heapsnapshot FILE.db\n", stderr);
+        fputs(usage, stderr);
         return 2;
     }
     signals_catch("heapquery");
