@@ -192,15 +192,15 @@ static bool add_of_shared_handles(struct finder *finder)
         const struct shard *shard = &finder->graph->typing->shards[i];
         uint32_t object = UINT32_MAX;
         uint64_t offset = 0;
-        for (size_t j = 0; j < shard->regions.count; j++) {
-            const struct region *region = &shard->regions.data[j];
-            const bool is_known = (region->object == object && region->offset == offset) ||
-                                  (region->offset == 0 &&
-                                   type_at_start(finder, region->object) == finder->handle_type);
-            if (region->type != finder->handle_type || is_known)
+        for (size_t j = 0; j < shard->parts.count; j++) {
+            const struct typed_part *part = &shard->parts.data[j];
+            const bool is_known =
+                (part->object == object && part->offset == offset) ||
+                (part->offset == 0 && type_at_start(finder, part->object) == finder->handle_type);
+            if (part->type != finder->handle_type || is_known)
                 continue;
-            object = region->object;
-            offset = region->offset;
+            object = part->object;
+            offset = part->offset;
             if (!add_of_handle(finder, object, offset))
                 return false;
         }

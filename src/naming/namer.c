@@ -116,19 +116,19 @@ static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, stru
 }
 
 /* Gets a name by the type of some other part of the object. */
-static bool region_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
+static bool part_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct typing *typing = namer->names->typing;
     struct typed_location location;
     if ((offset & (namer->names->heap->params.pointer_size - 1)) != 0 ||
         !typing_locate(typing, namer->object, offset, &location))
         return false;
-    const uint64_t region =
-        location.region_offset + location.element * typing->types->list.data[location.type].size;
-    if (region > UINT16_MAX || location.offset > UINT16_MAX)
+    const uint64_t part =
+        location.part_offset + location.element * typing->types->list.data[location.type].size;
+    if (part > UINT16_MAX || location.offset > UINT16_MAX)
         return false;
     set_name(ret, EDGE_NAME_KEY, false,
-             KEY_PART | (uint64_t)location.type << 32 | region << 16 | location.offset);
+             KEY_PART | (uint64_t)location.type << 32 | part << 16 | location.offset);
     return true;
 }
 
@@ -161,7 +161,7 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     if (stale_name(namer, offset, ret))
         return true;
     if (!is_typed(namer, offset))
-        return region_name(namer, offset, ret);
+        return part_name(namer, offset, ret);
     const uint64_t index = (offset - namer->base) >> namer->names->word_shift;
     const uint32_t path = index < namer->path_count ? namer->paths[index] : NAME_NONE;
     if (namer->entries) {

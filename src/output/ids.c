@@ -5,7 +5,7 @@
  * arena (64 MiB) each. An arena's slot depends on the arena's address and nothing else, so that two
  * dumps of one process agree whatever arenas have come into use in between, above or below.
  * Adjacent arenas have adjacent slots. Holes between arenas do not use slots up: the 257th arena
- * has the slot of the first again. Regions of 64 GiB are turned against each other, since Go's
+ * has the slot of the first again. Ranges of 64 GiB are turned against each other, since Go's
  * heaps start at addresses that are multiples of 2^40 apart.
  *
  * If two arenas in use have the same slot, two objects may have the same place. Then the lower

@@ -34,7 +34,7 @@ struct id_arena {
 struct ids {
     const struct g2h_heap *heap;
     struct g2h_identity *series; /* NULL: ids come from addresses, by the fields below */
-    bool turns;                  /* whether regions are turned: on 64-bit systems */
+    bool turns;                  /* whether ranges are turned: on 64-bit systems */
     uint64_t base;               /* id_base of the formula above */
     struct id_arena *arenas;     /* the arenas in use, ascending */
     size_t arena_count;
@@ -60,10 +60,10 @@ bool ids_is_exception(const struct ids *ids, const struct id_arena *arena);
 /* Returns the slot of an arena. On 32-bit systems every address has its own id, counted from 0. */
 static inline uint32_t ids_slot(const struct ids *ids, uint64_t arena)
 {
-    enum { REGION_SHIFT = 10 /* arenas per region, as a shift: 64 GiB */ };
-    const uint64_t usual_region =
-        UINT64_C(0xc000000000) >> ID_ARENA_SHIFT >> REGION_SHIFT; /* the one that is not turned */
-    const uint64_t turn = ids->turns ? 157 * ((arena >> REGION_SHIFT) - usual_region) : 0;
+    enum { RANGE_SHIFT = 10 /* arenas per range, as a shift: 64 GiB */ };
+    const uint64_t usual_range =
+        UINT64_C(0xc000000000) >> ID_ARENA_SHIFT >> RANGE_SHIFT; /* the one that is not turned */
+    const uint64_t turn = ids->turns ? 157 * ((arena >> RANGE_SHIFT) - usual_range) : 0;
     return (uint32_t)((arena + turn) % ID_SLOTS);
 }
 

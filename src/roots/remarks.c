@@ -115,7 +115,7 @@ static bool add_all(struct remarks *remarks)
         if (is_closure(typing, object) && !add_definition(remarks, object))
             return false;
         if (typing_is_sure(typing, object) ||
-            (typing->claims[object] == 0 && !typing_has_regions(typing, object)) ||
+            (typing->claims[object] == 0 && !typing_has_parts(typing, object)) ||
             typing_is_shared(typing, object))
             continue; /* nearly all objects */
         const struct object_type what = typing_object(typing, object);

@@ -2,10 +2,10 @@
 #include "typing/claims.h"
 
 /* Notes that a new claim is to be followed, if its type has pointers. */
-static void push_item(struct typer *typer, uint32_t object, uint32_t region,
+static void push_item(struct typer *typer, uint32_t object, uint32_t part,
                       const struct pointer_map *map)
 {
-    if (map->has_others && !vector_push(&typer->items, ((struct item){object, region})))
+    if (map->has_others && !vector_push(&typer->items, ((struct item){object, part})))
         typer->no_memory = true;
 }
 
@@ -20,25 +20,25 @@ static inline void push_start(struct typer *typer, uint32_t object, const struct
 }
 
 /* The value in shard->known for a type that does not fit. */
-#define REGION_REFUSED (MAP_NONE - 1)
+#define PART_REFUSED (MAP_NONE - 1)
 
 /* Returns a key for a claim on a part of an object. */
-static uint64_t region_key(uint32_t object, uint64_t offset, uint32_t type, bool is_array)
+static uint64_t part_key(uint32_t object, uint64_t offset, uint32_t type, bool is_array)
 {
     return map_hash_pair((uint64_t)object << 32 | type, offset << 1 | is_array);
 }
 
-bool region_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
-                     const struct reference *reference)
+bool part_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
+                   const struct reference *reference)
 {
     struct shard *shard = shard_of(typer->typing, object);
     bool result = false;
     const uint32_t found =
-        map_get(&shard->known, region_key(object, offset, reference->type, is_array));
-    if (found == REGION_REFUSED) {
+        map_get(&shard->known, part_key(object, offset, reference->type, is_array));
+    if (found == PART_REFUSED) {
         result = true;
     } else if (found != MAP_NONE) {
-        struct region *known = &shard->regions.data[found];
+        struct typed_part *known = &shard->parts.data[found];
         result = known->object == object && known->offset == offset &&
                  known->type == reference->type && known->is_array == is_array &&
                  known->count >= reference->count && (!is_array || reference->count > 0) &&
@@ -47,23 +47,23 @@ bool region_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool
     return result;
 }
 
-void region_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
+void part_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
 {
     struct shard *shard = shard_of(typer->typing, object);
     uint32_t first;
-    if (!map_put(&shard->known, region_key(object, offset, type, false), REGION_REFUSED, &first))
+    if (!map_put(&shard->known, part_key(object, offset, type, false), PART_REFUSED, &first))
         typer->no_memory = true;
 }
 
 /*
- * Returns whether an object has too many regions to get another one, or arrays that overlap too
+ * Returns whether an object has too many parts to get another one, or arrays that overlap too
  * often. Few programs come near these limits, beyond which a damaged dump would take time without
- * end. Regions that come after a limit has been reached are left out.
+ * end. Parts that come after a limit has been reached are left out.
  */
-static bool is_too_much(const struct g2h_heap *heap, const struct region *region,
-                        const struct region *last)
+static bool is_too_much(const struct g2h_heap *heap, const struct typed_part *part,
+                        const struct typed_part *last)
 {
-    const uint64_t size = heap_object_size(heap, region->object);
+    const uint64_t size = heap_object_size(heap, part->object);
     return last && (last->number >= 64 + size / 64 || last->reach / 16 > size + 4096);
 }
 
@@ -85,20 +85,20 @@ bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
 }
 
 /*
- * Returns whether a region without pointers is the first one of its object and is to be added. Only
- * the region that comes first by region_is_before() matters, since it names the object if nothing
- * is known of the object's start; so a region that comes before the existing one replaces it.
+ * Returns whether a part without pointers is the first one of its object and is to be added. Only
+ * the part that comes first by part_is_before() matters, since it names the object if nothing
+ * is known of the object's start; so a part that comes before the existing one replaces it.
  */
 static bool is_first_pointerless(const struct typing *typing, struct shard *shard,
-                                 const struct region *region)
+                                 const struct typed_part *part)
 {
-    const uint32_t found = map_get(&shard->pointerless, region->object);
+    const uint32_t found = map_get(&shard->pointerless, part->object);
     if (found == MAP_NONE)
         return true;
-    struct region *known = &shard->regions.data[found];
-    if (region_is_before(typing, region, known)) {
-        const struct region old = *known;
-        *known = *region;
+    struct typed_part *known = &shard->parts.data[found];
+    if (part_is_before(typing, part, known)) {
+        const struct typed_part old = *known;
+        *known = *part;
         known->next = old.next;
         known->number = old.number;
         known->reach = old.reach;
@@ -106,47 +106,47 @@ static bool is_first_pointerless(const struct typing *typing, struct shard *shar
     return false;
 }
 
-void claim_region(struct typer *typer, uint32_t object, const struct region *wanted,
-                  const struct pointer_map *map)
+void claim_part(struct typer *typer, uint32_t object, const struct typed_part *wanted,
+                const struct pointer_map *map)
 {
     const struct typing *typing = typer->typing;
     struct shard *shard = shard_of(typer->typing, object);
-    struct region region = *wanted;
+    struct typed_part part = *wanted;
     const bool pointerless =
-        map->known && map->field_count == 0 && region.offset != object_base(typing->heap, object);
-    const uint64_t key = region_key(object, region.offset, region.type, region.is_array);
-    region.object = object;
-    const uint32_t first = map_get(&shard->first, object), added = (uint32_t)shard->regions.count;
+        map->known && map->field_count == 0 && part.offset != object_base(typing->heap, object);
+    const uint64_t key = part_key(object, part.offset, part.type, part.is_array);
+    part.object = object;
+    const uint32_t first = map_get(&shard->first, object), added = (uint32_t)shard->parts.count;
     const uint32_t found = pointerless ? MAP_NONE : map_get(&shard->known, key);
-    const struct region *last = first == MAP_NONE ? NULL : &shard->regions.data[first];
+    const struct typed_part *last = first == MAP_NONE ? NULL : &shard->parts.data[first];
     uint32_t number;
-    bool good = !pointerless || is_first_pointerless(typing, shard, &region);
-    if (found < shard->regions.count) {
-        struct region *known = &shard->regions.data[found];
-        if (known->count >= region.count) {
-            if (region.source < known->source)
-                known->source = region.source;
-            known->is_exact = known->is_exact || region.is_exact;
+    bool good = !pointerless || is_first_pointerless(typing, shard, &part);
+    if (found < shard->parts.count) {
+        struct typed_part *known = &shard->parts.data[found];
+        if (known->count >= part.count) {
+            if (part.source < known->source)
+                known->source = part.source;
+            known->is_exact = known->is_exact || part.is_exact;
             good = false;
         }
     }
-    if (good && !is_too_much(typing->heap, &region, last)) {
-        region.next = first == MAP_NONE ? UINT32_MAX : first;
-        region.number = last ? last->number + 1 : 1;
-        region.reach = (last ? last->reach : 0) + region.count * map->size;
-        good = added < REGION_REFUSED && vector_push(&shard->regions, region) &&
+    if (good && !is_too_much(typing->heap, &part, last)) {
+        part.next = first == MAP_NONE ? UINT32_MAX : first;
+        part.number = last ? last->number + 1 : 1;
+        part.reach = (last ? last->reach : 0) + part.count * map->size;
+        good = added < PART_REFUSED && vector_push(&shard->parts, part) &&
                (pointerless ? map_put(&shard->pointerless, object, added, &number)
                             : map_put(&shard->known, key, added, &number));
         if (good && !pointerless && number != added && number < added) {
-            struct region *old = &shard->regions.data[number], *new = &shard->regions.data[added];
+            struct typed_part *old = &shard->parts.data[number], *new = &shard->parts.data[added];
             map_set(&shard->known, key, added);
             old->is_superseded = true;
             new->source = old->source < new->source ? old->source : new->source;
             new->is_exact = new->is_exact || old->is_exact;
         }
         if (good && first == MAP_NONE) {
-            __atomic_fetch_or(&typer->typing->has_regions[object / 64],
-                              (uint64_t)1 << (object % 64), __ATOMIC_RELAXED);
+            __atomic_fetch_or(&typer->typing->has_parts[object / 64], (uint64_t)1 << (object % 64),
+                              __ATOMIC_RELAXED);
             good = map_put(&shard->first, object, added, &number);
         } else if (good)
             map_set(&shard->first, object, added);
@@ -164,8 +164,8 @@ bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint3
     uint32_t count = 0, number = 0;
     bool good = map_put(&shard->value_counts, (uint64_t)object << 32 | type, 0, &count);
     if (good && count < ENOUGH_FOR_ARRAY) {
-        good = map_put(&shard->counted_values, region_key(object, offset, type, false), count,
-                       &number);
+        good =
+            map_put(&shard->counted_values, part_key(object, offset, type, false), count, &number);
         if (good && number == count) /* the value is counted for the first time */
             map_set(&shard->value_counts, (uint64_t)object << 32 | type, ++count);
     }
@@ -183,14 +183,15 @@ static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint3
     const bool is_larger = !claim_is_certain(old) && (claim & CLAIM_ARRAY) != 0 &&
                            ((old ^ claim) & (CLAIM_ARRAY | CLAIM_TYPE)) == CLAIM_ARRAY;
     const uint32_t other = is_larger ? old : claim;
-    const struct region region = {.offset = base,
-                                  .type = (claim & CLAIM_TYPE) - 1,
-                                  .source = (uint8_t)((other & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT),
-                                  .is_array = (other & CLAIM_ARRAY) != 0,
-                                  .is_exact = (other & CLAIM_EXACT) != 0};
+    const struct typed_part part = {.offset = base,
+                                    .type = (claim & CLAIM_TYPE) - 1,
+                                    .source =
+                                        (uint8_t)((other & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT),
+                                    .is_array = (other & CLAIM_ARRAY) != 0,
+                                    .is_exact = (other & CLAIM_EXACT) != 0};
     if (is_larger)
         *claimed = claim;
-    claim_region(typer, object, &region, map);
+    claim_part(typer, object, &part, map);
     if (is_larger)
         push_start(typer, object, map);
 }

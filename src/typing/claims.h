@@ -2,8 +2,8 @@
  * claims: the types that were proposed for objects and accepted.
  *
  * The claim on an object's start is one word, which several threads may write at the same time.
- * Every other claim on an object is a region in the object's shard; only the thread that has the
- * shard to itself adds regions.
+ * Every other claim on an object is a part in the object's shard; only the thread that has the
+ * shard to itself adds parts.
  */
 #ifndef TYPING_CLAIMS_H
 #define TYPING_CLAIMS_H
@@ -29,28 +29,28 @@ static inline bool claim_is_certain(uint32_t claim)
 }
 
 /* Adds a claim on the object's start, which is at base. If several threads make different claims,
- * the first one is accepted for now; the other claims become regions when their turn has come. */
+ * the first one is accepted for now; the other claims become parts when their turn has come. */
 void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_array, bool is_exact,
                  const struct reference *reference, const struct pointer_map *map);
 
 /* Adds a claim on a part of an object, or a further claim on its start. wanted->object is not set
  * yet. */
-void claim_region(struct typer *typer, uint32_t object, const struct region *wanted,
-                  const struct pointer_map *map);
+void claim_part(struct typer *typer, uint32_t object, const struct typed_part *wanted,
+                const struct pointer_map *map);
 
 /* Notes that a string of length bytes begins at offset of an object that has size bytes and no
  * pointers. */
 void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t offset,
                 uint64_t length);
 
-/* Returns whether a reference says nothing new about a part of an object: its region is there
+/* Returns whether a reference says nothing new about a part of an object: its part is there
  * already, or its type is known not to fit. */
-bool region_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
-                     const struct reference *reference);
+bool part_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
+                   const struct reference *reference);
 
 /* Notes that a value of a type does not fit a part of a large object, so that the type is not tried
  * there again. */
-void region_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type);
+void part_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type);
 
 /* If this many pointers lead to different values of one type in an object, the object is proposed
  * as an array of them. */

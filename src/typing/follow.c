@@ -368,29 +368,29 @@ static void follow_start(struct typer *typer, uint32_t object)
     follow_words(typer, &claimed, target, end, leaves_heap);
 }
 
-static void follow_region(struct typer *typer, const struct item *item)
+static void follow_part(struct typer *typer, const struct item *item)
 {
     struct typing *typing = typer->typing;
     const struct slot_class *slot_class = heap_slot_class(typing->heap, item->object);
-    const struct region *region = &shard_of(typing, item->object)->regions.data[item->region];
+    const struct typed_part *part = &shard_of(typing, item->object)->parts.data[item->part];
     const uint32_t *end, *target = targets_of(typing->targets, item->object, &end);
     struct claimed claimed;
     if (slot_class->has_pointers && target == end &&
         (typer->texts_only || !targets_leave_heap(typing->targets, item->object)))
         return;
-    if (!begin_claim(typer, region->type, slot_class, item->object, &claimed))
+    if (!begin_claim(typer, part->type, slot_class, item->object, &claimed))
         return;
-    claimed.offset = region->offset;
-    claimed.count = !region->is_array    ? 1
-                    : region->count != 0 ? region->count
-                                         : (slot_class->size - claimed.offset) / claimed.map->size;
+    claimed.offset = part->offset;
+    claimed.count = !part->is_array    ? 1
+                    : part->count != 0 ? part->count
+                                       : (slot_class->size - claimed.offset) / claimed.map->size;
     follow_fields(typer, &claimed);
 }
 
 void typer_follow_item(struct typer *typer, const struct item *item)
 {
-    if (item->region == ITEM_START)
+    if (item->part == ITEM_START)
         follow_start(typer, item->object);
     else
-        follow_region(typer, item);
+        follow_part(typer, item);
 }

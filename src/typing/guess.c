@@ -152,13 +152,13 @@ static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
     const struct shard *shard = shard_of(typing, object);
     const uint64_t size = type_of(typing, type)->size;
     bool has_all = true;
-    if (!typing_has_regions(typing, object))
+    if (!typing_has_parts(typing, object))
         return false;
     for (uint32_t i = map_get(&shard->first, object); i != UINT32_MAX && has_all;
-         i = shard->regions.data[i].next)
-        has_all = !shard->regions.data[i].is_array &&
-                  type_holds(typing->types, type, shard->regions.data[i].offset % size,
-                             shard->regions.data[i].type);
+         i = shard->parts.data[i].next)
+        has_all = !shard->parts.data[i].is_array &&
+                  type_holds(typing->types, type, shard->parts.data[i].offset % size,
+                             shard->parts.data[i].type);
     return has_all;
 }
 
@@ -187,16 +187,16 @@ static struct part part_of(struct typing *typing, uint32_t object)
     if (claim != 0 && is_telling_part(typing, (claim & CLAIM_TYPE) - 1, (claim & CLAIM_ARRAY) != 0,
                                       (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT))
         part.type = (claim & CLAIM_TYPE) - 1;
-    if (part.type != TYPE_NONE || !typing_has_regions(typing, object))
+    if (part.type != TYPE_NONE || !typing_has_parts(typing, object))
         return part;
     const struct shard *shard = shard_of(typing, object);
     for (uint32_t i = map_get(&shard->first, object); i != UINT32_MAX;
-         i = shard->regions.data[i].next) {
-        const struct region *region = &shard->regions.data[i];
-        const bool is_before = part.type == TYPE_NONE || region->offset < part.offset ||
-                               (region->offset == part.offset && region->type < part.type);
-        if (is_before && is_telling_part(typing, region->type, region->is_array, region->source))
-            part = (struct part){region->offset, region->type};
+         i = shard->parts.data[i].next) {
+        const struct typed_part *one = &shard->parts.data[i];
+        const bool is_before = part.type == TYPE_NONE || one->offset < part.offset ||
+                               (one->offset == part.offset && one->type < part.type);
+        if (is_before && is_telling_part(typing, one->type, one->is_array, one->source))
+            part = (struct part){one->offset, one->type};
     }
     return part;
 }
@@ -289,7 +289,7 @@ static bool guess_by_part(struct typer *typer, const struct guesses *guesses, st
     if (guess == AMBIGUOUS)
         guess = type_with(guesses, typing, key, &part, record);
     if (guess == AMBIGUOUS ||
-        (typing_has_regions(typing, object) && !has_its_parts(typing, object, guess)))
+        (typing_has_parts(typing, object) && !has_its_parts(typing, object, guess)))
         return true;
     const struct reference reference = {
         .type = guess, .source = SOURCE_GUESS, .form = REFERENCE_VALUE};

@@ -136,7 +136,7 @@ static bool is_completed(const struct typing *typing, const struct candidate *be
 enum { HOLDERS = 16, AHEAD = 16 /* slots of a map, to prefetch */ };
 
 /*
- * Drops the regions that say no more than a claim on the object's start. If such a claim comes
+ * Drops the parts that say no more than a claim on the object's start. If such a claim comes
  * before them, they are not added at all (is_old_news() in propose.c); if they come before it, they
  * must be dropped here, because the result must not depend on the order.
  */
@@ -148,11 +148,10 @@ static void drop_held(struct typing *typing, uint32_t object, struct shard *shar
     if (typing->claims[object] == 0)
         return;
     holders[count++] = of_claim(typing->claims[object]);
-    for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
-        const struct region *region = &shard->regions.data[at];
-        struct candidate candidate = {region->type, region->is_array, region->is_exact,
-                                      region->source};
-        if (region->offset != base || region->count != 0)
+    for (uint32_t at = first; at != UINT32_MAX; at = shard->parts.data[at].next) {
+        const struct typed_part *part = &shard->parts.data[at];
+        struct candidate candidate = {part->type, part->is_array, part->is_exact, part->source};
+        if (part->offset != base || part->count != 0)
             continue;
         for (size_t i = 0; i < count; i++) /* holders has the best candidates, the best first */
             if (is_better(typing, &candidate, &holders[i])) {
@@ -163,11 +162,11 @@ static void drop_held(struct typing *typing, uint32_t object, struct shard *shar
         if (count < HOLDERS)
             holders[count++] = candidate;
     }
-    for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
-        struct region *region = &shard->regions.data[at];
-        for (size_t i = 0; i < count && region->offset != base && !region->is_superseded; i++)
-            region->is_superseded = claim_holds(typing, base, holders[i].type, holders[i].is_array,
-                                                region->offset, region->type, region->is_array);
+    for (uint32_t at = first; at != UINT32_MAX; at = shard->parts.data[at].next) {
+        struct typed_part *part = &shard->parts.data[at];
+        for (size_t i = 0; i < count && part->offset != base && !part->is_superseded; i++)
+            part->is_superseded = claim_holds(typing, base, holders[i].type, holders[i].is_array,
+                                              part->offset, part->type, part->is_array);
     }
 }
 
@@ -183,29 +182,28 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
     const bool has_header = header.source == SOURCE_HEADER;
     struct candidate best = header;
     bool any = !has_header;
-    for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
-        const struct region *region = &shard->regions.data[at];
-        const struct candidate candidate = {region->type, region->is_array, region->is_exact,
-                                            region->source};
-        if (region->offset != base || region->count != 0 ||
+    for (uint32_t at = first; at != UINT32_MAX; at = shard->parts.data[at].next) {
+        const struct typed_part *part = &shard->parts.data[at];
+        const struct candidate candidate = {part->type, part->is_array, part->is_exact,
+                                            part->source};
+        if (part->offset != base || part->count != 0 ||
             (has_header && !gives_way(typing, &header, &candidate)))
             continue;
         if (!any || is_better(typing, &candidate, &best))
             best = candidate;
         any = true;
     }
-    for (uint32_t at = first; at != UINT32_MAX && !has_header; at = shard->regions.data[at].next) {
-        const struct region *region = &shard->regions.data[at];
-        const struct candidate guess = {region->type, region->is_array, region->is_exact,
-                                        region->source};
-        if (region->offset == base && region->count == 0 && is_completed(typing, &best, &guess))
+    for (uint32_t at = first; at != UINT32_MAX && !has_header; at = shard->parts.data[at].next) {
+        const struct typed_part *part = &shard->parts.data[at];
+        const struct candidate guess = {part->type, part->is_array, part->is_exact, part->source};
+        if (part->offset == base && part->count == 0 && is_completed(typing, &best, &guess))
             best = guess; /* an object has only one guess */
     }
     *claim = claim_pack(best.is_array, best.is_exact, best.source, best.type);
 }
 
-static int order_regions(const struct typing *typing, const struct region *one,
-                         const struct region *other)
+static int order_parts(const struct typing *typing, const struct typed_part *one,
+                       const struct typed_part *other)
 {
     if (one->object != other->object)
         return one->object < other->object ? -1 : 1;
@@ -220,46 +218,46 @@ static int order_regions(const struct typing *typing, const struct region *one,
     return one->count > other->count ? -1 : one->count < other->count;
 }
 
-static int compare_regions(const void *one, const void *other, void *typing)
+static int compare_parts(const void *one, const void *other, void *typing)
 {
-    return order_regions(typing, one, other);
+    return order_parts(typing, one, other);
 }
 
-bool region_is_before(const struct typing *typing, const struct region *one,
-                      const struct region *other)
+bool part_is_before(const struct typing *typing, const struct typed_part *one,
+                    const struct typed_part *other)
 {
-    return order_regions(typing, one, other) < 0;
+    return order_parts(typing, one, other) < 0;
 }
 
-/* Sorts the regions of a shard, so that the chain of each object becomes a run of the array: an
- * object's regions follow one another by offset, the best region at each offset first. Drops the
- * superseded regions. */
-static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard)
+/* Sorts the parts of a shard, so that the chain of each object becomes a run of the array: an
+ * object's parts follow one another by offset, the best part at each offset first. Drops the
+ * superseded parts. */
+static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
 {
     uint32_t number;
     size_t kept = 0;
-    for (size_t i = 0; i < shard->regions.count; i++)
-        if (!shard->regions.data[i].is_superseded)
-            shard->regions.data[kept++] = shard->regions.data[i];
-    shard->regions.count = kept;
+    for (size_t i = 0; i < shard->parts.count; i++)
+        if (!shard->parts.data[i].is_superseded)
+            shard->parts.data[kept++] = shard->parts.data[i];
+    shard->parts.count = kept;
     if (kept == 0)
         return NULL;
-    qsort_r(shard->regions.data, shard->regions.count, sizeof(*shard->regions.data),
-            compare_regions, typing);
+    qsort_r(shard->parts.data, shard->parts.count, sizeof(*shard->parts.data), compare_parts,
+            typing);
     const size_t objects = shard->first.count;
     map_deinit(&shard->first);
     if (!map_reserve(&shard->first, objects))
         return &error_no_memory;
-    for (size_t i = 0; i < shard->regions.count; i++) {
-        struct region *region = &shard->regions.data[i];
+    for (size_t i = 0; i < shard->parts.count; i++) {
+        struct typed_part *part = &shard->parts.data[i];
         const bool last =
-            i + 1 == shard->regions.count || shard->regions.data[i + 1].object != region->object;
-        const bool is_first = i == 0 || shard->regions.data[i - 1].object != region->object;
-        const uint64_t end = region->offset + (region->is_array ? region->count : 1) *
-                                                  type_of(typing, region->type)->size;
-        region->next = last ? UINT32_MAX : (uint32_t)i + 1;
-        region->reach = is_first || region[-1].reach < end ? end : region[-1].reach;
-        if (is_first && !map_put(&shard->first, region->object, (uint32_t)i, &number))
+            i + 1 == shard->parts.count || shard->parts.data[i + 1].object != part->object;
+        const bool is_first = i == 0 || shard->parts.data[i - 1].object != part->object;
+        const uint64_t end =
+            part->offset + (part->is_array ? part->count : 1) * type_of(typing, part->type)->size;
+        part->next = last ? UINT32_MAX : (uint32_t)i + 1;
+        part->reach = is_first || part[-1].reach < end ? end : part[-1].reach;
+        if (is_first && !map_put(&shard->first, part->object, (uint32_t)i, &number))
             return &error_no_memory;
     }
     return NULL;
@@ -296,7 +294,7 @@ static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker
         judge_object(typing, (uint32_t)entries[i].key, shard, entries[i].value);
     }
     shard_forget(shard);
-    return sort_regions(typing, shard);
+    return sort_parts(typing, shard);
 }
 
 struct g2h_error *typing_judge(struct typing *typing)

@@ -87,7 +87,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
         whole = (offset - base) % stride == 0;
         exact = exact || (whole && is_cut(typer, slot_class, base, offset, reference));
     } else {
-        if (offset != base && !exact && region_is_known(typer, number, offset, true, reference))
+        if (offset != base && !exact && part_is_known(typer, number, offset, true, reference))
             return;
         heap_object(typer->typing->heap, number, &object);
         index = typer_field_index(typer, number, &object);
@@ -105,11 +105,11 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
     }
     if (typer_waits(typer, number, offset, reference))
         return;
-    struct region region = {.offset = offset,
-                            .type = reference->type,
-                            .count = reference->count,
-                            .source = reference->source,
-                            .is_array = true};
+    struct typed_part part = {.offset = offset,
+                              .type = reference->type,
+                              .count = reference->count,
+                              .source = reference->source,
+                              .is_array = true};
     if (slot_class->has_pointers) {
         if (map->word_count == 0 ||
             !field_index_take(index, reference->count * map->word_count + FIELD_STEP / 16))
@@ -118,16 +118,16 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
                                           reference->count, &rest);
         if (matching == 0 || matching < reference->count)
             return;
-        region.count = matching;
-    } else if (region.count == 0) {
-        region.count = space;
+        part.count = matching;
+    } else if (part.count == 0) {
+        part.count = space;
     }
-    claim_region(typer, number, &region, map);
+    claim_part(typer, number, &part, map);
 }
 
 /*
  * Returns whether a reference is not to be proposed now, because it says nothing new or has to
- * wait. It waits before the object is looked at if it may add a region, or if the object is large,
+ * wait. It waits before the object is looked at if it may add a part, or if the object is large,
  * since the fields of a large object may be looked at only so often (struct field_index).
  */
 static inline bool waits_first(struct typer *typer, uint32_t number,
@@ -138,7 +138,7 @@ static inline bool waits_first(struct typer *typer, uint32_t number,
     if (!typer->shared || (offset == base && (!is_array || slot_class->size < INDEXED_SIZE)))
         return false;
     return (!is_array && offset != base &&
-            region_is_known(typer, number, offset, false, reference)) ||
+            part_is_known(typer, number, offset, false, reference)) ||
            typer_waits(typer, number, offset, reference);
 }
 
@@ -153,7 +153,7 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
     struct g2h_object object;
     uint64_t size = base + map->size;
     bool rest = false;
-    if (offset != base && region_is_known(typer, number, offset, false, reference))
+    if (offset != base && part_is_known(typer, number, offset, false, reference))
         return;
     if (!slot_class->has_pointers) {
         if (map->word_count > 0 && !type->may_be_noscan)
@@ -166,7 +166,7 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
             return;
         if (!value_fits(&object, index, map, offset, &rest)) {
             if (index)
-                region_refuse(typer, number, offset, reference->type);
+                part_refuse(typer, number, offset, reference->type);
             return;
         }
     }
@@ -192,8 +192,9 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
         }
         return;
     }
-    struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
-    claim_region(typer, number, &region, map);
+    struct typed_part part = {
+        .offset = offset, .type = reference->type, .source = reference->source};
+    claim_part(typer, number, &part, map);
     if ((offset - base) % map->size == 0 && map->known &&
         slot_class->size / map->size >= ENOUGH_FOR_ARRAY &&
         is_one_of_many(typer, number, offset, reference->type)) {

@@ -94,22 +94,23 @@ bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_
            ((claim & CLAIM_ARRAY) != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
 }
 
-/* Returns the first of an object's regions that contains the word at offset, or NULL if none
+/* Returns the first of an object's parts that contains the word at offset, or NULL if none
  * does. */
-static const struct region *region_at(const struct typing *typing, uint32_t object, uint64_t offset)
+static const struct typed_part *part_at(const struct typing *typing, uint32_t object,
+                                        uint64_t offset)
 {
     const struct shard *shard = &typing->shards[shard_number(object)];
-    const struct region *regions = shard->regions.data;
-    const size_t first = map_get(&shard->first, object), count = shard->regions.count;
+    const struct typed_part *parts = shard->parts.data;
+    const size_t first = map_get(&shard->first, object), count = shard->parts.count;
     size_t at;
     if (first == MAP_NONE)
         return NULL;
-    /* The first region that reaches beyond offset begins at or before it if any region contains
+    /* The first part that reaches beyond offset begins at or before it if any part contains
      * it. */
-    BISECT_FROM(at, first, count, regions[at].object == object && regions[at].reach <= offset);
-    if (at == count || regions[at].object != object || regions[at].offset > offset)
+    BISECT_FROM(at, first, count, parts[at].object == object && parts[at].reach <= offset);
+    if (at == count || parts[at].object != object || parts[at].offset > offset)
         return NULL;
-    return &regions[at];
+    return &parts[at];
 }
 
 /* Returns whether an object is a block that values smaller than it share. */
@@ -122,14 +123,14 @@ static bool is_tiny(const struct typing *typing, uint32_t object)
 struct object_type typing_object(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
-    const struct region *region;
+    const struct typed_part *part;
     if (typing_is_text(typing, object))
         return (struct object_type){OBJECT_TEXT, TYPE_NONE};
     if (claim == 0) {
-        region = first_region(typing, object);
-        return !region                   ? (struct object_type){OBJECT_UNTYPED, TYPE_NONE}
-               : is_tiny(typing, object) ? (struct object_type){OBJECT_TINY, region->type}
-                                         : (struct object_type){OBJECT_PART, region->type};
+        part = first_part(typing, object);
+        return !part                     ? (struct object_type){OBJECT_UNTYPED, TYPE_NONE}
+               : is_tiny(typing, object) ? (struct object_type){OBJECT_TINY, part->type}
+                                         : (struct object_type){OBJECT_PART, part->type};
     }
     if ((claim & CLAIM_EXACT) == 0 && is_tiny(typing, object))
         return (struct object_type){OBJECT_TINY, (claim & CLAIM_TYPE) - 1};
@@ -160,14 +161,14 @@ bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset
         if (ret->offset < size)
             return true;
     }
-    const struct region *region = region_at(typing, object, offset);
-    if (!region)
+    const struct typed_part *part = part_at(typing, object, offset);
+    if (!part)
         return false;
-    const uint64_t size = type_of(typing, region->type)->size, inside = offset - region->offset;
-    *ret = (struct typed_location){.type = region->type,
+    const uint64_t size = type_of(typing, part->type)->size, inside = offset - part->offset;
+    *ret = (struct typed_location){.type = part->type,
                                    .offset = inside % size,
                                    .element = inside / size,
-                                   .is_array = region->is_array,
-                                   .region_offset = region->offset};
+                                   .is_array = part->is_array,
+                                   .part_offset = part->offset};
     return true;
 }

@@ -202,7 +202,7 @@ static void seed_word(struct spiller *spiller, const struct frame *frame, uint64
     struct typing *typing = typer->typing;
     const uint64_t value = heap_word(typing->heap, frame->contents.data + offset);
     const uint32_t object = heap_find(typing->heap, value);
-    if (object == UINT32_MAX || typing->claims[object] != 0 || typing_has_regions(typing, object) ||
+    if (object == UINT32_MAX || typing->claims[object] != 0 || typing_has_parts(typing, object) ||
         value != heap_address(typing->heap, object) + object_base(typing->heap, object))
         return;
     const uint32_t number = map_get(&spiller->words, key_of(frame->pc, offset));

@@ -52,18 +52,17 @@ void typing_seed_timers(struct typer *typer)
         return;
     for (size_t i = 0; i < SHARDS; i++) {
         const struct shard *shard = &typing->shards[i];
-        const size_t count = shard->regions.count; /* proposing may add some */
+        const size_t count = shard->parts.count; /* proposing may add some */
         for (size_t j = 0; j < count && !typer->no_memory; j++) {
-            const struct region region = shard->regions.data[j];
-            if (region.type != types.runtime_timer || region.offset != types.offset ||
-                region.is_array)
+            const struct typed_part part = shard->parts.data[j];
+            if (part.type != types.runtime_timer || part.offset != types.offset || part.is_array)
                 continue;
             const bool is_ticker =
-                types.ticker != TYPE_NONE && has_period(typing, region.object, types.period);
+                types.ticker != TYPE_NONE && has_period(typing, part.object, types.period);
             const struct reference reference = {.type = is_ticker ? types.ticker : types.timer,
                                                 .source = SOURCE_POINTER,
                                                 .form = REFERENCE_VALUE};
-            typer_propose(typer, region.object, 0, &reference);
+            typer_propose(typer, part.object, 0, &reference);
         }
     }
 }

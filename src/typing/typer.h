@@ -27,7 +27,7 @@ enum reference_form {
 /* A claim whose pointer fields are to be followed. */
 struct item {
     uint32_t object;
-    uint32_t region; /* index in the object's shard; ITEM_START: the claim on its start */
+    uint32_t part; /* index in the object's shard; ITEM_START: the claim on its start */
 };
 
 #define ITEM_START UINT32_MAX
@@ -108,14 +108,14 @@ static inline struct shard *shard_of(struct typing *typing, uint32_t object)
     return &typing->shards[shard_number(object)];
 }
 
-/* Returns the first of an object's regions, or NULL if it has none. */
-static inline const struct region *first_region(const struct typing *typing, uint32_t object)
+/* Returns the first of an object's parts, or NULL if it has none. */
+static inline const struct typed_part *first_part(const struct typing *typing, uint32_t object)
 {
-    if (!typing_has_regions(typing, object))
+    if (!typing_has_parts(typing, object))
         return NULL;
     const struct shard *shard = &typing->shards[shard_number(object)];
     const uint32_t first = map_get(&shard->first, object);
-    return first == MAP_NONE ? NULL : &shard->regions.data[first];
+    return first == MAP_NONE ? NULL : &shard->parts.data[first];
 }
 
 /* ---- propose.c ---- */
@@ -386,9 +386,9 @@ struct g2h_error *typing_judge(struct typing *typing);
 /* Frees the data of a shard that is needed only while claims are added. */
 void shard_forget(struct shard *shard);
 
-/* Returns whether a region comes before another region of the same object: they are ordered by
+/* Returns whether a part comes before another part of the same object: they are ordered by
  * offset, the better one first. */
-bool region_is_before(const struct typing *typing, const struct region *one,
-                      const struct region *other);
+bool part_is_before(const struct typing *typing, const struct typed_part *one,
+                    const struct typed_part *other);
 
 #endif

@@ -228,11 +228,11 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
             continue;
         if (has_strings(typing, object))
             typer_follow_item(typer, &(struct item){object, ITEM_START});
-        if (!typing_has_regions(typing, object))
+        if (!typing_has_parts(typing, object))
             continue;
         const struct shard *shard = shard_of(typing, object);
-        const uint32_t region = map_get(&shard->first, object);
-        for (uint32_t i = region; i != MAP_NONE; i = shard->regions.data[i].next)
+        const uint32_t part = map_get(&shard->first, object);
+        for (uint32_t i = part; i != MAP_NONE; i = shard->parts.data[i].next)
             typer_follow_item(typer, &(struct item){object, i});
     }
     typer_flush(typer);
@@ -303,7 +303,7 @@ static struct g2h_type_sum *sum_of(const struct typing *typing, uint32_t object,
     default:
         return &account->sources[typing->claims[object] != 0
                                      ? (typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT
-                                     : first_region(typing, object)->source];
+                                     : first_part(typing, object)->source];
     }
 }
 
@@ -377,8 +377,8 @@ static struct g2h_error *run_all(struct typing *typing)
                      exe_slide(typing->exe)));
     typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
     typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
-    typing->has_regions = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*typing->has_regions));
-    if (!typing->claims || !typing->texts || !typing->has_regions)
+    typing->has_parts = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*typing->has_parts));
+    if (!typing->claims || !typing->texts || !typing->has_parts)
         return &error_no_memory;
     _cleanup_(run_deinit) struct run run = {.typing = typing};
     TRY(waves_init(&run.waves, typing));
@@ -415,10 +415,10 @@ void typing_destroy(struct typing *typing)
         return;
     for (size_t i = 0; i < SHARDS; i++) {
         map_deinit(&typing->shards[i].first);
-        free(typing->shards[i].regions.data);
+        free(typing->shards[i].parts.data);
         shard_forget(&typing->shards[i]);
     }
-    free(typing->has_regions);
+    free(typing->has_parts);
     pointer_maps_deinit(&typing->pointer_maps);
     map_deinit(&typing->closure_by_entry);
     map_deinit(&typing->closure_of_value);

@@ -67,19 +67,19 @@ enum {
 #define CLAIM_FRESH (1u << 31)
 
 /* A claim on a part of an object, or a further claim on its start. */
-struct region {
+struct typed_part {
     uint64_t offset; /* in the slot */
     uint64_t count;  /* number of values, if it is an array */
     uint32_t type;
     uint32_t object;
-    uint32_t next;   /* the object's next region: index in the shard; UINT32_MAX: none */
-    uint32_t number; /* how many regions the object has so far, including this one */
-    /* While types are being found: the bytes of all array regions of the object up to this one.
-     * Afterwards: the furthest end of this region and the regions before it. */
+    uint32_t next;   /* the object's next part: index in the shard; UINT32_MAX: none */
+    uint32_t number; /* how many parts the object has so far, including this one */
+    /* While types are being found: the bytes of all array parts of the object up to this one.
+     * Afterwards: the furthest end of this part and the parts before it. */
     uint64_t reach;
     uint8_t source;
     bool is_array, is_exact;
-    bool is_superseded; /* by a region or claim that says as much or more */
+    bool is_superseded; /* by a part or claim that says as much or more */
 };
 
 enum { SHARDS = 64 };
@@ -96,14 +96,14 @@ static inline size_t shard_number(uint32_t object)
 /* The objects are spread over shards by a hash. While threads run, a shard either does not change,
  * or belongs to one thread. */
 struct shard {
-    struct map first; /* object → region */
-    struct map known; /* hash of a claim on a part → region, or REGION_REFUSED */
+    struct map first; /* object → part */
+    struct map known; /* hash of a claim on a part → part, or PART_REFUSED */
     /* For objects that may be arrays: to how many different values of a type pointers lead, by
      * object and type, up to ENOUGH_FOR_ARRAY; and the keys of the values that have been
      * counted. */
     struct map value_counts, counted_values;
-    struct map pointerless; /* object → region of a type without pointers: only one is kept */
-    VECTOR(struct region) regions;
+    struct map pointerless; /* object → part of a type without pointers: only one is kept */
+    VECTOR(struct typed_part) parts;
     struct map index_of; /* large object → index in indexes */
     VECTOR(struct field_index *) indexes;
 };
@@ -151,9 +151,9 @@ struct typing {
     struct go_release release; /* of Go, as the dump names it, or else the executable */
     struct pointer_maps pointer_maps;
     unsigned threads;
-    uint32_t *claims;      /* by object */
-    uint32_t *texts;       /* by object */
-    uint64_t *has_regions; /* a bit per object that has regions */
+    uint32_t *claims;    /* by object */
+    uint32_t *texts;     /* by object */
+    uint64_t *has_parts; /* a bit per object that has parts */
     struct shard shards[SHARDS];
     uint64_t elemtype_offset;    /* of hchan.elemtype in a channel; 0: there is none */
     struct map channel_by_elem;  /* element type's address → type that its channels point to */
@@ -278,9 +278,9 @@ static inline bool typing_is_text(const struct typing *typing, uint32_t object)
             typing_yields_to_text(typing, object, typing->claims[object]));
 }
 
-static inline bool typing_has_regions(const struct typing *typing, uint32_t object)
+static inline bool typing_has_parts(const struct typing *typing, uint32_t object)
 {
-    return (typing->has_regions[object / 64] >> (object % 64) & 1) != 0;
+    return (typing->has_parts[object / 64] >> (object % 64) & 1) != 0;
 }
 
 /* Returns whether an object is an OBJECT_TINY of which only parts are known, and no text.
@@ -290,7 +290,7 @@ static inline bool typing_is_shared(const struct typing *typing, uint32_t object
     const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
     return typing->claims[object] == 0 && typing->texts[object] == 0 &&
            slot_class->size == TINY_BLOCK && !slot_class->has_pointers &&
-           typing_has_regions(typing, object);
+           typing_has_parts(typing, object);
 }
 
 /* Returns whether the type of the whole object is known for sure: it is neither that of a part nor
@@ -319,8 +319,8 @@ struct typed_location {
     uint64_t offset;  /* in the value */
     uint64_t element; /* in an array: the index of the value */
     bool is_array;
-    bool is_start;          /* the type comes from the claim on the object's start */
-    uint64_t region_offset; /* if !is_start: the region's offset in the object */
+    bool is_start;        /* the type comes from the claim on the object's start */
+    uint64_t part_offset; /* if !is_start: the part's offset in the object */
 };
 bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset,
                    struct typed_location *ret);

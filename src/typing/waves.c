@@ -5,7 +5,7 @@
  * the work whose result is the same in any order: the first claim on an object's start, references
  * that repeat it, and references that say nothing that was not known before the round. All other
  * references wait until the round is over: those to parts of objects, those that make other claims
- * on a start, and those for which the fields of a large object are looked at, since regions and
+ * on a start, and those for which the fields of a large object are looked at, since parts and
  * such looks are limited in number. Then they are proposed object by object, sorted, by one thread
  * for each shard. The first claim of the round is proposed again with them: it is taken back if
  * references to its object have waited.
@@ -356,12 +356,12 @@ static struct g2h_error *follow_task(void *context, size_t task, unsigned worker
 static uint64_t item_bytes(const struct typing *typing, const struct item *item)
 {
     const uint64_t size = heap_object_size(typing->heap, item->object);
-    if (item->region == ITEM_START)
+    if (item->part == ITEM_START)
         return size;
     const struct shard *shard = &typing->shards[shard_number(item->object)];
-    const struct region *region = &shard->regions.data[item->region];
-    const uint64_t value = type_of(typing, region->type)->size,
-                   count = !region->is_array ? 1 : region->count;
+    const struct typed_part *part = &shard->parts.data[item->part];
+    const uint64_t value = type_of(typing, part->type)->size,
+                   count = !part->is_array ? 1 : part->count;
     return count == 0 || value > size / count ? size : count * value;
 }
 
@@ -408,7 +408,7 @@ static struct g2h_error *follow_wave(struct waves *waves)
  * comes first. */
 static bool is_before(const struct item *one, const struct item *other)
 {
-    return one->region + 1 < other->region + 1;
+    return one->part + 1 < other->part + 1;
 }
 
 /* Inserts an item among the last items, which are of the same object, in its place. Returns false
@@ -418,7 +418,7 @@ static bool insert_item(struct item *data, size_t count, struct item item)
     size_t at = count;
     while (at > 0 && data[at - 1].object == item.object && is_before(&item, &data[at - 1]))
         at--;
-    if (at > 0 && data[at - 1].object == item.object && data[at - 1].region == item.region)
+    if (at > 0 && data[at - 1].object == item.object && data[at - 1].part == item.part)
         return false;
     memmove(&data[at + 1], &data[at], (count - at) * sizeof(*data));
     data[at] = item;
@@ -427,7 +427,7 @@ static bool insert_item(struct item *data, size_t count, struct item item)
 
 /* Sorts the items of each object, and drops duplicates. The items of an object are few, or in
  * order, and seldom the same. Clears CLAIM_FRESH of the claims, which are about to be followed. */
-static void order_regions(struct typing *typing, item_vector *items)
+static void order_parts(struct typing *typing, item_vector *items)
 {
     struct item *data = items->data;
     uint32_t *claims = typing->claims;
@@ -461,7 +461,7 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
     enum { DIGITS = 3, FEW = 64 };
     if (items->count < FEW) {
         sort_few(items);
-        order_regions(typing, items);
+        order_parts(typing, items);
         return true;
     }
     const uint32_t last = typing->heap->object_count - 1;
@@ -488,7 +488,7 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
         *scratch = *items;
         *items = sorted;
     }
-    order_regions(typing, items);
+    order_parts(typing, items);
     return true;
 }
 

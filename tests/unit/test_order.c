@@ -71,8 +71,8 @@ static uint64_t type_all(unsigned threads, uint64_t seed)
     typing->threads = threads;
     typing->claims = calloc(dump.heap->object_count + 1, sizeof(*typing->claims));
     typing->texts = calloc(dump.heap->object_count + 1, sizeof(*typing->texts));
-    typing->has_regions = calloc(dump.heap->object_count / 64 + 1, sizeof(*typing->has_regions));
-    assert_true(typing->claims && typing->texts && typing->has_regions);
+    typing->has_parts = calloc(dump.heap->object_count / 64 + 1, sizeof(*typing->has_parts));
+    assert_true(typing->claims && typing->texts && typing->has_parts);
     assert_no_error(pointer_maps_init(&typing->pointer_maps, &types));
     assert_no_error(waves_init(&waves, typing));
     order = seed;
@@ -87,24 +87,23 @@ static uint64_t type_all(unsigned threads, uint64_t seed)
         const struct shard *shard = shard_of(typing, i);
         assert_int_equal(typing->claims[i] & CLAIM_FRESH, 0);
         hash = mix(hash, typing->claims[i]);
-        for (uint32_t j = map_get(&shard->first, i); j != MAP_NONE;
-             j = shard->regions.data[j].next) {
-            const struct region *region = &shard->regions.data[j];
-            hash = mix(mix(mix(hash, region->offset), region->count), region->type);
-            hash = mix(hash, region->source | region->is_array << 8 | region->is_exact << 9);
+        for (uint32_t j = map_get(&shard->first, i); j != MAP_NONE; j = shard->parts.data[j].next) {
+            const struct typed_part *part = &shard->parts.data[j];
+            hash = mix(mix(mix(hash, part->offset), part->count), part->type);
+            hash = mix(hash, part->source | part->is_array << 8 | part->is_exact << 9);
         }
     }
     order = 0;
     waves_deinit(&waves);
     for (size_t i = 0; i < SHARDS; i++) {
         map_deinit(&typing->shards[i].first);
-        free(typing->shards[i].regions.data);
+        free(typing->shards[i].parts.data);
         shard_forget(&typing->shards[i]);
     }
     pointer_maps_deinit(&typing->pointer_maps);
     free(typing->claims);
     free(typing->texts);
-    free(typing->has_regions);
+    free(typing->has_parts);
     free(typing);
     return hash;
 }
@@ -316,8 +315,8 @@ static void accounts_add_up(void **state)
     typing->types = &types;
     typing->claims = calloc(OBJECTS, sizeof(*typing->claims));
     typing->texts = calloc(OBJECTS, sizeof(*typing->texts));
-    typing->has_regions = calloc(OBJECTS / 64, sizeof(*typing->has_regions));
-    assert_true(typing->claims && typing->texts && typing->has_regions);
+    typing->has_parts = calloc(OBJECTS / 64, sizeof(*typing->has_parts));
+    assert_true(typing->claims && typing->texts && typing->has_parts);
     type_add(&types, "[2]int", TYPE_ARRAY, 16, TYPE_NONE);
     for (uint32_t i = 0; i < OBJECTS; i++)
         if (i % 3 == 0)
@@ -338,7 +337,7 @@ static void accounts_add_up(void **state)
     order = 0;
     free(typing->claims);
     free(typing->texts);
-    free(typing->has_regions);
+    free(typing->has_parts);
     free(typing);
 }
 
