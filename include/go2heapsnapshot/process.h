@@ -102,7 +102,8 @@ G2H_PUBLIC struct g2h_error *g2h_process_read_core(const struct g2h_input *core,
                                                    struct g2h_input **ret);
 
 /* Returns an error if a process cannot be read, whatever it runs: it does not exist, has ended, is
- * this program or a thread of the kernel, is traced already, or cannot be seen from here. */
+ * this program or a thread of the kernel, is traced already, or cannot be seen from here. Elsewhere
+ * than on Linux no process can be read. */
 G2H_PUBLIC struct g2h_error *g2h_process_check(uint64_t pid);
 
 /*

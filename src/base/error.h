@@ -15,6 +15,8 @@
  *                       paths of files of other processes, and what may be read there
  *   release, size_classes
  *                       Go's releases, and the slots and spans of its heap
+ *   elf_format          the format of executables and core files
+ *   port                functions that not every system has
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H

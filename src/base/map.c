@@ -3,17 +3,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/port.h"
 
 uint64_t map_seed[6];
 
 /* Runs before main(), when no map exists yet, so that all threads use the same seed. */
 __attribute__((constructor)) static void choose_seed(void)
 {
-    if (getrandom(map_seed, sizeof(map_seed), GRND_NONBLOCK) != (ssize_t)sizeof(map_seed)) {
+    if (port_random(map_seed, sizeof(map_seed), false) != 0) {
         struct timespec now; /* the kernel lacks getrandom(), or has just started */
         clock_gettime(CLOCK_REALTIME, &now);
         map_seed[0] ^= (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "base/port.h"
 #include "base/scope.h"
 
 /* The number of shown bytes of the hash, and the multiple that a size is rounded up to. */
@@ -18,13 +18,8 @@ struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t 
         memcpy(redaction->key, key, SIPHASH_KEY);
         return NULL;
     }
-    for (size_t size = 0; size < SIPHASH_KEY;) {
-        const ssize_t count = getrandom(redaction->key + size, SIPHASH_KEY - size, 0);
-        if (count < 0 && errno != EINTR)
-            return error_system(errno, "cannot redact: no random numbers");
-        size += count > 0 ? (size_t)count : 0;
-    }
-    return NULL;
+    const int error = port_random(redaction->key, SIPHASH_KEY, true);
+    return error == 0 ? NULL : error_system(error, "cannot redact: no random numbers");
 }
 
 struct g2h_error *g2h_redaction_create(const uint8_t *key, struct g2h_redaction **ret)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/port.h"
 #include "base/scope.h"
 #include "base/siphash.h"
 

@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <go2heapsnapshot/output.h>
 
 #include "base/error.h"
 #include "base/permissions.h"
+#include "base/port.h"
 #include "base/scope.h"
 
 /* Paths of temporary files, for the signal handler; and after them those of new directories: of a
@@ -342,7 +342,7 @@ static bool name_temporarily(struct target *target)
     snprintf(proc, sizeof(proc), "/proc/self/fd/%d", target->fd);
     for (unsigned i = 0; i < TRIES; i++) {
         unsigned number = i;
-        if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+        if (port_random(&number, sizeof(number), false) != 0)
             number += (unsigned)getpid() * TRIES;
         snprintf(target->temporary_path, size, "%s.%08x", target->path, number);
         if (linkat(AT_FDCWD, proc, AT_FDCWD, target->temporary_path, AT_SYMLINK_FOLLOW) == 0)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/port.h"
 #include "base/scope.h"
 #include "dominators/components.h"
 

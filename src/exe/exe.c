@@ -4,13 +4,13 @@
  */
 #include "exe/exe.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/memory.h"
 #include "base/scope.h"
 #include "exe/image/debugfile.h"

@@ -1,4 +1,5 @@
 /* expression; see expression.h. */
+#include "base/port.h"
 #include "findings/expression_parts.h"
 
 #include <inttypes.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/port.h"
 #include "base/scope.h"
 #include "findings/expression.h"
 #include "findings/ranking.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/port.h"
 #include "base/scope.h"
 #include "graph/graph.h"
 

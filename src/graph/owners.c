@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/port.h"
 #include "base/scope.h"
 
 struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *graph)

@@ -12,6 +12,7 @@
 
 #include "base/bisect.h"
 #include "base/map.h"
+#include "base/port.h"
 #include "base/workers.h"
 #include "heap/pointers.h"
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/port.h"
 #include "base/scope.h"
 #include "base/sparse.h"
 #include "input/unpack.h"

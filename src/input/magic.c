@@ -1,8 +1,9 @@
 /* magic; see magic.h. */
 #include "input/magic.h"
 
-#include <elf.h>
 #include <string.h>
+
+#include "base/elf_format.h"
 
 bool magic_begins(const uint8_t *data, uint64_t size, unsigned at, const void *bytes, size_t count)
 {

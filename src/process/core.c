@@ -1,9 +1,9 @@
 /* core; see core.h. */
 #include "process/core.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "input/input.h"
 

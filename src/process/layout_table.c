@@ -4,7 +4,7 @@
  */
 #include "process/layout_table.h"
 
-#include <elf.h>
+#include "base/elf_format.h"
 
 const uint8_t layout_oldest = 19, layout_newest = 27;
 

@@ -1,10 +1,10 @@
 /* loaded; see loaded.h. */
 #include "process/loaded.h"
 
-#include <elf.h>
 #include <stddef.h>
 
 #include "base/bytes.h"
+#include "base/elf_format.h"
 
 enum { WORD = 8 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/port.h"
 #include "base/process_root.h"
 #include "base/scope.h"
 #include "exe/exe.h"

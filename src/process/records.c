@@ -1,10 +1,10 @@
 /* records; see records.h. */
 #include "process/records.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "base/sparse.h"
 #include "dump/facts.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/port.h"
 #include "base/scope.h"
 #include "process/attach/procfs.h"
 #include "process/spans.h"

@@ -1,10 +1,10 @@
 /* runtime; see runtime.h. */
 #include "process/runtime.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/release.h"
 #include "base/scope.h"
 #include "process/layout_table.h"

@@ -4,13 +4,13 @@
 
 #ifdef __linux__
 
-#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/elf_format.h"
 #include "base/map.h"
 #include "base/scope.h"
 #include "process/attach/procfs.h"

@@ -1,10 +1,11 @@
 /* threads; see threads.h. */
 #include "process/threads.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/elf_format.h"
+#include "base/port.h"
 #include "base/scope.h"
 
 enum { WORD = 8 };

@@ -1,8 +1,7 @@
 /* unwind; see unwind.h. */
 #include "process/unwind.h"
 
-#include <elf.h>
-
+#include "base/elf_format.h"
 #include "base/map.h"
 
 enum { WORD = 8 };

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/port.h"
 #include "exe/go/constants.h"
 #include "typing/typer.h"
 

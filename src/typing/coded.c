@@ -6,6 +6,7 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/port.h"
 #include "base/scope.h"
 #include "heap/pointers.h"
 #include "typing/fit.h"

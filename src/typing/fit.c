@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/port.h"
 #include "base/scope.h"
 #include "base/size_classes.h"
 

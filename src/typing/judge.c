@@ -6,6 +6,7 @@
  * Which of two claims is better depends on these two alone, so it does not matter which of them
  * came first.
  */
+#include "base/port.h"
 #include "typing/claims.h"
 #include "typing/fit.h"
 

@@ -1,11 +1,11 @@
 /* outside; see outside.h. */
 #include "typing/outside.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "typing/typer.h"
 

@@ -3,8 +3,7 @@
  * of another kind. The results of memory_at() are compared with a map of each byte. */
 #include "unit.h"
 
-#include <elf.h>
-
+#include "base/elf_format.h"
 #include "process/core.h"
 
 /* ---- making cores ---- */
@@ -31,7 +30,7 @@ static void make(struct core *core, size_t segments, size_t size)
                                .e_type = ET_CORE,
                                .e_machine = EM_X86_64,
                                .e_phoff = HEADER,
-                               .e_phnum = (Elf64_Half)segments};
+                               .e_phnum = (uint16_t)segments};
     memcpy(core->data, &header, sizeof(header));
     memset(core->data + HEADER, 0, segments * SEGMENT);
 }
@@ -363,7 +362,7 @@ static void add(struct notes *notes, const void *data, size_t size)
 static void add_note(struct notes *notes, uint32_t type, const void *data, size_t size)
 {
     static const uint8_t zeros[4];
-    const Elf64_Nhdr header = {5, (Elf64_Word)size, type};
+    const Elf64_Nhdr header = {5, (uint32_t)size, type};
     add(notes, &header, sizeof(header));
     add(notes, "CORE\0\0\0", 8);
     add(notes, data, size);

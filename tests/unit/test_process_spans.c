@@ -1,9 +1,8 @@
 /* Which slots of a span are objects, at each moment of its sweep (runtime/mgcsweep.go). */
 #include "unit.h"
 
-#include <elf.h>
-
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "process/spans.h"
 
 enum { SWEEPGEN = 100, SLOTS = 8, SIZE = 1024, SPAN = 0x1000, START = 0x10000 };

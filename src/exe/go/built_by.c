@@ -8,11 +8,11 @@
  */
 #include "exe/go/built_by.h"
 
-#include <elf.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "base/elf_format.h"
 #include "base/release.h"
 
 /* ---- what the file says ---- */

@@ -1,9 +1,8 @@
 /* call_sites; see call_sites.h. */
 #include "exe/go/call_sites.h"
 
-#include <elf.h>
-
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/scope.h"
 
 void call_sites_init(struct call_sites *sites, const struct pclntab *pclntab,

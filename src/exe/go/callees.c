@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/port.h"
 #include "base/scope.h"
 
 #define RESULT CALLEE_RESULT

@@ -3,6 +3,7 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/port.h"
 #include "base/scope.h"
 
 /* Constants of internal/abi/symtab.go, the same since Go 1.16. */

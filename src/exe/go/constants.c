@@ -1,8 +1,9 @@
 /* constants; see constants.h. */
 #include "exe/go/constants.h"
 
-#include <elf.h>
 #include <string.h>
+
+#include "base/elf_format.h"
 
 /* The code of a function. */
 struct code_bytes {

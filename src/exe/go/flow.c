@@ -1,11 +1,11 @@
 /* flow; see flow.h. */
 #include "exe/go/flow.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "exe/go/callees.h"
 

@@ -3,9 +3,9 @@
  */
 #include "exe/go/instructions.h"
 
-#include <elf.h>
 #include <string.h>
 
+#include "base/elf_format.h"
 #include "exe/go/instructions_arm64.h"
 
 enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RSI = 6, RDI = 7, ALL = 0xffff };

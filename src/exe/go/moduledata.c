@@ -1,8 +1,9 @@
 /* moduledata; see moduledata.h. Layouts: runtime/symtab.go of each release. */
 #include "exe/go/moduledata.h"
 
-#include <elf.h>
 #include <string.h>
+
+#include "base/elf_format.h"
 
 /* A layout of the moduledata: the index of each field's word. The words from text to end are pairs
  * of a start and an end. */

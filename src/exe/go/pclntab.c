@@ -1,12 +1,12 @@
 /* pclntab; see pclntab.h. Every offset that the table gives is checked before it is followed. */
 #include "exe/go/pclntab.h"
 
-#include <elf.h>
 #include <string.h>
 
 #include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "base/elf_format.h"
 #include "exe/go/not_go.h"
 
 static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_GO118 = 0xfffffff0,

@@ -6,12 +6,12 @@
  * A section is refused if it claims more than 1,032 bytes for each compressed byte, which is the
  * most that zlib can reach, or if all sections together would exceed image_debug_most().
  */
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #define ZLIB_CONST
 #include <zlib.h>
 
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "exe/image/image_file.h"
 

@@ -2,7 +2,6 @@
  * https://sourceware.org/gdb/current/onlinedocs/gdb/Separate-Debug-Files.html */
 #include "exe/image/debugfile.h"
 
-#include <elf.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/process_root.h"
 #include "base/scope.h"
 #include "exe/image/source.h"

@@ -1,9 +1,9 @@
 /* elf: images from ELF files, 32 and 64 bit, of either byte order. Names of constants and fields
- * are those of the System V ABI (elf.h). */
-#include <elf.h>
+ * are those of the System V ABI. */
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "exe/image/image_file.h"
 
@@ -24,7 +24,7 @@ static void read_section(const struct image *image, const uint8_t *at, struct im
 
 /* ---- files without section headers ---- */
 
-/* A program header, in the terms of elf.h. */
+/* A program header. */
 struct segment {
     uint32_t type, flags;
     uint64_t offset, address, file_size, memory_size;
@@ -185,7 +185,7 @@ static const struct relocations *relocations_of(uint16_t machine)
         {EM_PPC64, R_PPC64_RELATIVE, R_PPC64_ADDR64},
         {EM_S390, R_390_RELATIVE, R_390_64},
         {EM_RISCV, R_RISCV_RELATIVE, R_RISCV_64},
-        {258 /* EM_LOONGARCH */, 3 /* R_LARCH_RELATIVE */, 2 /* R_LARCH_64 */},
+        {EM_LOONGARCH, R_LARCH_RELATIVE, R_LARCH_64},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
         if (table[i].machine == machine)

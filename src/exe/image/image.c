@@ -1,11 +1,11 @@
 /* image; see image.h. This file tells the formats apart. */
 #include "exe/image/image.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "exe/image/image_file.h"
 

@@ -2,12 +2,12 @@
  * numbers and texts of the file, addresses, and the words that relocations change. */
 #include "exe/image/image_file.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/scope.h"
 
 struct image_range {

@@ -3,11 +3,11 @@
  * written. Names of constants and fields are those of Apple's mach-o/loader.h, mach-o/nlist.h and
  * mach-o/fixup-chains.h.
  */
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "exe/image/image_file.h"
 

@@ -3,10 +3,10 @@
  * PE Format. The words of a PE file are right for its preferred base, so no relocations are
  * applied.
  */
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "exe/image/image_file.h"
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/port.h"
 #include "base/scope.h"
 #include "findings/goroutines.h"
 #include "output/report/sections.h"

@@ -5,7 +5,6 @@
 
 #ifdef __linux__
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 
 #include <go2heapsnapshot/process.h>
 
+#include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/copy.h"
 #include "process/attach/pages.h"
@@ -232,16 +232,15 @@ struct g2h_error *g2h_process_check(uint64_t pid)
 
 struct g2h_error *g2h_process_check(uint64_t pid)
 {
-    (void)pid;
-    return NULL;
+    return error_create(G2H_ERROR_SYSTEM, "process %llu: live processes are read on Linux only",
+                        (unsigned long long)pid);
 }
 
 struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
                               struct process *ret, struct attach_account *ret_account)
 {
     (void)after, (void)progress, (void)ret, (void)ret_account;
-    return error_create(G2H_ERROR_SYSTEM, "process %llu: live processes are read on Linux only",
-                        (unsigned long long)pid);
+    return g2h_process_check(pid);
 }
 
 #endif

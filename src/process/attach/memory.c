@@ -1,10 +1,10 @@
 /* memory; see memory.h. */
 #include "process/attach/memory.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/elf_format.h"
 
 bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data)
 {

@@ -5,14 +5,9 @@
 #ifndef PROCESS_ATTACH_PROCESS_H
 #define PROCESS_ATTACH_PROCESS_H
 
-#include <elf.h>
-
+#include "base/elf_format.h"
 #include "process/attach/mapped.h"
 #include "process/attach/memory.h"
-
-#ifndef EM_LOONGARCH /* glibc has it since 2.38 */
-#define EM_LOONGARCH 258
-#endif
 
 enum { PROCESS_MOST_REGISTERS = 40 };
 

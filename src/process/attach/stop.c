@@ -4,7 +4,6 @@
 #ifdef __linux__
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/elf_format.h"
 #include "base/map.h"
 #include "base/scope.h"
 #include "process/attach/urgent.h"

@@ -9,7 +9,6 @@
  * long. Data and bss are declared to be short, as they would be most of the pair. The executable
  * must be a stripped ELF file of Go 1.20 or later for amd64.
  */
-#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 
 #include <go2heapsnapshot/process.h>
 
+#include "base/elf_format.h"
 #include "exe/exe.h"
 #include "../pair.h"
 #include "process/core.h"
@@ -179,7 +179,7 @@ static void add_section(struct sections *sections, const char *name, uint32_t ty
 {
     align(&sections->contents, 8);
     sections->headers[sections->count++] =
-        (Elf64_Shdr){.sh_name = (Elf64_Word)sections->names.size,
+        (Elf64_Shdr){.sh_name = (uint32_t)sections->names.size,
                      .sh_type = type,
                      .sh_flags = flags,
                      .sh_addr = address,
@@ -224,8 +224,8 @@ static struct bytes make_exe(void)
     header.e_phnum = 0;
     header.e_phoff = 0;
     header.e_shoff = sizeof(header) + all.contents.size;
-    header.e_shnum = (Elf64_Half)all.count;
-    header.e_shstrndx = (Elf64_Half)(all.count - 1);
+    header.e_shnum = (uint16_t)all.count;
+    header.e_shstrndx = (uint16_t)(all.count - 1);
     add(&ret, &header, sizeof(header));
     add(&ret, all.contents.data, all.contents.size);
     add(&ret, all.headers, all.count * sizeof(all.headers[0]));
@@ -280,7 +280,7 @@ static struct bytes make_core(void)
                          .e_phoff = sizeof(header),
                          .e_ehsize = sizeof(header),
                          .e_phentsize = sizeof(Elf64_Phdr),
-                         .e_phnum = (Elf64_Half)count};
+                         .e_phnum = (uint16_t)count};
     memcpy(header.e_ident, own.image->file.data, EI_VERSION + 1);
     const Elf64_Phdr notes = {.p_type = PT_NOTE, .p_offset = notes_at, .p_filesz = own.notes.size};
     for (size_t i = 0; i + 1 < count; i++) {

@@ -1,0 +1,84 @@
+/* port; see port.h. */
+#include "base/port.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+#ifdef __APPLE__
+
+int port_random(void *bytes, size_t size, bool secret)
+{
+    enum { MOST = 256 }; /* getentropy() gives no more at a time */
+    (void)secret;        /* no program starts before the system has enough of them */
+    for (size_t at = 0; at < size;) {
+        const size_t count = size - at < MOST ? size - at : MOST;
+        if (getentropy((uint8_t *)bytes + at, count) < 0)
+            return errno;
+        at += count;
+    }
+    return 0;
+}
+
+void *port_memrchr(const void *bytes, int byte, size_t size)
+{
+    const uint8_t *begin = bytes;
+    while (size > 0)
+        if (begin[--size] == (uint8_t)byte)
+            return (uint8_t *)(uintptr_t)begin + size;
+    return NULL;
+}
+
+void *port_reallocarray(void *block, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(block, bytes);
+}
+
+void port_bzero(void *bytes, size_t size)
+{
+    volatile uint8_t *at =
+        bytes; /* volatile keeps the writes, though nobody reads the bytes again */
+    for (; size > 0; size--)
+        *at++ = 0;
+}
+
+struct order {
+    int (*compare)(const void *one, const void *other, void *context);
+    void *context;
+};
+
+static int compare_by(void *order, const void *one, const void *other)
+{
+    const struct order *by = order;
+    return by->compare(one, other, by->context);
+}
+
+void port_qsort_r(void *entries, size_t count, size_t size,
+                  int (*compare)(const void *one, const void *other, void *context), void *context)
+{
+    struct order order = {compare, context};
+#undef qsort_r
+    qsort_r(entries, count, size, &order, compare_by);
+}
+
+#else
+
+int port_random(void *bytes, size_t size, bool secret)
+{
+    for (size_t at = 0; at < size;) {
+        const ssize_t count =
+            getrandom((uint8_t *)bytes + at, size - at, secret ? 0 : GRND_NONBLOCK);
+        if (count < 0 && errno != EINTR)
+            return errno;
+        at += count > 0 ? (size_t)count : 0;
+    }
+    return 0;
+}
+
+#endif
