@@ -1,249 +1,1213 @@
+// The script of the page that --format html writes. It draws what the element #data has, which docs/html.md describes, and
+// loads nothing. All names in there come from the program that was looked at and may be hostile: they become text, by
+// make() and visible(), and keys of Maps. Nothing of this page makes HTML, styles or code of text; the page's policy forbids
+// it, and demands trusted types, of which there are none.
 'use strict';
 (() => {
-const D = JSON.parse(document.getElementById('data').textContent), R = D.report, T = D.tree, NAMES = D.names, root = document.documentElement;
-const $ = (tag, props, ...kids) => {
-  const e = document.createElement(tag);
-  for (const k in props || {}) {
-    const v = props[k];
-    if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
-    else if (k === 'css') for (const p in v) e.style.setProperty(p, v[p]);
-    else if (v !== undefined && v !== false && v !== null) e.setAttribute(k, v === true ? '' : v);
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const {report, names, tree} = data;
+const since = report.since; // what has grown, if there is a base
+
+// ---- elements and texts ----
+
+/** Makes an element. Of the attributes, on has listeners by event, style has properties; undefined and false are left out. */
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name === 'on') for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+    else if (name === 'style') for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
+    else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? '' : value);
   }
-  e.append(...kids.flat(9).filter(k => k !== undefined && k !== null && k !== false && k !== 0));
-  return e;
-};
-const S = (tag, props, ...kids) => { const e = document.createElementNS('http://www.w3.org/2000/svg', tag); for (const k in props) e.setAttribute(k, props[k]); e.append(...kids); return e; };
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
-const bytes = n => { let a = Math.abs(n), u = 0; while (a >= 999.5 && u < 4) { a /= 1000; u++; } return (n < 0 ? '−' : '') + (u ? a.toPrecision(3) : a) + ' ' + UNITS[u]; };
-const count = n => (n < 0 ? '−' : '') + Math.abs(n).toLocaleString('en-US');
-const plus = (n, f) => n > 0 ? '+' + f(n) : n < 0 ? f(n) : '·';
-const pct = (a, b) => b ? (100 * a / b < 10 ? (100 * a / b).toFixed(1) : Math.round(100 * a / b)) + ' %' : '';
-// controls and characters that reorder text are shown, not obeyed
-const clean = s => String(s).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
-const code = s => $('bdi', {}, clean(s));
-const TOTAL = R.heap.reachable, SINCE = R.since;
-
-/* ---- the tree ---- */
-const N = T.parent.length, ret = Float64Array.from(T.bytes), obj = Float64Array.from(T.count), was = Float64Array.from(T.was || T.bytes), grow = new Float64Array(N), kids = Array.from({length: N}, () => []), depth = new Uint16Array(N);
-for (let i = N - 1; i > 0; i--) { ret[T.parent[i]] += ret[i]; kids[T.parent[i]].push(i); }
-for (let i = 1; i < N; i++) depth[i] = depth[T.parent[i]] + 1;
-// growth of a branch: what grew in it, without what shrank beside it
-for (let i = N - 1; i >= 0; i--) { let below = 0; for (const k of kids[i]) below += grow[k]; grow[i] = Math.max(0, ret[i] - was[i], below); }
-const name = i => NAMES[T.name[i]], label = i => (T.count[i] > 1 && T.kind[i] === 2 ? count(T.count[i]) + ' × ' : '') + clean(name(i)), change = i => T.was ? ret[i] - was[i] : 0;
-const VAL = {now: ret, grown: grow}, sorted = {};
-const children = (i, by) => { const c = sorted[by] || (sorted[by] = []); return c[i] || (c[i] = kids[i].filter(k => VAL[by][k] > 0).sort((a, b) => VAL[by][b] - VAL[by][a])); };
-const trail = i => { const p = []; for (; i >= 0; i = T.parent[i]) p.unshift(i); return p; };
-
-/* ---- colours: the packages that have most bytes of their own get one each ---- */
-const pkgBytes = new Map();
-for (let i = 0; i < N; i++) if (T.kind[i] === 2 && NAMES[T.package[i]] !== 'builtin') pkgBytes.set(T.package[i], (pkgBytes.get(T.package[i]) || 0) + T.bytes[i]);
-const topPkgs = [...pkgBytes].sort((a, b) => b[1] - a[1]).slice(0, 5).map(p => p[0]), hue = new Map(topPkgs.map((p, i) => [p, `var(--c${i})`]));
-const byPackage = i => T.kind[i] === 0 ? 'var(--root)' : hue.get(T.package[i]) || (NAMES[T.package[i]] === 'builtin' ? 'var(--builtin)' : T.kind[i] === 1 ? 'var(--root)' : 'var(--other)');
-const byGrowth = i => { const c = change(i); if (c < -ret[i] * .01) return 'var(--gd)'; const s = c / (ret[i] || 1); return s < .01 ? 'var(--g0)' : s < .25 ? 'var(--g1)' : s < .5 ? 'var(--g2)' : s < .8 ? 'var(--g3)' : 'var(--g4)'; };
-
-/* ---- state, kept in the address so that a place can be linked to ---- */
-const st = {mode: 'icicle', by: 'now', col: 'pkg', top: 0, sel: 0, q: ''};
-const save = () => history.replaceState(null, '', '#' + new URLSearchParams({view: st.mode, by: st.by, colour: st.col, node: st.sel, top: st.top, ...(st.q ? {find: st.q} : {})}));
-const load = () => { const p = new URLSearchParams(location.hash.slice(1)); if (!p.has('node')) return; const n = k => { const v = +p.get(k); return v >= 0 && v < N ? v | 0 : 0; }; st.sel = n('node'); st.top = n('top'); st.q = p.get('find') || ''; if (['icicle', 'map', 'table'].includes(p.get('view'))) st.mode = p.get('view'); if (T.was && p.get('by') === 'grown') st.by = 'grown'; if (T.was && p.get('colour') === 'growth') st.col = 'growth'; };
-const matches = () => { const m = new Uint8Array(N); if (!st.q) return null; const q = st.q.toLowerCase(); let hits = 0, sum = 0; const inside = new Uint8Array(N); for (let i = 0; i < N; i++) { const p = T.parent[i]; inside[i] = p >= 0 && (inside[p] || m[p] === 1) ? 1 : 0; if (name(i).toLowerCase().includes(q)) { m[i] = 1; hits++; if (!inside[i]) sum += VAL[st.by][i]; } } return {m, hits, sum}; };
-
-/* ---- page ---- */
-const page = document.getElementById('page');
-const theme = $('button', {onclick: () => { root.classList.toggle('dark'); theme.textContent = root.classList.contains('dark') ? 'Light' : 'Dark'; }, 'aria-label': 'switch between light and dark'}, 'Dark');
-if (matchMedia('(prefers-color-scheme: dark)').matches) { root.classList.add('dark'); theme.textContent = 'Light'; }
-const nav = $('nav', {'aria-label': 'sections'});
-const SHORT = {suspects: 'Suspects', tree: 'What holds what', classes: 'Types', trends: 'Trends', goroutines: 'Goroutines', objects: 'Largest objects', waste: 'Waste', layouts: 'Layouts', text: 'Text'};
-const section = (id, title, lead, ...kids) => { nav.append($('a', {href: '#' + id, onclick: e => { e.preventDefault(); document.getElementById(id).scrollIntoView(); }}, SHORT[id])); return $('section', {id, 'aria-labelledby': id + '-h'}, $('h2', {id: id + '-h'}, title), lead && $('p', {class: 'dim'}, lead), ...kids); };
-const stackBar = parts => { const sum = parts.reduce((s, p) => s + p[1], 0); return [$('div', {class: 'stack', role: 'img', 'aria-label': parts.map(p => p[0] + ' ' + bytes(p[1])).join(', ')}, parts.filter(p => p[1] > 0).map(p => $('i', {css: {width: 100 * p[1] / sum + '%', background: p[2]}}))), $('div', {class: 'legend'}, parts.filter(p => p[1] > 0).map(p => $('span', {css: {'--k': p[2]}}, p[0] + ' ' + bytes(p[1]))))]; };
-
-page.append(nav);
-const proc = R.process;
-page.append($('header', {class: 'head'},
-  $('div', {}, $('h1', {}, clean(R.heap.source.split('/').pop())), $('div', {class: 'dim'}, `${clean(R.heap.go)} · ${count(R.heap.objects)} objects · ${count(R.heap.goroutines)} goroutines`),
-    $('div', {class: 'figure num'}, bytes(TOTAL), ' ', $('small', {}, 'reachable')),
-    SINCE && $('div', {}, $('span', {class: SINCE.reachable > 0 ? 'up' : 'down'}, $('b', {}, plus(SINCE.reachable, bytes)), ` (${plus(SINCE.reachable / (TOTAL - SINCE.reachable), x => Math.round(100 * x) + ' %')})`), ' since ', code(SINCE.source.split('/').pop()), `, ${plus(SINCE.objects, count)} objects, ${plus(SINCE.goroutines, count)} goroutines`)),
-  proc ? $('div', {}, $('div', {class: 'dim', css: {'margin-bottom': '6px'}}, `The process has ${bytes(proc.bytes)} from the system`),
-    stackBar([['objects', proc.objects - R.heap.garbage, 'var(--c1)'], ['garbage', R.heap.garbage, 'var(--c4)'], ['stacks', proc.stacks, 'var(--c2)'], ['free heap', proc.free, 'var(--root)'], ['the runtime’s own', proc.runtime, 'var(--builtin)']])) : null));
-
-/* suspects */
-const findNode = (s) => { let best = -1; for (let i = 0; i < N; i++) if (name(i) === s.item && (!s.in || name(T.parent[i]) === s.in.class) && (best < 0 || ret[i] > ret[best])) best = i; return best; };
-const show = i => { st.sel = i; st.top = Math.max(0, T.parent[i]); for (let k = 0; k < 2 && st.top > 0 && kids[st.top].length === 1; k++) st.top = T.parent[st.top]; if (st.mode === 'table') trail(i).forEach(k => open.add(k)); draw(); document.getElementById('tree').scrollIntoView(); };
-const card = (s, i) => {
-  const node = findNode(s), grown = s.retained_grown;
-  const parts = s.each ? [['itself', s.each.own, 'var(--root)'], ...s.each.parts.map((p, k) => [clean(p.class), p.bytes, `var(--c${k % 5})`])] : [];
-  return $('article', {class: 'card'},
-    $('div', {class: 'big num'}, grown !== undefined ? plus(grown, bytes) : bytes(s.retained), ' ', $('small', {}, `${pct(grown !== undefined ? grown : s.retained, TOTAL)} of the heap`)),
-    s.is_goroutines
-      ? $('p', {}, s.count_grown ? `${count(s.count_grown)} more goroutines stand in one place, ${count(s.count)} in all: ` : `${count(s.count)} goroutines stand in one place: `, code(s.item.replace(/^goroutines /, '')), s.wait_on && ['. They wait on a ', code(s.wait_on)], s.started_by && [', and were started by the ', code(s.started_by)], '.')
-      : $('p', {}, s.count_grown ? `${count(s.count_grown)} more ` : `${count(s.count)} `, code(s.item), s.count_grown && `, now ${count(s.count)}`, s.in && [', in ', s.in.count > 1 ? count(s.in.count) + ' × ' : '', code(s.in.class)], '.'),
-    s.hold && s.hold.length > 0 && $('p', {class: 'dim'}, 'Each holds ', s.hold.map((h, k) => [k ? '; ' : '', code(h.class), `, ${bytes(h.each)}, by its variable `, code(h.variable), ' of ', code(h.of)])),
-    s.each && $('div', {}, $('div', {class: 'dim', css: {'font-size': '13px', 'margin-bottom': '4px'}}, `each retains ${bytes(s.each.retained)}`), stackBar(parts)),
-    s.held_by && $('div', {class: 'way', title: 'a Go expression that leads to one of them'}, clean(s.held_by)),
-    s.shared_by && $('p', {class: 'dim'}, 'Also reached from ', code(s.shared_by)),
-    node >= 0 && $('div', {class: 'foot noprint'}, $('button', {onclick: () => show(node)}, 'Show in the tree')));
-};
-page.append(section('suspects', SINCE ? 'What grew, and who holds it' : 'Who holds the memory', R.suspects.length ? '' : 'Nothing holds an unusual share of this heap.', $('div', {class: 'cards'}, R.suspects.map(card))));
-
-/* ---- the explorer ---- */
-let ROW = 24; const open = new Set(), plot = $('div', {class: 'plot', tabindex: 0, role: 'tree', 'aria-label': 'what holds what'}), inner = $('div', {class: 'in'}), side = $('aside', {class: 'side', 'aria-live': 'polite'}), crumbs = $('div', {class: 'crumbs'}), legend = $('div', {class: 'legend'}), found = $('span', {class: 'dim num', role: 'status'});
-plot.append(inner);
-const seg = (key, options, aria) => { const box = $('span', {class: 'seg', role: 'group', 'aria-label': aria}); for (const [v, t] of options) box.append($('button', {'data-v': v, onclick: () => { st[key] = v; draw(); }}, t)); box.sync = () => { for (const b of box.children) b.setAttribute('aria-pressed', b.dataset.v === st[key]); }; return box; };
-const segs = [seg('mode', [['icicle', 'Icicle'], ['map', 'Map'], ['table', 'Table']], 'view')];
-if (T.was) segs.push(seg('by', [['now', 'Size now'], ['grown', 'Growth']], 'area is'), seg('col', [['pkg', 'Colour: package'], ['growth', 'growth']], 'colour'));
-const search = $('input', {type: 'search', placeholder: 'Find a type or variable   /', 'aria-label': 'find', oninput: () => { st.q = search.value; draw(); }, onkeydown: e => { if (e.key === 'Enter') { next(e.shiftKey ? -1 : 1); e.preventDefault(); } if (e.key === 'Escape') { search.value = st.q = ''; draw(); plot.focus(); } }});
-const next = d => { const f = matches(); if (!f || !f.hits) return; const list = []; for (let i = 0; i < N; i++) if (f.m[i]) list.push(i); list.sort((a, b) => VAL[st.by][b] - VAL[st.by][a]); const at = list.indexOf(st.sel); const i = list[(at + d + list.length) % list.length]; st.sel = i; if (!trail(i).includes(st.top)) st.top = 0; if (VAL[st.by][i] * (plot.clientWidth || 900) / VAL[st.by][st.top] < 40) st.top = Math.max(0, T.parent[i]); trail(i).forEach(k => open.add(k)); draw(); };
-const zoom = i => { st.top = i; st.sel = i; draw(); };
-
-let shown = [];
-const fill = i => st.col === 'growth' && T.was ? byGrowth(i) : byPackage(i);
-function cell(i, x, y, w, h, f, cls) {
-  const e = $('div', {class: 'cell ' + cls + (w < 14 ? ' thin' : '') + (f ? f.m[i] ? ' hit' : ' off' : '') + (i === st.sel && i > 0 ? ' sel' : ''), id: 'n' + i, role: 'treeitem', 'aria-level': depth[i] + 1, 'aria-selected': i === st.sel, 'aria-label': `${label(i)}, ${bytes(ret[i])}`, css: {left: x + 'px', top: y + 'px', width: w + 'px', height: h + 'px', 'line-height': Math.min(h, ROW - 1) + 'px', '--k': fill(i)}});
-  if (w >= 26) e.textContent = label(i) + (w > 190 ? '  ' + (st.by === 'grown' ? plus(change(i), bytes) : bytes(ret[i])) : '');
-  shown.push(i);
-  return e;
+  return fill(element, ...children);
 }
-function icicle(f, W) {
-  const v = VAL[st.by], out = document.createDocumentFragment(), up = trail(st.top).slice(0, -1); let rows = up.length; ROW = 24;
-  up.forEach((i, k) => out.append(cell(i, 0, k * ROW, W, ROW - 1, f, 'up0')));
-  const work = [[st.top, 0, W, up.length]];
-  while (work.length) {
-    const [i, x, w, d] = work.pop();
-    out.append(cell(i, x, d * ROW, Math.max(1, w - 1), ROW - 1, f, '')); rows = Math.max(rows, d + 1);
-    let at = x, left = 0, n = 0;
-    for (const k of children(i, st.by)) { const kw = w * v[k] / v[i]; if (kw < 2) { left += kw; n++; continue; } work.push([k, at, kw, d + 1]); at += kw; }
-    if (left >= 3) out.append($('div', {class: 'cell rest', 'data-rest': n, 'data-of': i, css: {left: at + 'px', top: (d + 1) * ROW + 'px', width: left - 1 + 'px'}}, left > 60 ? count(n) + ' more' : ''));
-  }
-  inner.style.height = rows * ROW + 'px'; plot.style.height = Math.min(620, rows * ROW + 20) + 'px';
-  return out;
+/** Puts children into an element instead of those that it has. Children may be lists; undefined and false are left out. */
+function fill(element, ...children) {
+  element.replaceChildren(...children.flat(9).filter(child => child !== undefined && child !== null && child !== false));
+  return element;
 }
-function squarify(list, v, x, y, w, h, put) { // Bruls, Huizing, van Wijk
-  let sum = list.reduce((s, k) => s + v[k], 0), i = 0;
-  while (i < list.length && w > 1 && h > 1) {
-    const side = Math.min(w, h), scale = w * h / sum; let row = [], area = 0, worst = Infinity;
-    while (i < list.length) { const a = v[list[i]] * scale, s = area + a, mx = Math.max(v[row.length ? row[0] : list[i]] * scale, a), mn = a, r = Math.max(side * side * mx / (s * s), s * s / (side * side * mn)); if (r > worst) break; worst = r; area = s; row.push(list[i++]); }
-    const t = area / side; let at = 0;
-    for (const k of row) { const l = v[k] * scale / t; if (w >= h) put(k, x, y + at, t, l); else put(k, x + at, y, l, t); at += l; sum -= v[k]; }
-    if (w >= h) { x += t; w -= t; } else { y += t; h -= t; }
-  }
+
+/** Makes an element of a drawing. */
+function draw(tag, attributes, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
 }
-function treemap(f, W) {
-  plot.style.height = ''; const v = VAL[st.by], H = plot.clientHeight - 2, out = document.createDocumentFragment(), HEAD = 19;
-  const put = (i, x, y, w, h) => {
-    if (w < 3 || h < 3) return;
-    const chain = [i]; let list = children(i, st.by);
-    while (list.length === 1 && v[list[0]] >= v[i] * .985 && chain.length < 6) { chain.push(i = list[0]); list = children(i, st.by); }
-    const box = cell(i, x, y, w - 1, h - 1, f, 'tm' + (h < 14 ? ' thin' : '')); if (h < 14) box.textContent = ''; out.append(box);
-    if (chain.length > 1 && w >= 26 && h >= 14) box.textContent = chain.map(label).join(' › ') + (w > 190 ? '  ' + bytes(ret[i]) : ''); if (!list.length || w < 12 || h < HEAD + 8) return;
-    const sum = list.reduce((s, k) => s + v[k], 0), iw = w - 7, ih = h - HEAD - 4, share = Math.min(1, sum / v[i]); // what the node itself has stays empty
-    if (iw >= ih) squarify(list, v, x + 3, y + HEAD, iw * share, ih, put); else squarify(list, v, x + 3, y + HEAD, iw, ih * share, put);
-  };
-  put(st.top, 0, 0, W, H); inner.style.height = H + 'px';
-  return out;
-}
-const whole = new Set();
-function table(f) {
-  const v = VAL[st.by], body = $('tbody'), most = v[st.top];
-  const row = i => {
-    const list = children(i, st.by), is = open.has(i) || i === st.top, d = depth[i] - depth[st.top];
-    shown.push(i);
-    body.append($('tr', {id: 'n' + i, class: (f && f.m[i] ? 'hit ' : '') + (i === st.sel ? 'sel' : ''), 'aria-level': d + 1},
-      $('td', {class: 'name'}, $('span', {css: {'padding-left': d * 14 + 'px'}}), list.length ? $('button', {class: 'tw', 'aria-expanded': is, 'aria-label': 'open', 'data-tw': i}, is ? '▾' : '▸') : $('span', {css: {display: 'inline-block', width: '20px'}}), $('span', {class: 'key', css: {'--k': fill(i)}}), clean(name(i))),
-      $('td', {class: 'n'}, T.kind[i] === 2 ? count(T.count[i]) : ''), $('td', {class: 'n'}, T.bytes[i] ? bytes(T.bytes[i]) : ''), $('td', {class: 'n'}, bytes(ret[i])), $('td', {class: 'n'}, pct(ret[i], TOTAL)),
-      T.was && $('td', {class: 'n ' + (change(i) > 0 ? 'up' : change(i) < 0 ? 'down' : '')}, plus(change(i), bytes)), $('td', {class: 'vis'}, $('div', {class: 'bar', css: {width: 100 * v[i] / most + '%'}}))));
-    if (!is) return;
-    const few = whole.has(i) ? list.length : Math.max(5, list.filter(k => v[k] >= v[i] * .01).length);
-    list.slice(0, few).forEach(row);
-    if (list.length > few) { const left = list.slice(few); body.append($('tr', {}, $('td', {class: 'name'}, $('span', {css: {'padding-left': (d + 1) * 14 + 20 + 'px'}}), $('button', {class: 'link', 'data-whole': i}, `${count(left.length)} more`)), $('td'), $('td'), $('td', {class: 'n dim'}, bytes(left.reduce((a, k) => a + ret[k], 0))), $('td', {}), T.was && $('td'), $('td'))); }
-  };
-  row(st.top);
-  return $('table', {class: 'tree'}, $('thead', {}, $('tr', {}, $('th', {}, 'held by'), $('th', {class: 'n'}, 'objects'), $('th', {class: 'n'}, 'own'), $('th', {class: 'n'}, 'retained'), $('th', {class: 'n'}, ''), T.was && $('th', {class: 'n'}, 'grown'), $('th'))), body);
-}
-const ABOUT = [[/^\(the whole heap\)$/, 'All that was allocated: what the program can reach, and garbage.'], [/^\(GC roots\)$/, 'Everything that the program can reach.'], [/^\(globals\)$/, 'Variables of packages.'], [/^\(held by several\)$/, 'Objects that more than one package or goroutine holds: none of them alone keeps these alive.'], [/^\(goroutines\)$/, 'Stacks, and what local variables hold.'], [/^\(unreachable\)$/, 'Garbage that the collector has not taken yet.'], [/^\(cleanups\)|^\(finalizers\)/, 'What only finalizers, cleanups or weak pointers hold.'], [/^\(string\)$/, 'The bytes of strings.']];
-const about = i => { const a = ABOUT.find(a => a[0].test(name(i))); return a ? a[1] : T.kind[i] === 1 ? 'A variable' + (T.package[i] >= 0 && NAMES[T.package[i]] && !NAMES[T.package[i]].startsWith('(') ? ' of ' + clean(NAMES[T.package[i]]) : '') + '.' : ''; };
-function detail() {
-  const i = st.sel, c = children(i, st.by), n = T.count[i], same = D.largest.filter(o => NAMES[o.name] === name(i) && T.kind[i] === 2).slice(0, 5), lay = D.layouts.find(l => l.name === name(i));
-  side.replaceChildren($('div', {}, $('div', {class: 't'}, $('span', {class: 'key', css: {'--k': byPackage(i)}}), clean(name(i))),
-    about(i) && $('p', {class: 'dim', css: {'font-size': '13px'}}, about(i)),
-    $('dl', {}, $('dt', {}, 'retained'), $('dd', {}, bytes(ret[i]) + '  ' + pct(ret[i], ret[0])), T.was && [$('dt', {}, 'grown'), $('dd', {class: change(i) > 0 ? 'up' : ''}, plus(change(i), bytes))], $('dt', {}, 'its own'), $('dd', {}, bytes(T.bytes[i])), T.kind[i] === 2 && [$('dt', {}, 'objects'), $('dd', {}, count(n) + (T.was && n !== T.was_count[i] ? '  (' + plus(n - T.was_count[i], count) + ')' : '')), n > 1 && [$('dt', {}, 'each retains'), $('dd', {}, bytes(Math.round(ret[i] / n)))]]),
-    c.length > 0 && [$('h3', {}, 'holds'), $('ul', {class: 'hold'}, c.slice(0, 7).map(k => $('li', {}, $('div', {class: 'r'}, $('button', {class: 'link m', onclick: () => { st.sel = k; if (VAL[st.by][k] * 900 / VAL[st.by][st.top] < 30) st.top = i; draw(); }}, label(k)), $('span', {class: 'num'}, bytes(ret[k]))), $('div', {class: 'bar', css: {width: 100 * ret[k] / (ret[i] || 1) + '%'}}))), c.length > 7 && $('li', {class: 'dim'}, `${count(c.length - 7)} more`))],
-    same.length > 0 && [$('h3', {}, 'the largest of this type'), $('ul', {class: 'hold'}, same.map(o => $('li', {}, $('div', {class: 'r'}, $('span', {class: 'm', title: clean(o.way || o.address)}, clean(o.way || o.address)), $('span', {class: 'num'}, bytes(o.retained))))))],
-    lay && [$('h3', {}, `layout, ${lay.size} bytes`), layBar(lay)],
-    i !== st.top && c.length > 0 && $('p', {class: 'noprint', css: {margin: '14px 0 0'}}, $('button', {onclick: () => zoom(i)}, 'Zoom in'))));
-}
-function draw() {
-  const W = plot.clientWidth || 900, f = matches();
-  shown = [];
-  segs.forEach(s => s.sync()); if (search.value !== st.q) search.value = st.q;
-  inner.replaceChildren(st.mode === 'icicle' ? icicle(f, W) : st.mode === 'map' ? treemap(f, W) : table(f));
-  if (st.mode === 'table') { inner.style.height = 'auto'; plot.style.height = '620px'; }
-  found.textContent = f ? `${count(f.hits)} found, ${bytes(f.sum)}, ${pct(f.sum, VAL[st.by][0])}` : '';
-  crumbs.replaceChildren(...trail(st.top).flatMap((i, k, a) => k < a.length - 1 ? [$('button', {class: 'link', onclick: () => zoom(i)}, clean(name(i))), '›'] : [$('b', {}, clean(name(i)))]));
-  legend.replaceChildren(...(st.col === 'growth' && T.was ? [['unchanged', '--g0'], ['up to a quarter new', '--g1'], ['to a half', '--g2'], ['to 80 %', '--g3'], ['all new', '--g4'], ['shrunk', '--gd']].map(([t, v]) => $('span', {css: {'--k': `var(${v})`}}, t)) : [...topPkgs.filter(p => shown.some(i => T.package[i] === p && T.kind[i] > 0)).map(p => $('span', {css: {'--k': hue.get(p)}}, clean(NAMES[p]))), $('span', {css: {'--k': 'var(--builtin)'}}, 'Go’s own types: string, slice, map, chan'), $('span', {css: {'--k': 'var(--other)'}}, 'other packages'), $('span', {css: {'--k': 'var(--root)'}}, 'roots, variables')]));
-  plot.setAttribute('aria-activedescendant', 'n' + st.sel);
-  const s = document.getElementById('n' + st.sel); if (s) { const y = s.offsetTop; if (st.mode === 'icicle' && (y < plot.scrollTop || y + ROW > plot.scrollTop + plot.clientHeight)) plot.scrollTop = y - plot.clientHeight / 2; }
-  detail(); save();
-}
-const at = e => { const c = e.target.closest('[id^=n]'); return c && inner.contains(c) ? +c.id.slice(1) : -1; };
-inner.addEventListener('click', e => { const wh = e.target.closest('[data-whole]'); if (wh) { whole.add(+wh.dataset.whole); return draw(); } const tw = e.target.closest('[data-tw]'); if (tw) { const i = +tw.dataset.tw; open.has(i) ? open.delete(i) : open.add(i); st.sel = i; return draw(); } const i = at(e); if (i < 0) return; if (st.mode === 'table') { st.sel = i; return draw(); } zoom(i === st.top && i > 0 ? T.parent[i] : i); });
-const tip = document.getElementById('tip');
-inner.addEventListener('mousemove', e => { if (st.mode === 'table') return; const r = e.target.closest('.rest'), i = at(e); if (i < 0 && !r) { tip.hidden = true; return; }
-  tip.replaceChildren(...(r ? [`${count(+r.dataset.rest)} more, too narrow to be drawn: zoom in`] : [$('b', {}, label(i)), $('br'), `retains ${bytes(ret[i])}, ${pct(ret[i], TOTAL)}` + (T.was ? `, ${change(i) ? plus(change(i), bytes) : 'unchanged'}` : '') + (T.bytes[i] ? `; its own ${bytes(T.bytes[i])}` : '')]));
-  tip.hidden = false; const b = tip.getBoundingClientRect(); tip.style.left = Math.max(6, Math.min(e.clientX + 14, innerWidth - b.width - 10)) + 'px'; tip.style.top = (e.clientY + 20 + b.height > innerHeight ? e.clientY - b.height - 12 : e.clientY + 18) + 'px'; });
-inner.addEventListener('mouseleave', () => { tip.hidden = true; });
-plot.addEventListener('keydown', e => {
-  const i = st.sel, p = T.parent[i], sib = p >= 0 ? children(p, st.by) : [0], k = sib.indexOf(i), go = n => { if (n >= 0 && n !== undefined) { st.sel = n; draw(); } };
-  const vis = n => n !== undefined && (st.mode !== 'icicle' || shown.includes(n)) ? n : -1;
-  if (st.mode === 'table') { const rows = shown, a = rows.indexOf(i); if (e.key === 'ArrowDown') go(rows[a + 1]); else if (e.key === 'ArrowUp') go(rows[a - 1]); else if (e.key === 'ArrowRight') { open.add(i); draw(); } else if (e.key === 'ArrowLeft') { if (open.has(i)) { open.delete(i); draw(); } else go(p); } else return; e.preventDefault(); document.getElementById('n' + st.sel)?.scrollIntoView({block: 'nearest'}); return; }
-  if (e.key === 'ArrowDown') go(vis(children(i, st.by)[0])); else if (e.key === 'ArrowUp') go(p); else if (e.key === 'ArrowRight') go(vis(sib[k + 1])); else if (e.key === 'ArrowLeft') go(vis(sib[k - 1])); else if (e.key === 'Enter') zoom(i); else if (e.key === 'Escape' || e.key === 'Backspace') { st.top = Math.max(0, T.parent[st.top]); draw(); } else return;
-  e.preventDefault();
+
+/** What a name looks like: controls, and characters that cannot be seen or that reorder others, are written as \u202e. */
+const visible = text => String(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, character => {
+  const code = character.codePointAt(0).toString(16);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
 });
-addEventListener('keydown', e => { if (e.key === '/' && !/INPUT|SELECT|TEXTAREA/.test(document.activeElement.tagName)) { e.preventDefault(); search.focus(); document.getElementById('tree').scrollIntoView(); } });
-const layColours = t => /^(\*|func|chan|map)/.test(t) || /unsafe.Pointer/.test(t) ? 'var(--c1)' : /^string/.test(t) ? 'var(--c2)' : /^\[\]/.test(t) ? 'var(--c0)' : /interface|error|any|context.Context/.test(t) ? 'var(--c3)' : /^(u?int|float|bool|byte|rune|complex)/.test(t) ? 'var(--root)' : 'var(--c3)';
-const layBar = l => { const box = $('div', {class: 'lay', role: 'img', 'aria-label': l.fields.map(f => `${f[0]} ${f[1]} at ${f[2]}, ${f[3]} bytes`).join('; ')}); let at = 0; const pad = (n, w) => n > 0 && box.append($('i', {class: 'pad', title: `${n} bytes ${w}`, css: {flex: n + ' 0 0'}})); for (const [n, t, o, s] of l.fields) { pad(o - at, 'of padding'); if (s) box.append($('i', {title: `${clean(n)} ${clean(t)}, at ${o}, ${s} bytes`, css: {flex: s + ' 1 0', '--k': layColours(t)}}, clean(n))); at = o + s; } pad(l.size - at, 'of padding'); pad(l.slot - l.size, 'of the slot unused'); return box; };
-page.append(section('tree', 'What holds what', 'Every box would be free if the box above it were gone. Objects of one type in one place are one box. Click to zoom in, click again to zoom out.', $('div', {class: 'tools'}, segs, search, found), crumbs, $('div', {class: 'explore'}, $('div', {}, plot, legend, $('p', {class: 'hint'}, $('kbd', {}, '←'), ' ', $('kbd', {}, '↑'), ' ', $('kbd', {}, '→'), ' ', $('kbd', {}, '↓'), ' move, ', $('kbd', {}, 'Enter'), ' zooms in, ', $('kbd', {}, 'Esc'), ' out, ', $('kbd', {}, '/'), ' finds, ', $('kbd', {}, 'Enter'), ' there goes to the next.')), side)));
+const code = text => make('bdi', {}, visible(text));
 
-/* ---- tables ---- */
-function sheet(cols, rows, sortKey, limit, find) {
-  let key = sortKey, dir = -1, all = false, q = ''; const box = $('div', {class: 'wrap'}), more = $('p', {class: 'more'}), most = {};
-  for (const c of cols) if (c.bar) most[c.key] = Math.max(...rows.map(r => Math.abs(r[c.key] || 0)), 1);
-  const render = () => {
-    const f = rows.filter(r => !q || String(r[cols[0].key]).toLowerCase().includes(q)), s = [...f].sort((a, b) => { const x = a[key], y = b[key]; return dir * (typeof x === 'string' || typeof y === 'string' ? String(x || '').localeCompare(String(y || '')) * -1 * -1 : (x || 0) - (y || 0)); });
-    box.replaceChildren($('table', {}, $('thead', {}, $('tr', {}, cols.map(c => $('th', {class: c.n ? 'n' : '', 'aria-sort': c.key === key ? dir < 0 ? 'descending' : 'ascending' : undefined}, $('button', {onclick: () => { if (key === c.key) dir = -dir; else { key = c.key; dir = c.n ? -1 : 1; } render(); }}, c.t))), cols.some(c => c.bar) && $('th'))),
-      $('tbody', {}, s.slice(0, all ? 5000 : limit).map(r => $('tr', {}, cols.map(c => c.n ? $('td', {class: 'n ' + (c.sign && r[c.key] ? r[c.key] > 0 ? 'up' : 'down' : '')}, r[c.key] === undefined ? '' : c.sign ? plus(r[c.key], c.f) : c.f(r[c.key])) : $('td', {class: 'name'}, c.go ? $('button', {class: 'link m', onclick: () => c.go(r)}, clean(r[c.key])) : clean(r[c.key] ?? ''))), cols.filter(c => c.bar).slice(0, 1).map(() => { const c = cols.find(c => c.key === key && c.bar) || cols.find(c => c.bar); return $('td', {class: 'vis'}, $('div', {class: 'bar', css: {width: 100 * Math.abs(r[c.key] || 0) / most[c.key] + '%'}})); }))))));
-    more.replaceChildren(...(s.length > limit ? [$('button', {onclick: () => { all = !all; render(); }}, all ? 'Show fewer' : `Show all ${count(s.length)}`)] : []));
+/** 160 B, 1.32 MB, 701 kB: as the report writes sizes. */
+function bytes(size) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
+  let value = Math.abs(size), unit = 0;
+  for (; value >= 999.5 && unit < units.length - 1; unit++) value /= 1000;
+  return `${size < 0 ? '−' : ''}${unit > 0 ? value.toPrecision(3) : value} ${units[unit]}`;
+}
+const count = number => (number < 0 ? '−' : '') + Math.abs(number).toLocaleString('en-US');
+/** A change with its sign; · for none. */
+const signed = (change, format) => change > 0 ? `+${format(change)}` : change < 0 ? format(change) : '·';
+function percent(part, whole) {
+  if (!whole) return '';
+  const value = 100 * part / whole;
+  return `${Math.abs(value) < 9.95 ? value.toFixed(1) : Math.round(value)} %`;
+}
+const several = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+const directionOf = change => change > 0 ? 'grown' : change < 0 ? 'shrunk' : '';
+const baseName = path => path.split('/').pop();
+
+const button = (text, click, attributes) => make('button', {type: 'button', on: {click}, ...attributes}, text);
+const link = (text, click) => button(text, click, {class: 'link code'});
+const note = text => make('p', {class: 'dim small'}, text);
+
+/** A button that copies a text. Where the browser gives no access to the clipboard, the text is selected instead. */
+function copyButton(text, element) {
+  const copy = button('Copy', async () => {
+    getSelection().selectAllChildren(element());
+    try {
+      await navigator.clipboard.writeText(text());
+    } catch {
+      if (!document.execCommand('copy')) return;
+    }
+    copy.className = 'copied';
+    setTimeout(() => copy.className = '', 2000);
+  });
+  return copy;
+}
+
+/** A Go expression in a box: a click on it selects it. */
+function wayBox(way) {
+  const text = make('bdi', {}, visible(way));
+  return make('div', {class: 'way'}, text, copyButton(() => visible(way), () => text));
+}
+
+/** A bar of parts [name, bytes, class of its colour], and what they are. */
+function partsBar(parts) {
+  const there = parts.filter(part => part[1] > 0), sum = there.reduce((all, part) => all + part[1], 0);
+  return [
+    make('div', {class: 'parts', role: 'img', 'aria-label': there.map(([name, size]) => `${name} ${bytes(size)}`).join(', ')},
+      there.map(([, size, colour]) => make('i', {class: colour, style: {width: `${100 * size / sum}%`}}))),
+    make('div', {class: 'legend'}, there.map(([name, size, colour]) =>
+      make('span', {}, make('i', {class: `swatch ${colour}`}), make('bdi', {}, name), ` ${bytes(size)}`))),
+  ];
+}
+
+// ---- the tree: what nodes are, hold, and have grown by ----
+
+const GROUP = 0, VARIABLE = 1, CLASS = 2, MORE = 3; // kinds of nodes
+const size = tree.parent.length, parents = tree.parent;
+const retained = Float64Array.from(tree.bytes), was = tree.was ? Float64Array.from(tree.was) : undefined;
+const depths = new Uint16Array(size), below = Array.from({length: size}, () => []);
+for (let i = size - 1; i > 0; i--) {
+  retained[parents[i]] += retained[i];
+  below[parents[i]].push(i);
+}
+for (let i = 1; i < size; i++) depths[i] = depths[parents[i]] + 1;
+
+const nameOf = i => names[tree.name[i]], packageOf = i => names[tree.package[i]];
+const change = i => was ? retained[i] - was[i] : 0;
+const moreBranches = new Map(tree.more ?? []);
+
+// By how much a branch grew, without what shrank beside it. So the areas of a picture of growth fit into each other, while
+// the labels say by how much the branch as a whole has grown.
+const grown = new Float64Array(was ? size : 0);
+for (let i = grown.length - 1; i >= 0; i--) {
+  let inner = 0;
+  for (const child of below[i]) inner += grown[child];
+  grown[i] = Math.max(0, change(i), inner);
+}
+
+/** The children of a node that have a value, the largest first. They are sorted when they are needed. */
+const sortedChildren = new Map();
+function childrenOf(i) {
+  const values = areas();
+  if (!sortedChildren.has(values)) sortedChildren.set(values, []);
+  const known = sortedChildren.get(values);
+  return known[i] ??= below[i].filter(child => values[child] > 0)
+    .sort((a, b) => (tree.kind[a] === MORE) - (tree.kind[b] === MORE) || values[b] - values[a]);
+}
+
+/** The nodes from the root to a node. */
+function trailOf(i) {
+  const trail = [];
+  for (; i >= 0; i = parents[i]) trail.push(i);
+  return trail.reverse();
+}
+
+function labelOf(i, isShort) {
+  if (tree.kind[i] === MORE) return several(moreBranches.get(i) ?? 0, 'smaller branch', 'smaller branches');
+  return (tree.kind[i] === CLASS && tree.count[i] > 1 && !isShort ? `${count(tree.count[i])} × ` : '') + visible(nameOf(i));
+}
+
+/** Sentences about what is not the program's own. */
+const groups = new Map([
+  ['(the whole heap)', 'All that was allocated: what the program can reach, and garbage.'],
+  ['(root)', 'All that was allocated: what the program can reach, and garbage.'],
+  ['(GC roots)', 'What the program can reach: the collector starts here.'],
+  ['(globals)', 'Variables of packages, and what only they hold.'],
+  ['(goroutines)', 'Stacks of goroutines, and what only their variables hold.'],
+  ['(held by several)', 'Objects that more than one package or goroutine reaches: none of these alone keeps them alive.'],
+  ['(unreachable)', 'Garbage that the collector has not freed yet. Nothing holds it.'],
+  ['(finalizers)', 'Objects that only their finalizers hold.'],
+  ['(queued finalizers)', 'Objects whose finalizers wait to be run.'],
+  ['(cleanups)', 'What only cleanups and weak pointers hold.'],
+  ['(defers and panics)', 'What only deferred calls and panics hold.'],
+  ['(other roots)', 'What other parts of the runtime hold.'],
+  ['(string)', 'The bytes of strings.'],
+  ['(tiny block)', 'Numbers and the like of less than 16 bytes, several in one slot.'],
+]);
+function sentenceOf(i) {
+  const name = nameOf(i), above = i > 0 ? nameOf(parents[i]) : '';
+  if (tree.kind[i] === MORE) return 'Branches that are too small for this page, together.';
+  if (groups.has(name)) return groups.get(name);
+  if (above === '(held by several)') return 'These hold together what is below: it stays alive until all of them let it go.';
+  if (above === '(globals)') return 'A package: what its variables alone hold.';
+  if (above === '(goroutines)') return 'Goroutines that stand in one place, and what only they hold.';
+  if (tree.kind[i] === VARIABLE) return packageOf(i) ? ['A variable of ', code(packageOf(i)), '.'] : 'A variable.';
+  return '';
+}
+
+// ---- colours ----
+
+// The packages that have most bytes of their own get a colour each.
+const packageBytes = new Map();
+for (let i = 0; i < size; i++) {
+  if (tree.kind[i] !== CLASS || packageOf(i) === 'builtin' || packageOf(i) === '') continue;
+  packageBytes.set(tree.package[i], (packageBytes.get(tree.package[i]) ?? 0) + tree.bytes[i]);
+}
+const colouredPackages = [...packageBytes].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([number]) => number);
+const packageColours = new Map(colouredPackages.map((number, i) => [number, `package${i}`]));
+
+function packageColour(i) {
+  if (tree.kind[i] === GROUP || tree.kind[i] === VARIABLE) return 'root';
+  return packageColours.get(tree.package[i]) ?? (packageOf(i) === 'builtin' ? 'builtin' : 'other');
+}
+function growthColour(i) {
+  const share = change(i) / (retained[i] || 1);
+  if (share < -.01) return 'less';
+  return share < .01 ? 'growth0' : share < .25 ? 'growth1' : share < .5 ? 'growth2' : share < .8 ? 'growth3' : 'growth4';
+}
+const colourNames = new Map([
+  ...colouredPackages.map(number => [packageColours.get(number), visible(names[number])]),
+  ['builtin', 'Go’s own types: string, slice, map, chan'], ['other', 'other packages'], ['root', 'roots, variables'],
+  ['growth0', 'as before'], ['growth1', 'up to a quarter is new'], ['growth2', 'up to a half'], ['growth3', 'up to 80 %'],
+  ['growth4', 'nearly all is new'], ['less', 'less than before'],
+]);
+
+// ---- the state of the picture, which the address keeps, so that a place in it can be linked to ----
+
+const views = ['icicle', 'map', 'table'];
+const state = {view: 'icicle', by: 'now', colour: was ? 'growth' : 'package', top: 0, node: 0, find: ''};
+/** What areas stand for. */
+const areas = () => state.by === 'grown' ? grown : retained;
+const colourOf = i => state.colour === 'growth' ? growthColour(i) : packageColour(i);
+
+function readAddress() {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  const oneOf = (name, allowed) => allowed.includes(fields.get(name)) ? fields.get(name) : state[name];
+  const node = name => /^\d{1,7}$/.test(fields.get(name)) && Number(fields.get(name)) < size ? Number(fields.get(name)) : 0;
+  if (!fields.has('node')) return false;
+  Object.assign(state, {view: oneOf('view', views), node: node('node'), top: node('top'), find: fields.get('find') ?? ''});
+  if (was) Object.assign(state, {by: oneOf('by', ['now', 'grown']), colour: oneOf('colour', ['package', 'growth'])});
+  if (areas()[state.top] <= 0) state.top = 0;
+  return true;
+}
+
+let addressTimer;
+function keepAddress() {
+  const {find, ...place} = state;
+  clearTimeout(addressTimer);
+  // Browsers allow some changes of the address per second only, and none in a frame that is isolated.
+  addressTimer = setTimeout(() => {
+    try {
+      history.replaceState(null, '', `#${new URLSearchParams(find ? {...place, find} : place)}`);
+    } catch { /* the page works without */ }
+  }, 60);
+}
+
+// ---- the frame of the page ----
+
+const page = document.getElementById('page');
+document.getElementById('without-script').remove();
+const navigation = make('div');
+document.body.prepend(make('nav', {class: 'nav', 'aria-label': 'sections'}, navigation));
+
+const goTo = id => document.getElementById(id).scrollIntoView();
+/** Adds a section, and its short name to the navigation. */
+function section(id, short, title, lead, ...children) {
+  const click = event => { event.preventDefault(); goTo(id); };
+  navigation.append(make('a', {href: `#${id}`, on: {click}}, short));
+  page.append(make('section', {id, 'aria-labelledby': `${id}-title`}, make('h2', {id: `${id}-title`}, title),
+    lead && make('p', {class: 'dim'}, lead), ...children));
+}
+
+// ---- head: how large the heap is, and where the memory of the process is ----
+
+const rssNames = {
+  objects: 'objects', free_slots: 'free slots', free: 'free heap', stacks: 'stacks', buckets: 'profile buckets', spans: 'spans',
+  gc: 'collector', runtime: 'runtime', files: 'mapped files', c: 'C and other', program: 'executable and libraries',
+};
+
+function memoryOfProcess() {
+  const {process} = report;
+  if (process?.rss) {
+    const colours = ['package1', 'package4', 'root', 'package2', 'builtin', 'package3', 'package0', 'other'];
+    const parts = Object.entries(process.rss.parts).sort((a, b) => b[1] - a[1]);
+    return make('div', {}, make('div', {class: 'dim'}, `The process takes ${bytes(process.rss.bytes)} of memory (RSS)`),
+      partsBar(parts.map(([part, size], i) => [rssNames[part] ?? visible(part), size, colours[i % colours.length]])));
+  }
+  if (process?.bytes === undefined) return undefined;
+  const garbage = Math.min(report.heap.garbage ?? 0, process.objects);
+  return make('div', {}, make('div', {class: 'dim'}, `Go has ${bytes(process.bytes)} from the system`), partsBar([
+    ['objects', process.objects - garbage, 'package1'], ['garbage', garbage, 'package4'], ['stacks', process.stacks, 'package2'],
+    ['free heap', process.free, 'root'], ['the runtime’s own', process.runtime, 'builtin'],
+  ]));
+}
+
+function growthOfHeap() {
+  const {heap} = report, before = heap.reachable - since.reachable;
+  return make('div', {},
+    make('b', {class: directionOf(since.reachable)}, since.reachable ? signed(since.reachable, bytes) : 'no change'),
+    before > 0 && since.reachable !== 0 && ` (${signed(since.reachable / before, x => `${Math.round(100 * x)} %`)})`,
+    ' since ', code(baseName(since.source)), `, ${signed(since.objects, count)} objects, `,
+    `${signed(since.goroutines, count)} goroutines`,
+    since.is_other_build && '. Another build of the program wrote that one.');
+}
+
+page.append(make('header', {class: 'head'},
+  make('div', {},
+    make('h1', {}, code(baseName(report.heap.source))),
+    make('div', {class: 'dim'}, code(report.heap.go), ` · ${several(report.heap.objects, 'object')} · `,
+      several(report.heap.goroutines, 'goroutine')),
+    make('div', {class: 'figure number'}, bytes(report.heap.reachable), ' ', make('small', {}, 'reachable',
+      report.heap.garbage > 0 && `, and ${bytes(report.heap.garbage)} of garbage`,
+      report.heap.not_resident > 0 && `; ${bytes(report.heap.not_resident)} of it take no memory`)),
+    since && growthOfHeap()),
+  memoryOfProcess()));
+
+// ---- suspects ----
+
+/** The node of the tree that a suspect is: of those with its name, below its holder, the largest. */
+function nodeOfSuspect(suspect) {
+  let best = -1;
+  for (let i = 1; i < size; i++) {
+    if (nameOf(i) !== suspect.item || (suspect.in && nameOf(parents[i]) !== suspect.in.class)) continue;
+    if (best < 0 || retained[i] > retained[best]) best = i;
+  }
+  return best;
+}
+
+/** What a suspect is, as a sentence. */
+function sentenceOfSuspect(suspect) {
+  const {item, count: number, count_grown: more} = suspect;
+  if (suspect.is_goroutines) {
+    const place = code(item.replace(/^goroutines /, ''));
+    return [more ? `${several(more, 'more goroutine')} in one place, ${count(number)} in all: `
+      : `${several(number, 'goroutine')} in one place: `, place, '.',
+    suspect.wait_on && [' They wait on a ', code(suspect.wait_on), '.'],
+    suspect.started_by && [' They were started by the ', code(suspect.started_by), '.']];
+  }
+  return [more ? `${count(more)} more ` : number > 1 ? `${count(number)} ` : '', code(item), more && `, now ${count(number)}`,
+    suspect.in && [', in ', suspect.in.count > 1 && `${count(suspect.in.count)} × `, code(suspect.in.class)], '.',
+    suspect.started_by && [' It was started by the ', code(suspect.started_by), '.'],
+    suspect.not_resident > 0 && ` ${bytes(suspect.not_resident)} of it take no memory: nobody has written there.`];
+}
+
+/** What goroutines and deferred calls hold. */
+function heldBySuspect(suspect) {
+  return suspect.hold?.map(held => make('p', {class: 'dim'}, held.variable !== undefined
+    ? ['Each holds ', held.class && [code(held.class), ', '], bytes(held.each), ', by its variable ', code(held.variable), ' of ',
+      code(held.of), '.']
+    : [`${count(held.count)} × `, code(held.class), `, ${bytes(held.retained)}.`]));
+}
+
+/** What slices leave out. */
+function staleOfSuspect({stale}) {
+  const where = stale.before === 0 ? 'beyond the length' : stale.beyond === 0 ? 'before the start'
+    : 'beyond the length or before the start';
+  return make('p', {}, `${count(stale.count)} of ${stale.retained ? 'what they hold' : 'them'} live only in slots ${where} of `,
+    stale.slices > 1 && `${count(stale.slices)} slices, such as `, stale.of ? code(stale.of) : 'a slice',
+    ` (length ${count(stale.length)})`, stale.retained > 0 && `: ${bytes(stale.retained)}`, '.');
+}
+
+function factsOfSuspect(suspect) {
+  const {each, keys, frames, most, timers, allocated_by: by} = suspect;
+  const parts = each?.parts?.map((part, i) => [visible(part.class), part.bytes, `package${i % 5}`]) ?? [];
+  return [
+    suspect.stack > 0 && make('p', {class: 'dim'}, `The stack of each takes ${bytes(suspect.stack)}.`),
+    frames && make('p', {}, `${several(frames.count, 'call')} on a stack, ${count(frames.most)} of `, code(frames.function), '.'),
+    suspect.ended > 0 && make('p', {}, `${several(suspect.ended, 'goroutine')} have ended: a burst is over, and the runtime keeps `,
+      'this for reuse.'),
+    timers && make('p', {}, `In all there are ${count(timers.count)} of these, ${bytes(timers.retained)}, in `,
+      `${count(timers.heaps)} heaps of the runtime, one per processor.`),
+    each && make('div', {}, make('div', {class: 'dim small'}, `each retains ${bytes(each.retained)}`),
+      partsBar([['itself', each.own ?? 0, 'root'], ...parts])),
+    keys?.length > 0 && make('ul', {class: 'small'}, keys.map(key => make('li', {}, code(key.key),
+      make('span', {class: 'number'}, `${bytes(key.retained)}, ${percent(key.retained, suspect.retained)}`)))),
+    suspect.held_by && wayBox(suspect.held_by),
+    suspect.never_freed && make('p', {class: 'grown'}, `Never freed: ${visible(suspect.never_freed)}.`),
+    suspect.shared_by && make('p', {class: 'dim'}, 'Also reached from ', code(suspect.shared_by), '.'),
+    most && make('p', {}, code(most.held_by), ` alone has ${most.count > 1 ? `${count(most.count)} of these, ` : ''}`,
+      `${bytes(most.retained)} (${percent(most.retained, suspect.retained)}).`),
+    suspect.stale && staleOfSuspect(suspect),
+    by && make('p', {class: 'dim'}, 'Allocated by ', code(by.function), ' ', code(`${by.file}:${by.line}`),
+      ` (${count(by.samples)} of ${several(by.of, 'sample')})`, by.within && [', in ', code(by.within)], '.'),
+  ];
+}
+
+function cardOf(suspect) {
+  const size = suspect.bytes ?? suspect.retained_grown ?? suspect.retained, node = nodeOfSuspect(suspect);
+  const big = (share, of) => make('div', {class: 'big number'}, suspect.retained_grown === undefined ? bytes(size) : signed(size, bytes),
+    ' ', make('small', {}, `${share} of ${of}`));
+  if (suspect.is_outside) {
+    return make('article', {class: 'card'}, big(percent(size, report.process?.rss?.bytes), 'the process’s memory'),
+      make('p', {}, `${rssNames[suspect.part] ?? visible(suspect.part)}: no objects.`),
+      suspect.meaning && make('p', {}, visible(suspect.meaning)),
+      suspect.pointed_to_by?.length > 0 && make('ul', {class: 'small'}, suspect.pointed_to_by.map(place => make('li', {},
+        code(place.place), make('span', {class: 'number'}, bytes(place.bytes))))));
+  }
+  return make('article', {class: 'card'}, big(percent(size, report.heap.reachable), 'the heap'),
+    make('p', {}, sentenceOfSuspect(suspect)), heldBySuspect(suspect), factsOfSuspect(suspect),
+    node >= 0 && make('div', {class: 'foot'}, button('Show in the tree', () => show(node))));
+}
+
+section('suspects', 'Suspects', since ? 'What grew, and who holds it' : 'Who holds the memory',
+  report.suspects.length > 0 ? '' : since ? 'Nothing grew by much.' : 'Nothing that holds 5 % of the heap stands out.',
+  report.suspects.length > 0 && make('div', {class: 'cards'}, report.suspects.map(cardOf)),
+  report.more_suspects > 0 && note(since ? `${count(report.more_suspects)} more grew by much: see the tree.`
+    : `${count(report.more_suspects)} more have 5 % and above: see the tree.`));
+
+// ---- what holds what: the controls ----
+
+const treeView = make('div', {class: 'boxes', role: 'tree', tabindex: 0, 'aria-label': 'what holds what'});
+const tableHead = make('thead'), tableBody = make('tbody');
+const tableView = make('table', {role: 'treegrid', tabindex: 0, 'aria-label': 'what holds what', hidden: true}, tableHead, tableBody);
+const plot = make('div', {class: 'plot'}, treeView, tableView);
+const side = make('div', {class: 'side', role: 'region', 'aria-label': 'the selected box'});
+const crumbs = make('div', {class: 'crumbs'}), legend = make('div', {class: 'legend'}), growthHint = make('p', {class: 'hint'});
+const found = make('span', {class: 'dim number', role: 'status'});
+const headHeight = 19; // of a box of the map
+
+/** A choice of one of several values of the state. */
+function choice(name, label, options) {
+  const buttons = options.map(([value, text]) => [value, button(text, () => { state[name] = value; redraw(); })]);
+  const update = () => buttons.forEach(([value, element]) => element.setAttribute('aria-pressed', state[name] === value));
+  return {update, element: make('span', {class: 'choice', role: 'group', 'aria-label': label},
+    name !== 'view' && make('span', {}, label), buttons.map(([, element]) => element))};
+}
+const choices = [choice('view', 'View', [['icicle', 'Icicle'], ['map', 'Map'], ['table', 'Table']])];
+if (was) {
+  choices.push(choice('by', 'Area', [['now', 'Size now'], ['grown', 'Growth']]),
+    choice('colour', 'Colour', [['package', 'Package'], ['growth', 'Growth']]));
+}
+
+const search = make('input', {type: 'search', placeholder: 'Find a type or variable   /', 'aria-label': 'Find a type or variable', on: {
+  input: () => { state.find = search.value; paint(); keepAddress(); },
+  keydown: event => {
+    if (event.key === 'Enter') nextHit(event.shiftKey ? -1 : 1);
+    else if (event.key === 'Escape') clearSearch();
+    else return;
+    event.preventDefault();
+  },
+}});
+
+// ---- search ----
+
+// Names are there once each, and in lower case only if something is searched for. What a longer text finds, its beginning
+// has found already.
+let lowerNames, lastSearch = {find: '', hits: undefined}, hitList;
+function hitNames() {
+  const find = state.find.toLowerCase();
+  if (find === lastSearch.find) return lastSearch.hits;
+  lowerNames ??= names.map(name => name.toLowerCase());
+  const before = lastSearch.find && find.startsWith(lastSearch.find) ? lastSearch.hits : undefined;
+  const hits = find ? new Uint8Array(names.length) : undefined;
+  for (let i = 0; find && i < names.length; i++) if ((!before || before[i]) && lowerNames[i].includes(find)) hits[i] = 1;
+  lastSearch = {find, hits};
+  hitList = undefined;
+  return hits;
+}
+const isHit = (hits, i) => hits[tree.name[i]] === 1 && tree.kind[i] !== MORE && areas()[i] > 0;
+
+/** Says how much was found. What is below a hit is part of it. */
+function countHits(hits) {
+  if (!hits) return '';
+  const inside = new Uint8Array(size), values = areas();
+  let number = 0, sum = 0;
+  for (let i = 0; i < size; i++) {
+    inside[i] = i > 0 ? inside[parents[i]] : 0;
+    if (!isHit(hits, i)) continue;
+    number++;
+    if (!inside[i]) sum += values[i];
+    inside[i] = 1;
+  }
+  return number > 0 ? `${count(number)} found, ${bytes(sum)}, ${percent(sum, values[0])}` : 'nothing found';
+}
+
+/** Selects the next hit, from large to small. */
+function nextHit(step) {
+  const hits = hitNames(), values = areas();
+  if (!hits) return;
+  if (hitList?.values !== values) {
+    hitList = {values, nodes: []};
+    for (let i = 0; i < size; i++) if (isHit(hits, i)) hitList.nodes.push(i);
+    hitList.nodes.sort((a, b) => values[b] - values[a]);
+  }
+  const {nodes} = hitList, at = nodes.indexOf(state.node);
+  if (nodes.length > 0) reveal(nodes[at < 0 ? (step > 0 ? 0 : nodes.length - 1) : (at + step + nodes.length) % nodes.length]);
+}
+
+function clearSearch() {
+  search.value = state.find = '';
+  paint();
+  keepAddress();
+  focusPlot();
+}
+
+// ---- the three views ----
+
+// What is drawn: for each node its element, and for each element what it looks like. Nodes of the map that share a box have
+// the same element.
+let drawn = new Map(), looks = [];
+const opened = new Set(), wholeLists = new Set(), lit = new Set();
+
+/** Makes a box for nodes that share it, from the outermost to the innermost, which the box is named after. */
+function addBox(out, nodes, x, y, width, height, kind) {
+  const node = nodes[nodes.length - 1], element = document.createElement('div'), left = Math.round(x);
+  const right = Math.max(left + 1, Math.round(x + width) - 1), isWide = right - left >= 150, change_ = was ? change(node) : 0;
+  element.id = `n${node}`;
+  element.style.cssText = `left:${left}px;top:${y}px;width:${right - left}px;height:${height}px`;
+  element.setAttribute('role', 'treeitem');
+  element.setAttribute('aria-level', depths[nodes[0]] + 1);
+  element.setAttribute('aria-label', `${labelOf(node)}, ${bytes(retained[node])}`);
+  if (isWide && height > 12) {
+    const sizes = state.by === 'grown' ? signed(change_, bytes)
+      : bytes(retained[node]) + (change_ && right - left >= 240 ? ` ${signed(change_, bytes)}` : '');
+    element.append(make('span', {}, nodes.map(i => labelOf(i)).join(' › ')), make('span', {}, sizes));
+  } else if (right - left >= 34 && height > 12) {
+    element.textContent = nodes.map(i => labelOf(i, true)).join(' › '); // the count would leave no room for the name
+  }
+  const colour = tree.kind[node] === MORE ? 'rest' : colourOf(node);
+  looks.push({element, nodes, colour, base: `box ${kind} ${colour}${isWide ? ' wide' : right - left < 14 ? ' thin' : ''}`, now: ''});
+  for (const i of nodes) drawn.set(i, element);
+  out.append(element);
+}
+
+/** Rows of boxes, each as wide as it is large; below each what it holds. Above are the boxes that hold the topmost one. */
+function drawIcicle(width) {
+  const values = areas(), out = document.createDocumentFragment(), above = trailOf(state.top).slice(0, -1);
+  const boxes = [[state.top, 0, width, above.length]], rests = [];
+  let rows = 0;
+  for (let i = 0; i < boxes.length; i++) { // children are appended
+    const [node, x, w, row] = boxes[i];
+    let at = x, narrow = 0, left = 0;
+    for (const child of childrenOf(node)) {
+      const childWidth = w * values[child] / values[node];
+      if (childWidth >= 2) {
+        boxes.push([child, at, childWidth, row + 1]);
+        at += childWidth;
+      } else {
+        left += childWidth;
+        narrow += 1;
+      }
+    }
+    if (left >= 3) rests.push([narrow, Math.round(at), Math.round(left) - 1, row + 1]);
+    rows = Math.max(rows, row + 1 + (left >= 3));
+  }
+  const rowHeight = rows <= 16 ? 30 : 24;
+  treeView.style.setProperty('--row', `${rowHeight - 1}px`);
+  above.forEach((node, row) => addBox(out, [node], 0, row * rowHeight, width, rowHeight - 1, 'above'));
+  for (const [node, x, w, row] of boxes) addBox(out, [node], x, row * rowHeight, w, rowHeight - 1, '');
+  for (const [narrow, x, w, row] of rests) {
+    out.append(make('div', {class: 'box rest', 'data-narrow': narrow,
+      style: {left: `${x}px`, top: `${row * rowHeight}px`, width: `${w}px`, height: `${rowHeight - 1}px`}}));
+  }
+  treeView.replaceChildren(out);
+  treeView.style.height = `${rows * rowHeight}px`;
+  plot.style.height = `${Math.min(620, Math.max(rows, 6) * rowHeight + 2)}px`;
+}
+
+/**
+ * Fills a rectangle with boxes for nodes, the largest first, so that none is much longer than wide: the squarified treemap
+ * of Bruls, Huizing and van Wijk. A row along the shorter side takes nodes as long as that does not make its boxes longer.
+ */
+function squarify(nodes, values, x, y, width, height, put) {
+  let sum = 0, next = 0;
+  for (const node of nodes) sum += values[node];
+  while (next < nodes.length && width > 2 && height > 2) {
+    const shorter = Math.min(width, height), scale = width * height / sum, first = values[nodes[next]] * scale, row = next;
+    let area = 0, worst = Infinity;
+    for (; next < nodes.length; next++) {
+      const last = values[nodes[next]] * scale, all = area + last;
+      const ratio = Math.max(shorter * shorter * first / (all * all), all * all / (shorter * shorter * last));
+      if (ratio > worst) break;
+      worst = ratio;
+      area = all;
+    }
+    const thickness = area / shorter;
+    for (let i = row, at = 0; i < next; i++) {
+      const length = values[nodes[i]] * scale / thickness;
+      if (width >= height) put(nodes[i], x, y + at, thickness, length);
+      else put(nodes[i], x + at, y, length, thickness);
+      at += length;
+      sum -= values[nodes[i]];
+    }
+    if (width >= height) {
+      x += thickness;
+      width -= thickness;
+    } else {
+      y += thickness;
+      height -= thickness;
+    }
+  }
+}
+
+/** Boxes in boxes, by area. What a node has itself stays empty. Nodes that hold one other and hardly more share its box. */
+function drawMap(width) {
+  const most = 800; // boxes: the smallest ones take time, and say nothing
+  const values = areas(), height = 558, boxes = [];
+  const place = (outer, x, y, w, h) => {
+    if (w < 4 || h < 4) return;
+    const nodes = [outer];
+    let node = outer, children = childrenOf(node);
+    while (children.length === 1 && values[children[0]] >= values[node] * .985 && nodes.length < 6) {
+      node = children[0];
+      nodes.push(node);
+      children = childrenOf(node);
+    }
+    boxes.push([nodes, x, y, w - 1, h - 1]);
+    if (children.length === 0 || w < 12 || h < headHeight + 8) return;
+    let sum = 0;
+    for (const child of children) sum += values[child];
+    const share = Math.min(1, sum / values[node]), innerWidth = w - 7, innerHeight = h - headHeight - 4;
+    if (innerWidth >= innerHeight) squarify(children, values, x + 3, y + headHeight, innerWidth * share, innerHeight, place);
+    else squarify(children, values, x + 3, y + headHeight, innerWidth, innerHeight * share, place);
   };
-  render();
-  const filter = find && $('input', {type: 'search', placeholder: find, 'aria-label': find, oninput: e => { q = e.target.value.toLowerCase(); render(); }});
-  return [filter && $('div', {class: 'tools'}, filter), box, more];
-}
-const goClass = r => { st.q = r.class; st.top = 0; const f = matches(); let b = -1; for (let i = 0; i < N; i++) if (name(i) === r.class && (b < 0 || ret[i] > ret[b])) b = i; if (b >= 0) show(b); else { draw(); document.getElementById('tree').scrollIntoView(); } };
-page.append(section('classes', 'Types', 'Own bytes add up to the heap. Retained is what would go with all objects of a type.', ...sheet([{key: 'class', t: 'type', go: goClass}, {key: 'objects', t: 'objects', n: 1, f: count, bar: 1}, {key: 'bytes', t: 'own', n: 1, f: bytes, bar: 1}, {key: 'retained', t: 'retained', n: 1, f: bytes, bar: 1}, ...(SINCE ? [{key: 'grown', t: 'grown', n: 1, f: bytes, sign: 1, bar: 1}] : [])], R.classes, SINCE ? 'grown' : 'bytes', 15, 'Filter types')));
-
-if (D.series) {
-  const s = D.series, n = s.dumps.length;
-  const line = (title, values, f, w = 300, h = 84) => { const mx = Math.max(...values, 1), x = k => 6 + k * (w - 12) / (n - 1), y = v => h - 18 - v / mx * (h - 30), p = values.map((v, k) => `${x(k)},${y(v)}`).join(' '); return $('figure', {class: 'chart', css: {margin: 0}}, $('div', {class: 't'}, clean(title)), $('div', {class: 'dim num', css: {'font-size': '13px'}}, `${f(values[0])} → ${f(values[n - 1])}`), S('svg', {viewBox: `0 0 ${w} ${h}`, role: 'img', 'aria-label': `${title}: ${values.map(f).join(', ')}`}, S('line', {class: 'ax', x1: 0, x2: w, y1: h - 18, y2: h - 18}), S('polygon', {class: 'ar', points: `${x(0)},${h - 18} ${p} ${x(n - 1)},${h - 18}`}), S('polyline', {class: 'ln', points: p}), ...values.map((v, k) => { const c = S('circle', {class: 'dot', cx: x(k), cy: y(v), r: 2.6}); c.append(S('title', {}, `${s.dumps[k].source}: ${f(v)}`)); return c; }), ...s.dumps.map((d, k) => { const t = S('text', {x: x(k), y: h - 4, 'text-anchor': k ? k === n - 1 ? 'end' : 'middle' : 'start'}); t.textContent = k + 1; return t; }))); };
-  page.append(section('trends', `Trends over ${n} dumps`, 'From the oldest to the newest. Each chart begins at zero.', $('div', {class: 'grid2'}, line('reachable', s.dumps.map(d => d.reachable), bytes), line('goroutines', s.dumps.map(d => d.goroutines), count), s.places.slice(0, 2).map(c => line('goroutines ' + c.name, c.objects, count)), s.classes.map(c => line(c.name, c.bytes, bytes)))));
+  if (values[state.top] > 0) place(state.top, 0, 0, width, height);
+  const sizes = boxes.map(([, , , w, h]) => w * h).sort((a, b) => b - a), least = sizes[Math.min(most, sizes.length) - 1];
+  const out = document.createDocumentFragment();
+  // A box is larger than those in it, so what is left out is never around something that is drawn.
+  for (const [nodes, x, y, w, h] of boxes) if (w * h >= least) addBox(out, nodes, x, Math.round(y), w, Math.round(h), 'map');
+  treeView.replaceChildren(out);
+  treeView.style.height = plot.style.height = `${height + 2}px`;
 }
 
-page.append(section('goroutines', 'Goroutines, by the place where they stand', '', ...sheet([{key: 'place', t: 'place'}, {key: 'started_at', t: 'started at'}, {key: 'count', t: 'goroutines', n: 1, f: count, bar: 1}, {key: 'retained', t: 'retained', n: 1, f: bytes, bar: 1}, ...(SINCE ? [{key: 'grown', t: 'grown', n: 1, f: count, sign: 1}] : [])], R.goroutines, 'retained', 12)));
+/** A row for each node: those below it follow if it is open. */
+function drawTable() {
+  const values = areas(), out = document.createDocumentFragment(), whole = report.heap.reachable + (report.heap.garbage ?? 0);
+  const indent = level => make('span', {style: {'padding-left': `${level * 14}px`}});
+  const add = node => {
+    const children = childrenOf(node), isOpen = opened.has(node) || node === state.top, level = depths[node] - depths[state.top];
+    const colour = colourOf(node);
+    const row = make('tr', {id: `n${node}`, 'aria-level': level + 1, 'aria-expanded': children.length > 0 ? String(isOpen) : undefined},
+      make('td', {class: 'name'}, indent(level), children.length > 0
+        ? make('span', {class: 'twist', 'data-twist': node, 'aria-hidden': 'true'}, isOpen ? '▾' : '▸') : make('span', {class: 'twist'}),
+      make('i', {class: `swatch ${colour}`}), code(tree.kind[node] === MORE ? labelOf(node) : nameOf(node))),
+      make('td', {class: 'n'}, tree.kind[node] === CLASS && count(tree.count[node])),
+      make('td', {class: 'n'}, tree.bytes[node] > 0 && bytes(tree.bytes[node])),
+      make('td', {class: 'n'}, bytes(retained[node])), make('td', {class: 'n'}, percent(retained[node], whole)),
+      was && make('td', {class: `n ${directionOf(change(node))}`}, signed(change(node), bytes)),
+      make('td', {class: 'visual'}, make('div', {class: 'bar', style: {width: `${100 * values[node] / (values[state.top] || 1)}%`}})));
+    looks.push({element: row, nodes: [node], colour, base: '', now: ''});
+    drawn.set(node, row);
+    out.append(row);
+    if (!isOpen) return;
+    const large = children.filter(child => values[child] >= values[node] * .01).length;
+    const shown = wholeLists.has(node) ? children.length : Math.max(5, large);
+    children.slice(0, shown).forEach(add);
+    if (children.length <= shown) return;
+    const rest = children.slice(shown).reduce((sum, child) => sum + retained[child], 0);
+    out.append(make('tr', {'aria-level': level + 2}, make('td', {class: 'name'}, indent(level + 1), make('span', {class: 'twist'}),
+      button(`${count(children.length - shown)} more`, () => { wholeLists.add(node); redraw(); }, {class: 'link'})),
+    make('td'), make('td'), make('td', {class: 'n dim'}, bytes(rest)), make('td'), was && make('td'), make('td')));
+  };
+  add(state.top);
+  tableHead.replaceChildren(make('tr', {}, make('th', {}, 'held'), ['objects', 'own', 'retained', 'share'].map(title =>
+    make('th', {class: 'n'}, title)), was && make('th', {class: 'n'}, 'grown'), make('th', {}, make('span', {'aria-hidden': 'true'}))));
+  tableBody.replaceChildren(out);
+  plot.style.height = '';
+}
 
-const largest = $('div'); D.largest.filter(o => o.steps && o.steps.length).slice(0, 15).forEach((o, k) => largest.append($('details', {open: k === 0}, $('summary', {}, $('span', {class: 'm'}, clean(NAMES[o.name])), $('span', {class: 'num'}, bytes(o.retained)), $('span', {class: 'm dim'}, o.address)), $('div', {class: 'in'}, o.way && $('p', {class: 'm'}, clean(o.way)), $('ol', {class: 'steps'}, o.steps.map(s => $('li', {}, s.step ? [$('b', {}, clean(s.step)), '  '] : '', $('span', {class: s.step ? 'dim' : ''}, clean(NAMES[s.name])), $('span', {class: 'dim'}, '  ' + bytes(s.retained)))))))));
-if (largest.childElementCount) page.append(section('objects', 'The largest objects, and who holds them', 'The shortest way from the roots to each, step by step: field, type, and what the step retains.', largest));
+/** Draws everything anew. */
+function redraw() {
+  const isTable = state.view === 'table', hadFocus = plot.contains(document.activeElement);
+  drawn = new Map();
+  looks = [];
+  choices.forEach(one => one.update());
+  treeView.hidden = isTable;
+  tableView.hidden = !isTable;
+  plot.classList.toggle('is-table', isTable);
+  (isTable ? treeView : tableBody).replaceChildren();
+  if (isTable) drawTable();
+  else if (state.view === 'map') drawMap(plot.clientWidth || 900);
+  else drawIcicle(plot.clientWidth || 900);
+  const trail = trailOf(state.top);
+  crumbs.replaceChildren(...trail.flatMap((node, i) => i < trail.length - 1
+    ? [link(visible(nameOf(node)), () => zoom(node)), '›'] : [make('b', {}, code(nameOf(node)))]));
+  drawLegend();
+  sayGrowth();
+  select(state.node);
+  if (hadFocus) focusPlot();
+}
 
-const w = R.waste;
-if (w) { const parts = [['free capacity of slices', w.slices?.wasted || 0, 'var(--c0)'], ['free slots of maps', w.maps?.wasted || 0, 'var(--c1)'], ['texts of which little is used', w.substrings?.wasted || 0, 'var(--c3)'], ['equal strings', w.strings?.wasted || 0, 'var(--c2)']];
-  const list = [...(w.slices?.places || []).map(p => ({what: p.place, kind: 'slices', number: p.arrays, of: p.bytes, wasted: p.wasted})), ...(w.maps?.types || []).map(p => ({what: p.type, kind: `maps: ${count(p.used)} of ${count(p.slots)} slots used`, number: p.maps, of: p.bytes, wasted: p.wasted})), ...(w.substrings?.places || []).map(p => ({what: p.place, kind: 'parts of texts', number: p.texts, of: p.bytes, wasted: p.wasted})), ...(w.strings?.texts || []).map(p => ({what: '"' + p.text + '"', kind: 'equal strings', number: p.count, of: undefined, wasted: p.wasted}))].filter(x => x.wasted > 0);
-  page.append(section('waste', 'Waste', `${bytes(w.wasted)}, ${pct(w.wasted, TOTAL)} of what is reachable.`, ...stackBar(parts), ...sheet([{key: 'what', t: 'where'}, {key: 'kind', t: 'what'}, {key: 'number', t: 'number', n: 1, f: count}, {key: 'of', t: 'of', n: 1, f: bytes}, {key: 'wasted', t: 'wasted', n: 1, f: bytes, bar: 1}], list, 'wasted', 12))); }
+/** Names the colours that are there. A click on one dims the others. */
+function drawLegend() {
+  const there = new Set(looks.map(look => look.colour));
+  for (const colour of lit) if (!there.has(colour)) lit.delete(colour);
+  legend.replaceChildren(...[...colourNames].filter(([colour]) => there.has(colour)).map(([colour, name]) => {
+    const toggle = button([make('i', {class: `swatch ${colour}`}), make('bdi', {}, name)], () => {
+      if (!lit.delete(colour)) lit.add(colour);
+      toggle.setAttribute('aria-pressed', lit.has(colour));
+      paint();
+    }, {'aria-pressed': lit.has(colour), title: 'dim the others'});
+    return toggle;
+  }));
+}
 
-if (D.layouts.length) page.append(section('layouts', 'How the types lie in memory', 'Fields to scale; hatched is padding, or the part of the allocator’s slot that the type does not use.', $('div', {class: 'grid2', css: {'grid-template-columns': 'repeat(auto-fit,minmax(420px,1fr))'}}, D.layouts.slice(0, 10).map(l => { const used = l.fields.reduce((s, f) => s + f[3], 0), hole = l.size - used, slack = Math.max(0, l.slot - l.size); return $('div', {}, $('div', {class: 'm'}, clean(l.name)), $('div', {class: 'dim num', css: {'font-size': '13px'}}, `${l.size} bytes in a slot of ${l.slot}` + (hole + slack > 0 ? `; ${hole + slack} unused, ${bytes((hole + slack) * l.objects)} over ${count(l.objects)} objects` : '; nothing unused')), layBar(l)); }))));
+/** Growth as a whole, and what grew in it, differ: what shrank lies between. */
+function sayGrowth() {
+  const gross = state.by === 'grown' ? grown[state.top] : 0, shrunk = gross - change(state.top);
+  growthHint.textContent = state.by !== 'grown' ? '' : gross === 0 ? 'Nothing in here has grown.'
+    : `Areas are what grew, ${bytes(gross)}` + (shrunk > 0 ? `; ${bytes(shrunk)} shrank or went beside it, which makes `
+      + `${signed(change(state.top), bytes)} in all. Labels say the latter.` : '.');
+  growthHint.hidden = state.by !== 'grown';
+}
 
-const text = document.getElementById('text'); if (text) { const pre = $('pre', {}, text.textContent); text.remove(); page.append(section('text', 'The same as text', 'For a ticket or a mail.', $('details', {}, $('summary', {}, $('span', {class: 'm'}, 'Show')), pre))); }
-page.append($('footer', {}, `Written by ${D.made}. Everything on this page is in the file; it loads nothing. `, D.redacted ? 'Texts and keys are hashes.' : 'It may show texts of the process: use --redact before you give it away.'));
-nav.append($('span', {class: 'sp'}), theme);
-load(); if (!location.hash.includes('node')) while (st.top < N && kids[st.top].length === 1 && kids[kids[st.top][0]].length > 1 && depth[st.top] < 1) st.top = st.sel = kids[st.top][0];
-trail(0); for (let i = 0; i < N; i++) if (ret[i] > TOTAL * .02 && depth[i] < 30) open.add(i);
-draw();
-let wait; addEventListener('resize', () => { clearTimeout(wait); wait = setTimeout(draw, 80); });
-addEventListener('beforeprint', () => { root.classList.remove('dark'); plot.style.width = '680px'; draw(); }); addEventListener('afterprint', () => { plot.style.width = ''; draw(); });
-root.dataset.ready = Math.round(performance.now());
+/** Marks what was found, what is dimmed and what is selected, without drawing anew. */
+function paint() {
+  const hits = hitNames(), selected = drawn.get(state.node) ?? drawn.get(trailOf(state.node).reverse().find(i => drawn.has(i)));
+  for (const look of looks) {
+    const isFound = hits && look.nodes.some(i => isHit(hits, i));
+    const isOff = (hits && !isFound) || (lit.size > 0 && !lit.has(look.colour));
+    const isSelected = look.element === selected;
+    const classes = `${look.base}${isFound ? ' hit' : ''}${isOff ? ' off' : ''}${isSelected ? ' selected' : ''}`;
+    if (classes === look.now) continue; // to set a class costs, even if it is the same
+    look.element.className = look.now = classes;
+    look.element.setAttribute('aria-selected', isSelected);
+  }
+  if (search.value !== state.find) search.value = state.find;
+  found.textContent = countHits(hits);
+  for (const view of [treeView, tableView]) {
+    if (selected) view.setAttribute('aria-activedescendant', selected.id);
+    else view.removeAttribute('aria-activedescendant');
+  }
+  return selected;
+}
+
+/** Selects a node, wherever it is drawn, and tells about it beside the picture. */
+function select(node) {
+  state.node = node;
+  const element = paint();
+  if (element) {
+    const top = element.offsetTop, bottom = top + element.offsetHeight, head = state.view === 'table' ? 30 : 0;
+    if (state.view !== 'map' && (top - head < plot.scrollTop || bottom > plot.scrollTop + plot.clientHeight)) {
+      plot.scrollTop = top - plot.clientHeight / 2;
+    }
+  }
+  tell();
+  keepAddress();
+}
+
+/** Draws a node as the topmost one. */
+function zoom(node) {
+  state.top = state.node = node;
+  redraw();
+}
+
+/** Selects a node, and draws it if it is not drawn or too narrow to be seen. */
+function reveal(node) {
+  const values = areas();
+  if (values[node] <= 0) state.by = 'now';
+  if (!trailOf(node).includes(state.top)) state.top = 0;
+  // The topmost box is the nearest one in which the node has a width that can be read.
+  if (areas()[node] * (plot.clientWidth || 900) < 60 * areas()[state.top]) {
+    let top = Math.max(0, parents[node]);
+    while (top > 0 && areas()[node] >= areas()[parents[top]] * .25) top = parents[top];
+    state.top = top;
+  }
+  trailOf(node).forEach(i => opened.add(i));
+  for (let i = node; i > 0; i = parents[i]) if (childrenOf(parents[i]).indexOf(i) >= 5) wholeLists.add(parents[i]);
+  state.node = node;
+  redraw();
+}
+
+/** The same for those who are elsewhere on the page. */
+function show(node) {
+  reveal(node);
+  goTo('tree');
+  focusPlot();
+}
+
+const focusPlot = () => (state.view === 'table' ? tableView : treeView).focus({preventScroll: true});
+
+// ---- what the selected node is ----
+
+function tell() {
+  const node = state.node, kind = tree.kind[node], number = tree.count[node], children = childrenOf(node);
+  const before = tree.was_count?.[node] ?? number;
+  const same = (data.largest ?? []).map((object, i) => [object, i]).filter(([object]) => object.node === node);
+  const layout = kind === CLASS ? data.layouts?.find(one => names[one.class] === nameOf(node)) : undefined;
+  const about = sentenceOf(node), rest = children.slice(7);
+  fill(side,
+    make('div', {class: 'title'}, make('i', {class: `swatch ${packageColour(node)}`}), code(kind === MORE ? labelOf(node) : nameOf(node))),
+    about && make('p', {class: 'dim small'}, about),
+    make('dl', {},
+      make('dt', {}, 'retained'), make('dd', {}, `${bytes(retained[node])}, ${percent(retained[node], retained[0])}`),
+      was && [make('dt', {}, 'grown'), make('dd', {class: directionOf(change(node))}, signed(change(node), bytes))],
+      make('dt', {}, 'its own'), make('dd', {}, bytes(tree.bytes[node])),
+      kind === CLASS && [make('dt', {}, 'objects'),
+        make('dd', {}, count(number), was && number !== before && ` (${signed(number - before, count)})`)],
+      kind === CLASS && number > 1 && [make('dt', {}, 'each retains'), make('dd', {}, bytes(Math.round(retained[node] / number)))]),
+    children.length > 0 && [make('h3', {}, 'holds'), make('ul', {class: 'holds'},
+      children.slice(0, 7).map(child => make('li', {},
+        make('div', {class: 'row'}, link(labelOf(child), () => reveal(child)), make('span', {class: 'number'}, bytes(retained[child]))),
+        make('div', {class: 'bar', style: {width: `${100 * retained[child] / (retained[node] || 1)}%`}}))),
+      rest.length > 0 && make('li', {class: 'dim small'},
+        `${count(rest.length)} more, ${bytes(rest.reduce((sum, child) => sum + retained[child], 0))}`))],
+    same.length > 0 && [make('h3', {}, 'the largest of these'), make('ul', {class: 'holds'}, same.slice(0, 5).map(([object, i]) =>
+      make('li', {}, make('div', {class: 'row'}, link(visible(object.way ?? object.address), () => showObject(i)),
+        make('span', {class: 'number'}, bytes(object.retained))))))],
+    layout && [make('h3', {}, `layout, ${several(layout.size, 'byte')}`), layoutBar(layout, 300)],
+    node !== state.top && children.length > 0 && make('p', {class: 'more'}, button('Zoom in', () => zoom(node))));
+}
+
+// ---- mouse and keys ----
+
+/** The node of the box or row that an event is in, or -1. */
+function nodeAt(event) {
+  const element = event.target.closest('[id^=n]');
+  return element && plot.contains(element) ? Number(element.id.slice(1)) : -1;
+}
+
+/** The node that holds what the topmost box is: boxes of the map may stand for several nodes. */
+function outOf(node) {
+  const shared = looks.find(look => look.nodes.includes(node))?.nodes ?? [node];
+  return Math.max(0, parents[shared[0]]);
+}
+
+treeView.addEventListener('click', event => {
+  const node = nodeAt(event);
+  treeView.focus({preventScroll: true});
+  if (node < 0) return;
+  if (drawn.get(state.top) === drawn.get(node)) zoom(outOf(node));
+  else if (childrenOf(node).length === 0) select(node);
+  else zoom(node);
+});
+
+function toggleRow(node, isOpen = !opened.has(node)) {
+  if (isOpen) opened.add(node);
+  else opened.delete(node);
+  state.node = node;
+  redraw();
+}
+tableView.addEventListener('click', event => {
+  const twist = event.target.closest('[data-twist]'), node = nodeAt(event);
+  if (event.target.closest('button')) return;
+  if (twist) toggleRow(Number(twist.dataset.twist));
+  else if (node >= 0) select(node);
+  tableView.focus({preventScroll: true});
+});
+tableView.addEventListener('dblclick', event => {
+  const node = nodeAt(event);
+  if (node >= 0 && childrenOf(node).length > 0) zoom(node);
+});
+
+const tip = document.getElementById('tip');
+treeView.addEventListener('mousemove', event => {
+  const rest = event.target.closest('[data-narrow]'), node = nodeAt(event);
+  tip.hidden = node < 0 && !rest;
+  if (tip.hidden) return;
+  tip.replaceChildren(...rest ? [`${count(Number(rest.dataset.narrow))} more, too narrow to be drawn: zoom in`] : [
+    make('b', {}, labelOf(node)), make('br'), `retains ${bytes(retained[node])}, ${percent(retained[node], retained[0])}`,
+    was ? `, ${change(node) ? signed(change(node), bytes) : 'as before'}` : '',
+    tree.bytes[node] > 0 ? `; its own ${bytes(tree.bytes[node])}` : '']);
+  const {width, height} = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(6, Math.min(event.clientX + 14, innerWidth - width - 10))}px`;
+  tip.style.top = `${event.clientY + 20 + height > innerHeight ? event.clientY - height - 12 : event.clientY + 18}px`;
+});
+treeView.addEventListener('mouseleave', () => { tip.hidden = true; });
+
+/** In the pictures arrows go where they point: in the map, and in the icicle, down is into a box. */
+function pictureKey(key) {
+  const node = state.node, parent = parents[node], around = parent >= 0 ? childrenOf(parent) : [node], at = around.indexOf(node);
+  const go = to => { if (to !== undefined && to >= 0 && drawn.has(to)) select(to); };
+  if (key === 'ArrowDown') {
+    let to = node;
+    do to = childrenOf(to)[0]; while (to !== undefined && drawn.get(to) === drawn.get(node)); // not to one in the same box
+    go(to);
+  } else if (key === 'ArrowUp') go(outOf(node));
+  else if (key === 'ArrowRight') go(around[at + 1]);
+  else if (key === 'ArrowLeft') go(around[at - 1]);
+  else if (key === 'Home') go(state.top);
+  else if (key === 'Enter' || key === ' ') zoom(node);
+  else if (key === 'Escape' || key === 'Backspace') { state.top = outOf(state.top); redraw(); }
+  else return false;
+  return true;
+}
+
+function tableKey(key) {
+  const rows = looks.map(look => look.nodes[0]), node = state.node, at = rows.indexOf(node);
+  const go = to => { if (to !== undefined && drawn.has(to)) select(to); };
+  if (key === 'ArrowDown') go(rows[at + 1]);
+  else if (key === 'ArrowUp') go(rows[at - 1]);
+  else if (key === 'Home') go(rows[0]);
+  else if (key === 'End') go(rows[rows.length - 1]);
+  else if (key === 'ArrowRight' && !opened.has(node)) toggleRow(node, true);
+  else if (key === 'ArrowRight') go(childrenOf(node)[0]);
+  else if (key === 'ArrowLeft' && opened.has(node) && childrenOf(node).length > 0) toggleRow(node, false);
+  else if (key === 'ArrowLeft') go(parents[node]);
+  else if (key === 'Enter') zoom(node);
+  else if (key === 'Escape' || key === 'Backspace') { state.top = Math.max(0, parents[state.top]); redraw(); }
+  else return false;
+  return true;
+}
+
+for (const [view, handle] of [[treeView, pictureKey], [tableView, tableKey]]) {
+  view.addEventListener('keydown', event => {
+    if (event.target !== view || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (handle(event.key)) event.preventDefault();
+  });
+}
+addEventListener('keydown', event => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA)$/.test(event.target.tagName)) return;
+  event.preventDefault();
+  goTo('tree');
+  search.focus({preventScroll: true});
+});
+
+const keys = (...list) => list.flatMap(key => [make('kbd', {}, key), ' ']);
+section('tree', 'What holds what', 'What holds what',
+  'Every box would be free if the box around it, or above it, were gone. Objects of one type in one place are one box.',
+  make('div', {class: 'tools'}, choices.map(one => one.element), search, found), crumbs,
+  make('div', {class: 'explore'}, make('div', {}, plot, legend, growthHint, make('p', {class: 'hint'},
+    'A click zooms in, one on the topmost box out. ', keys('←', '↑', '→', '↓'), 'move, ', keys('Enter'), 'zooms in, ', keys('Esc'),
+    'out, ', keys('/'), 'finds, ', keys('Enter'), 'there goes to the next one. The address of this page leads to what it shows.')), side),
+  data.cut?.tree?.[0] > 0 && note(`${several(data.cut.tree[0], 'branch', 'branches')} that are too small for this page, `
+    + `${bytes(data.cut.tree[1])}, are drawn together, as “smaller branches” of what holds them.`));
+
+// ---- tables ----
+
+/**
+ * A table that can be sorted and filtered. Columns have a key of rows, a title, and
+ *   format    writes a number; columns without have names
+ *   isChange  writes it with its sign
+ *   hasBar    shows it as a bar, if the table is sorted by it
+ *   click     is called with a row whose name was clicked
+ */
+function sheet(columns, rows, {sort, most, filter}) {
+  let key = sort, direction = -1, isWhole = false, find = '';
+  const box = make('div', {class: 'scrolls'}), more = make('p', {class: 'more'});
+  const bars = columns.filter(column => column.hasBar);
+  const largest = new Map(bars.map(({key}) => [key, rows.reduce((max, row) => Math.max(max, Math.abs(row[key] ?? 0)), 1)]));
+  const compare = (a, b) => direction * (columns.find(column => column.key === key).format
+    ? (a[key] ?? 0) - (b[key] ?? 0) : String(a[key] ?? '').localeCompare(String(b[key] ?? ''), 'en'));
+  const sortBy = column => {
+    direction = key === column.key ? -direction : column.format ? -1 : 1;
+    key = column.key;
+    update();
+    box.querySelector('[aria-sort] button').focus({preventScroll: true});
+  };
+  const head = column => make('th', {class: column.format && 'n', 'aria-sort': column.key === key
+    ? direction < 0 ? 'descending' : 'ascending' : undefined}, button(column.title, () => sortBy(column)));
+  const cell = (column, row) => {
+    const value = row[column.key];
+    if (!column.format) return make('td', {class: 'name'}, column.click ? link(visible(value), () => column.click(row)) : code(value ?? ''));
+    return make('td', {class: `n ${column.isChange ? directionOf(value ?? 0) : ''}`},
+      value === undefined ? '' : column.isChange ? signed(value, column.format) : column.format(value));
+  };
+  function update() {
+    const chosen = rows.filter(row => !find || String(row[columns[0].key]).toLowerCase().includes(find)).sort(compare);
+    const bar = bars.find(column => column.key === key) ?? bars[0];
+    box.replaceChildren(make('table', {},
+      make('thead', {}, make('tr', {}, columns.map(head), bar && make('td', {'aria-hidden': 'true'}))),
+      make('tbody', {}, chosen.slice(0, isWhole ? chosen.length : most).map(row => make('tr', {}, columns.map(column => cell(column, row)),
+        bar && make('td', {class: 'visual', 'aria-hidden': 'true'}, make('div', {class: 'bar', style: {
+          width: `${100 * Math.abs(row[bar.key] ?? 0) / largest.get(bar.key)}%`}})))))));
+    more.replaceChildren(...chosen.length > most ? [button(isWhole ? 'Show fewer' : `Show all ${count(chosen.length)}`, () => {
+      isWhole = !isWhole;
+      update();
+    })] : []);
+  }
+  update();
+  return [filter && make('div', {class: 'tools'}, make('input', {type: 'search', placeholder: filter, 'aria-label': filter, on: {
+    input: event => {
+      find = event.target.value.toLowerCase();
+      update();
+    },
+  }})), box, more];
+}
+
+/** Shows the place in the tree where a class has most. */
+function showClass(row) {
+  let best = -1;
+  for (let i = 1; i < size; i++) {
+    if (tree.kind[i] === CLASS && nameOf(i) === row.class && (best < 0 || retained[i] > retained[best])) best = i;
+  }
+  if (best >= 0) return show(best);
+  state.find = row.class;
+  paint();
+  goTo('tree');
+}
+
+const growthColumn = format => since ? [{key: 'grown', title: 'grown', format, isChange: true, hasBar: true}] : [];
+section('types', 'Types', 'Types', 'Their own bytes add up to the heap. Retained is what would be free without all objects of a type.',
+  ...sheet([
+    {key: 'class', title: 'type', click: showClass}, {key: 'objects', title: 'objects', format: count, hasBar: true},
+    {key: 'bytes', title: 'own', format: bytes, hasBar: true}, {key: 'retained', title: 'retained', format: bytes, hasBar: true},
+    ...growthColumn(bytes),
+    ...report.classes.some(row => row.allocated_by) ? [{key: 'by', title: 'allocated by'}] : [],
+  ], report.classes.map(row => row.allocated_by
+    ? {...row, by: `${row.allocated_by.function} ${row.allocated_by.file}:${row.allocated_by.line}`} : row),
+  {sort: since ? 'grown' : 'bytes', most: 15, filter: 'Filter types'}),
+  data.cut?.classes > 0 && note(`${several(data.cut.classes, 'smaller type')} are not in this table.`));
+
+// ---- trends ----
+
+/** A line from zero over all dumps of a series. */
+function chart(title, values, format) {
+  const width = 300, height = 84, last = values.length - 1, most = Math.max(...values, 1);
+  const x = i => 6 + i * (width - 12) / last, y = value => height - 18 - value / most * (height - 30);
+  const points = values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' '), base = height - 18;
+  const step = Math.ceil(values.length / 12); // dumps that have their number below
+  return make('figure', {},
+    make('figcaption', {}, code(title), make('div', {class: 'dim small number'}, `${format(values[0])} → ${format(values[last])}`)),
+    draw('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${visible(title)}: ${values.map(format).join(', ')}`},
+      draw('polygon', {class: 'area', points: `${x(0)},${base} ${points} ${x(last)},${base}`}),
+      draw('line', {class: 'axis', x1: 0, x2: width, y1: base, y2: base}),
+      draw('polyline', {class: 'line', points}),
+      ...values.length > 40 ? [] : values.map((value, i) => draw('circle', {class: 'dot', cx: x(i), cy: y(value), r: 2.6},
+        draw('title', {}, `${visible(baseName(data.series.dumps[i].source))}: ${format(value)}`))),
+      ...values.map((_, i) => i).filter(i => i % step === 0 || i === last).map(i => draw('text',
+        {x: x(i), y: height - 4, 'text-anchor': i === 0 ? 'start' : i === last ? 'end' : 'middle'}, String(i + 1)))));
+}
+
+if (data.series) {
+  const {dumps, classes, places} = data.series;
+  section('trends', 'Trends', `Trends over ${count(dumps.length)} dumps`, 'From the oldest to the newest. Each chart begins at zero.',
+    make('div', {class: 'grid'}, chart('reachable', dumps.map(dump => dump.reachable), bytes),
+      chart('goroutines', dumps.map(dump => dump.goroutines), count),
+      places.map(place => chart(place.name, place.count, count)), classes.map(one => chart(one.name, one.bytes, bytes))));
+}
+
+// ---- goroutines ----
+
+section('goroutines', 'Goroutines', 'Goroutines, by the place where they stand', '',
+  ...sheet([
+    {key: 'place', title: 'place'}, {key: 'started_at', title: 'started at'},
+    {key: 'count', title: 'goroutines', format: count, hasBar: true}, {key: 'retained', title: 'retained', format: bytes, hasBar: true},
+    ...growthColumn(count).map(column => ({...column, hasBar: false})),
+  ], report.goroutines, {sort: 'retained', most: 12, filter: report.goroutines.length > 12 && 'Filter places'}),
+  report.ended && note(`${several(report.ended.count, 'goroutine')} have ended; the runtime keeps ${bytes(report.ended.bytes)} for reuse.`),
+  data.cut?.goroutines > 0 && note(`${several(data.cut.goroutines, 'more place')} are not in this table.`));
+
+// ---- the largest objects ----
+
+/** How to get to an object, step by step, and what is in it. */
+function aboutObject(object) {
+  return [
+    object.way && wayBox(object.way),
+    make('p', {class: 'small dim'}, code(names[object.class]), ' at ', code(object.address), `, ${bytes(object.own)} of its own, retains `,
+      `${bytes(object.retained)}.`, object.shared_by && [' Reached from ', code(object.shared_by), '.']),
+    object.steps?.length > 0 && make('ol', {class: 'steps'}, object.steps.map(step => make('li', {},
+      step.step && [make('b', {}, code(step.step)), '  '], make('span', {class: step.step && 'dim'}, code(names[step.class])),
+      make('span', {class: 'dim'}, `  ${bytes(step.retained)}`)))),
+    object.fields?.length > 0 && make('div', {class: 'scrolls'}, make('table', {class: 'fields'}, make('tbody', {},
+      object.fields.map(([name, type, value]) => make('tr', {}, make('td', {}, code(name)), make('td', {class: 'dim'}, code(type)),
+        make('td', {}, code(value))))))),
+    object.referrers?.length > 0 && make('p', {class: 'small'}, 'Referred to by ', object.referrers.map(([text, times], i) =>
+      [i > 0 && ', ', times > 1 && `${count(times)} × `, code(text)]), '.'),
+    make('div', {}, button('Show in the tree', () => show(object.node))),
+  ];
+}
+
+const objectDetails = (data.largest ?? []).map((object, i) => {
+  const inner = make('div', {class: 'in'});
+  const details = make('details', {}, make('summary', {}, make('span', {class: 'code'}, visible(object.way ?? object.address)),
+    make('span', {class: 'code dim of'}, visible(names[object.class])), make('span', {class: 'number size'}, bytes(object.retained))), inner);
+  const tellOnce = () => { if (details.open && inner.childElementCount === 0) fill(inner, aboutObject(object)); };
+  details.addEventListener('toggle', tellOnce);
+  details.open = i === 0;
+  tellOnce();
+  return details;
+});
+const fewObjects = 15, otherObjects = make('div', {}, objectDetails.slice(0, fewObjects));
+const allObjects = objectDetails.length > fewObjects && make('p', {class: 'more'}, button(`Show all ${count(objectDetails.length)}`, showObjects));
+function showObjects() {
+  otherObjects.append(...objectDetails.slice(fewObjects));
+  if (allObjects) allObjects.remove();
+}
+function showObject(i) {
+  if (i >= fewObjects) showObjects();
+  objectDetails[i].open = true;
+  objectDetails[i].scrollIntoView({block: 'center'});
+  objectDetails[i].querySelector('summary').focus({preventScroll: true});
+}
+if (objectDetails.length > 0) {
+  section('objects', 'Largest objects', 'The largest objects, and who holds them',
+    'Each with a Go expression that leads to it, and the path from the roots: field, type, and what the step retains.', otherObjects, allObjects);
+}
+
+// ---- waste ----
+
+function wasteRows({slices, stale, maps, substrings, strings}) {
+  const places = (part, kind, number) => (part?.places ?? []).map(row =>
+    ({what: row.place, kind, number: row[number], of: row.bytes, wasted: row.wasted}));
+  return [
+    ...places(slices, 'capacity of slices', 'arrays'), ...places(stale, 'slots that no slice uses', 'objects'),
+    ...(maps?.types ?? []).map(row => ({what: row.type, kind: `${count(row.used)} of ${several(row.slots, 'slot')} of maps used`,
+      number: row.maps, of: row.bytes, wasted: row.wasted})),
+    ...places(substrings, 'parts of texts', 'texts'),
+    ...(strings?.texts ?? []).map(row => ({what: `"${row.text}"`, kind: 'equal strings', number: row.count, wasted: row.wasted})),
+  ].filter(row => row.wasted > 0);
+}
+
+/** What is not part of the sum: memory that is not reachable, or that other rows have as well. */
+function wasteBeside({spans, rounding, padding}) {
+  const tables = [
+    spans?.wasted > 0 && [`${bytes(spans.wasted)} are free in spans that are less than a quarter full`, 'slots of',
+      spans.sizes.map(row => ({what: `${count(row.slot)} B`, number: row.spans, of: row.bytes, wasted: row.bytes - row.live})), 'spans'],
+    rounding?.wasted > 0 && [`${bytes(rounding.wasted)} of slots are more than values need`, 'type',
+      rounding.classes.map(row => ({what: row.class, number: row.objects, of: row.bytes, wasted: row.wasted})), 'objects'],
+    padding?.wasted > 0 && [`${bytes(padding.wasted)} lie between fields`
+      + (padding.saved > 0 ? `; another order of fields saves ${bytes(padding.saved)}` : ''), 'type',
+    padding.classes.map(row => ({what: row.class, number: row.objects, wasted: row.wasted, saved: row.saved})), 'objects'],
+  ];
+  return tables.filter(Boolean).map(([title, what, rows, number]) => make('details', {}, make('summary', {}, make('span', {}, title)),
+    make('div', {class: 'in'}, ...sheet([
+      {key: 'what', title: what}, {key: 'number', title: number, format: count},
+      ...rows.some(row => row.of) ? [{key: 'of', title: 'of', format: bytes}] : [],
+      {key: 'wasted', title: 'not used', format: bytes, hasBar: true},
+      ...rows.some(row => row.saved) ? [{key: 'saved', title: 'saved', format: bytes}] : [],
+    ], rows, {sort: 'wasted', most: 8}))));
+}
+
+if (report.waste) {
+  const {waste} = report, beside = wasteBeside(waste), rows = wasteRows(waste);
+  section('waste', 'Waste', 'Waste', `${bytes(waste.wasted)}, ${percent(waste.wasted, report.heap.reachable)} of what is reachable.`,
+    partsBar([
+      ['free capacity of slices', waste.slices?.wasted ?? 0, 'package0'], ['stale slots', waste.stale?.wasted ?? 0, 'package4'],
+      ['free slots of maps', waste.maps?.wasted ?? 0, 'package1'], ['texts of which little is used', waste.substrings?.wasted ?? 0, 'package3'],
+      ['equal strings', waste.strings?.wasted ?? 0, 'package2'],
+    ]),
+    rows.length > 0 && sheet([
+      {key: 'what', title: 'where'}, {key: 'kind', title: 'what'}, {key: 'number', title: 'number', format: count},
+      {key: 'of', title: 'of', format: bytes}, {key: 'wasted', title: 'wasted', format: bytes, hasBar: true},
+    ], rows, {sort: 'wasted', most: 12}),
+    data.cut?.waste > 0 && note(`${several(data.cut.waste, 'smaller row')} are not in this table.`),
+    beside.length > 0 && [make('h3', {}, 'Not part of this sum'), beside]);
+}
+
+// ---- layouts ----
+
+const layoutColours = new Map([['p', 'package1'], ['s', 'package2'], ['l', 'package0'], ['i', 'package3'], ['n', 'root'], ['o', 'other']]);
+const layoutNames = new Map([['p', 'pointers, maps, channels, functions'], ['s', 'strings'], ['l', 'slices'], ['i', 'interfaces'],
+  ['n', 'numbers'], ['o', 'others']]);
+
+/** The fields of a struct to scale, in so many pixels; what lies between them is not used. */
+function layoutBar(layout, width) {
+  const whole = Math.max(layout.size, layout.slot ?? 0);
+  const bar = make('div', {class: 'layout', role: 'img', 'aria-label': layout.fields.map(([name, type, offset, size]) =>
+    `${visible(name)} ${visible(type)} at ${offset}, ${several(size, 'byte')}`).join('; ')});
+  const unused = (size, what) => {
+    if (size > 0) bar.append(make('i', {class: 'unused', title: `${several(size, 'byte')} ${what}`, style: {flex: `${size} 0 0`}}));
+  };
+  let at = 0;
+  for (const [name, type, offset, size, kind] of layout.fields) {
+    unused(offset - at, 'of padding');
+    at = Math.max(at, offset + size);
+    if (size > 0) {
+      bar.append(make('i', {class: layoutColours.get(kind) ?? 'other', style: {flex: `${size} 0 0`},
+        title: `${visible(name)} ${visible(type)}, at ${offset}, ${several(size, 'byte')}`}, size * width >= 22 * whole && visible(name)));
+    }
+  }
+  unused(layout.size - at, 'of padding');
+  unused((layout.slot ?? 0) - layout.size, 'of the slot are not used');
+  return bar;
+}
+
+function layoutFigure(layout) {
+  let used = 0;
+  for (const field of layout.fields) used += field[3];
+  const unused = Math.max(0, layout.size - used) + Math.max(0, (layout.slot ?? 0) - layout.size);
+  return make('figure', {}, make('figcaption', {}, code(names[layout.class]), make('div', {class: 'dim small number'},
+    `${several(layout.size, 'byte')} in a slot of ${count(layout.slot)}; `, unused > 0
+      ? `${count(unused)} not used, ${bytes(unused * layout.objects)} over ${several(layout.objects, 'object')}` : 'all used')),
+  layoutBar(layout, 420));
+}
+
+if (data.layouts?.length > 0) {
+  const few = 8, grid = make('div', {class: 'grid of-layouts'}, data.layouts.slice(0, few).map(layoutFigure));
+  const kinds = new Set(data.layouts.flatMap(layout => layout.fields.map(field => field[4])));
+  const more = data.layouts.length > few && make('p', {class: 'more'}, button(`Show all ${data.layouts.length}`, () => {
+    grid.append(...data.layouts.slice(few).map(layoutFigure));
+    more.remove();
+  }));
+  section('layouts', 'Layouts', 'How types lie in memory',
+    'The structs that take most, with their fields to scale. Hatched is padding, or the part of the allocator’s slot that is left over.',
+    make('div', {class: 'legend'}, [...layoutNames].filter(([kind]) => kinds.has(kind)).map(([kind, name]) =>
+      make('span', {}, make('i', {class: `swatch ${layoutColours.get(kind)}`}), name))), grid, more);
+}
+
+// ---- the report as text, which is what readers without scripts see ----
+
+const text = document.getElementById('text'), textDetails = make('details', {}, make('summary', {}, 'Show'), text);
+section('as-text', 'Text', 'The same as text', 'For a ticket or a mail.', make('p', {},
+  copyButton(() => text.textContent, () => { textDetails.open = true; return text; })), textDetails);
+text.setAttribute('tabindex', 0); // it scrolls
+
+page.append(make('footer', {}, `Written by ${visible(data.made)}. Everything that this page shows is in the file; it loads nothing. `,
+  data.redacted ? 'Texts and keys of the program were left out.'
+    : 'It may show texts of the program: use --redact for a page that is given away.',
+  data.cut?.names > 0 && ` ${several(data.cut.names, 'name')} were cut at 256 characters.`));
+
+// ---- light and dark, print, and the start ----
+
+const darkScheme = matchMedia('(prefers-color-scheme: dark)'), root = document.documentElement;
+const isDark = () => root.style.colorScheme ? root.style.colorScheme === 'dark' : darkScheme.matches;
+const theme = button('', () => { root.style.colorScheme = isDark() ? 'light' : 'dark'; nameTheme(); });
+function nameTheme() {
+  theme.textContent = isDark() ? 'Light' : 'Dark';
+  theme.setAttribute('aria-label', isDark() ? 'light colours' : 'dark colours');
+}
+darkScheme.addEventListener('change', nameTheme);
+nameTheme();
+navigation.append(theme);
+
+// The navigation says which section is read.
+const watcher = new IntersectionObserver(entries => {
+  for (const {target, isIntersecting} of entries) {
+    if (!isIntersecting) continue;
+    for (const anchor of navigation.querySelectorAll('a')) {
+      if (anchor.getAttribute('href') === `#${target.id}`) anchor.setAttribute('aria-current', 'true');
+      else anchor.removeAttribute('aria-current');
+    }
+  }
+}, {rootMargin: '-20% 0px -79% 0px'});
+page.querySelectorAll('section').forEach(one => watcher.observe(one));
+
+for (let i = 0; i < size; i++) if (retained[i] > retained[0] * .02 && depths[i] < 30) opened.add(i);
+readAddress();
+redraw();
+addEventListener('hashchange', () => { if (readAddress()) redraw(); });
+
+let resizeTimer;
+addEventListener('resize', () => {
+  clearTimeout(resizeTimer);
+  resizeTimer = setTimeout(redraw, 80);
+});
+addEventListener('beforeprint', () => {
+  plot.style.width = '680px';
+  redraw();
+});
+addEventListener('afterprint', () => {
+  plot.style.width = '';
+  redraw();
+});
+root.dataset.ready = 'true'; // for tests
+
 })();
