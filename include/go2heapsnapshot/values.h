@@ -2,9 +2,9 @@
  * What is in an object or a variable, as people read it: its fields with names, types and values,
  * and the entries of maps by key.
  *
- * A place is memory of the process of which the type is known. Its values are read by an iterator
- * of view.h, g2h_values_next(). Some values of several words are one for people: a time.Time, an
- * array of bytes, a number of sync/atomic.
+ * A location is memory of the process of which the type is known. Its values are read by an
+ * iterator of view.h, g2h_values_next(). Some values of several words are one for people: a
+ * time.Time, an array of bytes, a number of sync/atomic.
  */
 #ifndef GO2HEAPSNAPSHOT_VALUES_H
 #define GO2HEAPSNAPSHOT_VALUES_H
@@ -13,10 +13,10 @@
 
 G2H_BEGIN
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
 /* One value, or values of one type in a row. */
-struct g2h_place {
+struct g2h_location {
     uint32_t type;          /* number of the type; the numbers have no other meaning */
     bool is_array;          /* there are as many values as fit into the contents */
     uint64_t base;          /* offset of the first value in the contents */
@@ -25,26 +25,27 @@ struct g2h_place {
     uint32_t object;        /* the object that has them; UINT32_MAX: none */
 };
 
-/* Gets the place of an object of the heap. Returns false if its type is not known as a whole. */
-G2H_PUBLIC bool g2h_place_of_object(const struct g2h_view *view, uint32_t object,
-                                    struct g2h_place *ret);
+/* Gets the location of an object of the heap. Returns false if its type is not known as a whole. */
+G2H_PUBLIC bool g2h_location_of_object(const struct g2h_view *view, uint32_t object,
+                                       struct g2h_location *ret);
 
 /* Finds a variable of a package by its name, main.cache or net/http.DefaultClient, or http.
  * DefaultClient. A dump has only the variables that may have pointers in them: all others lie in
  * parts of the program's data that Go does not write to it. Of a pointer to static data, as that of
  * var cache = &Cache{} is, gets the value that it leads to. */
 enum g2h_variable { G2H_VARIABLE_NONE, G2H_VARIABLE_NOT_IN_DUMP, G2H_VARIABLE_FOUND };
-G2H_PUBLIC enum g2h_variable g2h_place_of_variable(const struct g2h_view *view, const char *name,
-                                                   struct g2h_place *ret);
+G2H_PUBLIC enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const char *name,
+                                                      struct g2h_location *ret);
 
-/* Appends the name of a place's type to a text, as the view's names have it. */
-G2H_PUBLIC void g2h_place_type(const struct g2h_view *view, const struct g2h_place *place,
-                               struct g2h_text *text);
+/* Appends the name of a location's type to a text, as the view's names have it. */
+G2H_PUBLIC void g2h_location_type(const struct g2h_view *view, const struct g2h_location *location,
+                                  struct g2h_text *text);
 
 /* ---- values ---- */
 
-/* Starts with a place. The values come as people see them; of kinds from G2H_VALUE_TIME on, too. */
-G2H_PUBLIC void g2h_values_begin_at(struct g2h_values *values, const struct g2h_place *place);
+/* Starts with a location. The values come as people see them; of kinds from G2H_VALUE_TIME on, too.
+ */
+G2H_PUBLIC void g2h_values_begin_at(struct g2h_values *values, const struct g2h_location *location);
 
 /* What there is to say of a value besides its text. */
 struct g2h_content {
@@ -88,20 +89,21 @@ struct g2h_entry {
 /* Gets an entry; returns false to stop the visit. */
 typedef bool (*g2h_entry_visit)(void *context, const struct g2h_entry *entry);
 
-/* Returns whether a place is a map: what a value of a map type points to. */
-G2H_PUBLIC bool g2h_place_is_map(const struct g2h_view *view, const struct g2h_place *place);
+/* Returns whether a location is a map: what a value of a map type points to. */
+G2H_PUBLIC bool g2h_location_is_map(const struct g2h_view *view,
+                                    const struct g2h_location *location);
 
 /*
  * Visits the entries of a map, in the order in which they are in memory, as far as the dump has
  * them; also while the map grows. Each entry comes once. Returns false if the callback stopped the
- * visit, or if the place is no map. Errors: G2H_ERROR_MEMORY.
+ * visit, or if the location is no map. Errors: G2H_ERROR_MEMORY.
  */
-G2H_PUBLIC struct g2h_error *g2h_place_entries(const struct g2h_view *view,
-                                               const struct g2h_place *place, g2h_entry_visit visit,
-                                               void *context);
+G2H_PUBLIC struct g2h_error *g2h_location_entries(const struct g2h_view *view,
+                                                  const struct g2h_location *location,
+                                                  g2h_entry_visit visit, void *context);
 
-/* Gets the place of a value that has parts of its own, or that is alone. */
-G2H_PUBLIC void g2h_place_of_value(const struct g2h_value *value, struct g2h_place *ret);
+/* Gets the location of a value that has parts of its own, or that is alone. */
+G2H_PUBLIC void g2h_location_of_value(const struct g2h_value *value, struct g2h_location *ret);
 
 G2H_END
 

@@ -466,10 +466,11 @@ enum g2h_capacity_kind {
  * them are in use. */
 struct g2h_capacity {
     enum g2h_capacity_kind kind;
-    uint32_t place;     /* where the slice, string or map is declared: g2h_capacities_place() */
-    uint32_t object;    /* the object that contains it; UINT32_MAX: a variable contains it */
-    uint64_t address;   /* of a slice or string: address of its first element as the dump has it,
-                           which may be any value; else 0 */
+    uint32_t
+        declaration;  /* where the slice, string or map is declared: g2h_capacities_declaration() */
+    uint32_t object;  /* the object that contains it; UINT32_MAX: a variable contains it */
+    uint64_t address; /* of a slice or string: address of its first element as the dump has it,
+                         which may be any value; else 0 */
     uint64_t used, all; /* elements or slots, as the dump has them. Of slices used <= all; of
                            strings both are the length; of a map only used is set */
     uint64_t size;      /* size of one element or slot in bytes; 0 for a map */
@@ -479,26 +480,26 @@ struct g2h_capacity {
 typedef bool (*g2h_capacity_visit)(void *context, const struct g2h_capacity *capacity);
 
 /*
- * The places of slices, strings and maps in the types of objects and of variables. It is created
- * once, takes some bytes for each such field, and is constant: several threads may visit objects.
- * If nothing is typed it has no places. Errors: G2H_ERROR_MEMORY.
+ * The declarations of slices, strings and maps in the types of objects and of variables. It is
+ * created once, takes some bytes for each such field, and is constant: several threads may visit
+ * objects. If nothing is typed it has no declarations. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_capacities;
 G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
                                                    struct g2h_capacities **ret);
 G2H_PUBLIC void g2h_capacities_destroy(struct g2h_capacities *capacities);
 
-/* Returns the number of places: fields of types and variables that are slices or strings, and types
- * of maps. All maps with the same types of keys and elements are one place, because the objects
- * that contain their entries have one type too (internal/runtime/maps, Map; runtime/map.go before
- * Go 1.24). */
-G2H_PUBLIC uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities);
+/* Returns the number of declarations: fields of types and variables that are slices or strings, and
+ * types of maps. All maps with the same types of keys and elements are one declaration, because the
+ * objects that contain their entries have one type too (internal/runtime/maps, Map; runtime/map.go
+ * before Go 1.24). */
+G2H_PUBLIC uint32_t g2h_capacities_declaration_count(const struct g2h_capacities *capacities);
 
-/* Writes the name of a place: "main.Server.buffers" for a field of a type, with "[]" for all
+/* Writes the name of a declaration: "main.Server.buffers" for a field of a type, with "[]" for all
  * elements of an array; "main.history" for a variable; "map[string]int". The name replaces the
  * contents of text. */
-G2H_PUBLIC void g2h_capacities_place(const struct g2h_capacities *capacities, uint32_t place,
-                                     struct g2h_text *text);
+G2H_PUBLIC void g2h_capacities_declaration(const struct g2h_capacities *capacities,
+                                           uint32_t declaration, struct g2h_text *text);
 
 /* Visits the capacities in the heap's objects from first up to end (exclusive), in ascending order,
  * whether or not the objects are in the view; end may exceed the number of objects. Returns false

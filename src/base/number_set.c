@@ -42,12 +42,12 @@ void number_set_members(const struct number_set *set, uint64_t *ret)
         }
 }
 
-void number_set_place(struct number_set *set)
+void number_set_rank(struct number_set *set)
 {
-    uint32_t places = 0;
+    uint32_t rank = 0;
     for (size_t i = 0; set->entries && i <= set->mask; i++) {
-        set->entries[i].places = places;
-        places += (uint32_t)__builtin_popcount(set->entries[i].bits);
+        set->entries[i].rank = rank;
+        rank += (uint32_t)__builtin_popcount(set->entries[i].bits);
     }
 }
 

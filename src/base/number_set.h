@@ -1,8 +1,8 @@
 /*
- * number_set: a set of 64-bit numbers that lie close together in places, as offsets in one kind of
+ * number_set: a set of 64-bit numbers that lie close together in ranks, as offsets in one kind of
  * object do. A number that is a multiple of 4 shares an entry of a hash table with 31 neighbors, so
  * that the table for a hundred thousand of them stays in the cache. A set that is complete can give
- * each member its own place, 0, 1, 2 … without gaps, as an index into an array beside it.
+ * each member its own rank, 0, 1, 2 … without gaps, as an index into an array beside it.
  */
 #ifndef BASE_NUMBER_SET_H
 #define BASE_NUMBER_SET_H
@@ -10,9 +10,9 @@
 #include "base/map.h"
 
 struct number_entry {
-    uint64_t group;  /* the upper bits that the entry's numbers have in common */
-    uint32_t bits;   /* a bit for each number that is a member; 0 if the slot is free */
-    uint32_t places; /* the place of the entry's first member */
+    uint64_t group; /* the upper bits that the entry's numbers have in common */
+    uint32_t bits;  /* a bit for each number that is a member; 0 if the slot is free */
+    uint32_t rank;  /* the rank of the entry's first member */
 };
 
 struct number_set {
@@ -67,10 +67,10 @@ static inline void number_set_prefetch(const struct number_set *set, uint64_t nu
 /* Writes all members, in no particular order, to ret, which has space for count numbers. */
 void number_set_members(const struct number_set *set, uint64_t *ret);
 
-/* Gives the members their places, which are valid until the next number is added. */
-void number_set_place(struct number_set *set);
+/* Gives the members their ranks, which are valid until the next number is added. */
+void number_set_rank(struct number_set *set);
 
-/* Returns the place of a number, or NUMBER_NONE if it is not a member. */
+/* Returns the rank of a number, or NUMBER_NONE if it is not a member. */
 static inline uint32_t number_set_find(const struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);
@@ -79,7 +79,7 @@ static inline uint32_t number_set_find(const struct number_set *set, uint64_t nu
         return NUMBER_NONE;
     const struct number_entry *entry = number_slot(set, turned >> 5);
     return (entry->bits & bit) != 0
-               ? entry->places + (uint32_t)__builtin_popcount(entry->bits & (bit - 1))
+               ? entry->rank + (uint32_t)__builtin_popcount(entry->bits & (bit - 1))
                : NUMBER_NONE;
 }
 

@@ -70,7 +70,7 @@ void edge_lists_deinit(struct edge_lists *edges)
 struct search {
     const struct edge_lists *edges;
     struct components *result;
-    uint32_t *number; /* by node: its place in the order in which nodes are met, or UNSEEN */
+    uint32_t *number; /* by node: its position in the order in which nodes are met, or UNSEEN */
     uint32_t *low;    /* by node: the lowest number it is known to reach within its component */
     uint32_t *next;   /* by node: the next edge to look at */
     uint32_t *path;   /* the nodes on the path from the search's start to the current node */
@@ -123,16 +123,16 @@ static void step(struct search *search)
 /* Fills components->order: the nodes by component, from the highest one down. */
 static bool put_in_order(struct components *components, uint32_t nodes)
 {
-    uint32_t *place = zeroed_alloc((size_t)components->count + 1, sizeof(*place));
-    if (!place)
+    uint32_t *next = zeroed_alloc((size_t)components->count + 1, sizeof(*next));
+    if (!next)
         return false;
     for (uint32_t i = 0; i < nodes; i++)
-        place[components->count - 1 - components->of[i] + 1]++;
+        next[components->count - 1 - components->of[i] + 1]++;
     for (uint32_t i = 0; i < components->count; i++)
-        place[i + 1] += place[i];
+        next[i + 1] += next[i];
     for (uint32_t i = 0; i < nodes; i++)
-        components->order[place[components->count - 1 - components->of[i]]++] = i;
-    free(place);
+        components->order[next[components->count - 1 - components->of[i]]++] = i;
+    free(next);
     return true;
 }
 

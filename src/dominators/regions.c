@@ -66,7 +66,7 @@ static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t
 
 /* Returns the node of the tree that stands for a synthetic node: the node itself, or the entry of
  * its region. */
-static uint32_t place_of(const struct regions *regions, uint32_t synthetic)
+static uint32_t tree_node_of(const struct regions *regions, uint32_t synthetic)
 {
     const uint32_t region = region_of(regions, synthetic);
     return region == REGION_ROOT ? synthetic : regions->entries[region];
@@ -78,8 +78,8 @@ static bool take_edge(const struct regions *regions, const struct edge *edge)
     uint32_t *up = regions->up;
     if (edge->type == EDGE_WEAK || edge->target.of != OF_SYNTHETIC || edge->target.index == 0)
         return false;
-    const uint32_t target = edge->target.index, source = place_of(regions, edge->source.index);
-    if (source == target || place_of(regions, target) != target || up[source] == NOWHERE)
+    const uint32_t target = edge->target.index, source = tree_node_of(regions, edge->source.index);
+    if (source == target || tree_node_of(regions, target) != target || up[source] == NOWHERE)
         return false;
     const uint32_t before = up[target];
     up[target] = last_above(regions, before, source);
@@ -202,12 +202,12 @@ void regions_deinit(struct regions *regions)
 
 /* ---- the dominators of shared entries ---- */
 
-/* Notes that the entry of a region is held from place, a node of the tree, or from below it. */
-static void hold_from(struct regions *regions, uint32_t target, uint32_t place)
+/* Notes that the entry of a region is held from a node of the tree, or from below it. */
+static void hold_from(struct regions *regions, uint32_t target, uint32_t node)
 {
     uint32_t *above = &regions->above[target], known = __atomic_load_n(above, __ATOMIC_RELAXED);
     for (;;) {
-        const uint32_t common = last_above(regions, known, place);
+        const uint32_t common = last_above(regions, known, node);
         if (common == known || __atomic_compare_exchange_n(above, &known, common, true,
                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             return;

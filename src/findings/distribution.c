@@ -43,11 +43,11 @@ static struct g2h_error *numbers_add(struct numbers *numbers, const struct sampl
         numbers->least = *added;
     if (numbers->count == 1 || added->order > numbers->most.order)
         numbers->most = *added;
-    const uint64_t place = id_hash(numbers->count) % numbers->count;
+    const uint64_t at = id_hash(numbers->count) % numbers->count;
     if (numbers->sample.count < DISTRIBUTION_SAMPLE)
         TRY_MEMORY(vector_push(&numbers->sample, *added));
-    else if (place < DISTRIBUTION_SAMPLE)
-        numbers->sample.data[place] = *added;
+    else if (at < DISTRIBUTION_SAMPLE)
+        numbers->sample.data[at] = *added;
     return tally_add(&numbers->tally, &added->order, sizeof(added->order));
 }
 
@@ -120,23 +120,24 @@ static struct g2h_error *add_field(struct counter *counter, const struct g2h_val
 static struct g2h_error *add_object(struct counter *counter, uint32_t object)
 {
     struct distribution *distribution = counter->distribution;
-    struct g2h_place place;
+    struct g2h_location location;
     struct g2h_value value;
     const bool is_known = object != UINT32_MAX &&
-                          g2h_place_of_object(counter->view, object, &place) && !place.is_array;
-    if (!is_known || (distribution->objects > 0 && place.type != counter->type)) {
+                          g2h_location_of_object(counter->view, object, &location) &&
+                          !location.is_array;
+    if (!is_known || (distribution->objects > 0 && location.type != counter->type)) {
         distribution->others++;
         return NULL;
     }
     const bool is_first = distribution->objects++ == 0;
-    counter->type = place.type;
-    g2h_values_begin_at(counter->values, &place);
+    counter->type = location.type;
+    g2h_values_begin_at(counter->values, &location);
     for (size_t i = 0; g2h_values_next(counter->values, &value); i++) {
         if (i == DISTRIBUTION_FIELDS) {
             distribution->is_cut = true;
             break;
         }
-        value.offset -= place.base;
+        value.offset -= location.base;
         if (is_first)
             TRY(add_field(counter, &value));
         if (i < distribution->fields.count)

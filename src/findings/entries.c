@@ -56,12 +56,12 @@ static bool collect(void *context, const struct g2h_entry *entry)
     return !collector->key.failed && !collector->other.failed;
 }
 
-struct g2h_error *entries_find(const struct g2h_view *view, const struct g2h_place *map,
+struct g2h_error *entries_find(const struct g2h_view *view, const struct g2h_location *map,
                                struct entries *ret)
 {
     struct collector collector = {.view = view, .entries = ret};
     *ret = (struct entries){.count = 0};
-    struct g2h_error *error = g2h_place_entries(view, map, collect, &collector);
+    struct g2h_error *error = g2h_location_entries(view, map, collect, &collector);
     const bool failed = collector.key.failed || collector.other.failed;
     g2h_text_deinit(&collector.key);
     g2h_text_deinit(&collector.other);

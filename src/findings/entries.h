@@ -16,7 +16,7 @@ struct entries {
 
 /* Finds the entries of a map: the ones that come first by numbers or by the bytes of strings; if
  * keys are neither, those that are first in memory. */
-struct g2h_error *entries_find(const struct g2h_view *view, const struct g2h_place *map,
+struct g2h_error *entries_find(const struct g2h_view *view, const struct g2h_location *map,
                                struct entries *ret);
 
 #endif

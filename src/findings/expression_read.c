@@ -3,8 +3,8 @@
  *
  * A name of a pointer may have dots and brackets in it, and may be the beginning of another name,
  * so the expression is not cut into names. Instead the names of edges, as expression_append()
- * writes them, are compared with what is left of it. A place is a node, and how much of the
- * expression has led there; from each place all edges are tried whose names come next.
+ * writes them, are compared with what is left of it. What is reached is a node, and how much of the
+ * expression has led there; from each all edges are tried whose names come next.
  */
 #include "findings/expression_parts.h"
 
@@ -20,7 +20,7 @@
 
 enum { MOST_EDGES = 50000000 };
 
-struct place {
+struct reached {
     uint32_t node;
     size_t at; /* characters of the expression that have led here */
 };
@@ -32,8 +32,8 @@ struct reading {
     size_t size, owner_size;
     uint32_t synthetic;
     uint64_t followed;
-    VECTOR(struct place) places;
-    struct map seen;         /* hash of a place → its index */
+    VECTOR(struct reached) reached;
+    struct map seen;         /* hash of what is reached → its index */
     struct text name, whose; /* of the edge that is tried */
     uint32_t found;
 };
@@ -56,14 +56,14 @@ static void split_owner(struct reading *reading, const char *expression)
 
 static struct g2h_error *add(struct reading *reading, uint32_t node, size_t at)
 {
-    uint32_t index = (uint32_t)reading->places.count;
+    uint32_t index = (uint32_t)reading->reached.count;
     if (at == reading->size) {
         reading->found = node;
         return NULL;
     }
     TRY_MEMORY(map_put(&reading->seen, map_hash_pair(node, at), index, &index));
-    if (index == reading->places.count)
-        TRY_MEMORY(vector_push(&reading->places, ((struct place){node, at})));
+    if (index == reading->reached.count)
+        TRY_MEMORY(vector_push(&reading->reached, ((struct reached){node, at})));
     return NULL;
 }
 
@@ -115,29 +115,29 @@ static struct g2h_error *begin(struct reading *reading, uint32_t root)
 
 /* ---- from an object ---- */
 
-static struct g2h_error *go_on(struct reading *reading, struct place place)
+static struct g2h_error *go_on(struct reading *reading, struct reached from)
 {
     struct g2h_edge edge;
     struct text *name = &reading->name;
-    const size_t before = place.at > 0;
-    g2h_edges_begin(reading->edges, place.node, place.node + 1);
+    const size_t before = from.at > 0;
+    g2h_edges_begin(reading->edges, from.node, from.node + 1);
     while (next_edge(reading, &edge)) {
         name->size = 0;
-        text_append(name, reading->text + place.at - before, before); /* a dot depends on it */
+        text_append(name, reading->text + from.at - before, before); /* a dot depends on it */
         if (!expression_hides(reading->view, edge.target))
             expression_append_edge(reading->view, reading->edges, &edge, name);
         TRY_MEMORY(!name->failed);
         const size_t size = name->size - before;
-        if (size <= reading->size - place.at &&
-            memcmp(name->size > 0 ? name->data + before : "", reading->text + place.at, size) == 0)
-            TRY(add(reading, edge.target, place.at + size));
+        if (size <= reading->size - from.at &&
+            memcmp(name->size > 0 ? name->data + before : "", reading->text + from.at, size) == 0)
+            TRY(add(reading, edge.target, from.at + size));
     }
     return NULL;
 }
 
 static void reading_deinit(struct reading *reading)
 {
-    free(reading->places.data);
+    free(reading->reached.data);
     map_deinit(&reading->seen);
     text_deinit(&reading->name);
     text_deinit(&reading->whose);
@@ -156,8 +156,8 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
     for (uint32_t i = 0; i < reading.synthetic && reading.found == UINT32_MAX; i++)
         if (!is_passed(&reading, i))
             TRY(begin(&reading, i));
-    for (size_t i = 0; i < reading.places.count && reading.found == UINT32_MAX; i++)
-        TRY(go_on(&reading, reading.places.data[i]));
+    for (size_t i = 0; i < reading.reached.count && reading.found == UINT32_MAX; i++)
+        TRY(go_on(&reading, reading.reached.data[i]));
     *ret = reading.found;
     return NULL;
 }

@@ -18,7 +18,7 @@
  *   class_rows          sums by class
  *   goroutines          goroutines by place, their stacks
  *   memory              what the process has from the system
- *   outside_places      what points to memory that is no object
+ *   outside_holders      what points to memory that is no object
  *   waste, waste_parts  what is of no use: in slices, maps, strings, substrings, spans
  *                       (fragmentation), layout of values
  *   lookup              the object or class that a user asks for

@@ -2,7 +2,7 @@
  * fragmentation; see fragmentation.h.
  *
  * A dump does not say where spans begin, but an object's address and size do: a span begins at a
- * multiple of SPAN_UNIT, a whole number of slots before the object. There is only one such place,
+ * multiple of SPAN_UNIT, a whole number of slots before the object. There is only one such span,
  * because Go takes the least number of pages that a whole number of slots fills; for it the
  * remainders of all pages of a span by the size of its slots differ. So the span table, which only
  * a live process and a core have, would not say more.
@@ -31,7 +31,7 @@ struct finder {
 };
 
 /* The span that the walk over objects is in. */
-struct place {
+struct span {
     uint64_t slot, begin, end; /* end 0: none */
     uint32_t first;            /* of its objects */
     uint64_t objects, live;
@@ -40,13 +40,13 @@ struct place {
 /* ---- spans ---- */
 
 /* Finds the span of a slot. Returns false if there cannot be one. */
-static bool find_span(uint64_t address, uint64_t slot, struct place *ret)
+static bool find_span(uint64_t address, uint64_t slot, struct span *ret)
 {
     const uint64_t size = size_class_span(slot);
     uint64_t begin = address & ~(uint64_t)(SPAN_UNIT - 1);
     for (; size > 0 && address - begin < size; begin -= SPAN_UNIT)
         if ((address - begin) % slot == 0 && address - begin + slot <= size) {
-            *ret = (struct place){.slot = slot, .begin = begin, .end = begin + size};
+            *ret = (struct span){.slot = slot, .begin = begin, .end = begin + size};
             return true;
         }
     return false;
@@ -72,46 +72,46 @@ static struct span_pin *pin_of(struct found *found, uint64_t slot, uint32_t name
     return &found->pins.data[index];
 }
 
-static void add(struct span_sums *sums, const struct place *place)
+static void add(struct span_sums *sums, const struct span *span)
 {
     sums->spans++;
-    sums->bytes += place->end - place->begin;
-    sums->objects += place->objects;
-    sums->live += place->live;
+    sums->bytes += span->end - span->begin;
+    sums->objects += span->objects;
+    sums->live += span->live;
 }
 
 /* Counts the objects of a sparse span, which ends before object end, by class. */
-static bool add_pins(const struct findings *findings, struct found *found,
-                     const struct place *place, uint32_t end)
+static bool add_pins(const struct findings *findings, struct found *found, const struct span *span,
+                     uint32_t end)
 {
-    for (uint32_t i = place->first; i < end; i++) {
+    for (uint32_t i = span->first; i < end; i++) {
         if (g2h_view_is_garbage(findings->view, i))
             continue;
-        struct span_pin *pin = pin_of(found, place->slot, g2h_view_class(findings->view, i));
+        struct span_pin *pin = pin_of(found, span->slot, g2h_view_class(findings->view, i));
         if (!pin)
             return false;
         pin->objects++;
-        pin->spans += pin->last != place->begin;
-        pin->last = place->begin;
+        pin->spans += pin->last != span->begin;
+        pin->last = span->begin;
     }
     return true;
 }
 
 /* Adds the span that has been walked over, whose objects end before object end. */
-static bool add_span(const struct findings *findings, struct found *found,
-                     const struct place *place, uint32_t end)
+static bool add_span(const struct findings *findings, struct found *found, const struct span *span,
+                     uint32_t end)
 {
-    const uint64_t bytes = place->end - place->begin;
-    struct span_row *row = place->objects > 0 ? row_of(found, place->slot) : NULL;
+    const uint64_t bytes = span->end - span->begin;
+    struct span_row *row = span->objects > 0 ? row_of(found, span->slot) : NULL;
     if (!row)
-        return place->objects == 0;
-    add(&row->all, place);
-    if (place->live >= bytes / SPAN_SPARSE)
+        return span->objects == 0;
+    add(&row->all, span);
+    if (span->live >= bytes / SPAN_SPARSE)
         return true;
-    add(&row->sparse, place);
-    if (place->live < bytes / SPAN_EMPTY)
-        add(&row->empty, place);
-    return add_pins(findings, found, place, end);
+    add(&row->sparse, span);
+    if (span->live < bytes / SPAN_EMPTY)
+        add(&row->empty, span);
+    return add_pins(findings, found, span, end);
 }
 
 /* Walks over the spans in which the objects [first, end) begin. A span belongs to the task of its
@@ -124,31 +124,31 @@ static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
     struct found *found = &finder->found[worker];
     const uint32_t count = g2h_heap_object_count(heap), first = (uint32_t)task * OBJECTS,
                    end = count - first > OBJECTS ? first + OBJECTS : count;
-    struct place place = {0}, next;
+    struct span span = {0}, next;
     uint64_t behind = 0; /* the end of the last span that was found */
     uint32_t i = first;
     if (first > 0 &&
-        find_span(g2h_heap_address(heap, first - 1), g2h_heap_size(heap, first - 1), &place))
-        behind = place.end;
-    for (place.end = 0; i < count; i++) {
+        find_span(g2h_heap_address(heap, first - 1), g2h_heap_size(heap, first - 1), &span))
+        behind = span.end;
+    for (span.end = 0; i < count; i++) {
         const uint64_t address = g2h_heap_address(heap, i);
-        if (address >= place.end) {
-            TRY_MEMORY(add_span(findings, found, &place, i));
-            place = (struct place){0};
+        if (address >= span.end) {
+            TRY_MEMORY(add_span(findings, found, &span, i));
+            span = (struct span){0};
             if (i >= end)
                 return NULL;
             if (address < behind || !find_span(address, g2h_heap_size(heap, i), &next))
                 continue;
-            place = next;
-            place.first = i;
-            behind = place.end;
+            span = next;
+            span.first = i;
+            behind = span.end;
         }
         if (!g2h_view_is_garbage(findings->view, i)) {
-            place.objects++;
-            place.live += g2h_heap_size(heap, i);
+            span.objects++;
+            span.live += g2h_heap_size(heap, i);
         }
     }
-    TRY_MEMORY(add_span(findings, found, &place, count));
+    TRY_MEMORY(add_span(findings, found, &span, count));
     return NULL;
 }
 

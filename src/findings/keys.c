@@ -15,22 +15,22 @@
 
 enum {
     MOST_STEPS = 8,  /* names of a sequence */
-    MOST_NAMES = 32, /* names at one place that are told apart */
-    MOST_PLACES = 8192,
+    MOST_NAMES = 32, /* names below one sequence that are told apart */
+    MOST_SEQUENCES = 8192,
     SHARE = 10,  /* percent of the suspect that a key has at least */
     NARROW = 80, /* percent of a key that one of its own keys has for that one to be told
                     instead */
 };
 
-/* The first place is none, the second the objects of the suspect. */
-#define NO_PLACE 0u
-#define FIRST    1u
+/* The first sequence is none, the second the objects of the suspect. */
+#define NO_SEQUENCE 0u
+#define FIRST       1u
 
-/* A place below the objects of the suspect: a sequence of names. */
-struct place {
-    uint32_t parent, child, sibling; /* NO_PLACE: none */
+/* A sequence of names below the objects of the suspect. */
+struct sequence {
+    uint32_t parent, child, sibling; /* NO_SEQUENCE: none */
     uint32_t name;                   /* in names */
-    uint32_t steps, children;        /* names up to here; how many places are just below */
+    uint32_t steps, children;        /* names up to here; how many sequences are just below */
     bool is_key;                     /* the last name is the key of a map */
     bool is_full;                    /* there are more names below than are told apart */
     uint64_t retained;
@@ -40,11 +40,11 @@ struct keys {
     const struct findings *findings;
     struct g2h_edges *edges;
     uint32_t item;
-    bool *leads;                 /* by node of merged: there are maps in it or below */
-    VECTOR(struct place) places; /* from NO_PLACE and FIRST on */
+    bool *leads;                       /* by node of merged: there are maps in it or below */
+    VECTOR(struct sequence) sequences; /* from NO_SEQUENCE and FIRST on */
     struct string_pool names;
     uint32_t any; /* the name "[]" */
-    uint32_t *at; /* by number of the dominators: the place of a node; NO_PLACE: none */
+    uint32_t *at; /* by number of the dominators: the sequence of a node; NO_SEQUENCE: none */
     uint32_t at_count;
     ranking told;
 };
@@ -79,50 +79,50 @@ static struct g2h_error *find_maps(struct keys *keys, bool *ret)
     return NULL;
 }
 
-/* ---- places ---- */
+/* ---- sequences ---- */
 
-static struct place *place_of(const struct keys *keys, uint32_t place)
+static struct sequence *sequence_of(const struct keys *keys, uint32_t sequence)
 {
-    return &keys->places.data[place];
+    return &keys->sequences.data[sequence];
 }
 
-static uint32_t find_below(const struct keys *keys, uint32_t place, uint32_t name)
+static uint32_t find_below(const struct keys *keys, uint32_t sequence, uint32_t name)
 {
-    uint32_t child = place_of(keys, place)->child;
-    while (child != NO_PLACE && place_of(keys, child)->name != name)
-        child = place_of(keys, child)->sibling;
+    uint32_t child = sequence_of(keys, sequence)->child;
+    while (child != NO_SEQUENCE && sequence_of(keys, child)->name != name)
+        child = sequence_of(keys, child)->sibling;
     return child;
 }
 
-static void link_below(struct keys *keys, uint32_t parent, uint32_t place)
+static void link_below(struct keys *keys, uint32_t parent, uint32_t sequence)
 {
-    place_of(keys, place)->parent = parent;
-    place_of(keys, place)->sibling = place_of(keys, parent)->child;
-    place_of(keys, parent)->child = place;
-    place_of(keys, parent)->children++;
+    sequence_of(keys, sequence)->parent = parent;
+    sequence_of(keys, sequence)->sibling = sequence_of(keys, parent)->child;
+    sequence_of(keys, parent)->child = sequence;
+    sequence_of(keys, parent)->children++;
 }
 
-/* Finds or makes the place of a name below another one. If there are too many names, any further
- * key is "[]". Where no place can be made, that of the parent is the result. */
-static struct g2h_error *place_below(struct keys *keys, uint32_t parent, uint32_t name, bool is_key,
-                                     uint32_t *ret)
+/* Finds or makes the sequence of a name below another one. If there are too many names, any further
+ * key is "[]". Where no sequence can be made, that of the parent is the result. */
+static struct g2h_error *sequence_below(struct keys *keys, uint32_t parent, uint32_t name,
+                                        bool is_key, uint32_t *ret)
 {
     uint32_t number = find_below(keys, parent, name);
-    bool is_full = place_of(keys, parent)->children >= MOST_NAMES;
-    if (number == NO_PLACE && is_key && is_full) {
-        place_of(keys, parent)->is_full = true;
+    bool is_full = sequence_of(keys, parent)->children >= MOST_NAMES;
+    if (number == NO_SEQUENCE && is_key && is_full) {
+        sequence_of(keys, parent)->is_full = true;
         is_key = is_full = false;
         name = keys->any;
         number = find_below(keys, parent, name);
     }
-    *ret = number != NO_PLACE ? number : parent;
-    if (number != NO_PLACE || is_full || place_of(keys, parent)->steps >= MOST_STEPS ||
-        keys->places.count >= MOST_PLACES)
+    *ret = number != NO_SEQUENCE ? number : parent;
+    if (number != NO_SEQUENCE || is_full || sequence_of(keys, parent)->steps >= MOST_STEPS ||
+        keys->sequences.count >= MOST_SEQUENCES)
         return NULL;
-    *ret = (uint32_t)keys->places.count;
-    const struct place place = {
-        .name = name, .is_key = is_key, .steps = place_of(keys, parent)->steps + 1};
-    TRY_MEMORY(vector_push(&keys->places, place));
+    *ret = (uint32_t)keys->sequences.count;
+    const struct sequence sequence = {
+        .name = name, .is_key = is_key, .steps = sequence_of(keys, parent)->steps + 1};
+    TRY_MEMORY(vector_push(&keys->sequences, sequence));
     link_below(keys, parent, *ret);
     return NULL;
 }
@@ -155,7 +155,7 @@ static bool is_whole(const struct g2h_view *view, const struct g2h_edge *edge, c
            (class[0] == '[' || class[0] == '*');
 }
 
-/* Finds the place that an edge leads to from the place of its source. */
+/* Finds the sequence that an edge leads to from the sequence of its source. */
 static struct g2h_error *step(struct keys *keys, const struct g2h_edge *edge, uint32_t from,
                               uint32_t *ret)
 {
@@ -180,135 +180,136 @@ static struct g2h_error *step(struct keys *keys, const struct g2h_edge *edge, ui
             return NULL;
         TRY_MEMORY(string_pool_intern(&keys->names, text.data, text.size, &name));
     }
-    return place_below(keys, from, name, kind == G2H_KEY_TEXT, ret);
+    return sequence_below(keys, from, name, kind == G2H_KEY_TEXT, ret);
 }
 
-/* Gives the nodes that a node alone holds, and points to, their places. */
+/* Gives the nodes that a node alone holds, and points to, their sequences. */
 static struct g2h_error *step_down(struct keys *keys, uint32_t node, uint32_t from)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
     struct g2h_edge edge;
     g2h_edges_begin(keys->edges, node, node + 1);
     while (g2h_edges_next(keys->edges, &edge)) {
-        uint32_t place;
+        uint32_t sequence;
         if ((edge.flags & G2H_EDGE_WEAK) != 0 || edge.target == node ||
             g2h_dominators_of(dominators, edge.target) != node)
             continue;
         uint32_t *at = &keys->at[g2h_dominators_number(dominators, edge.target)];
-        if (*at != NO_PLACE)
+        if (*at != NO_SEQUENCE)
             continue;
-        TRY(step(keys, &edge, from, &place));
-        *at = place;
-        if (place != from)
-            place_of(keys, place)->retained +=
+        TRY(step(keys, &edge, from, &sequence));
+        *at = sequence;
+        if (sequence != from)
+            sequence_of(keys, sequence)->retained +=
                 g2h_dominators_retained_size(dominators, edge.target);
     }
     return NULL;
 }
 
-/* Walks from the objects of the item down. A node of which no name is known is at the place of its
- * dominator. */
+/* Walks from the objects of the item down. A node of which no name is known is at the sequence of
+ * its dominator. */
 static struct g2h_error *walk(struct keys *keys)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
     const struct merged *merged = &keys->findings->merged;
-    TRY_MEMORY(vector_push(&keys->places, (struct place){0}));
-    TRY_MEMORY(vector_push(&keys->places, (struct place){0}));
+    TRY_MEMORY(vector_push(&keys->sequences, (struct sequence){0}));
+    TRY_MEMORY(vector_push(&keys->sequences, (struct sequence){0}));
     for (uint32_t number = 1; number < keys->at_count; number++) {
         const uint32_t node = g2h_dominators_node(dominators, number), in = merged->of[number];
         if (node == UINT32_MAX || in < keys->item || !keys->leads[in])
             continue;
         uint32_t *at = &keys->at[number];
-        if (*at == NO_PLACE)
+        if (*at == NO_SEQUENCE)
             *at = keys->at[g2h_dominators_above(dominators, number)];
-        if (*at == NO_PLACE && in == keys->item) {
+        if (*at == NO_SEQUENCE && in == keys->item) {
             *at = FIRST;
-            place_of(keys, FIRST)->retained += g2h_dominators_retained_size(dominators, node);
+            sequence_of(keys, FIRST)->retained += g2h_dominators_retained_size(dominators, node);
         }
-        if (*at != NO_PLACE && place_of(keys, *at)->steps < MOST_STEPS)
+        if (*at != NO_SEQUENCE && sequence_of(keys, *at)->steps < MOST_STEPS)
             TRY(step_down(keys, node, *at));
     }
     return NULL;
 }
 
-/* ---- places with many keys ---- */
+/* ---- sequences with many keys ---- */
 
-/* Merges a place into another one that has no fewer steps below it. */
-static void merge_places(struct keys *keys, uint32_t place, uint32_t into)
+/* Merges a sequence into another one that has no fewer steps below it. */
+static void merge_sequences(struct keys *keys, uint32_t sequence, uint32_t into)
 {
-    place_of(keys, into)->retained += place_of(keys, place)->retained;
-    for (uint32_t i = place_of(keys, place)->child, next; i != NO_PLACE; i = next) {
-        const uint32_t same = find_below(keys, into, place_of(keys, i)->name);
-        next = place_of(keys, i)->sibling;
-        if (same != NO_PLACE)
-            merge_places(keys, i, same);
+    sequence_of(keys, into)->retained += sequence_of(keys, sequence)->retained;
+    for (uint32_t i = sequence_of(keys, sequence)->child, next; i != NO_SEQUENCE; i = next) {
+        const uint32_t same = find_below(keys, into, sequence_of(keys, i)->name);
+        next = sequence_of(keys, i)->sibling;
+        if (same != NO_SEQUENCE)
+            merge_sequences(keys, i, same);
         else
             link_below(keys, into, i);
     }
 }
 
-/* If there are more keys below a place than are told apart, those that hold little become one: "[]"
- * is then all of these. */
-static void merge_small(struct keys *keys, uint32_t place)
+/* If there are more keys below a sequence than are told apart, those that hold little become one:
+ * "[]" is then all of these. */
+static void merge_small(struct keys *keys, uint32_t sequence)
 {
-    const uint32_t any = find_below(keys, place, keys->any);
-    const uint64_t least = place_of(keys, FIRST)->retained / 100 * SHARE;
-    uint32_t *link = &place_of(keys, place)->child;
-    if (!place_of(keys, place)->is_full || any == NO_PLACE)
+    const uint32_t any = find_below(keys, sequence, keys->any);
+    const uint64_t least = sequence_of(keys, FIRST)->retained / 100 * SHARE;
+    uint32_t *link = &sequence_of(keys, sequence)->child;
+    if (!sequence_of(keys, sequence)->is_full || any == NO_SEQUENCE)
         return;
-    while (*link != NO_PLACE) {
+    while (*link != NO_SEQUENCE) {
         const uint32_t child = *link;
-        if (!place_of(keys, child)->is_key || place_of(keys, child)->retained >= least) {
-            link = &place_of(keys, child)->sibling;
+        if (!sequence_of(keys, child)->is_key || sequence_of(keys, child)->retained >= least) {
+            link = &sequence_of(keys, child)->sibling;
             continue;
         }
-        *link = place_of(keys, child)->sibling;
-        merge_places(keys, child, any);
+        *link = sequence_of(keys, child)->sibling;
+        merge_sequences(keys, child, any);
     }
 }
 
 /* ---- what is told ---- */
 
-/* Returns how much the heaviest of the nearest keys below a place retains. */
-static uint64_t heaviest_key(const struct keys *keys, uint32_t place)
+/* Returns how much the heaviest of the nearest keys below a sequence retains. */
+static uint64_t heaviest_key(const struct keys *keys, uint32_t sequence)
 {
     uint64_t most = 0;
-    for (uint32_t i = place_of(keys, place)->child; i != NO_PLACE; i = place_of(keys, i)->sibling) {
+    for (uint32_t i = sequence_of(keys, sequence)->child; i != NO_SEQUENCE;
+         i = sequence_of(keys, i)->sibling) {
         const uint64_t is =
-            place_of(keys, i)->is_key ? place_of(keys, i)->retained : heaviest_key(keys, i);
+            sequence_of(keys, i)->is_key ? sequence_of(keys, i)->retained : heaviest_key(keys, i);
         most = is > most ? is : most;
     }
     return most;
 }
 
-static struct g2h_error *choose(struct keys *keys, uint32_t place)
+static struct g2h_error *choose(struct keys *keys, uint32_t sequence)
 {
-    const uint64_t least = place_of(keys, FIRST)->retained / 100 * SHARE;
-    merge_small(keys, place);
-    const struct place *of = place_of(keys, place);
+    const uint64_t least = sequence_of(keys, FIRST)->retained / 100 * SHARE;
+    merge_small(keys, sequence);
+    const struct sequence *of = sequence_of(keys, sequence);
     if (of->retained < least)
         return NULL;
-    if (of->is_key && heaviest_key(keys, place) < of->retained / 100 * NARROW)
-        TRY_MEMORY(vector_push(&keys->told, ((struct ranked){of->retained, place})));
-    for (uint32_t i = of->child; i != NO_PLACE; i = place_of(keys, i)->sibling)
+    if (of->is_key && heaviest_key(keys, sequence) < of->retained / 100 * NARROW)
+        TRY_MEMORY(vector_push(&keys->told, ((struct ranked){of->retained, sequence})));
+    for (uint32_t i = of->child; i != NO_SEQUENCE; i = sequence_of(keys, i)->sibling)
         TRY(choose(keys, i));
     return NULL;
 }
 
-static void append_names(const struct keys *keys, uint32_t place, struct text *text)
+static void append_names(const struct keys *keys, uint32_t sequence, struct text *text)
 {
     size_t size;
-    if (place_of(keys, place)->parent == NO_PLACE)
+    if (sequence_of(keys, sequence)->parent == NO_SEQUENCE)
         return;
-    append_names(keys, place_of(keys, place)->parent, text);
-    const char *name = string_pool_text(&keys->names, place_of(keys, place)->name, &size);
+    append_names(keys, sequence_of(keys, sequence)->parent, text);
+    const char *name = string_pool_text(&keys->names, sequence_of(keys, sequence)->name, &size);
     text_append(text, name, size);
 }
 
 /* Gives the keys that are told. */
 static struct g2h_error *tell(const struct keys *keys, struct held_keys *ret)
 {
-    ret->retained = place_of(keys, FIRST)->retained;
+    ret->retained = sequence_of(keys, FIRST)->retained;
     for (size_t i = 0; i < keys->told.count && i < KEYS_MOST; i++) {
         ret->list[i].retained = keys->told.data[i].weight;
         append_names(keys, keys->told.data[i].node, &ret->list[i].path);
@@ -328,7 +329,7 @@ static void keys_deinit(struct keys *keys)
 {
     g2h_edges_destroy(keys->edges);
     free(keys->leads);
-    free(keys->places.data);
+    free(keys->sequences.data);
     string_pool_deinit(&keys->names);
     large_free(keys->at, keys->at_count, sizeof(*keys->at));
     free(keys->told.data);

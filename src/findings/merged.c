@@ -11,23 +11,23 @@
 #include "findings/findings.h"
 
 /* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same class is
- * looked for among at most MOST_ANCESTORS. The place of a dominator is prefetched AHEAD numbers
+ * looked for among at most MOST_ANCESTORS. The node of a dominator is prefetched AHEAD numbers
  * before it is needed. */
 enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 256, AHEAD = 32 };
 
-/* A node of the view. Places are in the order of dominators. */
-struct place {
+/* A node of the view. They are in the order of dominators. */
+struct merging_node {
     uint64_t size;
     uint32_t name;
-    uint32_t merged; /* a node of struct merged; until the place is visited, the node's kind */
+    uint32_t merged; /* a node of struct merged; until this one is visited, the node's kind */
 };
 
 struct merging {
     struct merged *merged;
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
-    struct place *places;
-    uint32_t count;             /* of places; some of them are not a node's */
+    struct merging_node *by_number;
+    uint32_t count;             /* of by_number; some of them are not of a node */
     uint32_t gc_roots, several; /* nodes of the view; 0: it has none */
     uint32_t texts;             /* the name of all texts */
     uint32_t *numberless; /* by name of the view: numberless_name() of it, plus 1; 0: not known */
@@ -173,33 +173,34 @@ static bool names_what_it_holds(enum g2h_node_kind kind)
            kind == G2H_NODE_BSS;
 }
 
-/* Fills the places of a task's nodes. */
-static struct g2h_error *read_places(void *context, size_t task, unsigned worker)
+/* Reads a task's nodes. */
+static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
 {
     struct merging *merging = context;
     const uint32_t begin = (uint32_t)task * TASK_NODES;
     struct g2h_node nodes[NODES];
-    struct place *places[NODES];
+    struct merging_node *into[NODES];
     (void)worker;
     for (uint32_t first = begin; first - begin < TASK_NODES; first += NODES) {
         const size_t count = g2h_view_nodes(merging->view, first, NODES, nodes);
         for (size_t i = 0; i < count; i++) {
-            places[i] =
-                &merging->places[g2h_dominators_number(merging->dominators, first + (uint32_t)i)];
-            __builtin_prefetch(places[i], 1);
+            into[i] =
+                &merging
+                     ->by_number[g2h_dominators_number(merging->dominators, first + (uint32_t)i)];
+            __builtin_prefetch(into[i], 1);
         }
         for (size_t i = 0; i < count; i++)
-            *places[i] = (struct place){.size = nodes[i].size,
-                                        .name = name_of(merging, &nodes[i]),
-                                        .merged = nodes[i].kind};
+            *into[i] = (struct merging_node){.size = nodes[i].size,
+                                             .name = name_of(merging, &nodes[i]),
+                                             .merged = nodes[i].kind};
     }
     return NULL;
 }
 
-static struct g2h_error *read_all_places(struct merging *merging, unsigned threads)
+static struct g2h_error *read_all_nodes(struct merging *merging, unsigned threads)
 {
     const uint32_t nodes = g2h_view_node_count(merging->view);
-    return workers_run(threads, nodes / TASK_NODES + 1, read_places, merging);
+    return workers_run(threads, nodes / TASK_NODES + 1, read_nodes, merging);
 }
 
 /* Records, for each node that only the given node holds, the name of the edge that leads there. Of
@@ -361,43 +362,42 @@ static bool is_of_map(const struct merged *merged, uint32_t name, uint32_t paren
 static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t number)
 {
     struct merged *merged = merging->merged;
-    struct place *place = &merging->places[number];
-    const uint32_t kind = place->merged;
+    struct merging_node *one = &merging->by_number[number];
+    const uint32_t kind = one->merged;
     const bool object = is_object(kind);
-    uint32_t name = place->name,
-             parent = merging->places[g2h_dominators_above(merging->dominators, number)].merged;
+    uint32_t name = one->name,
+             parent = merging->by_number[g2h_dominators_above(merging->dominators, number)].merged;
     if (object && is_of_map(merged, name, parent)) {
-        merged->nodes.data[parent].bytes += place->size;
-        place->merged = parent;
+        merged->nodes.data[parent].bytes += one->size;
+        one->merged = parent;
         return NULL;
     }
     if (!object)
         TRY(numberless_name(merging, name, &name));
     else if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
         TRY(variable_of(merging, node, &parent));
-    TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC,
-                   &place->merged));
-    struct merged_node *into = &merged->nodes.data[place->merged];
+    TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC, &one->merged));
+    struct merged_node *into = &merged->nodes.data[one->merged];
     if (into->count++ == 0)
         into->example = node;
-    into->bytes += place->size;
+    into->bytes += one->size;
     into->is_garbage |= kind == G2H_NODE_UNREACHABLE;
     return NULL;
 }
 
-/* Prefetches the place of a number's dominator. Leaves come in the order of their addresses, but
- * their dominators' places are anywhere. */
+/* Prefetches the node of a number's dominator. Leaves come in the order of their addresses, but
+ * their dominators are anywhere. */
 static inline void prefetch_above(const struct merging *merging, uint32_t number)
 {
     if (number < merging->count && g2h_dominators_node(merging->dominators, number) != UINT32_MAX)
-        __builtin_prefetch(&merging->places[g2h_dominators_above(merging->dominators, number)]);
+        __builtin_prefetch(&merging->by_number[g2h_dominators_above(merging->dominators, number)]);
 }
 
 /* Merges all nodes, from the root down. */
 static struct g2h_error *merge_all(struct merging *merging)
 {
-    TRY(node_below(merging, MERGED_NONE, merging->places[0].name, MERGED_SYNTHETIC,
-                   &merging->places[0].merged));
+    TRY(node_below(merging, MERGED_NONE, merging->by_number[0].name, MERGED_SYNTHETIC,
+                   &merging->by_number[0].merged));
     for (uint32_t number = 1; number < merging->count; number++) {
         const uint32_t node = g2h_dominators_node(merging->dominators, number);
         prefetch_above(merging, number + AHEAD);
@@ -425,7 +425,7 @@ static void sum_up(struct merged *merged)
 }
 
 /* Records where the objects of the heap profile's samples have been merged. */
-static struct g2h_error *place_samples(struct merging *merging)
+static struct g2h_error *add_samples(struct merging *merging)
 {
     const struct g2h_heap *heap = g2h_view_heap(merging->view);
     const size_t count = g2h_heap_record_count(heap, G2H_RECORD_ALLOCSAMPLE);
@@ -438,7 +438,7 @@ static struct g2h_error *place_samples(struct merging *merging)
             node = g2h_view_object(merging->view, object);
         merging->merged->samples.data[i] =
             node != UINT32_MAX
-                ? merging->places[g2h_dominators_number(merging->dominators, node)].merged
+                ? merging->by_number[g2h_dominators_number(merging->dominators, node)].merged
                 : MERGED_NONE;
     }
     merging->merged->samples.count = count;
@@ -457,25 +457,25 @@ static void add_untouched(struct merging *merging)
         if (node == UINT32_MAX)
             continue;
         const uint32_t number = g2h_dominators_number(merging->dominators, node);
-        merging->merged->nodes.data[merging->places[number].merged].untouched += size;
+        merging->merged->nodes.data[merging->by_number[number].merged].untouched += size;
     }
 }
 
-/* Keeps of each place the node that it has been merged in. */
-static struct g2h_error *keep_places(struct merging *merging)
+/* Keeps of each number the node that it has been merged in. */
+static struct g2h_error *keep_nodes(struct merging *merging)
 {
     struct merged *merged = merging->merged;
     merged->of = large_alloc(merging->count, sizeof(*merged->of));
     TRY_MEMORY(merged->of);
     merged->of_count = merging->count;
     for (uint32_t number = 0; number < merging->count; number++)
-        merged->of[number] = merging->places[number].merged;
+        merged->of[number] = merging->by_number[number].merged;
     return NULL;
 }
 
 static void merging_deinit(struct merging *merging)
 {
-    large_free(merging->places, merging->count, sizeof(*merging->places));
+    large_free(merging->by_number, merging->count, sizeof(*merging->by_number));
     free(merging->numberless);
     text_deinit(&merging->text);
 }
@@ -489,17 +489,17 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
                                                         .dominators = dominators,
                                                         .count =
                                                             g2h_dominators_numbers(dominators)};
-    merging.places = large_alloc(merging.count, sizeof(*merging.places));
+    merging.by_number = large_alloc(merging.count, sizeof(*merging.by_number));
     merging.numberless = calloc((size_t)merged->view_names + 1, sizeof(*merging.numberless));
-    TRY_MEMORY(merging.places && merging.numberless);
+    TRY_MEMORY(merging.by_number && merging.numberless);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
     TRY(find_entries(merged));
-    TRY(read_all_places(&merging, threads > 0 ? threads : workers_available()));
+    TRY(read_all_nodes(&merging, threads > 0 ? threads : workers_available()));
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
-    TRY(place_samples(&merging));
+    TRY(add_samples(&merging));
     add_untouched(&merging);
-    TRY(keep_places(&merging));
+    TRY(keep_nodes(&merging));
     sum_up(merged);
     return NULL;
 }

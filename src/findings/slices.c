@@ -5,9 +5,9 @@
  * else leads there: the array has a window then.
  *
  * Several slices may share an array. The part that none of them uses counts as wasted once, at the
- * place of the slice that uses most. Full slices matter only if another slice of the same array is
- * not full. Such arrays are few, so full slices are not recorded; if there is such an array, the
- * objects are gone over a second time.
+ * declaration of the slice that uses most. Full slices matter only if another slice of the same
+ * array is not full. Such arrays are few, so full slices are not recorded; if there is such an
+ * array, the objects are gone over a second time.
  */
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ bool slices_locate(const struct findings *findings, const struct g2h_capacity *c
                    size = node.object == ret->array ? node.size
                                                     : g2h_heap_object(heap, ret->array).size,
                    space = begin < size ? (size - begin) / capacity->size : 0;
-    ret->place = capacity->place;
+    ret->declaration = capacity->declaration;
     ret->used_end = begin + (capacity->used < space ? capacity->used : space) * capacity->size;
     ret->end = begin + (capacity->all < space ? capacity->all : space) * capacity->size;
     return true;
@@ -62,7 +62,7 @@ static struct g2h_error *add(struct arrays *arrays, const struct open_slice *sli
     struct open_slice *known = &arrays->list.data[index];
     if (slice->used_end > known->used_end) {
         known->used_end = slice->used_end;
-        known->place = slice->place;
+        known->declaration = slice->declaration;
     }
     known->end = slice->end > known->end ? slice->end : known->end;
     return NULL;
@@ -108,8 +108,8 @@ static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
 /* ---- sums ---- */
 
 /* Adds the arrays that have windows. */
-static struct g2h_error *sum_windows(const struct findings *findings, const uint32_t *places,
-                                     struct map *by_place, struct waste_rows *ret)
+static struct g2h_error *sum_windows(const struct findings *findings, const uint32_t *declarations,
+                                     struct map *by_declaration, struct waste_rows *ret)
 {
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     for (uint32_t i = 0; i < g2h_windows_count(findings->windows); i++) {
@@ -120,8 +120,8 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
         if (wasted == 0 || g2h_view_object(findings->view, window.object) == UINT32_MAX ||
             stale_has(&findings->stale, findings->view, window.object))
             continue;
-        struct waste_row *row =
-            waste_add(ret, by_place, places[i], wasted, g2h_heap_object(heap, window.object).size);
+        struct waste_row *row = waste_add(ret, by_declaration, declarations[i], wasted,
+                                          g2h_heap_object(heap, window.object).size);
         TRY_MEMORY(row);
         row->elements += window.end - window.begin;
         row->outside += outside;
@@ -129,37 +129,37 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
     return NULL;
 }
 
-static struct g2h_error *sum_up(const struct arrays *arrays, const uint32_t *places,
+static struct g2h_error *sum_up(const struct arrays *arrays, const uint32_t *declarations,
                                 struct waste_rows *ret)
 {
     const struct findings *findings = arrays->findings;
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
-    _cleanup_(map_deinit) struct map by_place = {0};
+    _cleanup_(map_deinit) struct map by_declaration = {0};
     for (size_t i = 0; i < arrays->list.count; i++) {
         const struct open_slice *array = &arrays->list.data[i];
         if (array->used_end >= array->end ||
             g2h_windows_of(findings->windows, array->array) != UINT32_MAX)
             continue;
         struct waste_row *row =
-            waste_add(ret, &by_place, array->place, array->end - array->used_end,
+            waste_add(ret, &by_declaration, array->declaration, array->end - array->used_end,
                       g2h_heap_object(heap, array->array).size);
         TRY_MEMORY(row);
         row->elements += array->used_end;
     }
-    return sum_windows(findings, places, &by_place, ret);
+    return sum_windows(findings, declarations, &by_declaration, ret);
 }
 
-struct g2h_error *slices_sum_stale(const struct findings *findings, const uint32_t *places,
+struct g2h_error *slices_sum_stale(const struct findings *findings, const uint32_t *declarations,
                                    struct waste_rows *ret)
 {
-    _cleanup_(map_deinit) struct map by_place = {0};
+    _cleanup_(map_deinit) struct map by_declaration = {0};
     for (size_t i = 0; i < findings->stale.arrays.count; i++) {
         const struct stale_array *array = &findings->stale.arrays.data[i];
         const uint64_t objects = array->beyond + array->before;
         if (objects == 0)
             continue;
         struct waste_row *row =
-            waste_add(ret, &by_place, places[array->window], array->retained, 0);
+            waste_add(ret, &by_declaration, declarations[array->window], array->retained, 0);
         TRY_MEMORY(row);
         row->count += objects - 1;
     }
@@ -176,7 +176,7 @@ static void arrays_deinit(struct arrays *arrays)
 struct g2h_error *slices_sum(const struct findings *findings,
                              const struct g2h_capacities *capacities,
                              const open_slice_vector *lists, size_t count, const uint64_t *full,
-                             const uint32_t *places, struct waste_rows *ret)
+                             const uint32_t *declarations, struct waste_rows *ret)
 {
     _cleanup_(arrays_deinit) struct arrays arrays = {.findings = findings,
                                                      .capacities = capacities};
@@ -190,5 +190,5 @@ struct g2h_error *slices_sum(const struct findings *findings,
         g2h_capacities_of_variables(capacities, visit_full, &arrays);
         TRY(workers_run(findings->threads, objects / OBJECTS + 1, full_task, &arrays));
     }
-    return sum_up(&arrays, places, ret);
+    return sum_up(&arrays, declarations, ret);
 }

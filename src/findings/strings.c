@@ -67,20 +67,20 @@ static void drop_stale(const struct findings *findings, struct equals *equals)
         equals->hashes.count = equals->nodes.count = kept;
 }
 
-/* Counts, up to 2, the texts in each place of a small table. Most texts are there once, and a text
- * that has its place for itself is one of them. The place of a hash is the hash masked by
+/* Counts, up to 2, the texts in each bucket of a small table. Most texts are there once, and a text
+ * that has its bucket for itself is one of them. The bucket of a hash is the hash masked by
  * *ret_mask. Returns NULL if memory runs out. */
-static uint8_t *find_places(const struct equals *texts, size_t *ret_mask)
+static uint8_t *find_buckets(const struct equals *texts, size_t *ret_mask)
 {
-    size_t places = 64;
-    while (places / 4 < texts->hashes.count)
-        places *= 2;
-    uint8_t *times = calloc(places, 1);
+    size_t buckets = 64;
+    while (buckets / 4 < texts->hashes.count)
+        buckets *= 2;
+    uint8_t *times = calloc(buckets, 1);
     for (size_t i = 0; times && i < texts->hashes.count; i++) {
-        uint8_t *place = &times[texts->hashes.data[i] & (places - 1)];
-        *place = *place == 0 ? 1 : 2;
+        uint8_t *bucket = &times[texts->hashes.data[i] & (buckets - 1)];
+        *bucket = *bucket == 0 ? 1 : 2;
     }
-    *ret_mask = places - 1;
+    *ret_mask = buckets - 1;
     return times;
 }
 
@@ -139,7 +139,7 @@ struct g2h_error *equals_find(const struct findings *findings, struct equals *eq
     equals->count = equals->nodes.count;
     equals->objects = calloc(objects / 64 + 1, sizeof(*equals->objects));
     TRY_MEMORY(equals->objects);
-    _cleanup_free_ uint8_t *times = find_places(equals, &mask);
+    _cleanup_free_ uint8_t *times = find_buckets(equals, &mask);
     TRY_MEMORY(times);
     for (size_t i = 0; i < equals->count; i++)
         if (times[equals->hashes.data[i] & mask] > 1)

@@ -28,7 +28,7 @@ static void merge(struct part *part, const struct part *other)
     part->bytes += other->bytes;
     if (other->longest > part->longest) {
         part->longest = other->longest;
-        part->place = other->place;
+        part->declaration = other->declaration;
     }
 }
 
@@ -58,7 +58,8 @@ bool substrings_add(const struct findings *findings, const struct g2h_capacity *
     if (all >= WASTE_LEAST_TEXT && size >= all / 2)
         waste_set_bit(used, text);
     return all < WASTE_LEAST_TEXT || size >= all / 2 || bit_of(used, text) ||
-           add_part(parts, &(struct part){text, capacity->place, begin, begin + size, size, size});
+           add_part(parts,
+                    &(struct part){text, capacity->declaration, begin, begin + size, size, size});
 }
 
 /* ---- roots ---- */
@@ -118,14 +119,14 @@ static bool is_text(const struct g2h_view *view, uint32_t object)
 static struct g2h_error *sum_up(const struct g2h_view *view, const part_vector *parts,
                                 struct waste_rows *ret)
 {
-    _cleanup_(map_deinit) struct map by_place = {0};
+    _cleanup_(map_deinit) struct map by_declaration = {0};
     for (size_t i = 0; i < parts->count; i++) {
         const struct part *part = &parts->data[i];
         const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
                        extent = part->end - part->begin,
                        used = part->bytes < extent ? part->bytes : extent;
         if (used < size / 2 && is_text(view, part->text))
-            TRY_MEMORY(waste_add(ret, &by_place, part->place, size - used, size));
+            TRY_MEMORY(waste_add(ret, &by_declaration, part->declaration, size - used, size));
     }
     return NULL;
 }

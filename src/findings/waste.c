@@ -14,14 +14,15 @@ struct finder {
     const struct findings *findings;
     const struct g2h_capacities *capacities;
     const struct layout *layout;
-    uint32_t places;
+    uint32_t declarations;
     size_t tasks;              /* tasks over objects; one more task goes over variables */
     open_slice_vector *slices; /* by task */
     part_vector *parts;        /* by task */
-    struct waste_row **maps;   /* by worker, by place; NULL: the worker has met no map */
+    struct waste_row **maps;   /* by worker, by declaration; NULL: the worker has met no map */
     uint64_t *full;            /* a bit for each object that full slices are in */
     uint64_t *used;            /* a bit for each text that substrings.c does not report */
-    uint32_t *windows;         /* by window: the lowest place of its slices, or PLACE_OF_LOCAL */
+    uint32_t
+        *windows; /* by window: the lowest declaration of its slices, or DECLARATION_OF_LOCAL */
 };
 
 struct visit {
@@ -31,15 +32,16 @@ struct visit {
     struct waste_row **maps;
 };
 
-/* Notes the place of a slice whose array has a window. */
-static void note_window(const struct finder *finder, uint32_t array, uint32_t place)
+/* Notes the declaration of a slice whose array has a window. */
+static void note_window(const struct finder *finder, uint32_t array, uint32_t declaration)
 {
     const uint32_t window = g2h_windows_of(finder->findings->windows, array);
     if (window == UINT32_MAX)
         return;
     uint32_t now = __atomic_load_n(&finder->windows[window], __ATOMIC_RELAXED);
-    while (now > place && !__atomic_compare_exchange_n(&finder->windows[window], &now, place, true,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (now > declaration &&
+           !__atomic_compare_exchange_n(&finder->windows[window], &now, declaration, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -61,7 +63,7 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
     if (is_stale(findings, capacity) ||
         !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object))
         return true;
-    note_window(visit->finder, object, capacity->place);
+    note_window(visit->finder, object, capacity->declaration);
     if (capacity->used < capacity->all)
         return !slices_locate(findings, capacity, &slice) || vector_push(visit->slices, slice);
     waste_set_bit(visit->finder->full, object);
@@ -99,10 +101,10 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
     if (g2h_view_is_garbage(findings->view, capacity->object))
         return true;
     if (!*visit->maps)
-        *visit->maps = calloc(visit->finder->places, sizeof(**visit->maps));
+        *visit->maps = calloc(visit->finder->declarations, sizeof(**visit->maps));
     if (!*visit->maps)
         return false;
-    struct waste_row *row = &(*visit->maps)[capacity->place];
+    struct waste_row *row = &(*visit->maps)[capacity->declaration];
     if (capacity->kind == G2H_CAPACITY_MAP) {
         add_map(findings, node, capacity, row);
         return true;
@@ -155,13 +157,13 @@ static void add_row(struct waste_row *to, const struct waste_row *row)
     to->empty_size += row->empty_size;
 }
 
-struct waste_row *waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place,
-                            uint64_t wasted, uint64_t bytes)
+struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
+                            uint32_t declaration, uint64_t wasted, uint64_t bytes)
 {
     uint32_t index = (uint32_t)rows->list.count;
-    if (!map_put(by_place, place, index, &index) ||
+    if (!map_put(by_declaration, declaration, index, &index) ||
         (index == rows->list.count &&
-         !vector_push(&rows->list, ((struct waste_row){.place = place}))))
+         !vector_push(&rows->list, ((struct waste_row){.declaration = declaration}))))
         return NULL;
     struct waste_row *row = &rows->list.data[index];
     row->count++;
@@ -172,8 +174,8 @@ struct waste_row *waste_add(struct waste_rows *rows, struct map *by_place, uint3
 
 static struct g2h_error *sum_maps(const struct finder *finder, struct waste_rows *ret)
 {
-    for (uint32_t i = 0; i < finder->places; i++) {
-        struct waste_row row = {.place = i};
+    for (uint32_t i = 0; i < finder->declarations; i++) {
+        struct waste_row row = {.declaration = i};
         for (unsigned j = 0; j < finder->findings->threads; j++)
             if (finder->maps[j])
                 add_row(&row, &finder->maps[j][i]);
@@ -188,7 +190,7 @@ static int compare(const void *a, const void *b)
     const struct waste_row *one = a, *other = b;
     if (one->wasted != other->wasted)
         return one->wasted > other->wasted ? -1 : 1;
-    return one->place < other->place ? -1 : one->place > other->place;
+    return one->declaration < other->declaration ? -1 : one->declaration > other->declaration;
 }
 
 static void finish(struct waste_rows *rows)
@@ -235,12 +237,12 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
         .findings = findings,
         .capacities = ret->capacities,
         .layout = &ret->layout,
-        .places = g2h_capacities_place_count(ret->capacities),
+        .declarations = g2h_capacities_declaration_count(ret->capacities),
         .tasks = g2h_heap_object_count(g2h_view_heap(findings->view)) / OBJECTS + 1};
     TRY(layout_init(findings, &ret->layout));
     TRY(fragmentation_find(findings, &ret->fragmentation));
     TRY(equals_find(findings, &ret->texts));
-    if (finder.places == 0)
+    if (finder.declarations == 0)
         return layout_find(findings, &ret->layout);
     finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
     finder.parts = calloc(finder.tasks + 1, sizeof(*finder.parts));
@@ -252,7 +254,7 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
     TRY_MEMORY(finder.slices && finder.parts && finder.maps && finder.full && finder.used &&
                finder.windows);
     for (uint32_t i = 0; i < windows; i++)
-        finder.windows[i] = PLACE_OF_LOCAL;
+        finder.windows[i] = DECLARATION_OF_LOCAL;
     TRY(workers_run(findings->threads, finder.tasks + 1, find_task, &finder));
     TRY(layout_find(findings, &ret->layout));
     TRY(slices_sum(findings, ret->capacities, finder.slices, finder.tasks + 1, finder.full,

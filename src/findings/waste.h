@@ -16,9 +16,9 @@
 
 struct findings;
 
-/* The waste of slices in one place, of maps of one type, or of strings in one place. */
+/* The waste of slices in one declaration, of maps of one type, or of strings in one declaration. */
 struct waste_row {
-    uint32_t place; /* see g2h_capacities_place() */
+    uint32_t declaration; /* see g2h_capacities_declaration() */
     uint64_t wasted;
     uint64_t count;             /* of arrays, maps or texts */
     uint64_t bytes;             /* of these arrays or texts, or of the memory for maps' entries; 0
@@ -34,8 +34,8 @@ struct waste_rows {
     struct waste_row sums;         /* of all rows in list */
 };
 
-/* The place of a window of which no slice is in an object or a package's variable. */
-#define PLACE_OF_LOCAL UINT32_MAX
+/* The declaration of a window of which no slice is in an object or a package's variable. */
+#define DECLARATION_OF_LOCAL UINT32_MAX
 
 /* Equal texts. Texts are taken for equal by their hashes: that two different ones have the same
  * hash is too unlikely to happen. */
@@ -65,7 +65,8 @@ struct g2h_error *equals_read(const struct g2h_view *view, struct equals *ret);
 
 struct waste {
     struct equals texts;
-    struct g2h_capacities *capacities; /* has the names of places: g2h_capacities_place() */
+    struct g2h_capacities
+        *capacities; /* has the names of declarations: g2h_capacities_declaration() */
     struct waste_rows slices, stale, maps, substrings;
     struct fragmentation fragmentation;
     struct layout layout;

@@ -4,17 +4,17 @@
 
 #include "findings/findings.h"
 
-/* Adds one array or text to the row of a place; by_place leads from a place to its row's index.
- * Returns the row, or NULL if memory runs out. */
-struct waste_row *waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place,
-                            uint64_t wasted, uint64_t bytes);
+/* Adds one array or text to the row of a declaration; by_declaration leads from a declaration to
+ * its row's index. Returns the row, or NULL if memory runs out. */
+struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
+                            uint32_t declaration, uint64_t wasted, uint64_t bytes);
 
 /* ---- slices.c ---- */
 
 /* A slice that is not full. */
 struct open_slice {
     uint32_t array; /* number of the object */
-    uint32_t place;
+    uint32_t declaration;
     uint64_t used_end, end; /* offsets in the array: the end of the part in use, and of the slice */
 };
 typedef VECTOR(struct open_slice) open_slice_vector;
@@ -24,18 +24,18 @@ typedef VECTOR(struct open_slice) open_slice_vector;
 bool slices_locate(const struct findings *findings, const struct g2h_capacity *capacity,
                    struct open_slice *ret);
 
-/* Sums up count lists of slices. Each array counts once, at the place of the slice that uses most
- * of it. full has a bit for each object that a full slice is in, and so uses, too. Of an array that
- * has a window all counts that the window leaves out, at the window's place, which is in places.
- * Errors: G2H_ERROR_MEMORY. */
+/* Sums up count lists of slices. Each array counts once, at the declaration of the slice that uses
+ * most of it. full has a bit for each object that a full slice is in, and so uses, too. Of an array
+ * that has a window all counts that the window leaves out, at the window's declaration, which is in
+ * declarations. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *slices_sum(const struct findings *findings,
                              const struct g2h_capacities *capacities,
                              const open_slice_vector *lists, size_t count, const uint64_t *full,
-                             const uint32_t *places, struct waste_rows *ret);
+                             const uint32_t *declarations, struct waste_rows *ret);
 
-/* Sums up what lives only because it is in slots that no slice uses, at the places of the slices.
- * Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *slices_sum_stale(const struct findings *findings, const uint32_t *places,
+/* Sums up what lives only because it is in slots that no slice uses, at the declarations of the
+ * slices. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *slices_sum_stale(const struct findings *findings, const uint32_t *declarations,
                                    struct waste_rows *ret);
 
 /* ---- substrings.c ---- */
@@ -47,10 +47,10 @@ enum { WASTE_LEAST_TEXT = 64 };
  * bytes from the text's begin. */
 struct part {
     uint32_t text; /* number of the object */
-    uint32_t place;
+    uint32_t declaration;
     uint64_t begin, end;
     uint64_t bytes;   /* sum of all these strings' lengths */
-    uint64_t longest; /* length of the string at place, which is the longest */
+    uint64_t longest; /* length of the string at declaration, which is the longest */
 };
 typedef VECTOR(struct part) part_vector;
 

@@ -47,17 +47,17 @@ static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
 static inline bool set_owner(owner_number *owners, uint32_t object, owner_number owner,
                              bool is_alone, owner_number *ret_known)
 {
-    owner_number *place = &owners[object], *known = ret_known;
-    *known = __atomic_load_n(place, __ATOMIC_RELAXED);
+    owner_number *at = &owners[object], *known = ret_known;
+    *known = __atomic_load_n(at, __ATOMIC_RELAXED);
     for (;;) {
         const owner_number merged = owner_merge(*known, owner);
         if (merged == *known)
             return false;
         if (is_alone) {
-            *place = merged;
+            *at = merged;
             return true;
         }
-        if (__atomic_compare_exchange_n(place, known, merged, true, __ATOMIC_RELAXED,
+        if (__atomic_compare_exchange_n(at, known, merged, true, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED))
             return true;
     }

@@ -174,9 +174,9 @@ static inline bool next_listed(struct pointers *pointers, struct g2h_fields *fie
     return false;
 }
 
-/* Returns the bit of a listed word at a place, or 0 if the word is nil, as most listed words of
+/* Returns the bit of a listed word, or 0 if the word is nil, as most listed words of
  * large objects are. */
-static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, uint64_t place,
+static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, uint64_t bit,
                               bool is_usual)
 {
     const uint8_t *at = pointers->contents.data + offset;
@@ -185,11 +185,11 @@ static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, 
         memcpy(&value, at, sizeof(value));
     else
         value = heap_word(pointers->heap, at);
-    return (uint64_t)(value != 0) << place;
+    return (uint64_t)(value != 0) << bit;
 }
 
 /* Decodes the words behind base that are listed in usual pairs (see fields_peek_pair()), up to a
- * pair that is not usual or has a word for the next 64. *next becomes the place behind the last
+ * pair that is not usual or has a word for the next 64. *next becomes the number behind the last
  * decoded word. */
 static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
                                 struct g2h_fields *fields, uint64_t *next, uint64_t *words)
@@ -229,11 +229,11 @@ static inline bool decode(struct pointers *pointers, bool is_usual)
             decode_pairs(pointers, base, &ahead, &next, &words);
         behind = ahead.at;
         while (next_listed(pointers, &ahead, word, &offset)) {
-            const uint64_t distance = offset - base, place = distance >> shift;
-            if (place < next || place >= 64 || (distance & (word - 1)) != 0)
+            const uint64_t distance = offset - base, bit = distance >> shift;
+            if (bit < next || bit >= 64 || (distance & (word - 1)) != 0)
                 break;
-            words |= bit_of(pointers, offset, place, is_usual);
-            next = place + 1;
+            words |= bit_of(pointers, offset, bit, is_usual);
+            next = bit + 1;
             behind = ahead.at;
         }
         ahead.at = behind;

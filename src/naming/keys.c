@@ -73,22 +73,22 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
         found.elems + (SLOTS - 1) * found.elem_stride > type->size - elem_size)
         return true;
     found.kind = kind_of(&types->list.data[found.key]);
-    found.place_of_word = malloc((size_t)(type->size / word) + 1);
+    found.slot_of_word = malloc((size_t)(type->size / word) + 1);
     *ret = malloc(sizeof(**ret));
-    if (!found.place_of_word || !*ret) {
-        free(found.place_of_word);
+    if (!found.slot_of_word || !*ret) {
+        free(found.slot_of_word);
         free(*ret);
         *ret = NULL;
         return false;
     }
-    memset(found.place_of_word, PLACE_NONE, (size_t)(type->size / word) + 1);
+    memset(found.slot_of_word, SLOT_NONE, (size_t)(type->size / word) + 1);
     for (unsigned slot = 0; slot < SLOTS; slot++) {
         const uint64_t key = found.keys + slot * found.key_stride,
                        elem = found.elems + slot * found.elem_stride;
         for (uint64_t at = key; at < key + key_size; at += word)
-            found.place_of_word[at / word] = (uint8_t)(slot | PLACE_KEY);
+            found.slot_of_word[at / word] = (uint8_t)(slot | SLOT_IN_KEY);
         for (uint64_t at = elem; at < elem + elem_size; at += word)
-            found.place_of_word[at / word] = (uint8_t)slot;
+            found.slot_of_word[at / word] = (uint8_t)slot;
     }
     **ret = found;
     return true;
@@ -97,7 +97,7 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
 void map_entries_destroy(struct map_entries *entries)
 {
     if (entries) {
-        free(entries->place_of_word);
+        free(entries->slot_of_word);
         free(entries->path_of_word);
         free(entries->pointers);
     }
@@ -133,8 +133,8 @@ bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words
     for (unsigned slot = 0; slot <= SLOTS; slot++) {
         entries->first_pointer[slot] = at;
         for (uint32_t i = 0; i < count; i++) {
-            const uint8_t place = entries->place_of_word[words[i] >> word_shift];
-            if (slot == (place == PLACE_NONE ? SLOTS : place & (SLOTS - 1u)))
+            const uint8_t known = entries->slot_of_word[words[i] >> word_shift];
+            if (slot == (known == SLOT_NONE ? SLOTS : known & (SLOTS - 1u)))
                 entries->pointers[at++] = (uint16_t)words[i];
         }
     }
@@ -181,8 +181,8 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
 static void append_path(const struct types *types, const struct map_entries *entries,
                         uint64_t offset, struct text *text)
 {
-    const uint8_t place = entries->place_of_word[offset / types->pointer_size];
-    const bool is_key = (place & PLACE_KEY) != 0;
+    const uint8_t known = entries->slot_of_word[offset / types->pointer_size];
+    const bool is_key = (known & SLOT_IN_KEY) != 0;
     const uint32_t number = is_key ? entries->key : entries->elem;
     const struct type *type = &types->list.data[number];
     if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most types: there is no path */
@@ -190,7 +190,7 @@ static void append_path(const struct types *types, const struct map_entries *ent
             text_append(text, " (key)", 6);
         return;
     }
-    const unsigned slot = place & (SLOTS - 1);
+    const unsigned slot = known & (SLOTS - 1);
     const uint64_t inner = offset - (is_key ? entries->keys + slot * entries->key_stride
                                             : entries->elems + slot * entries->elem_stride);
     char path[NAME_LIMIT / 2];
@@ -220,7 +220,7 @@ bool map_entries_add_paths(const struct types *types, struct map_entries *entrie
     uint32_t empty;
     bool good = entries->path_of_word != NULL && string_pool_intern(paths, "", 0, &empty);
     for (uint64_t i = 0; i < words && good; i++) {
-        if (entries->place_of_word[i] == PLACE_NONE)
+        if (entries->slot_of_word[i] == SLOT_NONE)
             continue;
         text.size = 0;
         append_path(types, entries, i * word, &text);
@@ -384,16 +384,16 @@ void key_append_path(const struct names *names, uint32_t path, struct text *text
     text_append(text, data, size);
 }
 
-/* ---- places ---- */
+/* ---- where keys are made from ---- */
 
 /*
- * The number from which a text is made again. For a string: the place of the key's bytes, object <<
+ * The number from which a text is made again. For a string: where the key's bytes are, object <<
  * 30 | path << 19 | offset << 7 | size. For an integer: path << 31 | integer. If these do not fit:
  * the named word of the bucket or group, object << 30 | offset / 4.
  */
-#define PLACE_FORM    ((uint64_t)3 << 62)
-#define PLACE_STRING  ((uint64_t)1 << 62)
-#define PLACE_INTEGER ((uint64_t)2 << 62)
+#define ORIGIN_FORM    ((uint64_t)3 << 62)
+#define ORIGIN_STRING  ((uint64_t)1 << 62)
+#define ORIGIN_INTEGER ((uint64_t)2 << 62)
 enum { SIZE_BITS = 7, OFFSET_BITS = 12, PATH_BITS = 11, OBJECT_SHIFT = 30, INTEGER_BITS = 31 };
 
 static inline uint64_t low_bits(uint64_t number, unsigned bits)
@@ -406,13 +406,13 @@ static inline bool fits(uint64_t number, unsigned bits)
     return number >> bits == 0;
 }
 
-uint64_t key_place(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset)
+uint64_t key_origin(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset)
 {
     if (key->form == KEY_INTEGER)
-        return PLACE_INTEGER | (uint64_t)path << INTEGER_BITS | key->integer;
+        return ORIGIN_INTEGER | (uint64_t)path << INTEGER_BITS | key->integer;
     if (key->object != UINT32_MAX && fits(path, PATH_BITS) && fits(key->offset, OFFSET_BITS) &&
         fits(key->size, SIZE_BITS))
-        return PLACE_STRING | (uint64_t)key->object << OBJECT_SHIFT |
+        return ORIGIN_STRING | (uint64_t)key->object << OBJECT_SHIFT |
                (uint64_t)path << (OFFSET_BITS + SIZE_BITS) | key->offset << SIZE_BITS | key->size;
     return (uint64_t)object << OBJECT_SHIFT | offset / 4;
 }
@@ -433,28 +433,28 @@ static void append_of_word(const struct names *names, uint32_t number, uint64_t 
         key_append_path(names, entries->path_of_word[location.offset >> names->word_shift], text);
 }
 
-void key_append_again(const struct names *names, uint64_t place, struct text *text)
+void key_append_again(const struct names *names, uint64_t origin, struct text *text)
 {
-    const uint64_t form = place & PLACE_FORM;
-    const uint32_t object = (uint32_t)(place >> OBJECT_SHIFT);
+    const uint64_t form = origin & ORIGIN_FORM;
+    const uint32_t object = (uint32_t)(origin >> OBJECT_SHIFT);
     if (form == 0) {
-        append_of_word(names, object, low_bits(place, OBJECT_SHIFT) * 4, text);
-    } else if (form == PLACE_INTEGER) {
-        append_integer((uint32_t)low_bits(place, INTEGER_BITS), text);
-        key_append_path(names, (uint32_t)((place & ~PLACE_FORM) >> INTEGER_BITS), text);
+        append_of_word(names, object, low_bits(origin, OBJECT_SHIFT) * 4, text);
+    } else if (form == ORIGIN_INTEGER) {
+        append_integer((uint32_t)low_bits(origin, INTEGER_BITS), text);
+        key_append_path(names, (uint32_t)((origin & ~ORIGIN_FORM) >> INTEGER_BITS), text);
     } else {
         const uint8_t *data = heap_contents(names->heap, object).data;
-        append_string(names, data + low_bits(place >> SIZE_BITS, OFFSET_BITS),
-                      low_bits(place, SIZE_BITS), text);
-        key_append_path(names, (uint32_t)low_bits(place >> (OFFSET_BITS + SIZE_BITS), PATH_BITS),
+        append_string(names, data + low_bits(origin >> SIZE_BITS, OFFSET_BITS),
+                      low_bits(origin, SIZE_BITS), text);
+        key_append_path(names, (uint32_t)low_bits(origin >> (OFFSET_BITS + SIZE_BITS), PATH_BITS),
                         text);
     }
 }
 
-void key_prefetch(const struct names *names, uint64_t place, bool contents)
+void key_prefetch(const struct names *names, uint64_t origin, bool contents)
 {
-    const uint32_t object = (uint32_t)(place >> OBJECT_SHIFT);
-    if ((place & PLACE_FORM) == PLACE_INTEGER)
+    const uint32_t object = (uint32_t)(origin >> OBJECT_SHIFT);
+    if ((origin & ORIGIN_FORM) == ORIGIN_INTEGER)
         return;
     __builtin_prefetch(
         contents ? (const void *)(names->heap->input->data + heap_offset(names->heap, object))

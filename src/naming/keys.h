@@ -29,13 +29,13 @@ struct map_entries {
     uint64_t size;
     enum key_kind kind;
     bool is_swiss;
-    uint8_t *place_of_word; /* by word of a value: its slot, with PLACE_KEY if it is in the key; or
-                               PLACE_NONE */
+    uint8_t *slot_of_word; /* by word of a value: its slot, with SLOT_IN_KEY if it is in the key; or
+                               SLOT_NONE */
     uint32_t *path_of_word; /* by word: the text that follows the key, in names->paths */
     uint16_t *pointers;     /* offsets of the words that may be pointers, slot by slot: those of */
     uint32_t first_pointer[SLOTS + 2]; /* slot i begin at [i]; the last ones belong to no slot */
 };
-enum { PLACE_KEY = 0x80, PLACE_NONE = 0xff };
+enum { SLOT_IN_KEY = 0x80, SLOT_NONE = 0xff };
 
 /* Creates the entries of a type; *ret is NULL if the type is no bucket or group. Returns false if
  * memory runs out. */
@@ -55,7 +55,7 @@ bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words
 static inline unsigned map_entries_slot(const struct map_entries *entries,
                                         const struct names *names, uint64_t offset)
 {
-    return entries->place_of_word[offset >> names->word_shift] & (SLOTS - 1);
+    return entries->slot_of_word[offset >> names->word_shift] & (SLOTS - 1);
 }
 
 /* Returns which slots of the bucket or group at value are in use: a bit for each. */
@@ -106,13 +106,13 @@ enum { PATH_EMPTY = 0 };
 /* Appends the text that follows a key: path is an element of path_of_word. */
 void key_append_path(const struct names *names, uint32_t path, struct text *text);
 
-/* key_place() returns a number from which key_append_again() makes the name of the pointer at an
+/* key_origin() returns a number from which key_append_again() makes the name of the pointer at an
  * offset of an object again. path is the text that follows the key. offset is less than 2^32. */
-uint64_t key_place(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset);
-void key_append_again(const struct names *names, uint64_t place, struct text *text);
+uint64_t key_origin(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset);
+void key_append_again(const struct names *names, uint64_t origin, struct text *text);
 
 /* Prefetches what key_append_again() needs: the object's contents, or, if contents is false, the
  * record of where these are. */
-void key_prefetch(const struct names *names, uint64_t place, bool contents);
+void key_prefetch(const struct names *names, uint64_t origin, bool contents);
 
 #endif

@@ -102,8 +102,8 @@ static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, stru
         return;
     }
     const bool is_overflow =
-        namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift] ==
-        PLACE_NONE;
+        namer->entries->slot_of_word[(offset - namer->value) >> namer->names->word_shift] ==
+        SLOT_NONE;
     const uint64_t element = namer->is_array ? namer->element + 1 : 0;
     if (is_overflow && path != NAME_NONE)
         *ret = namer_path(path | PATH_INTERNAL);
@@ -295,12 +295,12 @@ void namer_append(const struct namer *namer, const struct edge_name *name, struc
 }
 
 /* Allocates the strings of keys. */
-static struct g2h_error *place_keys(struct names *names, const uint64_t *keys, size_t count)
+static struct g2h_error *rank_keys(struct names *names, const uint64_t *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (keys[i] >= ELEMENT_OFFSET && !number_set_add(&names->keys, keys[i]))
             return &error_no_memory;
-    number_set_place(&names->keys);
+    number_set_rank(&names->keys);
     names->of_key = block_alloc(names->keys.count + 1, sizeof(*names->of_key));
     return names->of_key ? NULL : &error_no_memory;
 }
@@ -308,7 +308,7 @@ static struct g2h_error *place_keys(struct names *names, const uint64_t *keys, s
 struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count)
 {
     struct text text = {0};
-    struct g2h_error *error = place_keys(names, keys, count);
+    struct g2h_error *error = rank_keys(names, keys, count);
     for (size_t i = 0; i < count && !error; i++) {
         uint32_t number;
         text.size = 0;

@@ -142,13 +142,13 @@ static inline bool namer_entry(struct namer *namer, uint64_t offset, uint32_t pa
                                struct edge_name *ret)
 {
     namer_find_value(namer, offset);
-    const uint8_t place =
-        namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift];
-    if (place == PLACE_NONE || (namer->used >> (place & (SLOTS - 1)) & 1) == 0)
+    const uint8_t slot =
+        namer->entries->slot_of_word[(offset - namer->value) >> namer->names->word_shift];
+    if (slot == SLOT_NONE || (namer->used >> (slot & (SLOTS - 1)) & 1) == 0)
         return false;
     *ret = namer_path(path);
     ret->is_entry = namer->entries->kind != KEYS_WITHOUT_TEXT;
-    ret->is_key = (place & PLACE_KEY) != 0;
+    ret->is_key = (slot & SLOT_IN_KEY) != 0;
     return true;
 }
 
@@ -204,8 +204,8 @@ static inline uint32_t names_of_key(const struct names *names, uint64_t key)
 {
     if (key < ELEMENT_OFFSET)
         return names_of_offset(names, key);
-    const uint32_t place = number_set_find(&names->keys, key);
-    return place != NUMBER_NONE ? names->of_key[place] : NAME_NONE;
+    const uint32_t rank = number_set_find(&names->keys, key);
+    return rank != NUMBER_NONE ? names->of_key[rank] : NAME_NONE;
 }
 
 /* Prefetches what names_of_key() reads first for a key that is no plain offset. */

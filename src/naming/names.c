@@ -353,7 +353,7 @@ static bool intern_entry_word(struct names *names, const struct type_names *of_t
 {
     const struct map_entries *entries = of_type->entries;
     const uint64_t word = names->heap->params.pointer_size, first = offset / word;
-    const unsigned slot = entries->place_of_word[first] & (SLOTS - 1);
+    const unsigned slot = entries->slot_of_word[first] & (SLOTS - 1);
     struct text text = {0};
     bool good = true;
     for (uint64_t j = first; j < of_type->value_words || j < of_type->array_words;
@@ -400,7 +400,7 @@ static bool intern_paths(struct names *names, uint32_t type)
     for (uint32_t i = 0; i < map->word_count; i++) {
         const uint64_t offset = map->words[i];
         const bool is_entry =
-            of_type->entries && of_type->entries->place_of_word[offset / word] != PLACE_NONE;
+            of_type->entries && of_type->entries->slot_of_word[offset / word] != SLOT_NONE;
         if (!(is_entry ? intern_entry_word(names, of_type, offset)
                        : intern_word(names, type, map, offset)))
             return false;

@@ -20,16 +20,16 @@ struct untyped_names *untyped_create(const struct g2h_heap *heap)
 
 void untyped_finish(const struct names *names, struct untyped_names *known)
 {
-    uint32_t places[UNTYPED_WAITING];
+    uint32_t ranks[UNTYPED_WAITING];
     const size_t count = known->waiting_count;
     for (size_t i = 0; i < count; i++) {
-        places[i] = number_set_find(&names->keys, known->waiting[i].key);
-        if (places[i] != NUMBER_NONE)
-            __builtin_prefetch(&names->of_key[places[i]]);
+        ranks[i] = number_set_find(&names->keys, known->waiting[i].key);
+        if (ranks[i] != NUMBER_NONE)
+            __builtin_prefetch(&names->of_key[ranks[i]]);
     }
     for (size_t i = 0; i < count; i++) {
         const struct untyped_waiting *waiting = &known->waiting[i];
-        const uint32_t name = places[i] != NUMBER_NONE ? names->of_key[places[i]] : NAME_NONE;
+        const uint32_t name = ranks[i] != NUMBER_NONE ? names->of_key[ranks[i]] : NAME_NONE;
         *waiting->ret = name;
         *untyped_slot(known, waiting->first, waiting->offset) =
             (struct untyped_known){waiting->first, waiting->offset, name};

@@ -8,12 +8,12 @@
  * has the slot of the first again. Ranges of 64 GiB are turned against each other, since Go's
  * heaps start at addresses that are multiples of 2^40 apart.
  *
- * If two arenas in use have the same slot, two objects may have the same place. Then the lower
- * object, which is the older one since Go takes arenas upwards, has the place. The other one is
- * displaced to a free place, which is found by hashing its address, again and again if the place is
- * taken.
+ * If two arenas in use have the same slot, two objects may have the same position. Then the lower
+ * object, which is the older one since Go takes arenas upwards, has the position. The other one is
+ * displaced to a free position, which is found by hashing its address, again and again if the
+ * position is taken.
  *
- * Nodes that stand for several objects have free places, by a hash of their contents.
+ * Nodes that stand for several objects have free positions, by a hash of their contents.
  *
  * Even ids: those below 2^10 are fixed; goroutines have 2^30 + 2 * goid; all others are hashed to
  * [2^31, 2^32).
@@ -92,8 +92,8 @@ static bool is_crowded(const struct ids *ids, size_t slot)
     return ids->slot_begin[slot + 1] - ids->slot_begin[slot] > FEW;
 }
 
-/* Lists the objects in slots that many arenas share, by place; of several objects with one place,
- * the lowest. Returns false if memory runs out. */
+/* Lists the objects in slots that many arenas share, by position; of several objects with one
+ * position, the lowest. Returns false if memory runs out. */
 static bool list_crowd(struct ids *ids)
 {
     const struct g2h_heap *heap = ids->heap;
@@ -104,7 +104,7 @@ static bool list_crowd(struct ids *ids)
         const uint32_t end = first_at(heap, 0, (arena + 1) << ID_ARENA_SHIFT);
         for (uint32_t object = first_at(heap, 0, arena << ID_ARENA_SHIFT); object < end; object++) {
             uint32_t lowest;
-            if (!map_put(&ids->crowd, ids_place(ids, g2h_heap_address(heap, object)), object,
+            if (!map_put(&ids->crowd, ids_position(ids, g2h_heap_address(heap, object)), object,
                          &lowest))
                 return false;
         }
@@ -112,14 +112,14 @@ static bool list_crowd(struct ids *ids)
     return true;
 }
 
-/* Returns whether an object below limit starts at the given place. */
-static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
+/* Returns whether an object below limit starts at the given position. */
+static bool position_is_used(const struct ids *ids, uint64_t position, uint64_t limit)
 {
     const struct g2h_heap *heap = ids->heap;
-    const uint64_t within = place * ID_GRANULE & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
-    const size_t slot = (size_t)(place * ID_GRANULE >> ID_ARENA_SHIFT);
+    const uint64_t within = position * ID_GRANULE & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
+    const size_t slot = (size_t)(position * ID_GRANULE >> ID_ARENA_SHIFT);
     if (is_crowded(ids, slot)) {
-        const uint32_t lowest = map_get(&ids->crowd, place);
+        const uint32_t lowest = map_get(&ids->crowd, position);
         return lowest != MAP_NONE && g2h_heap_address(heap, lowest) < limit;
     }
     for (size_t i = ids->slot_begin[slot]; i < ids->slot_begin[slot + 1]; i++) {
@@ -162,21 +162,22 @@ static bool keep_attempt(struct ids *ids, uint64_t key, uint32_t attempt)
     return true;
 }
 
-static bool place_is_free(const struct ids *ids, uint64_t place)
+static bool position_is_free(const struct ids *ids, uint64_t position)
 {
-    return !place_is_used(ids, place, UINT64_MAX) && map_get(&ids->hashed, place) == MAP_NONE;
+    return !position_is_used(ids, position, UINT64_MAX) &&
+           map_get(&ids->hashed, position) == MAP_NONE;
 }
 
-/* Takes a place that nothing has, found by a hash of key. A graph has fewer than 2^30 nodes, so
- * most places are free. Returns false if memory runs out. */
-static bool take_free_place(struct ids *ids, uint64_t key, uint64_t *ret)
+/* Takes a position that nothing has, found by a hash of key. A graph has fewer than 2^30 nodes, so
+ * most positions are free. Returns false if memory runs out. */
+static bool take_free_position(struct ids *ids, uint64_t key, uint64_t *ret)
 {
     uint32_t value, attempt = 0;
     *ret = hash_attempt(key, 0) % PLACES;
-    if (!place_is_free(ids, *ret)) {
+    if (!position_is_free(ids, *ret)) {
         for (attempt = next_attempt(ids, key);; attempt++) {
             *ret = hash_attempt(key, attempt) % PLACES;
-            if (place_is_free(ids, *ret))
+            if (position_is_free(ids, *ret))
                 break;
         }
         if (!keep_attempt(ids, key, attempt))
@@ -190,12 +191,12 @@ static struct g2h_error *displace_objects(struct ids *ids)
     const struct g2h_heap *heap = ids->heap;
     for (uint32_t i = 0; i < g2h_heap_object_count(heap); i++) {
         const uint64_t address = g2h_heap_address(heap, i);
-        uint64_t place;
+        uint64_t position;
         uint32_t value;
-        if (!place_is_used(ids, ids_place(ids, address), address))
+        if (!position_is_used(ids, ids_position(ids, address), address))
             continue;
-        if (!take_free_place(ids, address, &place) ||
-            !map_put(&ids->displaced, i, (uint32_t)place, &value))
+        if (!take_free_position(ids, address, &position) ||
+            !map_put(&ids->displaced, i, (uint32_t)position, &value))
             return &error_no_memory;
     }
     return NULL;
@@ -256,12 +257,13 @@ bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret)
     if (ids->series)
         return g2h_identity_node(ids->series, G2H_NODE_OBJECT,
                                  id_hash(g2h_identity_object(ids->series, object)) + offset, ret);
-    uint64_t place = ids_place(ids, address);
+    uint64_t position = ids_position(ids, address);
     uint32_t value;
-    bool good = place_is_used(ids, place, UINT64_MAX) || map_get(&ids->hashed, place) != MAP_NONE
-                    ? take_free_place(ids, address, &place)
-                    : map_put(&ids->hashed, place, 0, &value);
-    *ret = 2 * (uint32_t)place + 1;
+    bool good =
+        position_is_used(ids, position, UINT64_MAX) || map_get(&ids->hashed, position) != MAP_NONE
+            ? take_free_position(ids, address, &position)
+            : map_put(&ids->hashed, position, 0, &value);
+    *ret = 2 * (uint32_t)position + 1;
     return good;
 }
 
@@ -307,10 +309,10 @@ bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint3
 
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
 {
-    uint64_t place;
+    uint64_t position;
     if (ids->series)
         return g2h_identity_node(ids->series, G2H_NODE_FOLDED, hash, ret);
-    const bool good = take_free_place(ids, hash, &place);
-    *ret = good ? 2 * (uint32_t)place + 1 : 0;
+    const bool good = take_free_position(ids, hash, &position);
+    *ret = good ? 2 * (uint32_t)position + 1 : 0;
     return good;
 }

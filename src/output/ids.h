@@ -40,12 +40,12 @@ struct ids {
     size_t arena_count;
     struct id_arena *by_slot; /* arenas by slot: slot i has [slot_begin[i], slot_begin[i + 1]) */
     size_t slot_begin[ID_SLOTS + 1];
-    struct map crowd;     /* place → the lowest object there, in slots that many arenas share */
-    struct map displaced; /* object → place, of objects whose own place a lower object has */
-    struct map hashed;    /* the places of displaced objects, of parts and of folded nodes */
+    struct map crowd; /* position → the lowest object there, in slots that many arenas share */
+    struct map displaced; /* object → position, of objects whose own position a lower object has */
+    struct map hashed;    /* the positions of displaced objects, of parts and of folded nodes */
     struct map taken;     /* the ids of synthetic nodes */
     struct map attempts; /* key → the attempt to go on with, of keys whose first attempt hit a used
-                            place or id */
+                            position or id */
 };
 
 /* series: NULL, or the series to which this heap was added last. */
@@ -67,9 +67,10 @@ static inline uint32_t ids_slot(const struct ids *ids, uint64_t arena)
     return (uint32_t)((arena + turn) % ID_SLOTS);
 }
 
-/* Returns the place of an address, which its arena's slot decides. A place's id is 2 * place + 1.
+/* Returns the position of an address, which its arena's slot decides. A position's id is 2 *
+ * position + 1.
  */
-static inline uint64_t ids_place(const struct ids *ids, uint64_t address)
+static inline uint64_t ids_position(const struct ids *ids, uint64_t address)
 {
     const uint64_t within = address & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
     return ((uint64_t)ids_slot(ids, address >> ID_ARENA_SHIFT) << ID_ARENA_SHIFT | within) /
@@ -81,10 +82,10 @@ static inline uint32_t ids_object(const struct ids *ids, uint32_t object, uint64
 {
     if (ids->series)
         return g2h_identity_object(ids->series, object);
-    uint32_t place = ids->displaced.entries ? map_get(&ids->displaced, object) : MAP_NONE;
-    if (place == MAP_NONE)
-        place = (uint32_t)ids_place(ids, address);
-    return 2 * place + 1;
+    uint32_t position = ids->displaced.entries ? map_get(&ids->displaced, object) : MAP_NONE;
+    if (position == MAP_NONE)
+        position = (uint32_t)ids_position(ids, address);
+    return 2 * position + 1;
 }
 
 /* Finds an id for the part of an object that begins at an offset. Returns false if memory runs out.

@@ -60,11 +60,11 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
                          size_t *ret_size)
 {
     if (number >= strings->first_text) {
-        const size_t place = number - strings->first_text, keys = strings->keys.count;
-        if (place >= keys)
-            return g2h_view_text(strings->view, strings->nodes.data[place - keys], text, ret_size);
+        const size_t index = number - strings->first_text, keys = strings->keys.count;
+        if (index >= keys)
+            return g2h_view_text(strings->view, strings->nodes.data[index - keys], text, ret_size);
         text->size = 0;
-        g2h_view_key(strings->view, strings->keys.data[place], text);
+        g2h_view_key(strings->view, strings->keys.data[index], text);
         *ret_size = text->size;
         return text->data ? text->data : "";
     }
@@ -77,13 +77,13 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
 
 static void prefetch_text(const struct strings *strings, uint64_t number, enum g2h_soon soon)
 {
-    const uint64_t place = number - strings->first_text, keys = strings->keys.count;
+    const uint64_t index = number - strings->first_text, keys = strings->keys.count;
     if (number < strings->first_text || number >= strings_count(strings))
         return;
-    if (place < keys)
-        g2h_view_prefetch_key(strings->view, strings->keys.data[place], soon);
+    if (index < keys)
+        g2h_view_prefetch_key(strings->view, strings->keys.data[index], soon);
     else if (soon == G2H_SOON_KEYS)
-        g2h_view_prefetch(strings->view, strings->nodes.data[place - keys], G2H_SOON_NODE);
+        g2h_view_prefetch(strings->view, strings->nodes.data[index - keys], G2H_SOON_NODE);
 }
 
 void strings_prefetch(const struct strings *strings, uint64_t number)

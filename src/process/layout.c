@@ -47,7 +47,7 @@ static void apply_changes(int minor, uint16_t machine, struct layout *layout)
     for (size_t i = 0; i < layout_change_count; i++) {
         const struct layout_change *change = &layout_changes[i];
         if (change->minor <= minor && (change->machine == 0 || change->machine == machine))
-            layout->places[change->field] = change->place;
+            layout->members[change->field] = change->member;
     }
 }
 
@@ -56,7 +56,7 @@ static void apply_experiments(int minor, const char *version, struct layout *lay
     for (size_t i = 0; i < layout_experiment_count; i++) {
         const struct layout_experiment *experiment = &layout_experiments[i];
         if (experiment->minor == minor && go_release_has_experiment(version, experiment->name))
-            layout->places[experiment->field] = experiment->place;
+            layout->members[experiment->field] = experiment->member;
     }
 }
 

@@ -154,12 +154,12 @@ enum layout_field { LAYOUT_FIELDS_OF(LAYOUT_FIELD) LAYOUT_FIELDS };
 
 /* The offset of a field in its structure and its size, which is 0 if the release has no such field.
  * For a whole structure both are its size. */
-struct layout_place {
+struct layout_member {
     uint32_t offset, size;
 };
 
 struct layout {
-    struct layout_place places[LAYOUT_FIELDS];
+    struct layout_member members[LAYOUT_FIELDS];
 };
 
 /* Return the structure and the field of a layout_field, as LAYOUT_FIELDS_OF() has them. */

@@ -68,7 +68,7 @@ static bool find_size(struct dies *dies, const struct die *type, uint64_t *ret)
 /* Follows a path of fields, such as "stack.lo", from a structure on. Returns false if a field of
  * the path is not found. */
 static bool follow_path(struct dies *dies, const struct die *structure, struct g2h_bytes path,
-                        struct layout_place *ret)
+                        struct layout_member *ret)
 {
     struct die member, type = *structure;
     uint64_t offset = 0, step, size;
@@ -81,20 +81,20 @@ static bool follow_path(struct dies *dies, const struct die *structure, struct g
     } while (path.size > 0);
     if (!find_size(dies, &type, &size) || size > UINT32_MAX)
         return false;
-    *ret = (struct layout_place){(uint32_t)offset, (uint32_t)size};
+    *ret = (struct layout_member){(uint32_t)offset, (uint32_t)size};
     return true;
 }
 
-/* Finds the place of a field in its structure; if the release does not have the field, leaves the
- * place as it is. */
+/* Finds the offset and size of a field in its structure; if the release does not have the field,
+ * leaves the member as it is. */
 static void read_field(struct dies *dies, const struct die *structure, enum layout_field field,
-                       struct layout_place *place)
+                       struct layout_member *member)
 {
     struct g2h_bytes paths = bytes_of(layout_field(field));
     uint64_t size;
     if (paths.size == 0 && find_size(dies, structure, &size) && size <= UINT32_MAX)
-        *place = (struct layout_place){(uint32_t)size, (uint32_t)size};
-    while (paths.size > 0 && !follow_path(dies, structure, cut(&paths, '|'), place))
+        *member = (struct layout_member){(uint32_t)size, (uint32_t)size};
+    while (paths.size > 0 && !follow_path(dies, structure, cut(&paths, '|'), member))
         ;
 }
 
@@ -114,8 +114,8 @@ static void read_structure(struct dies *dies, const struct die *structure, struc
     if (!bytes_begin(name, "runtime.") && !bytes_begin(name, "internal/abi."))
         return;
     for (int i = 0; i < LAYOUT_FIELDS && die_pay(dies, STEPS_OF_FIELD); i++)
-        if (layout->places[i].size == 0 && is_named((enum layout_field)i, name))
-            read_field(dies, structure, (enum layout_field)i, &layout->places[i]);
+        if (layout->members[i].size == 0 && is_named((enum layout_field)i, name))
+            read_field(dies, structure, (enum layout_field)i, &layout->members[i]);
 }
 
 static void read_units(struct dies *dies, struct layout *layout)
@@ -142,7 +142,7 @@ static bool is_complete(const struct g2h_exe *exe, struct g2h_bytes release,
         !layout_of_release(bytes_none, true, machine, &known))
         return false;
     for (int i = 0; i < LAYOUT_FIELDS; i++)
-        if (known.places[i].size > 0 && layout->places[i].size == 0)
+        if (known.members[i].size > 0 && layout->members[i].size == 0)
             return false;
     return true;
 }

@@ -10,20 +10,21 @@
 
 #include "process/layout.h"
 
-/* The place of a field from a release on, up to the next change of the field. */
+/* The offset and size of a field from a release on, up to the next change of the field. */
 struct layout_change {
     uint16_t field;
     uint8_t minor;    /* the N of go1.N */
     uint16_t machine; /* EM_…; 0: on all of them */
-    struct layout_place place;
+    struct layout_member member;
 };
 
-/* The place of a field in one release, if that was built with an experiment (GOEXPERIMENT). */
+/* The offset and size of a field in one release, if that was built with an experiment
+ * (GOEXPERIMENT). */
 struct layout_experiment {
     uint16_t field;
     uint8_t minor;
     const char *name;
-    struct layout_place place;
+    struct layout_member member;
 };
 
 /* The changes of a field on all machines come before its changes on one machine; both are ascending

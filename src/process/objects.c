@@ -36,9 +36,9 @@ struct span_work {
 static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t count)
 {
     const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
-    const uint8_t *place = mask->bits + first / 8;
-    const uint64_t low = memory_number(place, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8),
-                   high = bytes > 8 ? (uint64_t)place[8] << (64 - first % 8) : 0;
+    const uint8_t *at = mask->bits + first / 8;
+    const uint64_t low = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8),
+                   high = bytes > 8 ? (uint64_t)at[8] << (64 - first % 8) : 0;
     return (low | high) & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
 }
 

@@ -94,11 +94,11 @@ struct kept_types {
 static void keep_type(struct kept_types *types, uint64_t address)
 {
     struct release *release = types->release;
-    uint64_t *place = &types->seen[map_hash(address) % SEEN];
+    uint64_t *seen = &types->seen[map_hash(address) % SEEN];
     struct heap_type type;
-    if (address == 0 || *place == address)
+    if (address == 0 || *seen == address)
         return;
-    *place = address;
+    *seen = address;
     heap_type_read(release->runtime, address, &type);
     const uint64_t mask = (uint64_t)((uintptr_t)type.bits - (uintptr_t)release->copy);
     release_keep(release, address, TYPE);

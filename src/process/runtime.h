@@ -97,18 +97,18 @@ bool runtime_is_allgs(struct runtime *runtime, uint64_t address);
 /* Returns whether the release has a field. */
 static inline bool runtime_has(const struct runtime *runtime, enum layout_field field)
 {
-    return runtime->layout.places[field].size > 0;
+    return runtime->layout.members[field].size > 0;
 }
 
 static inline uint64_t runtime_offset(const struct runtime *runtime, enum layout_field field)
 {
-    return runtime->layout.places[field].offset;
+    return runtime->layout.members[field].offset;
 }
 
 /* Returns the size of a structure. */
 static inline uint64_t runtime_size(const struct runtime *runtime, enum layout_field structure)
 {
-    return runtime->layout.places[structure].size;
+    return runtime->layout.members[structure].size;
 }
 
 /* Reads the word at an address. If it is not there, counts that and returns false. */
@@ -124,10 +124,10 @@ static inline bool runtime_word(struct runtime *runtime, uint64_t address, uint6
 static inline bool runtime_peek(const struct runtime *runtime, uint64_t address,
                                 enum layout_field field, uint64_t *ret)
 {
-    const struct layout_place place = runtime->layout.places[field];
+    const struct layout_member member = runtime->layout.members[field];
     *ret = 0;
-    return place.size == 0 || memory_read(runtime->memory, address + place.offset,
-                                          place.size > 8 ? 8 : place.size, ret);
+    return member.size == 0 || memory_read(runtime->memory, address + member.offset,
+                                           member.size > 8 ? 8 : member.size, ret);
 }
 
 /* Returns the number in a field of the structure at an address; 0 if the release has no such field.

@@ -20,10 +20,10 @@ enum { MOST_MSPAN = 256 };
 static bool read_field(const struct runtime *runtime, uint64_t address, const uint8_t *mspan,
                        enum layout_field field, uint64_t *ret)
 {
-    const struct layout_place place = runtime->layout.places[field];
-    if (!mspan || place.size == 0 || place.size > 8 || place.offset + place.size > MOST_MSPAN)
+    const struct layout_member member = runtime->layout.members[field];
+    if (!mspan || member.size == 0 || member.size > 8 || member.offset + member.size > MOST_MSPAN)
         return runtime_peek(runtime, address, field, ret);
-    *ret = memory_number(mspan + place.offset, place.size);
+    *ret = memory_number(mspan + member.offset, member.size);
     return true;
 }
 

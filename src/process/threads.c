@@ -61,13 +61,13 @@ static const struct machine *machine_of(const struct runtime *runtime)
  * memory, all others are words. */
 static uint64_t register_of(const uint8_t *registers, bool in_signal, unsigned index)
 {
-    const uint8_t *place = registers + WORD * (size_t)index;
+    const uint8_t *at = registers + WORD * (size_t)index;
     uint64_t value = 0;
     if (index == NO_REGISTER)
         return 0;
     if (in_signal)
-        return memory_number(place, WORD);
-    memcpy(&value, place, sizeof(value));
+        return memory_number(at, WORD);
+    memcpy(&value, at, sizeof(value));
     return value;
 }
 

@@ -119,7 +119,7 @@ static bool append_user(struct builder *builder, uint64_t address, bool is_exact
     split_name(name, ret_package);
     text_printf(&builder->text, "global %s by ", how[user->how]);
     builder_append(builder, &name);
-    builder_append_line(builder, entry + user->place);
+    builder_append_line(builder, entry + user->at);
     text_printf(&builder->text, " (0x%llx)", (unsigned long long)start);
     if (value)
         builder_append_path(builder, value->type, offset);

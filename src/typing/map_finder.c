@@ -17,10 +17,10 @@
 
 enum { SLOTS = 8 /* of a bucket or group */, DEPTH_LIMIT = 32 };
 
-/* Finds the place of a field, which is the same whatever the map's keys and elements are. Returns
+/* Finds where a field is, which is the same whatever the map's keys and elements are. Returns
  * false if there is no such field, or if it has more than 8 bytes. */
-static bool find_place(const struct types *types, uint32_t type, const char *name,
-                       struct map_place *ret)
+static bool find_field(const struct types *types, uint32_t type, const char *name,
+                       struct map_field *ret)
 {
     const struct type_field *field = types_field(types, type, name);
     if (!field || field->type >= types->list.count)
@@ -53,19 +53,19 @@ static bool find_swiss(const struct types *types, uint32_t map, struct swiss_lay
         return false;
     const uint32_t header = types->list.data[map].header;
     const struct type_field *groups = types_field(types, table, "groups");
-    if (!groups || !find_place(types, groups->type, "data", &ret->groups) ||
-        !find_place(types, groups->type, "lengthMask", &ret->mask))
+    if (!groups || !find_field(types, groups->type, "data", &ret->groups) ||
+        !find_field(types, groups->type, "lengthMask", &ret->mask))
         return false;
     ret->groups.offset += groups->offset;
     ret->mask.offset += groups->offset;
     ret->table_size = types->list.data[table].size;
     ret->map_size = types->list.data[header].size;
-    return find_place(types, table, "used", &ret->used) &&
-           find_place(types, table, "capacity", &ret->capacity) &&
-           find_place(types, header, "used", &ret->elements) &&
-           find_place(types, header, "dirPtr", &ret->directory) &&
-           find_place(types, header, "dirLen", &ret->length) &&
-           find_place(types, header, "globalDepth", &ret->depth) &&
+    return find_field(types, table, "used", &ret->used) &&
+           find_field(types, table, "capacity", &ret->capacity) &&
+           find_field(types, header, "used", &ret->elements) &&
+           find_field(types, header, "dirPtr", &ret->directory) &&
+           find_field(types, header, "dirLen", &ret->length) &&
+           find_field(types, header, "globalDepth", &ret->depth) &&
            size_class(ret->table_size) != size_class(ret->map_size);
 }
 
@@ -73,13 +73,13 @@ static bool find_classic(const struct types *types, uint32_t map, struct classic
 {
     const uint32_t header = types->list.data[map].header;
     *ret = (struct classic_layout){.map_size = types->list.data[header].size};
-    (void)find_place(types, header, "noverflow", &ret->overflows); /* since Go 1.8 */
-    return find_place(types, header, "count", &ret->elements) &&
-           find_place(types, header, "flags", &ret->flags) &&
-           find_place(types, header, "B", &ret->shift) &&
-           find_place(types, header, "hash0", &ret->seed) &&
-           find_place(types, header, "buckets", &ret->buckets) &&
-           find_place(types, header, "oldbuckets", &ret->old_buckets);
+    (void)find_field(types, header, "noverflow", &ret->overflows); /* since Go 1.8 */
+    return find_field(types, header, "count", &ret->elements) &&
+           find_field(types, header, "flags", &ret->flags) &&
+           find_field(types, header, "B", &ret->shift) &&
+           find_field(types, header, "hash0", &ret->seed) &&
+           find_field(types, header, "buckets", &ret->buckets) &&
+           find_field(types, header, "oldbuckets", &ret->old_buckets);
 }
 
 /* Returns whether the objects of a slot class have pointers and can hold a structure of size
@@ -145,12 +145,12 @@ static uint32_t known_table(const struct map_finder *finder, uint32_t map)
 }
 
 static uint64_t number_at(const struct g2h_heap *heap, const struct g2h_bytes *contents,
-                          const struct map_place *place)
+                          const struct map_field *field)
 {
-    const uint8_t *at = contents->data + place->offset;
+    const uint8_t *at = contents->data + field->offset;
     uint64_t result = 0;
-    for (unsigned i = 0; i < place->size; i++)
-        result |= (uint64_t)at[i] << 8 * (heap->params.big_endian ? place->size - 1 - i : i);
+    for (unsigned i = 0; i < field->size; i++)
+        result |= (uint64_t)at[i] << 8 * (heap->params.big_endian ? field->size - 1 - i : i);
     return result;
 }
 

@@ -15,7 +15,7 @@
 /* The bucket or group of a map type. */
 struct map_part {
     uint64_t size;
-    uint64_t pointers; /* a hash of the pointers' places */
+    uint64_t pointers; /* a hash of where the pointers are */
     uint32_t map, type;
     uint64_t keys, elems, key_stride, elem_stride; /* first key and elem; from slot to slot */
 };
@@ -47,8 +47,8 @@ uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, stru
 
 /* ---- map_finder.c ---- */
 
-/* The place of a number in a structure, in bytes. */
-struct map_place {
+/* A number in a structure, in bytes. */
+struct map_field {
     uint64_t offset;
     unsigned size;
 };
@@ -56,14 +56,14 @@ struct map_place {
 /* Where the fields of runtime.hmap are. */
 struct classic_layout {
     uint64_t map_size;
-    struct map_place elements, flags, shift, overflows, seed, buckets, old_buckets;
+    struct map_field elements, flags, shift, overflows, seed, buckets, old_buckets;
 };
 
 /* Where the fields of internal/runtime/maps.Map and table are. */
 struct swiss_layout {
     uint64_t table_size, map_size;
-    struct map_place used, capacity, groups, mask;       /* of a table */
-    struct map_place elements, directory, length, depth; /* of a map */
+    struct map_field used, capacity, groups, mask;       /* of a table */
+    struct map_field elements, directory, length, depth; /* of a map */
 };
 
 struct map_table {

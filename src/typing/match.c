@@ -138,8 +138,8 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
 }
 
 /* Finds where the process has the executable's functions and data. */
-static struct g2h_error *match_places(const struct g2h_exe *exe, const struct g2h_heap *heap,
-                                      struct exe_process *process)
+static struct g2h_error *match_addresses(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                         struct exe_process *process)
 {
     struct g2h_error *error = match_functions(exe, heap, process);
     if (!error)
@@ -206,7 +206,7 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     _cleanup_(pcs_deinit) struct match_pcs pcs = {.list = {0}};
     exe_unbind(exe);
     TRY(match_build(exe, heap));
-    TRY(match_places(exe, heap, &process));
+    TRY(match_addresses(exe, heap, &process));
     process.witnesses = witnesses;
     process.witness_count = find_witnesses(exe, heap, &process, witnesses);
     /* Other dumps are not typed, so nobody asks for the variables of their frames. */

@@ -415,7 +415,7 @@ static void find_targets(struct typer *typer)
     const struct g2h_heap *heap = typing->heap;
     uint64_t values[BATCH];
     uint32_t targets[BATCH];
-    uint8_t places[BATCH]; /* indexes in the batch */
+    uint8_t indexes[BATCH]; /* indexes in the batch */
     size_t count = 0;
     typer->unknown_targets = false;
     for (size_t i = 0; i < typer->batch_count; i++) {
@@ -423,13 +423,13 @@ static void find_targets(struct typer *typer)
         if (reference->target != NO_TARGET || !in_heap_range(heap, reference->value))
             continue;
         values[count] = reference->value;
-        places[count++] = (uint8_t)i;
+        indexes[count++] = (uint8_t)i;
     }
     if (count == 0)
         return;
     index_find_many(&heap->index, values, count, targets);
     for (size_t i = 0; i < count; i++) {
-        struct reference *reference = &typer->batch[places[i]];
+        struct reference *reference = &typer->batch[indexes[i]];
         reference->target = targets[i];
         if (reference->target != NO_TARGET)
             prefetch_target(typing, (enum reference_form)reference->form, reference->target);

@@ -167,8 +167,8 @@ static struct g2h_error *read_functions(struct spiller *spiller)
     uint64_t last = UINT64_MAX, index;
     uint32_t first = 0;
     for (size_t i = 0; i < spiller->pcs.list.count; i++) {
-        const uint64_t pc = spiller->pcs.list.data[i], place = pc - spiller->text;
-        if (!pclntab_find(pclntab, place, &index))
+        const uint64_t pc = spiller->pcs.list.data[i], offset = pc - spiller->text;
+        if (!pclntab_find(pclntab, offset, &index))
             continue;
         const enum belief belief = belief_in(pclntab_name(pclntab, index));
         if (belief == NOTHING)
@@ -181,7 +181,7 @@ static struct g2h_error *read_functions(struct spiller *spiller)
         }
         last = index;
         TRY_MEMORY(map_put(&spiller->values_of, pc + 1, first, &put));
-        const uint64_t behind = place + 1 - pclntab_entry(pclntab, index);
+        const uint64_t behind = offset + 1 - pclntab_entry(pclntab, index);
         TRY_MEMORY(
             add_words(spiller, pc + 1, flow_frame_at(&spiller->coded->flow, behind), belief));
     }

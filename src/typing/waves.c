@@ -157,7 +157,7 @@ static inline uint64_t part_of_key(const struct waiting *waiting, unsigned part)
     return part == 0 ? waiting->offset : waiting->object;
 }
 
-static void sort_by_place(struct waiting *data, struct waiting *scratch, size_t count)
+static void sort_by_word(struct waiting *data, struct waiting *scratch, size_t count)
 {
     struct waiting *from = data, *to = scratch;
     for (unsigned part = 0; part < 2; part++) {
@@ -198,7 +198,7 @@ static bool sort_waiting(const struct typing *typing, waiting_vector *all)
     if (all->count < MANY) {
         sort_merging(typing, data, scratch, all->count);
     } else {
-        sort_by_place(data, scratch, all->count);
+        sort_by_word(data, scratch, all->count);
         for (size_t i = 0; i < all->count; i = end) {
             for (end = i + 1; end < all->count && data[end].object == data[i].object &&
                               data[end].offset == data[i].offset;)

@@ -15,9 +15,9 @@ enum { DEPTH = 64 /* of nested structs and arrays */ };
 
 /* ---- where slices and strings are ---- */
 
-/* The type or variable that the places of fields belong to. */
+/* The type or variable that the declarations of fields belong to. */
 struct owner {
-    enum place_of of;
+    enum declaration_of of;
     uint32_t number;
 };
 
@@ -46,11 +46,11 @@ static bool add_run(struct g2h_capacities *capacities, const struct owner *owner
     const uint64_t size = is_string                        ? 1
                           : type->elem < types->list.count ? types->list.data[type->elem].size
                                                            : 0;
-    const struct run run = {offset,   type->size, 1, size, (uint32_t)capacities->places.count,
+    const struct run run = {offset,   type->size, 1, size, (uint32_t)capacities->declarations.count,
                             is_string};
-    const struct place place = {owner->of, owner->number, offset};
-    return size == 0 ||
-           (vector_push(&capacities->runs, run) && vector_push(&capacities->places, place));
+    const struct declaration declaration = {owner->of, owner->number, offset};
+    return size == 0 || (vector_push(&capacities->runs, run) &&
+                         vector_push(&capacities->declarations, declaration));
 }
 
 static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
@@ -132,7 +132,7 @@ static bool find_runs(struct g2h_capacities *capacities, const struct owner *own
 
 static bool add_type(struct g2h_capacities *capacities, uint32_t number)
 {
-    const struct owner owner = {PLACE_OF_TYPE, number};
+    const struct owner owner = {DECLARATION_OF_TYPE, number};
     struct runs *runs = &capacities->of_type[number];
     if (runs->end > 0)
         return true;
@@ -145,7 +145,7 @@ static bool add_type(struct g2h_capacities *capacities, uint32_t number)
 static bool add_global(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct dwarf_global *global = &capacities->typing->dwarf_info->globals.data[number];
-    const struct owner owner = {PLACE_OF_GLOBAL, number};
+    const struct owner owner = {DECLARATION_OF_GLOBAL, number};
     struct runs runs = {(uint32_t)capacities->runs.count, 0};
     if (global->type < capacities->typing->types->list.count &&
         !find_runs(capacities, &owner, global->type, 0, DEPTH))
@@ -155,21 +155,23 @@ static bool add_global(struct g2h_capacities *capacities, uint32_t number)
 }
 
 /* Adds a map's type, or that of its buckets or groups. Map types with the same key and element
- * types share one place, whatever their names. */
+ * types share one declaration, whatever their names. */
 static bool add_map(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct types *types = capacities->typing->types;
     const uint32_t map = types->list.data[number].elem;
-    uint32_t place = (uint32_t)capacities->places.count;
+    uint32_t declaration = (uint32_t)capacities->declarations.count;
     if (map >= types->list.count || types->list.data[map].kind != TYPE_MAP)
         return true;
     const struct type *type = &types->list.data[map];
     if (!map_entries_create(types, number, &capacities->entries[number]) ||
-        !map_put(&capacities->maps, map_hash_pair(type->key, type->elem), place, &place))
+        !map_put(&capacities->maps, map_hash_pair(type->key, type->elem), declaration,
+                 &declaration))
         return false;
-    capacities->map_of_type[number] = place;
-    return place < capacities->places.count ||
-           vector_push(&capacities->places, ((struct place){PLACE_OF_MAP, map, 0}));
+    capacities->map_of_type[number] = declaration;
+    return declaration < capacities->declarations.count ||
+           vector_push(&capacities->declarations,
+                       ((struct declaration){DECLARATION_OF_MAP, map, 0}));
 }
 
 static bool add_types(struct g2h_capacities *capacities)
@@ -239,7 +241,7 @@ void g2h_capacities_destroy(struct g2h_capacities *capacities)
         map_entries_destroy(capacities->entries[i]);
     free(capacities->entries);
     free(capacities->runs.data);
-    free(capacities->places.data);
+    free(capacities->declarations.data);
     free(capacities->of_type);
     free(capacities->map_of_type);
     free(capacities->of_global.data);
@@ -247,9 +249,9 @@ void g2h_capacities_destroy(struct g2h_capacities *capacities)
     free(capacities);
 }
 
-uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities)
+uint32_t g2h_capacities_declaration_count(const struct g2h_capacities *capacities)
 {
-    return (uint32_t)capacities->places.count;
+    return (uint32_t)capacities->declarations.count;
 }
 
 /* ---- names ---- */
@@ -300,28 +302,28 @@ static void append_path(const struct g2h_capacities *capacities, uint32_t type, 
     text_append_utf8(text, (const uint8_t *)at, kept, NAME_LIMIT);
 }
 
-void g2h_capacities_place(const struct g2h_capacities *capacities, uint32_t number,
-                          struct g2h_text *text)
+void g2h_capacities_declaration(const struct g2h_capacities *capacities, uint32_t number,
+                                struct g2h_text *text)
 {
     const struct types *types = capacities->typing->types;
-    const struct place *place = &capacities->places.data[number];
+    const struct declaration *declaration = &capacities->declarations.data[number];
     struct text made = view_borrow(text);
     made.size = 0;
-    if (place->of == PLACE_OF_MAP) {
-        append_map(capacities, &types->list.data[place->number], &made);
-    } else if (place->of == PLACE_OF_TYPE) {
-        const uint32_t map = types_map_inside(types, place->number);
+    if (declaration->of == DECLARATION_OF_MAP) {
+        append_map(capacities, &types->list.data[declaration->number], &made);
+    } else if (declaration->of == DECLARATION_OF_TYPE) {
+        const uint32_t map = types_map_inside(types, declaration->number);
         if (map < types->list.count)
             append_map(capacities, &types->list.data[map], &made);
         else
-            append_type(capacities, place->number, &made);
-        append_path(capacities, place->number, place->offset, &made);
+            append_type(capacities, declaration->number, &made);
+        append_path(capacities, declaration->number, declaration->offset, &made);
     } else {
         const struct dwarf_global *global =
-            &capacities->typing->dwarf_info->globals.data[place->number];
+            &capacities->typing->dwarf_info->globals.data[declaration->number];
         const struct g2h_bytes name = types_text(types, global->name);
         text_append_name(&made, &capacities->graph->names, name.data, name.size, NAME_LIMIT);
-        append_path(capacities, global->type, place->offset, &made);
+        append_path(capacities, global->type, declaration->offset, &made);
     }
     view_give_back(text, &made);
 }

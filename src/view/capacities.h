@@ -14,23 +14,23 @@ enum capacities_of {
     OF_NOSCAN_SLICES   /* pointers, or have none */
 };
 
-/* What kind of thing a place belongs to. */
-enum place_of {
-    PLACE_OF_MAP,    /* a map type */
-    PLACE_OF_TYPE,   /* a field of a type */
-    PLACE_OF_GLOBAL, /* a variable, or a field of one */
+/* What kind of thing a declaration belongs to. */
+enum declaration_of {
+    DECLARATION_OF_MAP,    /* a map type */
+    DECLARATION_OF_TYPE,   /* a field of a type */
+    DECLARATION_OF_GLOBAL, /* a variable, or a field of one */
 };
 
 /* Slices or strings of one type at equal distances from each other. */
 struct run {
     uint64_t offset, stride, count;
     uint64_t element; /* size of a slice's elements; 1 for strings */
-    uint32_t place;
+    uint32_t declaration;
     bool is_string;
 };
 
-struct place {
-    enum place_of of;
+struct declaration {
+    enum declaration_of of;
     uint32_t number; /* of a type or a variable */
     uint64_t offset;
 };
@@ -45,13 +45,13 @@ struct g2h_capacities {
     const struct typing *typing; /* NULL: nothing is typed */
     enum capacities_of of;
     VECTOR(struct run) runs;
-    VECTOR(struct place) places;
+    VECTOR(struct declaration) declarations;
     struct runs *of_type;  /* by type; empty if no object has it */
-    uint32_t *map_of_type; /* by type: the place of a map, or of the map that a bucket or group is
-                              of; else UINT32_MAX */
+    uint32_t *map_of_type; /* by type: the declaration of a map, or of the map that a bucket or
+                              group is of; else UINT32_MAX */
     struct map_entries **entries; /* by type: of buckets and groups; else NULL */
     VECTOR(struct runs) of_global;
-    struct map maps; /* from key and element type to place */
+    struct map maps; /* from key and element type to declaration */
     uint64_t left;   /* how many fields may still be visited: more than sane programs have */
 };
 

@@ -22,7 +22,7 @@ static bool visit_slice(const struct visitor *visitor, const struct run *run, co
         return true;
     const struct g2h_capacity capacity = {
         .kind = run->is_string ? G2H_CAPACITY_STRING : G2H_CAPACITY_SLICE,
-        .place = run->place,
+        .declaration = run->declaration,
         .object = visitor->object,
         .address = address,
         .used = heap_word(heap, at + word),
@@ -60,7 +60,7 @@ static bool visit_slots(const struct visitor *visitor, uint32_t type,
     const struct g2h_graph *graph = visitor->capacities->graph;
     const struct map_entries *entries = visitor->capacities->entries[type];
     struct g2h_capacity capacity = {.kind = G2H_CAPACITY_SLOTS,
-                                    .place = visitor->capacities->map_of_type[type],
+                                    .declaration = visitor->capacities->map_of_type[type],
                                     .object = visitor->object};
     if (!entries)
         return true;
@@ -88,7 +88,7 @@ static bool visit_map(const struct visitor *visitor, uint32_t type,
     const struct type_field *used = types_field(types, type, "used"),
                             *field = used ? used : types_field(types, type, "count");
     struct g2h_capacity capacity = {.kind = G2H_CAPACITY_MAP,
-                                    .place = visitor->capacities->map_of_type[type],
+                                    .declaration = visitor->capacities->map_of_type[type],
                                     .object = visitor->object};
     const uint64_t size =
         field && field->type < types->list.count ? types->list.data[field->type].size : 0;

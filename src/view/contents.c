@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "naming/symbols.h"
-#include "view/places.h"
+#include "view/locations.h"
 
 enum { HEX_BYTES = 32 };
 

@@ -33,7 +33,7 @@ static void begin_source(struct entry_keys *keys, const struct g2h_view *view, u
     const struct g2h_bytes contents = heap_contents(graph->heap, object);
     keys->source = source;
     keys->value = UINT64_MAX;
-    namer_init(&keys->place, &graph->names, object, heap_slot_class(graph->heap, object),
+    namer_init(&keys->namer, &graph->names, object, heap_slot_class(graph->heap, object),
                &contents);
 }
 
@@ -43,20 +43,20 @@ static inline bool find_entry(struct entry_keys *keys, const struct g2h_view *vi
 {
     if (keys->source != edge->source)
         begin_source(keys, view, edge->source);
-    if (keys->value != UINT64_MAX && edge->offset - keys->value < keys->place.size)
+    if (keys->value != UINT64_MAX && edge->offset - keys->value < keys->namer.size)
         return true;
     keys->known = 0;
-    keys->value = keys->place.entries ? namer_value(&keys->place, edge->offset) : UINT64_MAX;
+    keys->value = keys->namer.entries ? namer_value(&keys->namer, edge->offset) : UINT64_MAX;
     return keys->value != UINT64_MAX;
 }
 
 /* Reads the key of a slot. */
 static void read_key(struct entry_keys *keys, unsigned slot, uint32_t hint)
 {
-    const struct namer *place = &keys->place;
-    const struct key_reader reader = {place->names, hint};
+    const struct namer *namer = &keys->namer;
+    const struct key_reader reader = {namer->names, hint};
     keys->texts[slot].size = 0;
-    key_read(&reader, place->entries, place->contents.data + keys->value, slot, &keys->texts[slot],
+    key_read(&reader, namer->entries, namer->contents.data + keys->value, slot, &keys->texts[slot],
              &keys->keys[slot]);
     keys->known |= 1u << slot;
 }
@@ -67,9 +67,9 @@ enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *vie
     if ((edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0 || edge->offset > UINT32_MAX ||
         !find_entry(keys, view, edge))
         return G2H_KEY_NONE;
-    const struct map_entries *entries = keys->place.entries;
-    const uint64_t word = (edge->offset - keys->value) >> keys->place.names->word_shift;
-    const unsigned slot = entries->place_of_word[word] & (SLOTS - 1);
+    const struct map_entries *entries = keys->namer.entries;
+    const uint64_t word = (edge->offset - keys->value) >> keys->namer.names->word_shift;
+    const unsigned slot = entries->slot_of_word[word] & (SLOTS - 1);
     const uint32_t path = entries->path_of_word[word];
     if ((keys->known >> slot & 1) == 0)
         read_key(keys, slot, hint_of(view, edge));
@@ -83,10 +83,10 @@ enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *vie
     struct text *text = &keys->texts[slot];
     const size_t size = text->size;
     if (path != PATH_EMPTY)
-        key_append_path(keys->place.names, path, text);
+        key_append_path(keys->namer.names, path, text);
     ret->text = text->data;
     ret->size = text->size;
-    ret->again = key_place(key, path, keys->place.object, edge->offset);
+    ret->again = key_origin(key, path, keys->namer.object, edge->offset);
     text->size = size;
     return G2H_KEY_TEXT;
 }

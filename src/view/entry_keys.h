@@ -12,7 +12,7 @@
 #include "naming/namer.h"
 
 struct entry_keys {
-    struct namer place; /* of the source: finds its buckets or groups */
+    struct namer namer; /* of the source: finds its buckets or groups */
     uint32_t source;    /* node, or UINT32_MAX */
     uint64_t value;     /* offset of the bucket or group, or UINT64_MAX */
     unsigned known;     /* a bit per slot whose key has been read */

@@ -11,7 +11,7 @@
 
 #include "base/scope.h"
 #include "naming/keys.h"
-#include "view/places.h"
+#include "view/locations.h"
 
 struct slots {
     const struct g2h_view *view;
@@ -173,21 +173,23 @@ static bool visit_swiss(struct slots *slots, uint32_t header, const struct view_
 
 /* ---- maps ---- */
 
-bool g2h_place_is_map(const struct g2h_view *view, const struct g2h_place *place)
+bool g2h_location_is_map(const struct g2h_view *view, const struct g2h_location *location)
 {
-    return !place->is_array && view->graph->typing->types->list.data[place->type].role == ROLE_MAP;
+    return !location->is_array &&
+           view->graph->typing->types->list.data[location->type].role == ROLE_MAP;
 }
 
-struct g2h_error *g2h_place_entries(const struct g2h_view *view, const struct g2h_place *place,
-                                    g2h_entry_visit visit, void *context)
+struct g2h_error *g2h_location_entries(const struct g2h_view *view,
+                                       const struct g2h_location *location, g2h_entry_visit visit,
+                                       void *context)
 {
     const struct types *types = view->graph->typing->types;
-    if (!g2h_place_is_map(view, place) || place->bytes.size < place->base)
+    if (!g2h_location_is_map(view, location) || location->bytes.size < location->base)
         return NULL;
     const struct view_memory map = {
-        .bytes = {place->bytes.data + place->base, place->bytes.size - place->base}};
-    const bool is_swiss = types_field(types, place->type, "dirPtr") != NULL;
-    const uint32_t unit = elem_of(types, place->type, is_swiss ? "dirPtr" : "buckets");
+        .bytes = {location->bytes.data + location->base, location->bytes.size - location->base}};
+    const bool is_swiss = types_field(types, location->type, "dirPtr") != NULL;
+    const uint32_t unit = elem_of(types, location->type, is_swiss ? "dirPtr" : "buckets");
     _cleanup_(destroy_entries) struct map_entries *entries = NULL;
     if (unit >= types->list.count)
         return NULL;
@@ -203,8 +205,8 @@ struct g2h_error *g2h_place_entries(const struct g2h_view *view, const struct g2
     if (slots.map >= types->list.count)
         return NULL;
     if (is_swiss)
-        visit_swiss(&slots, place->type, &map);
+        visit_swiss(&slots, location->type, &map);
     else
-        visit_classic(&slots, place->type, unit, &map);
+        visit_classic(&slots, location->type, unit, &map);
     return NULL;
 }

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "view/places.h"
+#include "view/locations.h"
 
 enum {
     DAY = 86400,

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/places.h"
+#include "view/locations.h"
 #include "view/view.h"
 #include "naming/symbols.h"
 #include "naming/texts.h"
@@ -70,36 +70,38 @@ static void enter(struct g2h_values *values, uint32_t type, uint64_t offset, uin
             (struct level){type, offset, 0, count, element, values->path.size};
 }
 
-static void begin(struct g2h_values *values, const struct g2h_place *place, bool as_seen)
+static void begin(struct g2h_values *values, const struct g2h_location *location, bool as_seen)
 {
     const struct types *types = types_of(values);
-    const uint64_t size = types->list.data[place->type].size, all = place->bytes.size,
-                   space = all > place->base ? all - place->base : 0;
-    values->contents = place->bytes;
+    const uint64_t size = types->list.data[location->type].size, all = location->bytes.size,
+                   space = all > location->base ? all - location->base : 0;
+    values->contents = location->bytes;
     values->parts_left = 2 * (all + types->fields.count) + DEPTH;
     values->as_seen = as_seen;
     if (size > 0)
-        enter(values, TYPE_NONE, place->base, place->type, place->is_array ? space / size : 1);
-    if (!place->is_array && values->depth > 0)
-        values->levels[0].type = place->type; /* the value itself, not an element of an array */
+        enter(values, TYPE_NONE, location->base, location->type,
+              location->is_array ? space / size : 1);
+    if (!location->is_array && values->depth > 0)
+        values->levels[0].type = location->type; /* the value itself, not an element of an array */
 }
 
 void g2h_values_begin(struct g2h_values *values, uint32_t node)
 {
     const struct g2h_view *view = values->view;
-    struct g2h_place place;
+    struct g2h_location location;
     values->depth = 0;
     values->path.size = 0;
     values->parts_left = 0;
-    if (view_is_object(view, node) && g2h_place_of_object(view, view_object_of(view, node), &place))
-        begin(values, &place, false);
+    if (view_is_object(view, node) &&
+        g2h_location_of_object(view, view_object_of(view, node), &location))
+        begin(values, &location, false);
 }
 
-void g2h_values_begin_at(struct g2h_values *values, const struct g2h_place *place)
+void g2h_values_begin_at(struct g2h_values *values, const struct g2h_location *location)
 {
     values->depth = 0;
     values->path.size = 0;
-    begin(values, place, true);
+    begin(values, location, true);
 }
 
 uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)

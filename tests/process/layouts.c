@@ -18,7 +18,7 @@ static const char *const names[] = {
 static void print(const struct layout *layout)
 {
     for (int i = 0; i < LAYOUT_FIELDS; i++)
-        printf("%s %u %u\n", names[i], layout->places[i].offset, layout->places[i].size);
+        printf("%s %u %u\n", names[i], layout->members[i].offset, layout->members[i].size);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the program in subject/ with releases of Go, and compares the places of the runtime's fields in the table of
+# Builds the program in subject/ with releases of Go, and compares the offsets of the runtime's fields in the table of
 # src/process/layout.c with those in the program's DWARF. TAP without numbers on standard output.
 #
 #   GOROOTS              the releases (default: see tests/go.sh)

@@ -264,7 +264,7 @@ static void number_sets_place_their_members(void **state)
     qsort(members, count, sizeof(*members), compare_numbers);
     assert_memory_equal(members, numbers, count * sizeof(*numbers));
 
-    number_set_place(&set);
+    number_set_rank(&set);
     for (size_t i = 0; i < count; i++) {
         const uint32_t place = number_set_find(&set, numbers[i]);
         assert_true(place < count && !is_taken[place]);

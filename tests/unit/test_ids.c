@@ -94,7 +94,7 @@ static void ids_follow_the_formula(void **state)
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t arena = 0; arena < 256; arena += 15)
         put_arena(&dump, BASE / ARENA + arena, 1);
-    dump_object(&dump, BASE + 256 * ARENA - 8, 8, NO_WORDS); /* the last place of 16 GiB */
+    dump_object(&dump, BASE + 256 * ARENA - 8, 8, NO_WORDS); /* the last position of 16 GiB */
     dump_eof(&dump);
     init(&ids, &dump);
     assert_int_equal(ids.base, BASE);
@@ -146,7 +146,8 @@ static void ids_stay_as_the_heap_grows(void **state)
     }
 }
 
-/* 40 GiB are in use: each slot has two or three arenas, whose objects meet at the same places. */
+/* 40 GiB are in use: each slot has two or three arenas, whose objects meet at the same positions.
+ */
 static void large_heaps(void **state)
 {
     (void)state;
@@ -182,7 +183,7 @@ static void large_heaps(void **state)
     dump_deinit(&other);
 }
 
-/* Three arenas with the same slot have objects at the same places, so those of two arenas are
+/* Three arenas with the same slot have objects at the same positions, so those of two arenas are
  * displaced. */
 static void slots_that_are_full(void **state)
 {
@@ -200,8 +201,8 @@ static void slots_that_are_full(void **state)
     dump_deinit(&dump);
 }
 
-/* Thousands of arenas have the same slot, and several of them have an object at each place: the
- * lowest arena's object has the place. */
+/* Thousands of arenas have the same slot, and several of them have an object at each position: the
+ * lowest arena's object has the position. */
 static void slots_of_many_arenas(void **state)
 {
     (void)state;

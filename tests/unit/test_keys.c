@@ -77,12 +77,12 @@ static void end(struct map_entries *entries)
     dump_deinit(&dump);
 }
 
-static uint64_t place_of_key(const struct map_entries *entries, unsigned slot)
+static uint64_t key_offset(const struct map_entries *entries, unsigned slot)
 {
     return entries->keys + slot * entries->key_stride;
 }
 
-static uint64_t elem_place(const struct map_entries *entries, unsigned slot)
+static uint64_t elem_offset(const struct map_entries *entries, unsigned slot)
 {
     return entries->elems + slot * entries->elem_stride;
 }
@@ -90,7 +90,7 @@ static uint64_t elem_place(const struct map_entries *entries, unsigned slot)
 static void put_string(const struct map_entries *entries, unsigned slot, uint64_t address,
                        uint64_t size)
 {
-    uint8_t *at = value + place_of_key(entries, slot);
+    uint8_t *at = value + key_offset(entries, slot);
     dump_store(&dump, at, address);
     dump_store(&dump, at + dump.pointer_size, size);
 }
@@ -103,7 +103,7 @@ static void check_again(const struct map_entries *entries, const struct slot_key
     if (key->form != KEY_INTEGER && (key->object == UINT32_MAX || key->size > 127))
         return; /* the name would be made of the word of an object that is not there */
     key_append_again(&names,
-                     key_place(key, entries->path_of_word[offset >> names.word_shift], 0, offset),
+                     key_origin(key, entries->path_of_word[offset >> names.word_shift], 0, offset),
                      &again);
     assert_int_equal(again.size, text.size);
     assert_memory_equal(again.data, text.data, text.size);
@@ -159,16 +159,16 @@ static void strings_of(const char *version, uint64_t pointer_size, bool big_endi
     put_string(entries, 5, BASE + SIZE - 12, 13); /* one byte beyond the object's end */
     put_string(entries, 6, BASE - 8, 5);          /* in no object */
     put_string(entries, 7, BASE, UINT64_MAX);     /* longer than all memory */
-    EXPECT(elem_place(entries, 0), "[\"alice\"]");
-    EXPECT(place_of_key(entries, 0), "[\"alice\"] (key)");
-    EXPECT(elem_place(entries, 1),
+    EXPECT(elem_offset(entries, 0), "[\"alice\"]");
+    EXPECT(key_offset(entries, 0), "[\"alice\"] (key)");
+    EXPECT(elem_offset(entries, 1),
            "[\"0123456789012345678901234567890123456789012345678901234567890123\"]");
-    EXPECT(elem_place(entries, 2),
+    EXPECT(elem_offset(entries, 2),
            "[\"0123456789012345678901234567890123456789012345678901234567890123…\"]");
-    EXPECT(elem_place(entries, 3), "[\"\xef\xbf\xbd\xef\xbf\xbd(é\"]");
-    EXPECT(elem_place(entries, 4), "[\"\"]");
+    EXPECT(elem_offset(entries, 3), "[\"\xef\xbf\xbd\xef\xbf\xbd(é\"]");
+    EXPECT(elem_offset(entries, 4), "[\"\"]");
     for (unsigned slot = 5; slot < SLOTS; slot++)
-        EXPECT_NONE(elem_place(entries, slot));
+        EXPECT_NONE(elem_offset(entries, slot));
     end(entries);
 }
 
@@ -211,17 +211,17 @@ static void integers(void **state)
             const uint32_t key =
                 type_add(&types, "main.key", cases[i].kind, cases[i].size, TYPE_NONE);
             struct map_entries *entries = entries_of("go1.27", key, leaf);
-            uint8_t *at = value + place_of_key(entries, 6);
+            uint8_t *at = value + key_offset(entries, 6);
             uint32_t integer = UINT32_MAX;
             for (uint64_t j = 0; j < cases[i].size; j++)
                 at[big ? cases[i].size - 1 - j : j] = (uint8_t)(cases[i].value >> 8 * j);
-            assert_int_equal(form_at(entries, elem_place(entries, 6), false, &integer),
+            assert_int_equal(form_at(entries, elem_offset(entries, 6), false, &integer),
                              cases[i].expected ? KEY_TEXT : KEY_INTEGER);
             assert_string_equal(text.data, cases[i].expected ? cases[i].expected : "");
             if (!cases[i].expected)
                 assert_int_equal(integer, cases[i].value);
             /* redacted, the entry has no name that depends on the value */
-            assert_int_equal(form_at(entries, elem_place(entries, 6), true, &integer), KEY_NONE);
+            assert_int_equal(form_at(entries, elem_offset(entries, 6), true, &integer), KEY_NONE);
             assert_string_equal(text.data, "");
             end(entries);
         }
@@ -236,11 +236,11 @@ static void ways_into_elems_and_keys(void **state)
     type_field(&types, "first", leaf, 0);
     type_field(&types, "rest", two, 8);
     struct map_entries *entries = entries_of("go1.19", word, pair);
-    dump_store(&dump, value + place_of_key(entries, 1), 42);
-    dump_store(&dump, value + place_of_key(entries, 2), (uint64_t)-42);
-    EXPECT(elem_place(entries, 1), "[42].first");
-    EXPECT(elem_place(entries, 1) + 16, "[42].rest[1]");
-    EXPECT(elem_place(entries, 2) + 8, "[-42].rest[0]");
+    dump_store(&dump, value + key_offset(entries, 1), 42);
+    dump_store(&dump, value + key_offset(entries, 2), (uint64_t)-42);
+    EXPECT(elem_offset(entries, 1), "[42].first");
+    EXPECT(elem_offset(entries, 1) + 16, "[42].rest[1]");
+    EXPECT(elem_offset(entries, 2) + 8, "[-42].rest[0]");
     end(entries);
 
     begin("go1.27", 8, false);
@@ -249,10 +249,10 @@ static void ways_into_elems_and_keys(void **state)
     type_field(&types, "leaf", leaf, 8);
     entries = entries_of("go1.27", key, type_array(&types, "[3]*int", leaf, 3));
     assert_int_equal(entries->kind, KEYS_WITHOUT_TEXT);
-    EXPECT_NONE(elem_place(entries, 1));
+    EXPECT_NONE(elem_offset(entries, 1));
     text.size = 0;
-    map_entries_append_index(&types, entries, place_of_key(entries, 5) + 8, 13, &text);
-    map_entries_append_index(&types, entries, elem_place(entries, 5) + 8, 13, &text);
+    map_entries_append_index(&types, entries, key_offset(entries, 5) + 8, 13, &text);
+    map_entries_append_index(&types, entries, elem_offset(entries, 5) + 8, 13, &text);
     text_append(&text, "", 1);
     assert_string_equal(text.data, "[#13] (key.leaf)[#13][1]");
     end(entries);
@@ -270,23 +270,23 @@ static void redacted_strings(void **state)
     put_string(entries, 2, 0, 0);
     put_string(entries, 3, BASE, 1024);
     put_string(entries, 4, BASE, 1025);
-    assert_int_equal(form_at(entries, elem_place(entries, 0), true, &integer), KEY_TEXT);
+    assert_int_equal(form_at(entries, elem_offset(entries, 0), true, &integer), KEY_TEXT);
     assert_true(text.size < sizeof(first));
     memcpy(first, text.data, text.size);
     assert_memory_equal(first, "[(<=16 bytes, #", 15);
     assert_null(strstr(first, "alice"));
-    form_at(entries, place_of_key(entries, 0), true, &integer);
+    form_at(entries, key_offset(entries, 0), true, &integer);
     assert_memory_equal(text.data, first, strlen(first));
     assert_string_equal(text.data + strlen(first), " (key)");
-    form_at(entries, elem_place(entries, 1), true, &integer);
+    form_at(entries, elem_offset(entries, 1), true, &integer);
     assert_string_not_equal(text.data, first);
-    form_at(entries, elem_place(entries, 2), true, &integer);
+    form_at(entries, elem_offset(entries, 2), true, &integer);
     assert_memory_equal(text.data, "[(<=16 bytes, #", 15);
-    assert_int_equal(form_at(entries, elem_place(entries, 3), true, &integer), KEY_TEXT);
+    assert_int_equal(form_at(entries, elem_offset(entries, 3), true, &integer), KEY_TEXT);
     assert_memory_equal(text.data, "[(<=1024 bytes, #", 17);
     /* the whole key would have to be hashed, for each map that has it */
-    assert_int_equal(form_at(entries, elem_place(entries, 4), true, &integer), KEY_NONE);
-    assert_int_equal(form_at(entries, elem_place(entries, 4), false, &integer), KEY_TEXT);
+    assert_int_equal(form_at(entries, elem_offset(entries, 4), true, &integer), KEY_NONE);
+    assert_int_equal(form_at(entries, elem_offset(entries, 4), false, &integer), KEY_TEXT);
     end(entries);
 }
 

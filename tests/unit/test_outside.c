@@ -45,7 +45,7 @@ static void load(void)
     assert_no_error(pointer_maps_init(&typing.pointer_maps, &types));
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
-    typing.has_regions = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.has_regions));
+    typing.has_parts = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.has_parts));
     assert_no_error(outside_init(&typing.outside, typing.heap, &no_image, 0));
     typer.typing = &typing;
 }
@@ -55,7 +55,7 @@ static int end(void **state)
     (void)state;
     for (size_t i = 0; i < SHARDS; i++) {
         map_deinit(&typing.shards[i].first);
-        free(typing.shards[i].regions.data);
+        free(typing.shards[i].parts.data);
         shard_forget(&typing.shards[i]);
     }
     pointer_maps_deinit(&typing.pointer_maps);
@@ -64,7 +64,7 @@ static int end(void **state)
     targets = (struct targets){.block_count = 0};
     free(typing.claims);
     free(typing.texts);
-    free(typing.has_regions);
+    free(typing.has_parts);
     free(typer.items.data);
     free(typer.outside.data);
     map_deinit(&typer.outside_known);

@@ -18,8 +18,8 @@ static void expect(const char *release, uint16_t machine, enum layout_field fiel
     struct layout layout;
     if (!find(release, machine, &layout))
         fail_msg("%s is not known", release);
-    assert_int_equal(layout.places[field].offset, offset);
-    assert_int_equal(layout.places[field].size, size);
+    assert_int_equal(layout.members[field].offset, offset);
+    assert_int_equal(layout.members[field].size, size);
 }
 
 static void expect_same(const char *release, const char *other)

@@ -25,7 +25,7 @@ static void put(struct process_memory *process, uint64_t address, const void *da
 
 static void put_field(struct process_memory *process, enum layout_field field, uint64_t value)
 {
-    const struct layout_place place = process->runtime.layout.places[field];
+    const struct layout_member place = process->runtime.layout.members[field];
     for (unsigned i = 0; i < place.size && i < 8; i++)
         process->bytes[place.offset + i] = (uint8_t)(value >> (8 * i));
 }

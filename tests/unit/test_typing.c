@@ -78,7 +78,7 @@ static void load(void)
     assert_no_error(pointer_maps_init(&typing.pointer_maps, &types));
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
-    typing.has_regions = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.has_regions));
+    typing.has_parts = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.has_parts));
     typer.typing = &typing;
 }
 
@@ -94,12 +94,12 @@ static int end(void **state)
         for (size_t j = 0; j < shard->indexes.count; j++)
             field_index_destroy(shard->indexes.data[j]);
         free(shard->indexes.data);
-        free(shard->regions.data);
+        free(shard->parts.data);
     }
     pointer_maps_deinit(&typing.pointer_maps);
     free(typing.claims);
     free(typing.texts);
-    free(typing.has_regions);
+    free(typing.has_parts);
     free(typer.items.data);
     typing = (struct typing){.heap = NULL};
     typer = (struct typer){.typing = NULL};
@@ -328,10 +328,10 @@ static void many_pointers_into_a_large_object_are_cheap(void **state)
             refer_array((1 << 24) + 16 * i, pair, VALUES - i);
         }
     judge();
-    size_t regions = 0;
+    size_t parts = 0;
     for (size_t i = 0; i < SHARDS; i++)
-        regions += typing.shards[i].regions.count;
-    assert_in_range(regions, 16, 64 + (16 * VALUES + 8192) / 64);
+        parts += typing.shards[i].parts.count;
+    assert_in_range(parts, 16, 64 + (16 * VALUES + 8192) / 64);
     struct typed_location location;
     assert_true(typing_locate(&typing, 0, 16, &location));
     assert_int_equal(location.type, pair);

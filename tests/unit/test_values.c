@@ -1,5 +1,5 @@
 /*
- * Covers view/values, view/places and view/stacks: the values in objects by their types, and
+ * Covers view/values, view/locations and view/stacks: the values in objects by their types, and
  * goroutines, of the sample's server; samples/leakserver/main.go says what there is.
  */
 #include "dump_builder.h"
@@ -116,7 +116,7 @@ static void places_have_what_people_see(void **state)
     struct conversion made = make_view(false, 0);
     struct g2h_values *values;
     struct g2h_value value;
-    struct g2h_place place;
+    struct g2h_location location;
     struct g2h_content content;
     struct g2h_text text = {0};
     unsigned sessions = 0, fields = 0, times = 0, maps = 0;
@@ -126,11 +126,12 @@ static void places_have_what_people_see(void **state)
         struct g2h_node node;
         unsigned entries = 0;
         g2h_view_node(made.view, i, &node);
-        if (node.kind != G2H_NODE_OBJECT || !g2h_place_of_object(made.view, node.object, &place))
+        if (node.kind != G2H_NODE_OBJECT ||
+            !g2h_location_of_object(made.view, node.object, &location))
             continue;
         if (is_of(made.view, i, "main.Session")) {
             sessions++;
-            g2h_values_begin_at(values, &place);
+            g2h_values_begin_at(values, &location);
             for (; g2h_values_next(values, &value); fields++) {
                 g2h_value_content(made.view, &value, &text, &content);
                 if (value.kind == G2H_VALUE_TIME) {
@@ -139,10 +140,10 @@ static void places_have_what_people_see(void **state)
                 }
             }
         }
-        if (!g2h_place_is_map(made.view, &place) ||
+        if (!g2h_location_is_map(made.view, &location) ||
             !is_of(made.view, i, "map[string]*main.Preview"))
             continue;
-        assert_no_error(g2h_place_entries(made.view, &place, count_entry, &entries));
+        assert_no_error(g2h_location_entries(made.view, &location, count_entry, &entries));
         assert_int_equal(entries, 400);
         maps++;
     }
@@ -150,8 +151,9 @@ static void places_have_what_people_see(void **state)
     assert_int_equal(fields, 5 * sessions);
     assert_int_equal(times, sessions);
     assert_int_equal(maps, 1);
-    assert_int_equal(g2h_place_of_variable(made.view, "main.previews", &place), G2H_VARIABLE_FOUND);
-    assert_int_equal(g2h_place_of_variable(made.view, "main.no", &place), G2H_VARIABLE_NONE);
+    assert_int_equal(g2h_location_of_variable(made.view, "main.previews", &location),
+                     G2H_VARIABLE_FOUND);
+    assert_int_equal(g2h_location_of_variable(made.view, "main.no", &location), G2H_VARIABLE_NONE);
     g2h_values_destroy(values);
     g2h_text_deinit(&text);
     conversion_deinit(&made);

@@ -34,14 +34,14 @@ static bool number_of(struct arguments *arguments, uint64_t function, unsigned a
 
 /* ---- of one function ---- */
 
-/* Gets where a value comes from, if it comes from an argument: place->argument is the argument's
+/* Gets where a value comes from, if it comes from an argument: source->argument is the argument's
  * index. */
-static bool place_of(const struct flow *flow, uint32_t value, struct argument_place *ret)
+static bool source_of(const struct flow *flow, uint32_t value, struct argument_source *ret)
 {
     const struct flow_value *one = &flow->values.data[flow_before(flow, value)];
-    *ret = (struct argument_place){.part = ARGUMENT_ADDRESS};
+    *ret = (struct argument_source){.part = ARGUMENT_ADDRESS};
     if (one->origin == FLOW_FIELD) {
-        *ret = (struct argument_place){.part = ARGUMENT_FIELD, .offset = one->number};
+        *ret = (struct argument_source){.part = ARGUMENT_FIELD, .offset = one->number};
         one = &flow->values.data[flow_before(flow, one->base)];
     }
     if (one->origin == FLOW_OFFSET) {
@@ -52,18 +52,18 @@ static bool place_of(const struct flow *flow, uint32_t value, struct argument_pl
     return one->origin == FLOW_ARGUMENT;
 }
 
-/* Adds what is known of a value as facts about a place in the arguments. */
-static bool add_facts(struct arguments *arguments, struct argument_place place, uint32_t value,
+/* Adds what is known of a value as facts about a source in the arguments. */
+static bool add_facts(struct arguments *arguments, struct argument_source source, uint32_t value,
                       uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
-    struct argument_fact added = {.place = place};
-    const bool is_argument = place.part == ARGUMENT_ADDRESS && place.offset == 0;
-    if (!number_of(arguments, flow->function, place.argument, &added.place.argument))
+    struct argument_fact added = {.source = source};
+    const bool is_argument = source.part == ARGUMENT_ADDRESS && source.offset == 0;
+    if (!number_of(arguments, flow->function, source.argument, &added.source.argument))
         return false;
     /* An interface's data word has other types elsewhere. */
-    if (flow->values.data[value].first_fact == NONE || added.place.argument == NONE ||
-        (place.argument > 0 && flow_is_pair(flow, flow->function, place.argument - 1)))
+    if (flow->values.data[value].first_fact == NONE || added.source.argument == NONE ||
+        (source.argument > 0 && flow_is_pair(flow, flow->function, source.argument - 1)))
         return true;
     for (uint32_t fact = flow->values.data[value].first_fact; fact != NONE;
          fact = flow->facts.data[fact].next) {
@@ -73,7 +73,7 @@ static bool add_facts(struct arguments *arguments, struct argument_place place, 
             return false;
         /* That a receiver is one is no news. */
         if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
-            (is_argument && receiver == added.place.argument) ||
+            (is_argument && receiver == added.source.argument) ||
             !flow_evidence(flow, value, fact, &added.evidence))
             continue;
         --*left;
@@ -98,13 +98,13 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
     const struct flow *flow = arguments->flow;
     for (size_t i = 0; i < flow->uses.count; i++) {
         const struct flow_use *use = &flow->uses.data[i];
-        struct argument_place place;
-        if (use->base == 0 || is_data(flow, use->value) || !place_of(flow, use->base, &place) ||
-            place.part != ARGUMENT_ADDRESS)
+        struct argument_source source;
+        if (use->base == 0 || is_data(flow, use->value) || !source_of(flow, use->base, &source) ||
+            source.part != ARGUMENT_ADDRESS)
             continue;
-        place.part = ARGUMENT_FIELD;
-        place.offset += use->address;
-        if (!add_facts(arguments, place, use->value, left))
+        source.part = ARGUMENT_FIELD;
+        source.offset += use->address;
+        if (!add_facts(arguments, source, use->value, left))
             return false;
     }
     return true;
@@ -126,7 +126,7 @@ static bool add_passes(struct arguments *arguments, uint64_t *left)
             --*left;
             if (!vector_push(&arguments->words, word))
                 return false;
-        } else if (place_of(flow, pass->value, &passed.from)) {
+        } else if (source_of(flow, pass->value, &passed.from)) {
             --*left;
             if (!number_of(arguments, flow->function, passed.from.argument,
                            &passed.from.argument) ||
@@ -142,9 +142,9 @@ bool arguments_add(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
     for (uint32_t i = 1; *left > 0 && i < flow->values.count; i++) {
-        struct argument_place place;
+        struct argument_source source;
         if (flow->values.data[i].first_fact != NONE && flow->values.data[i].origin != FLOW_JOIN &&
-            place_of(flow, i, &place) && !add_facts(arguments, place, i, left))
+            source_of(flow, i, &source) && !add_facts(arguments, source, i, left))
             return false;
     }
     return add_stores(arguments, left) && add_passes(arguments, left);
@@ -155,13 +155,13 @@ bool arguments_add(struct arguments *arguments, uint64_t *left)
 static int compare_facts(const void *a, const void *b)
 {
     const struct argument_fact *one = a, *other = b;
-    const struct argument_place *place = &one->place, *second = &other->place;
-    if (place->argument != second->argument)
-        return place->argument < second->argument ? -1 : 1;
-    if (place->part != second->part)
-        return place->part < second->part ? -1 : 1;
-    if (place->offset != second->offset)
-        return place->offset < second->offset ? -1 : 1;
+    const struct argument_source *source = &one->source, *second = &other->source;
+    if (source->argument != second->argument)
+        return source->argument < second->argument ? -1 : 1;
+    if (source->part != second->part)
+        return source->part < second->part ? -1 : 1;
+    if (source->offset != second->offset)
+        return source->offset < second->offset ? -1 : 1;
     return compare_evidence(&one->evidence, &other->evidence);
 }
 
@@ -181,21 +181,21 @@ static void sort_facts(struct arguments *arguments)
 static size_t first_fact_of(const struct arguments *arguments, uint32_t argument)
 {
     size_t at;
-    BISECT(at, arguments->facts.count, arguments->facts.data[at].place.argument < argument);
+    BISECT(at, arguments->facts.count, arguments->facts.data[at].source.argument < argument);
     return at;
 }
 
-/* Turns a place behind the argument that a function is passed into one behind the argument that the
- * function has, which passes it. */
-static bool before_pass(const struct argument_place *from, struct argument_place *place)
+/* Turns a source behind the argument that a function is passed into one behind the argument that
+ * the function has, which passes it. */
+static bool before_pass(const struct argument_source *from, struct argument_source *source)
 {
     if (from->part == ARGUMENT_ADDRESS)
-        place->offset += from->offset;
-    else if (place->part == ARGUMENT_ADDRESS && place->offset == 0)
-        *place = *from;
+        source->offset += from->offset;
+    else if (source->part == ARGUMENT_ADDRESS && source->offset == 0)
+        *source = *from;
     else
         return false;
-    place->argument = from->argument;
+    source->argument = from->argument;
     return true;
 }
 
@@ -206,31 +206,31 @@ static bool pass_on(struct arguments *arguments, uint64_t *left)
     for (size_t i = 0; i < arguments->passes.count; i++) {
         const struct argument_pass *pass = &arguments->passes.data[i];
         for (size_t j = first_fact_of(arguments, pass->to);
-             j < count && arguments->facts.data[j].place.argument == pass->to && *left > 0; j++) {
+             j < count && arguments->facts.data[j].source.argument == pass->to && *left > 0; j++) {
             struct argument_fact fact = arguments->facts.data[j];
             --*left;
-            if (before_pass(&pass->from, &fact.place) && !vector_push(&arguments->facts, fact))
+            if (before_pass(&pass->from, &fact.source) && !vector_push(&arguments->facts, fact))
                 return false;
         }
     }
     return true;
 }
 
-/* Turns a word that is passed into the one at a place behind the argument. */
-static bool behind_word(const struct flow *flow, const struct argument_place *place,
+/* Turns a word that is passed into the one at a source behind the argument. */
+static bool behind_word(const struct flow *flow, const struct argument_source *source,
                         struct static_word *word)
 {
     if (word->kind == STATIC_VALUE) {
-        word->address += place->offset;
-        word->kind = place->part == ARGUMENT_FIELD ? STATIC_WORD : STATIC_VALUE;
+        word->address += source->offset;
+        word->kind = source->part == ARGUMENT_FIELD ? STATIC_WORD : STATIC_VALUE;
         return flow_is_static(flow, word->address);
     }
-    if (word->kind == STATIC_WORD && place->part == ARGUMENT_FIELD) {
+    if (word->kind == STATIC_WORD && source->part == ARGUMENT_FIELD) {
         word->kind = STATIC_FIELD;
-        word->offset = place->offset;
+        word->offset = source->offset;
         return true;
     }
-    return place->part == ARGUMENT_ADDRESS && place->offset == 0;
+    return source->part == ARGUMENT_ADDRESS && source->offset == 0;
 }
 
 static int compare_passed(const void *a, const void *b)
@@ -253,12 +253,12 @@ bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_w
             continue;
         for (size_t j = first_fact_of(arguments, passed->to);
              *left > 0 && j < arguments->facts.count &&
-             arguments->facts.data[j].place.argument == passed->to;
+             arguments->facts.data[j].source.argument == passed->to;
              j++) {
             struct static_word word = passed->word;
             word.evidence = arguments->facts.data[j].evidence;
             --*left;
-            if (behind_word(arguments->flow, &arguments->facts.data[j].place, &word) &&
+            if (behind_word(arguments->flow, &arguments->facts.data[j].source, &word) &&
                 !vector_push(&words->words, word))
                 return false;
         }

@@ -12,7 +12,7 @@
 #include "exe/go/static_words.h"
 
 /* A word that comes from an argument. */
-struct argument_place {
+struct argument_source {
     uint32_t argument; /* its number, for all functions */
     enum argument_part {
         ARGUMENT_ADDRESS, /* the argument plus the offset */
@@ -22,13 +22,13 @@ struct argument_place {
 };
 
 struct argument_fact {
-    struct argument_place place;
+    struct argument_source source;
     struct code_evidence evidence;
 };
 
 /* An argument that is passed on as an argument. */
 struct argument_pass {
-    struct argument_place from;
+    struct argument_source from;
     uint32_t to;
 };
 

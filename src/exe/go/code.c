@@ -127,10 +127,10 @@ void code_deinit(struct code *code)
 
 /* ---- asking ---- */
 
-const struct code_part *code_at(const struct code *code, uint32_t place)
+const struct code_part *code_at(const struct code *code, uint32_t offset)
 {
     size_t after;
-    BISECT(after, code->parts.count, code->parts.data[after].start <= place);
+    BISECT(after, code->parts.count, code->parts.data[after].start <= offset);
     return after > 0 ? &code->parts.data[after - 1] : NULL;
 }
 

@@ -3,8 +3,9 @@
  * have been inlined there.
  *
  * Three tables of the pclntab give each part's file, line and node of the function's inline tree
- * (FUNCDATA_InlTree). A node has the function that is called, and a place in the code that belongs
- * to the caller. Layouts: runtime/symtab.go of Go 1.18 and 1.19, runtime/symtabinl.go from 1.20 on.
+ * (FUNCDATA_InlTree). A node has the function that is called, and an offset in the code that
+ * belongs to the caller. Layouts: runtime/symtab.go of Go 1.18 and 1.19, runtime/symtabinl.go
+ * from 1.20 on.
  */
 #ifndef EXE_GO_CODE_H
 #define EXE_GO_CODE_H
@@ -36,7 +37,7 @@ struct inlined_call {
     struct g2h_bytes function;
     uint32_t start_line; /* 0: not known */
     uint8_t id;          /* abi.FuncID… */
-    uint32_t caller;     /* a place, from the function's start, that has the line of the call */
+    uint32_t caller;     /* an offset from the function's start that has the line of the call */
 };
 
 /*
@@ -48,8 +49,8 @@ struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
                             const struct moduledata *moduledata, uint64_t index, uint64_t *left);
 void code_deinit(struct code *code);
 
-/* Returns the part of the code that has a place, or NULL if none has it. */
-const struct code_part *code_at(const struct code *code, uint32_t place);
+/* Returns the part of the code that has an offset, or NULL if none has it. */
+const struct code_part *code_at(const struct code *code, uint32_t offset);
 
 /* Reads a node of the function's inline tree. Returns false if there is no such node. */
 bool code_inlined(const struct code *code, int32_t node, struct inlined_call *ret);

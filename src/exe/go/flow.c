@@ -62,7 +62,7 @@ void flow_deinit(struct flow *flow)
     free(flow->frames.data);
     free(flow->slots.data);
     free(flow->code.data);
-    free(flow->places.data);
+    free(flow->offsets.data);
     free(flow->index_at.data);
     free(flow->entries.data);
     free(flow->heads.data);
@@ -134,8 +134,9 @@ static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
     const struct flow_value *one = value_at(flow, a), *other = value_at(flow, b);
     return one->origin == other->origin && one->base == other->base &&
            one->number == other->number &&
-           (one->origin == FLOW_ADDRESS || one->origin == FLOW_PLACE || one->origin == FLOW_WORD ||
-            one->origin == FLOW_SLOT || one->origin == FLOW_FIELD || one->origin == FLOW_OFFSET);
+           (one->origin == FLOW_ADDRESS || one->origin == FLOW_ELEMENT_ADDRESS ||
+            one->origin == FLOW_WORD || one->origin == FLOW_SLOT || one->origin == FLOW_FIELD ||
+            one->origin == FLOW_OFFSET);
 }
 
 static bool is_product(const struct flow *flow, uint32_t value)
@@ -173,7 +174,7 @@ static struct g2h_error *read_code(struct flow *flow)
     const struct image *image = flow->pclntab->image;
     const uint64_t size = flow->end - flow->start;
     const uint8_t *code = image_at(image, flow->start, size);
-    flow->code.count = flow->places.count = flow->index_at.count = 0;
+    flow->code.count = flow->offsets.count = flow->index_at.count = 0;
     if (!code || size >= NONE)
         return NULL;
     TRY_MEMORY(vector_grow(&flow->index_at, size));
@@ -187,7 +188,7 @@ static struct g2h_error *read_code(struct flow *flow)
             return NULL;
         }
         flow->index_at.data[at] = (uint32_t)flow->code.count;
-        TRY_MEMORY(vector_push(&flow->places, (uint32_t)at));
+        TRY_MEMORY(vector_push(&flow->offsets, (uint32_t)at));
         TRY_MEMORY(vector_push(&flow->code, instruction));
         at += instruction.size;
     }
@@ -323,7 +324,7 @@ static struct g2h_error *find_kills(struct flow *flow)
 }
 
 /* What a loop writes is another value at its head: the one from before, or one from the loop. If
- * only jumps from further behind lead to a place, it is no head. */
+ * only jumps from further behind lead to an instruction, it is no head. */
 static bool enter_loop(struct flow *flow, bool is_late)
 {
     const uint64_t *killed = flow->killed.data + flow->kills.data[--flow->kill_count];
@@ -402,11 +403,11 @@ static bool enter(struct flow *flow, uint32_t index, bool is_reached)
 
 /* ---- memory ---- */
 
-/* A place in data or bss. */
-struct place {
+/* An address in data or bss. */
+struct static_address {
     uint64_t address;
     bool is_element;   /* it is one of an array, of which this is the first one */
-    uint32_t distance; /* of the elements, which have words at this place; 0: not known */
+    uint32_t distance; /* of the elements, which have words at this address; 0: not known */
 };
 
 /* Returns how many times something a value is; 0: not known. */
@@ -425,11 +426,11 @@ static uint32_t distance_of(uint64_t bytes)
  * somewhere in an array, whose elements are as large as the index counts. Of an element
  * before the one of the index, as in list[i-1], it is not told: at index 0 it would be before the
  * array. */
-static bool static_place(const struct flow *flow, const struct instruction *instruction,
-                         struct place *ret)
+static bool static_address_of(const struct flow *flow, const struct instruction *instruction,
+                              struct static_address *ret)
 {
     if (instruction->is_static) {
-        *ret = (struct place){.address = instruction->target};
+        *ret = (struct static_address){.address = instruction->target};
         return flow_is_static(flow, ret->address);
     }
     const bool has_index = instruction->has_index;
@@ -442,26 +443,26 @@ static bool static_place(const struct flow *flow, const struct instruction *inst
         base = flow->state.data[instruction->index];
     }
     const struct flow_value *value = value_at(flow, base);
-    const bool is_place = value->origin == FLOW_PLACE;
-    *ret = (struct place){.address = value->number + (uint64_t)instruction->displacement,
-                          .is_element = has_index || is_place,
-                          .distance = !is_place
-                                          ? distance_of(factor_of(flow, index) * instruction->scale)
-                                      : !has_index ? value->base
-                                                   : 0};
-    return (is_place || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
+    const bool is_element = value->origin == FLOW_ELEMENT_ADDRESS;
+    *ret = (struct static_address){
+        .address = value->number + (uint64_t)instruction->displacement,
+        .is_element = has_index || is_element,
+        .distance = !is_element  ? distance_of(factor_of(flow, index) * instruction->scale)
+                    : !has_index ? value->base
+                                 : 0};
+    return (is_element || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
 }
 
-static bool add_use(struct flow *flow, uint32_t index, const struct place *place, uint64_t more,
-                    uint32_t value)
+static bool add_use(struct flow *flow, uint32_t index, const struct static_address *where,
+                    uint64_t more, uint32_t value)
 {
     const enum instruction_kind kind = flow->code.data[index].kind;
-    const uint64_t address = place->address + more;
+    const uint64_t address = where->address + more;
     const struct flow_use use = {.address = address,
-                                 .place = flow->places.data[index],
-                                 .value = place->is_element && place->distance == 0 ? 0 : value,
+                                 .at = flow->offsets.data[index],
+                                 .value = where->is_element && where->distance == 0 ? 0 : value,
                                  .is_store = kind == INSTRUCTION_STORE,
-                                 .distance = place->distance};
+                                 .distance = where->distance};
     return vector_push(&flow->uses, use);
 }
 
@@ -510,14 +511,14 @@ static void reach(struct flow *flow, const struct instruction *instruction)
 static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *ret)
 {
     const struct instruction *load = &flow->code.data[index];
-    struct place place;
+    struct static_address address;
     uint32_t slot;
     *ret = 0;
-    if (static_place(flow, load, &place)) {
-        const enum flow_origin origin = place.is_element ? FLOW_ELEMENT : FLOW_WORD;
-        return add_use(flow, index, &place, more, 0) &&
-               ((place.is_element && place.distance == 0) ||
-                add_value(flow, origin, place.distance, place.address + more, ret));
+    if (static_address_of(flow, load, &address)) {
+        const enum flow_origin origin = address.is_element ? FLOW_ELEMENT : FLOW_WORD;
+        return add_use(flow, index, &address, more, 0) &&
+               ((address.is_element && address.distance == 0) ||
+                add_value(flow, origin, address.distance, address.address + more, ret));
     }
     if (!load->has_memory || load->has_index)
         return true;
@@ -587,7 +588,7 @@ static bool store(struct flow *flow, uint32_t index)
     const struct instruction *one = &flow->code.data[index];
     const uint32_t value = flow->state.data[one->from];
     const uint32_t second = one->is_pair ? flow->state.data[one->second] : 0;
-    struct place place;
+    struct static_address address;
     uint32_t slot;
     /* Pointers that a write barrier takes note of stand beside each other by chance. */
     const bool is_noted = !one->is_static && one->base == flow->machine->barrier;
@@ -595,9 +596,9 @@ static bool store(struct flow *flow, uint32_t index)
     if (!is_noted &&
         (one->is_pair ? !store_pair(flow, value, second) : !store_interface(flow, index)))
         return false;
-    if (static_place(flow, one, &place))
-        return add_use(flow, index, &place, 0, value) &&
-               (!one->is_pair || add_use(flow, index, &place, WORD, second));
+    if (static_address_of(flow, one, &address))
+        return add_use(flow, index, &address, 0, value) &&
+               (!one->is_pair || add_use(flow, index, &address, WORD, second));
     const uint32_t base = one->has_memory && !has_frame_memory(flow, one) && !one->has_index
                               ? flow->state.data[one->base]
                               : 0;
@@ -631,11 +632,11 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
     const struct instruction *one = &flow->code.data[index];
     uint32_t base = one->has_memory ? flow->state.data[one->base] : 0;
     const struct flow_value *value = value_at(flow, base);
-    struct place place;
-    if (static_place(flow, one, &place))
-        return add_value(flow, place.is_element ? FLOW_PLACE : FLOW_ADDRESS, place.distance,
-                         place.address, ret) &&
-               add_use(flow, index, &place, 0, 0);
+    struct static_address address;
+    if (static_address_of(flow, one, &address))
+        return add_value(flow, address.is_element ? FLOW_ELEMENT_ADDRESS : FLOW_ADDRESS,
+                         address.distance, address.address, ret) &&
+               add_use(flow, index, &address, 0, 0);
     if (one->is_static || (!one->has_index && value->origin == FLOW_ADDRESS))
         return add_value(flow, FLOW_ADDRESS, 0,
                          one->is_static ? one->target : value->number + (uint64_t)one->displacement,
@@ -687,10 +688,11 @@ static bool other(struct flow *flow, uint32_t index)
                is_product(flow, state[one->base])) {
         value = PRODUCT;
     }
-    struct place place;
+    struct static_address address;
     reach(flow, one);
     each_written_slot(flow, one, flow->state.data, 0);
-    const bool good = !static_place(flow, one, &place) || add_use(flow, index, &place, 0, 0);
+    const bool good =
+        !static_address_of(flow, one, &address) || add_use(flow, index, &address, 0, 0);
     forget_registers(flow->state.data, one->writes, value);
     return good;
 }
@@ -750,9 +752,9 @@ static uint32_t argument(const struct flow *flow, unsigned index)
 static uint64_t callee_of(const struct flow *flow, const struct instruction *call)
 {
     uint64_t index;
-    const uint64_t place = call->target - flow->text;
-    return call->has_target && pclntab_find(flow->pclntab, place, &index) &&
-                   pclntab_entry(flow->pclntab, index) == place
+    const uint64_t address = call->target - flow->text;
+    return call->has_target && pclntab_find(flow->pclntab, address, &index) &&
+                   pclntab_entry(flow->pclntab, index) == address
                ? index
                : UINT64_MAX;
 }
@@ -870,7 +872,7 @@ static bool call(struct flow *flow, uint32_t index)
     }
     if (callee != UINT64_MAX && !look_at_arguments(flow, callee))
         return false;
-    if (flow->wants_frames && !add_frame(flow, flow->places.data[index] + one->size))
+    if (flow->wants_frames && !add_frame(flow, flow->offsets.data[index] + one->size))
         return false;
     const struct callee_rule *rule =
         callee != UINT64_MAX ? callees_rule(flow->rules[callee]) : NULL;
@@ -1073,8 +1075,8 @@ static bool go_through(struct flow *flow)
     return true;
 }
 
-/* Goes through the code again if there are places to which only jumps from further behind lead: now
- * it is known with what. */
+/* Goes through the code again if there are instructions to which only jumps from further behind
+ * lead: now it is known with what. */
 static bool follow(struct flow *flow)
 {
     flow->blocks.count = flow->free_blocks.count = 0;

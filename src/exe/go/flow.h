@@ -26,9 +26,9 @@ enum flow_origin {
     FLOW_PRODUCT, /* `number` times something; 0: not known how many times. No index of words */
     FLOW_ZERO,    /* it is 0 */
     FLOW_ADDRESS, /* it is the address `number` in the file */
-    FLOW_PLACE,   /* it is the address of an element of the array at the address `number`, whose
-                     elements are `base` bytes apart; 0: not known */
-    FLOW_WORD,    /* loaded from the address `number` in the file */
+    FLOW_ELEMENT_ADDRESS, /* it is the address of an element of the array at the address `number`,
+                   whose elements are `base` bytes apart; 0: not known */
+    FLOW_WORD,            /* loaded from the address `number` in the file */
     FLOW_ELEMENT, /* loaded from one of the words at each `base` bytes from the address `number` on:
                      an array's */
     FLOW_FIELD,   /* loaded from where the value `base` points to, plus `number` */
@@ -75,7 +75,7 @@ struct flow_fact {
 struct flow_use {
     uint64_t address;  /* in the file; with a base: from where that value points to */
     uint32_t base;     /* value; 0: none */
-    uint32_t place;    /* of the instruction, as a distance from the function's start */
+    uint32_t at;       /* of the instruction, as a distance from the function's start */
     uint32_t value;    /* that is stored; 0: not known, or none is */
     uint32_t distance; /* it may as well be a word this many bytes behind, or more such steps: of a
                           later element of an array; 0: it is not known to be */
@@ -119,8 +119,8 @@ struct flow {
     uint64_t start, end; /* its addresses */
     uint64_t function;
     VECTOR(struct instruction) code;
-    VECTOR(uint32_t) places;   /* of code: distances from the start */
-    VECTOR(uint32_t) index_at; /* by place: index in code, or UINT32_MAX */
+    VECTOR(uint32_t) offsets;  /* of code: distances from the start */
+    VECTOR(uint32_t) index_at; /* by offset: index in code, or UINT32_MAX */
     VECTOR(uint32_t) entries;  /* by index in code: state in blocks + 1, if a jump leads here */
     VECTOR(uint32_t) heads;    /* by index in code: the last jump back to here, or 0 */
     VECTOR(uint32_t) kills;    /* index in killed of each head, in the order of the code */

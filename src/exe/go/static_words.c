@@ -118,7 +118,7 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
 {
     const struct static_user user = {.address = use->address,
                                      .function = finding->function,
-                                     .place = use->place,
+                                     .at = use->at,
                                      .distance = use->distance,
                                      .how = !use->is_store     ? STATIC_USED
                                             : finding->is_init ? STATIC_INITIALIZED

@@ -52,7 +52,7 @@ int compare_static_words(const void *a, const void *b);
 struct static_user {
     uint64_t address;  /* of the word */
     uint32_t function; /* index in the pclntab */
-    uint32_t place;    /* of the instruction, as a distance from the function's start */
+    uint32_t at;       /* of the instruction, as a distance from the function's start */
     uint32_t distance; /* some code uses the word as one in an element of an array, whose elements
                           are this many bytes apart; 0: none does */
     enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;

@@ -128,24 +128,24 @@ static struct g2h_error *try_file(const struct search *search, const char *forma
 }
 
 /* The path of a file of a live process, in the process's own root directory. */
-struct place {
+struct file_location {
     char *path; /* "/proc/1234/root/opt/app"; NULL: it is no such file */
     int root;   /* the length of "/proc/1234/root" */
 };
 
-static void place_deinit(struct place *place)
+static void file_location_deinit(struct file_location *location)
 {
-    free(place->path);
+    free(location->path);
 }
 
-/* Finds the place of a file by a path below /proc/PID: exe and map_files have links that lead to a
+/* Finds where a file is by a path below /proc/PID: exe and map_files have links that lead to a
  * path of the process, also if the file there was removed or replaced. Returns false if memory runs
  * out. */
-static bool find_place(const char *path, struct place *ret)
+static bool find_location(const char *path, struct file_location *ret)
 {
     const char *pid = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "", *end = strchr(pid, '/');
     char process[32], target[PATH_MAX];
-    *ret = (struct place){0};
+    *ret = (struct file_location){0};
     if (!end || (size_t)(end - path) >= sizeof(process))
         return true;
     snprintf(process, sizeof(process), "%.*s", (int)(end - path), path);
@@ -164,8 +164,8 @@ static bool find_place(const char *path, struct place *ret)
 }
 
 /* Looks below the directory of debug files, first that of the process. */
-static struct g2h_error *search_by_id(const struct search *search, const struct place *place,
-                                      const char *directory)
+static struct g2h_error *search_by_id(const struct search *search,
+                                      const struct file_location *location, const char *directory)
 {
     const struct g2h_bytes id = find_note(search->image, "GNU", NT_GNU_BUILD_ID);
     char digits[2 * LONGEST_ID + 1];
@@ -173,9 +173,9 @@ static struct g2h_error *search_by_id(const struct search *search, const struct 
         return NULL;
     for (size_t i = 0; i < id.size; i++)
         snprintf(digits + 2 * i, 3, "%02x", id.data[i]);
-    if (place->path)
-        TRY(try_file(search, "%.*s%s/.build-id/%.2s/%s.debug", place->root, place->path, directory,
-                     digits, digits + 2));
+    if (location->path)
+        TRY(try_file(search, "%.*s%s/.build-id/%.2s/%s.debug", location->root, location->path,
+                     directory, digits, digits + 2));
     return try_file(search, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
 }
 
@@ -214,14 +214,14 @@ static struct g2h_error *search_beside(const struct search *search, const char *
 }
 
 /* Looks beside the file, and beside that to which links lead, as gdb does. */
-static struct g2h_error *search_by_link(struct search *search, const struct place *place,
+static struct g2h_error *search_by_link(struct search *search, const struct file_location *location,
                                         const char *directory)
 {
     const char *name = find_link(search), *path = search->image->path;
     if (!name)
         return NULL;
-    if (place->path)
-        return search_beside(search, place->path, place->root, name, directory);
+    if (location->path)
+        return search_beside(search, location->path, location->root, name, directory);
     _cleanup_free_ char *whole = realpath(path, NULL);
     TRY(search_beside(search, path, 0, name, directory));
     return whole ? search_beside(search, whole, 0, name, directory) : NULL;
@@ -231,12 +231,12 @@ struct g2h_error *image_find_debug_file(const struct image *image, const char *d
                                         struct g2h_input **ret_input, struct image *ret)
 {
     struct search search = {.image = image, .ret_input = ret_input, .ret = ret};
-    _cleanup_(place_deinit) struct place place = {0};
+    _cleanup_(file_location_deinit) struct file_location location = {0};
     *ret_input = NULL;
     *ret = (struct image){0};
     if (image->format != IMAGE_ELF)
         return NULL;
-    TRY_MEMORY(find_place(image->path, &place));
-    TRY(search_by_id(&search, &place, directory));
-    return *ret_input ? NULL : search_by_link(&search, &place, directory);
+    TRY_MEMORY(find_location(image->path, &location));
+    TRY(search_by_id(&search, &location, directory));
+    return *ret_input ? NULL : search_by_link(&search, &location, directory);
 }

@@ -213,16 +213,16 @@ static struct g2h_error *relocate(struct image *image, const struct image_sectio
 {
     const bool wide = image->is_64;
     const size_t word = wide ? 8 : 4;
-    const uint64_t place = image_word(image, rela), info = image_word(image, rela + word),
+    const uint64_t target = image_word(image, rela), info = image_word(image, rela + word),
                    addend = image_word(image, rela + 2 * word),
                    type = wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
     if (type == types->relative)
-        return image_file_put_word(image, place, addend);
+        return image_file_put_word(image, target, addend);
     const uint64_t symbol =
         type == types->absolute
             ? symbol_address(image, section->link, wide ? ELF64_R_SYM(info) : ELF32_R_SYM(info))
             : 0;
-    return symbol != 0 ? image_file_put_word(image, place, symbol + addend) : NULL;
+    return symbol != 0 ? image_file_put_word(image, target, symbol + addend) : NULL;
 }
 
 /*

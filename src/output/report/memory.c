@@ -2,7 +2,7 @@
 #include "findings/memory.h"
 
 #include "base/scope.h"
-#include "findings/outside_places.h"
+#include "findings/outside_holders.h"
 #include "output/report/sections.h"
 
 enum {
@@ -180,21 +180,21 @@ void report_put_memory(const struct report *report)
 /* Puts which fields and variables point to mappings of a part. */
 static struct g2h_error *put_pointers(const struct report *report, enum g2h_memory_part part)
 {
-    _cleanup_(outside_places_deinit) struct outside_places places = {.count = 0};
+    _cleanup_(outside_holders_deinit) struct outside_holders holders = {.count = 0};
     struct page *page = report->page;
     if (part != G2H_MEMORY_FILES && part != G2H_MEMORY_C)
         return NULL;
-    TRY(outside_places_find(report->findings, part, &places));
+    TRY(outside_holders_find(report->findings, part, &holders));
     page_open_list(page, "pointed_to_by");
-    for (size_t i = 0; i < places.count; i++) {
+    for (size_t i = 0; i < holders.count; i++) {
         page_say(page, i == 0 ? "      pointed to by " : ", ");
         page_open(page, NULL);
-        PAGE_PUT(page, "% (%)", page_made("place", &places.list[i].name),
-                 page_bytes("bytes", places.list[i].bytes));
+        PAGE_PUT(page, "% (%)", page_made("place", &holders.list[i].name),
+                 page_bytes("bytes", holders.list[i].bytes));
         page_close(page);
     }
     page_close(page);
-    page_say(page, places.count > 0 ? "\n" : "");
+    page_say(page, holders.count > 0 ? "\n" : "");
     return NULL;
 }
 

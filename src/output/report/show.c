@@ -79,12 +79,12 @@ static void append_target(const struct show *show, const struct g2h_value *value
 static struct g2h_error *read_parts(struct show *show, const struct g2h_value *value)
 {
     _cleanup_(text_deinit) struct text parts = {0};
-    struct g2h_place place;
+    struct g2h_location location;
     struct g2h_value part;
     struct g2h_content content;
     size_t count = 0;
-    g2h_place_of_value(value, &place);
-    g2h_values_begin_at(show->values, &place);
+    g2h_location_of_value(value, &location);
+    g2h_values_begin_at(show->values, &location);
     for (; g2h_values_next(show->values, &part) && count <= MOST_PARTS; count++) {
         if (count == MOST_PARTS)
             continue;
@@ -169,8 +169,8 @@ static struct g2h_error *put_value(struct show *show, struct table *table,
     return NULL;
 }
 
-/* Puts the values in a place. */
-static struct g2h_error *put_values(struct show *show, const struct g2h_place *place)
+/* Puts the values in a location. */
+static struct g2h_error *put_values(struct show *show, const struct g2h_location *location)
 {
     static const struct table_column columns[] = {
         {"FIELD", false}, {"type", false}, {"value", false}, {"offset", true}, {"leads to", false}};
@@ -179,9 +179,9 @@ static struct g2h_error *put_values(struct show *show, const struct g2h_place *p
     struct g2h_value value;
     uint64_t count = 0;
     table_init(&table, page, "fields", columns, 5, MOST_SHOWN);
-    g2h_values_begin_at(show->values, place);
+    g2h_values_begin_at(show->values, location);
     while (g2h_values_next(show->values, &value) && count++ < MOST_VALUES)
-        TRY(put_value(show, &table, &value, place->base));
+        TRY(put_value(show, &table, &value, location->base));
     TRY(table_end(&table));
     if (count > MOST_SHOWN)
         page_say(page, count > MOST_VALUES ? "  and more than 900 others\n" : "  and others\n");
@@ -215,7 +215,7 @@ static struct g2h_error *put_entry(struct show *show, struct table *table,
     return NULL;
 }
 
-static struct g2h_error *put_entries(struct show *show, const struct g2h_place *map)
+static struct g2h_error *put_entries(struct show *show, const struct g2h_location *map)
 {
     static const struct table_column columns[] = {
         {"KEY", false}, {"type", false}, {"value", false}, {"leads to", false}};
@@ -270,7 +270,7 @@ static struct g2h_error *put_object(struct show *show, uint32_t number, uint64_t
                                     uint64_t offset)
 {
     const struct report *report = show->report;
-    struct g2h_place place;
+    struct g2h_location location;
     struct g2h_node node;
     uint32_t object;
     g2h_view_brief(show->view, number, &node);
@@ -278,12 +278,12 @@ static struct g2h_error *put_object(struct show *show, uint32_t number, uint64_t
     if (node.kind == G2H_NODE_TEXT && node.members == 0)
         TRY(put_text(show, number));
     else if (!g2h_heap_find(g2h_view_heap(show->view), address, &object) ||
-             !g2h_place_of_object(show->view, object, &place))
+             !g2h_location_of_object(show->view, object, &location))
         page_say(report->page, "  its type is not known as a whole, so there are no values\n");
-    else if (g2h_place_is_map(show->view, &place))
-        TRY(put_entries(show, &place));
+    else if (g2h_location_is_map(show->view, &location))
+        TRY(put_entries(show, &location));
     else {
-        TRY(put_values(show, &place));
+        TRY(put_values(show, &location));
         TRY(put_layout(show, object));
     }
     TRY(report_put_retainers(report, paths_edges(report->findings->paths), number));
@@ -292,18 +292,18 @@ static struct g2h_error *put_object(struct show *show, uint32_t number, uint64_t
 }
 
 static struct g2h_error *put_variable(struct show *show, const char *name,
-                                      const struct g2h_place *place)
+                                      const struct g2h_location *location)
 {
     struct page *page = show->report->page;
     show->type.size = 0;
-    g2h_place_type(show->view, place, &show->type);
+    g2h_location_type(show->view, location, &show->type);
     TRY_MEMORY(!show->type.failed);
     page_open(page, "variable");
     page_head(page, "VARIABLE");
     PAGE_PUT(page, "   % of type % at %, % B\n", page_strong(page_words("name", name)),
-             made("type", &show->type), page_address("address", place->address),
-             page_count("bytes", place->bytes.size));
-    TRY(put_values(show, place));
+             made("type", &show->type), page_address("address", location->address),
+             page_count("bytes", location->bytes.size));
+    TRY(put_values(show, location));
     page_close(page);
     return NULL;
 }
@@ -523,12 +523,12 @@ static struct g2h_error *put_class(struct show *show, const struct lookup *looku
 /* ---- what is asked for ---- */
 
 /* Returns whether a variable is a pointer to an object, which is shown instead of it. */
-static bool leads_to_object(struct show *show, const struct g2h_place *place)
+static bool leads_to_object(struct show *show, const struct g2h_location *location)
 {
     struct g2h_value value;
     struct g2h_content content;
     uint32_t object;
-    g2h_values_begin_at(show->values, place);
+    g2h_values_begin_at(show->values, location);
     if (!g2h_values_next(show->values, &value) || value.path_size > 0 ||
         value.kind != G2H_VALUE_POINTER)
         return false;
@@ -546,20 +546,20 @@ static void show_deinit(struct show *show)
 struct g2h_error *report_put_shown(const struct report *report, const char *asked)
 {
     _cleanup_(show_deinit) struct show show = {.report = report, .view = report->findings->view};
-    struct g2h_place place;
+    struct g2h_location location;
     struct lookup lookup;
     if (!g2h_view_is_typed(show.view))
         return error_create(G2H_ERROR_NOT_FOUND,
                             "without types there are no values to show: --exe gives them");
     TRY(g2h_values_create(show.view, &show.values));
-    const enum g2h_variable found = g2h_place_of_variable(show.view, asked, &place);
+    const enum g2h_variable found = g2h_location_of_variable(show.view, asked, &location);
     if (found == G2H_VARIABLE_NOT_IN_DUMP)
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s' is not in the dump: Go writes only those variables that may "
                             "have pointers in them",
                             asked);
-    if (found == G2H_VARIABLE_FOUND && !leads_to_object(&show, &place))
-        return put_variable(&show, asked, &place);
+    if (found == G2H_VARIABLE_FOUND && !leads_to_object(&show, &location))
+        return put_variable(&show, asked, &location);
     TRY(lookup_find(report->findings, asked, &lookup));
     return lookup.is_class ? put_class(&show, &lookup)
                            : put_object(&show, lookup.node, lookup.address, lookup.offset);

@@ -4,13 +4,14 @@
 
 enum { LONGEST = 60 /* characters of a text that are shown */ };
 
-/* Returns the name of a place; of PLACE_OF_LOCAL, that it is a variable of a function. */
-static struct page_field name_place(const struct g2h_capacities *capacities, uint32_t place,
-                                    struct g2h_text *name)
+/* Returns the name of a declaration; of DECLARATION_OF_LOCAL, that it is a variable of a function.
+ */
+static struct page_field name_declaration(const struct g2h_capacities *capacities,
+                                          uint32_t declaration, struct g2h_text *name)
 {
-    if (place == PLACE_OF_LOCAL)
+    if (declaration == DECLARATION_OF_LOCAL)
         return page_words("place", "(local variables)");
-    g2h_capacities_place(capacities, place, name);
+    g2h_capacities_declaration(capacities, declaration, name);
     return page_text("place", name->data, name->size);
 }
 
@@ -32,8 +33,9 @@ static void put_each(struct page *page, const struct waste_row *row)
         PAGE_DATA(page, page_bytes("outside", row->outside), page_bytes("used", row->elements));
 }
 
-static void put_places(const struct report *report, const struct g2h_capacities *capacities,
-                       struct g2h_text *name, const struct waste_rows *rows, const char *counted)
+static void put_declarations(const struct report *report, const struct g2h_capacities *capacities,
+                             struct g2h_text *name, const struct waste_rows *rows,
+                             const char *counted)
 {
     struct page *page = report->page;
     page_open_list(page, "places");
@@ -41,10 +43,10 @@ static void put_places(const struct report *report, const struct g2h_capacities 
         const struct waste_row *row = &rows->list.data[i];
         if (!report_is_shown(report, i, row->wasted, rows->sums.wasted))
             break;
-        const struct page_field place = name_place(capacities, row->place, name);
+        const struct page_field declaration = name_declaration(capacities, row->declaration, name);
         page_open(page, NULL);
         PAGE_PUT(page, "  %% × %", page_wide(page_bytes("wasted", row->wasted), 9),
-                 page_wide(page_count(counted, row->count), 9), place);
+                 page_wide(page_count(counted, row->count), 9), declaration);
         put_each(page, row);
         page_close(page);
     }
@@ -65,7 +67,7 @@ static void put_slices(const struct report *report, const struct g2h_capacities 
                       : "  slices   % beyond their length, in % arrays of %\n",
              page_bytes("wasted", slices->sums.wasted), page_count("arrays", slices->sums.count),
              page_bytes("bytes", slices->sums.bytes));
-    put_places(report, capacities, name, slices, "arrays");
+    put_declarations(report, capacities, name, slices, "arrays");
     page_close(page);
 }
 
@@ -82,7 +84,7 @@ static void put_stale(const struct report *report, const struct g2h_capacities *
             ? "  stale    % only in slots that no slice uses, in % objects and what they retain\n"
             : NULL,
         page_bytes("wasted", stale->sums.wasted), page_count("objects", stale->sums.count));
-    put_places(report, capacities, name, stale, "objects");
+    put_declarations(report, capacities, name, stale, "objects");
     page_close(page);
 }
 
@@ -124,7 +126,7 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
         const struct waste_row *row = &maps->list.data[i];
         if (!report->page->is_json && !report_is_shown(report, i, row->wasted, sums->wasted))
             break;
-        g2h_capacities_place(capacities, row->place, name);
+        g2h_capacities_declaration(capacities, row->declaration, name);
         put_map(report, row, name);
     }
     page_close(page);
@@ -144,7 +146,7 @@ static void put_substrings(const struct report *report, const struct g2h_capacit
                  : NULL,
              page_bytes("wasted", rows->sums.wasted), page_count("texts", rows->sums.count),
              page_bytes("bytes", rows->sums.bytes));
-    put_places(report, capacities, name, rows, "texts");
+    put_declarations(report, capacities, name, rows, "texts");
     page_close(page);
 }
 

@@ -19,7 +19,7 @@
 #include "output/sqlite/summary_tables.h"
 
 /* The most rows, not counting those of "(others)". */
-enum { MOST_CLASSES = 1000, MOST_PLACES = 2000, MOST_GOROUTINES = 500 };
+enum { MOST_CLASSES = 1000, MOST_TREE_ROWS = 2000, MOST_GOROUTINES = 500 };
 
 static const struct summary_text others = {"(others)", 8};
 
@@ -143,8 +143,8 @@ static struct g2h_error *add_classes(struct summary *summary)
 
 /* ---- the tree ---- */
 
-/* A node of the tree, and its place in the database. */
-struct place {
+/* A node of the tree, and its row in the table place. */
+struct tree_row {
     bool is_kept;
     int64_t number;           /* in the database */
     uint64_t objects;         /* objects of this node and of all nodes below it */
@@ -153,7 +153,7 @@ struct place {
 
 /* Chooses the nodes that retain most. A node's parent retains at least as much and comes first, so
  * it is chosen, too. */
-static struct g2h_error *choose_places(const struct summary *summary, struct place *places)
+static struct g2h_error *choose_rows(const struct summary *summary, struct tree_row *rows)
 {
     const size_t count = summary->merged.nodes.count;
     _cleanup_free_ struct ranked *order = malloc((count + 1) * sizeof(*order));
@@ -161,17 +161,17 @@ static struct g2h_error *choose_places(const struct summary *summary, struct pla
     for (uint32_t i = 0; i < count; i++)
         order[i] = (struct ranked){node_of(summary, i)->retained, i};
     qsort(order, count, sizeof(*order), compare_ranks);
-    for (size_t i = 0; i < count && i < MOST_PLACES; i++)
-        places[order[i].node].is_kept = true;
+    for (size_t i = 0; i < count && i < MOST_TREE_ROWS; i++)
+        rows[order[i].node].is_kept = true;
     for (size_t i = count; i-- > 0;) {
         const struct merged_node *node = node_of(summary, (uint32_t)i);
-        places[i].objects += node->kind == MERGED_CLASS ? node->count : 0;
+        rows[i].objects += node->kind == MERGED_CLASS ? node->count : 0;
         if (node->parent == MERGED_NONE)
             continue;
-        struct place *parent = &places[node->parent];
-        parent->objects += places[i].objects;
-        const struct summary_sums all = {places[i].objects, node->retained, node->retained};
-        if (!places[i].is_kept && parent->is_kept)
+        struct tree_row *parent = &rows[node->parent];
+        parent->objects += rows[i].objects;
+        const struct summary_sums all = {rows[i].objects, node->retained, node->retained};
+        if (!rows[i].is_kept && parent->is_kept)
             add_sums(&parent->rest, &all);
     }
     return NULL;
@@ -179,7 +179,7 @@ static struct g2h_error *choose_places(const struct summary *summary, struct pla
 
 /* Appends the name of a node that is no class, without the words that are numbers: "main and 20
  * goroutines" may be "main and 80 goroutines" in the next dump. */
-static void append_place_name(struct text *text, struct summary_text name)
+static void append_tree_name(struct text *text, struct summary_text name)
 {
     static const char digits[] = "0123456789,";
     for (size_t at = 0; at < name.size;) {
@@ -196,40 +196,40 @@ static void append_place_name(struct text *text, struct summary_text name)
     }
 }
 
-static struct g2h_error *add_place(struct summary *summary, struct place *places, uint32_t i)
+static struct g2h_error *add_row(struct summary *summary, struct tree_row *rows, uint32_t i)
 {
     static const char *const kinds[] = {
         [MERGED_SYNTHETIC] = "root", [MERGED_VARIABLE] = "variable", [MERGED_CLASS] = "class"};
     const struct merged_node *node = node_of(summary, i);
     const bool is_class = node->kind == MERGED_CLASS;
     const struct summary_sums sums = {is_class ? node->count : 0, node->bytes, node->retained};
-    const int64_t parent = node->parent == MERGED_NONE ? 0 : places[node->parent].number;
+    const int64_t parent = node->parent == MERGED_NONE ? 0 : rows[node->parent].number;
     _cleanup_(text_deinit) struct text place = {0};
     struct summary_text name = name_of(summary, i);
     if (!is_class) {
-        append_place_name(&place, name);
+        append_tree_name(&place, name);
         TRY_MEMORY(!place.failed);
         name = (struct summary_text){place.data, place.size};
     }
-    TRY(summary_tables_place(&summary->tables, parent, kinds[node->kind], name, &places[i].number));
-    return summary_tables_add_place(&summary->tables, places[i].number, &sums);
+    TRY(summary_tables_place(&summary->tables, parent, kinds[node->kind], name, &rows[i].number));
+    return summary_tables_add_place(&summary->tables, rows[i].number, &sums);
 }
 
 static struct g2h_error *add_tree(struct summary *summary)
 {
     const uint32_t count = (uint32_t)summary->merged.nodes.count;
-    _cleanup_free_ struct place *places = calloc((size_t)count + 1, sizeof(*places));
+    _cleanup_free_ struct tree_row *rows = calloc((size_t)count + 1, sizeof(*rows));
     int64_t rest;
-    TRY_MEMORY(places);
-    TRY(choose_places(summary, places));
+    TRY_MEMORY(rows);
+    TRY(choose_rows(summary, rows));
     for (uint32_t i = 0; i < count; i++) {
-        if (!places[i].is_kept)
+        if (!rows[i].is_kept)
             continue;
-        TRY(add_place(summary, places, i));
-        if (places[i].rest.count == 0 && places[i].rest.bytes == 0)
+        TRY(add_row(summary, rows, i));
+        if (rows[i].rest.count == 0 && rows[i].rest.bytes == 0)
             continue;
-        TRY(summary_tables_place(&summary->tables, places[i].number, "others", others, &rest));
-        TRY(summary_tables_add_place(&summary->tables, rest, &places[i].rest));
+        TRY(summary_tables_place(&summary->tables, rows[i].number, "others", others, &rest));
+        TRY(summary_tables_add_place(&summary->tables, rest, &rows[i].rest));
     }
     return NULL;
 }

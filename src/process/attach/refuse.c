@@ -65,7 +65,7 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
         return say_of(facts, "has ended while it was read");
     if (!facts->is_there)
         return say_of(facts, "there is none of this number%s",
-                      facts->place == ATTACH_MACHINE
+                      facts->environment == ATTACH_MACHINE
                           ? ""
                           : " in this container, where a process has another one than outside: see "
                             "ls /proc");
@@ -113,7 +113,7 @@ static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
 /* Returns advice for a user who lacks the right to read the process: how to get it. */
 static const char *right(const struct attach_facts *facts)
 {
-    switch (facts->place) {
+    switch (facts->environment) {
     case ATTACH_KUBERNETES:
         return "kubectl debug --profile=sysadmin --target=CONTAINER POD, where it mostly is "
                "process 1, or run this on the node";
@@ -151,7 +151,7 @@ static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
     return say_of(facts,
                   "is protected: its file is set-uid, has capabilities or cannot be read, or it "
                   "has PR_SET_DUMPABLE off%s; %s",
-                  facts->place == ATTACH_MACHINE ? "" : ", or this container forbids ptrace",
+                  facts->environment == ATTACH_MACHINE ? "" : ", or this container forbids ptrace",
                   right(facts));
 }
 
@@ -277,7 +277,7 @@ static void note_yama(struct attach_facts *facts)
 
 /* Guesses whether this program runs in a container: there is no rule, but the programs that make
  * containers leave these traces. */
-static enum attach_place find_place(void)
+static enum attach_environment find_environment(void)
 {
     static const char *const names[] = {"docker", "containerd", "kubepods", "libpod", "lxc"};
     _cleanup_(text_deinit) struct text groups = {0};
@@ -307,7 +307,7 @@ struct g2h_error *attach_refuse(uint64_t pid, int error, bool was_there)
 {
     _cleanup_(text_deinit) struct text status = {0};
     struct attach_facts facts = {
-        .pid = pid, .error = error, .was_there = was_there, .place = find_place()};
+        .pid = pid, .error = error, .was_there = was_there, .environment = find_environment()};
     const int unread = procfs_read_of(pid, "status", &status);
     note_proc(&facts);
     if (has_no_descriptors(unread)) {

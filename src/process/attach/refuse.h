@@ -14,7 +14,7 @@
 
 /* Where this program runs: in a container the container's settings have to change, not the
  * machine's. */
-enum attach_place { ATTACH_MACHINE, ATTACH_CONTAINER, ATTACH_KUBERNETES };
+enum attach_environment { ATTACH_MACHINE, ATTACH_CONTAINER, ATTACH_KUBERNETES };
 
 struct attach_facts {
     uint64_t pid;
@@ -36,7 +36,7 @@ struct attach_facts {
     bool has_more; /* it has capabilities that this program does not have */
     bool may_trace; /* this program has CAP_SYS_PTRACE */
     unsigned yama;  /* /proc/sys/kernel/yama/ptrace_scope; 0 without Yama */
-    enum attach_place place;
+    enum attach_environment environment;
 };
 
 /* Returns the error for facts, or NULL if error is 0 and no other fact prevents reading. */

@@ -58,11 +58,11 @@ static bool allow_runs(const struct attach_space *space, const struct attach_pag
         uint8_t *to = from + run->size;
         for (; i < pages->runs.count; i++) {
             const struct attach_run *next = &pages->runs.data[i];
-            const uint8_t *place = attach_space_at(space, next);
-            if (place < to || (uint64_t)(place - to) > NEAR)
+            const uint8_t *at = attach_space_at(space, next);
+            if (at < to || (uint64_t)(at - to) > NEAR)
                 break;
             if (next->kind != ATTACH_ZERO)
-                to = from + (place - from) + next->size;
+                to = from + (at - from) + next->size;
         }
         if (mprotect(from, (size_t)(to - from), PROT_READ | PROT_WRITE) != 0)
             return false;

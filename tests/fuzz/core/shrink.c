@@ -405,9 +405,9 @@ static void shorten(void)
     memcpy(own.patched, module, MODULEDATA_SIZE);
     for (size_t i = 0; i < 2; i++) {
         uint64_t start;
-        memcpy(&start, own.patched + layout.places[fields[i][0]].offset, WORD);
-        put(own.patched + layout.places[fields[i][1]].offset, start + SHORT, WORD);
-        put(own.patched + layout.places[fields[i][2]].offset, SHORT / WORD, 4);
+        memcpy(&start, own.patched + layout.members[fields[i][0]].offset, WORD);
+        put(own.patched + layout.members[fields[i][1]].offset, start + SHORT, WORD);
+        put(own.patched + layout.members[fields[i][2]].offset, SHORT / WORD, 4);
     }
 }
 

@@ -1,7 +1,8 @@
 /*
- * places: memory of the process of which the type is known; see include/go2heapsnapshot/values.h.
+ * locations: memory of the process of which the type is known; see
+ * include/go2heapsnapshot/values.h.
  */
-#include "view/places.h"
+#include "view/locations.h"
 
 #include <string.h>
 
@@ -67,21 +68,21 @@ uint64_t view_memory_field(const struct g2h_view *view, const struct view_memory
     return heap_number(view->graph->heap, memory->bytes.data + field->offset, size);
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
-bool g2h_place_of_object(const struct g2h_view *view, uint32_t object, struct g2h_place *ret)
+bool g2h_location_of_object(const struct g2h_view *view, uint32_t object, struct g2h_location *ret)
 {
     const struct typing *typing = view->graph->typing;
     const struct g2h_heap *heap = view->graph->heap;
     if (!typing)
         return false;
     const struct object_type known = typing_object(typing, object);
-    *ret = (struct g2h_place){.type = known.type,
-                              .is_array = known.form == OBJECT_ARRAY,
-                              .base = heap_value_base(heap, heap_slot_class(heap, object)),
-                              .address = heap_address(heap, object),
-                              .bytes = heap_contents(heap, object),
-                              .object = object};
+    *ret = (struct g2h_location){.type = known.type,
+                                 .is_array = known.form == OBJECT_ARRAY,
+                                 .base = heap_value_base(heap, heap_slot_class(heap, object)),
+                                 .address = heap_address(heap, object),
+                                 .bytes = heap_contents(heap, object),
+                                 .object = object};
     return known.form == OBJECT_VALUE || known.form == OBJECT_ARRAY;
 }
 
@@ -97,26 +98,26 @@ static bool is_called(const struct types *types, const struct dwarf_global *glob
 
 /* If a variable is a pointer to static data, as that of var cache = &Cache{} is, gets the value
  * that it leads to instead. */
-static void follow_static(const struct g2h_view *view, struct g2h_place *place)
+static void follow_static(const struct g2h_view *view, struct g2h_location *location)
 {
     const struct types *types = view->graph->typing->types;
-    const struct type *pointer = &types->list.data[place->type];
+    const struct type *pointer = &types->list.data[location->type];
     struct view_memory memory;
     if (pointer->kind != TYPE_POINTER || pointer->target != TARGET_ONE ||
         pointer->elem >= types->list.count)
         return;
-    const uint64_t target = heap_word(view->graph->heap, place->bytes.data),
+    const uint64_t target = heap_word(view->graph->heap, location->bytes.data),
                    size = types->list.data[pointer->elem].size;
     if (!view_memory_at(view, target, &memory) || memory.object != UINT32_MAX ||
         memory.is_of_file || memory.bytes.size < size)
         return;
     memory.bytes.size = size;
-    *place = (struct g2h_place){
+    *location = (struct g2h_location){
         .type = pointer->elem, .address = target, .bytes = memory.bytes, .object = UINT32_MAX};
 }
 
-enum g2h_variable g2h_place_of_variable(const struct g2h_view *view, const char *name,
-                                        struct g2h_place *ret)
+enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const char *name,
+                                           struct g2h_location *ret)
 {
     const struct typing *typing = view->graph->typing;
     enum g2h_variable found = G2H_VARIABLE_NONE;
@@ -134,7 +135,7 @@ enum g2h_variable g2h_place_of_variable(const struct g2h_view *view, const char 
             memory.bytes.size < size)
             continue;
         memory.bytes.size = size;
-        *ret = (struct g2h_place){
+        *ret = (struct g2h_location){
             .type = global->type, .address = address, .bytes = memory.bytes, .object = UINT32_MAX};
         follow_static(view, ret);
         return G2H_VARIABLE_FOUND;
@@ -142,9 +143,9 @@ enum g2h_variable g2h_place_of_variable(const struct g2h_view *view, const char 
     return found;
 }
 
-void g2h_place_of_value(const struct g2h_value *value, struct g2h_place *ret)
+void g2h_location_of_value(const struct g2h_value *value, struct g2h_location *ret)
 {
-    *ret = (struct g2h_place){
+    *ret = (struct g2h_location){
         .type = value->number, .bytes = {value->data, value->size}, .object = UINT32_MAX};
 }
 
@@ -156,13 +157,13 @@ static void append_type(const struct g2h_view *view, uint32_t type, struct text 
     text_append_name(text, &view->graph->names, name.data, name.size, NAME_LIMIT);
 }
 
-void g2h_place_type(const struct g2h_view *view, const struct g2h_place *place,
-                    struct g2h_text *text)
+void g2h_location_type(const struct g2h_view *view, const struct g2h_location *location,
+                       struct g2h_text *text)
 {
     struct text made = view_borrow(text);
-    if (place->is_array)
+    if (location->is_array)
         text_append(&made, "[]", 2);
-    append_type(view, place->type, &made);
+    append_type(view, location->type, &made);
     view_give_back(text, &made);
 }
 

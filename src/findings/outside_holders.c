@@ -1,5 +1,5 @@
-/* outside_places; see outside_places.h. */
-#include "findings/outside_places.h"
+/* outside_holders; see outside_holders.h. */
+#include "findings/outside_holders.h"
 
 #include <string.h>
 
@@ -12,9 +12,9 @@
 #include "findings/expression.h"
 #include "findings/path.h"
 
-enum { LEAST_OF_PART = 5 /* percent of the part that a place points to */ };
+enum { LEAST_OF_PART = 5 /* percent of the part that a holder points to */ };
 
-struct place {
+struct holder {
     uint32_t number; /* string of its name */
     uint32_t object; /* the first node that has it, if that tells what it is; else UINT32_MAX */
     uint64_t bytes;
@@ -24,11 +24,11 @@ struct search {
     const struct findings *findings;
     enum g2h_memory_part part;
     struct g2h_edges *edges;
-    struct map mappings;       /* node → mapping */
-    struct map known;          /* pairs of what has a pointer and the pointer's name → place */
-    struct map seen;           /* pairs of a place and a mapping */
-    struct string_pool names;  /* by place */
-    VECTOR(struct place) list; /* until it is sorted, in the order of names */
+    struct map mappings;        /* node → mapping */
+    struct map known;           /* pairs of what has a pointer and the pointer's name → holder */
+    struct map seen;            /* pairs of a holder and a mapping */
+    struct string_pool names;   /* by holder */
+    VECTOR(struct holder) list; /* until it is sorted, in the order of names */
 };
 
 static void search_deinit(struct search *search)
@@ -91,10 +91,10 @@ static bool has_fields(const char *class, size_t size)
     return before > 0 && memchr(class, '.', before) != NULL;
 }
 
-/* Makes the name of the place that a pointer is in. */
-static struct g2h_error *name_place(const struct search *search, const struct g2h_node *source,
-                                    const struct g2h_edge *edge, struct text *ret,
-                                    bool *ret_is_element)
+/* Makes the name of the holder that a pointer is in. */
+static struct g2h_error *name_holder(const struct search *search, const struct g2h_node *source,
+                                     const struct g2h_edge *edge, struct text *ret,
+                                     bool *ret_is_element)
 {
     const struct g2h_view *view = search->findings->view;
     size_t size;
@@ -110,9 +110,9 @@ static struct g2h_error *name_place(const struct search *search, const struct g2
     return NULL;
 }
 
-/* Finds the place that a pointer is in. */
-static struct g2h_error *find_place(struct search *search, const struct g2h_node *source,
-                                    const struct g2h_edge *edge, uint32_t *ret)
+/* Finds the holder that a pointer is in. */
+static struct g2h_error *find_holder(struct search *search, const struct g2h_node *source,
+                                     const struct g2h_edge *edge, uint32_t *ret)
 {
     _cleanup_(text_deinit) struct text name = {0};
     const uint64_t pair = (uint64_t)source->name << 32 | edge->name;
@@ -120,29 +120,29 @@ static struct g2h_error *find_place(struct search *search, const struct g2h_node
     *ret = map_get(&search->known, pair);
     if (*ret != MAP_NONE)
         return NULL;
-    TRY(name_place(search, source, edge, &name, &is_element));
+    TRY(name_holder(search, source, edge, &name, &is_element));
     TRY_MEMORY(!name.failed && string_pool_intern(&search->names, name.data, name.size, ret));
     if (*ret == search->list.count)
         TRY_MEMORY(vector_push(&search->list,
-                               ((struct place){*ret, is_element ? edge->source : UINT32_MAX, 0})));
+                               ((struct holder){*ret, is_element ? edge->source : UINT32_MAX, 0})));
     TRY_MEMORY(map_put(&search->known, pair, *ret, ret));
     return NULL;
 }
 
-/* Adds the bytes of a mapping to the place that points to it, unless it has them. */
+/* Adds the bytes of a mapping to the holder that points to it, unless it has them. */
 static struct g2h_error *add(struct search *search, const struct g2h_edge *edge, uint32_t mapping)
 {
     struct g2h_node source;
-    uint32_t place, number;
+    uint32_t holder, number;
     g2h_view_brief(search->findings->view, edge->source, &source);
     if (source.object != UINT32_MAX && g2h_view_is_garbage(search->findings->view, source.object))
         return NULL;
-    TRY(find_place(search, &source, edge, &place));
-    const uint64_t pair = (uint64_t)place << 32 | mapping;
+    TRY(find_holder(search, &source, edge, &holder));
+    const uint64_t pair = (uint64_t)holder << 32 | mapping;
     if (map_get(&search->seen, pair) != MAP_NONE)
         return NULL;
     TRY_MEMORY(map_put(&search->seen, pair, 0, &number));
-    search->list.data[place].bytes += search->findings->memory->mappings[mapping].resident;
+    search->list.data[holder].bytes += search->findings->memory->mappings[mapping].resident;
     return NULL;
 }
 
@@ -151,7 +151,7 @@ static void destroy(struct g2h_edges **edges)
     g2h_edges_destroy(*edges);
 }
 
-static struct g2h_error *find_places(struct search *search)
+static struct g2h_error *find_holders(struct search *search)
 {
     const struct g2h_view *view = search->findings->view;
     _cleanup_(destroy) struct g2h_edges *edges = NULL;
@@ -172,7 +172,7 @@ static struct g2h_error *find_places(struct search *search)
 
 static int compare(const void *a, const void *b)
 {
-    const struct place *one = a, *other = b;
+    const struct holder *one = a, *other = b;
     if (one->bytes != other->bytes)
         return one->bytes < other->bytes ? 1 : -1;
     return (one->number > other->number) - (one->number < other->number);
@@ -181,70 +181,70 @@ static int compare(const void *a, const void *b)
 /* What is told, in this order. */
 enum told { FIELDS, ELEMENTS, LISTS, TOLD };
 
-/* Returns what a place with this name is, or TOLD if it is not told at all: it is the runtime's, or
- * has no name but an address. */
-static enum told kind_of(const struct place *place, const struct text *name)
+/* Returns what a holder with this name is, or TOLD if it is not told at all: it is the runtime's,
+ * or has no name but an address. */
+static enum told kind_of(const struct holder *holder, const struct text *name)
 {
     if (name->size == 0 || begins_with(name, "runtime.") || begins_with(name, "0x"))
         return TOLD;
     if (begins_with(name, "syscall.mapper.") || begins_with(name, "unix.mapper."))
         return LISTS;
-    return place->object == UINT32_MAX ? FIELDS : ELEMENTS;
+    return holder->object == UINT32_MAX ? FIELDS : ELEMENTS;
 }
 
-/* Makes what a place is called. */
-static struct g2h_error *call_place(const struct search *search, const struct place *place,
-                                    struct text *ret)
+/* Makes what a holder is called. */
+static struct g2h_error *call_holder(const struct search *search, const struct holder *holder,
+                                     struct text *ret)
 {
     size_t size;
     uint32_t end;
-    const char *name = string_pool_text(&search->names, place->number, &size);
+    const char *name = string_pool_text(&search->names, holder->number, &size);
     ret->size = 0;
-    if (place->object != UINT32_MAX)
-        return path_append(search->findings->paths, place->object, ret, &end);
+    if (holder->object != UINT32_MAX)
+        return path_append(search->findings->paths, holder->object, ret, &end);
     text_append(ret, name, size);
     return NULL;
 }
 
 static struct g2h_error *tell(const struct search *search, enum told told,
-                              struct outside_places *ret)
+                              struct outside_holders *ret)
 {
     _cleanup_(text_deinit) struct text name = {0};
     const uint64_t least = search->findings->memory->parts[search->part] / 100 * LEAST_OF_PART;
     for (size_t i = 0; i < search->list.count && ret->count < OUTSIDE_MOST; i++) {
-        const struct place *place = &search->list.data[i];
-        if (place->bytes < least)
+        const struct holder *holder = &search->list.data[i];
+        if (holder->bytes < least)
             break;
-        if ((told == FIELDS) != (place->object == UINT32_MAX))
+        if ((told == FIELDS) != (holder->object == UINT32_MAX))
             continue;
-        TRY(call_place(search, place, &name));
+        TRY(call_holder(search, holder, &name));
         TRY_MEMORY(!name.failed);
-        if (kind_of(place, &name) != told)
+        if (kind_of(holder, &name) != told)
             continue;
         ret->list[ret->count].name = name;
-        ret->list[ret->count++].bytes = place->bytes;
+        ret->list[ret->count++].bytes = holder->bytes;
         name = (struct text){0};
     }
     return NULL;
 }
 
-struct g2h_error *outside_places_find(const struct findings *findings, enum g2h_memory_part part,
-                                      struct outside_places *ret)
+struct g2h_error *outside_holders_find(const struct findings *findings, enum g2h_memory_part part,
+                                       struct outside_holders *ret)
 {
     _cleanup_(search_deinit) struct search search = {.findings = findings, .part = part};
-    *ret = (struct outside_places){.count = 0};
+    *ret = (struct outside_holders){.count = 0};
     if (part != G2H_MEMORY_FILES && part != G2H_MEMORY_C)
         return NULL;
     TRY(find_mappings(&search));
-    TRY(find_places(&search));
+    TRY(find_holders(&search));
     vector_sort(&search.list, compare);
     TRY(tell(&search, FIELDS, ret));
     TRY(tell(&search, ELEMENTS, ret));
     return ret->count == 0 ? tell(&search, LISTS, ret) : NULL;
 }
 
-void outside_places_deinit(struct outside_places *places)
+void outside_holders_deinit(struct outside_holders *holders)
 {
-    for (size_t i = 0; i < places->count; i++)
-        text_deinit(&places->list[i].name);
+    for (size_t i = 0; i < holders->count; i++)
+        text_deinit(&holders->list[i].name);
 }

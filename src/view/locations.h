@@ -1,13 +1,13 @@
-/* places: memory of the process of which the type is known, and the values in it, for the files of
- * this room that read them as people see them; see include/go2heapsnapshot/values.h. */
-#ifndef VIEW_PLACES_H
-#define VIEW_PLACES_H
+/* locations: memory of the process of which the type is known, and the values in it, for the files
+ * of this room that read them as people see them; see include/go2heapsnapshot/values.h. */
+#ifndef VIEW_LOCATIONS_H
+#define VIEW_LOCATIONS_H
 
 #include <go2heapsnapshot/values.h>
 
 #include "view/view.h"
 
-/* ---- memory: places.c ---- */
+/* ---- memory: locations.c ---- */
 
 /* What is at an address: an object, data or bss, a frame, or the executable's file. */
 struct view_memory {
