@@ -96,6 +96,14 @@ struct g2h_summary_options {
     size_t label_count;
 };
 
+/* html, which also reads report->base and report->is_base_other. */
+struct g2h_html_options {
+    size_t size;
+    const struct g2h_base *const
+        *series;         /* earlier dumps, the oldest first, for trends; NULL: none */
+    size_t series_count; /* there are trends if there are two or more */
+};
+
 struct g2h_output_options {
     size_t size;
     int fd;         /* the destination, which is not closed. Formats with is_file also read it */
@@ -118,6 +126,7 @@ struct g2h_output_options {
     const struct g2h_report_options *report;
     const struct g2h_pprof_options *pprof;
     const struct g2h_summary_options *summary;
+    const struct g2h_html_options *html;
 };
 
 /* Whether a format needs dominators, or computes them itself: a bit for each. */
@@ -131,6 +140,7 @@ enum g2h_format_option {
     G2H_TAKES_SUMMARY = 8, /* summary */
     G2H_TAKES_PATH = 16,   /* report->path_to, report->show */
     G2H_TAKES_RATE = 32,   /* pprof->memprofile_rate */
+    G2H_TAKES_TRENDS = 64, /* html->series */
 };
 
 /* A format that views can be written in. */
@@ -197,6 +207,15 @@ G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
 G2H_PUBLIC struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                               const struct g2h_dominators *dominators,
                                               const struct g2h_output_options *options);
+
+/*
+ * Writes a page for browsers, which shows what holds the memory, and which is less than 4 MB
+ * whatever the heap: docs/html.md. dominators may be NULL, as for g2h_write_report(). Errors: those
+ * of format->write().
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_html(const struct g2h_view *view,
+                                            const struct g2h_dominators *dominators,
+                                            const struct g2h_output_options *options);
 
 /*
  * Writes a profile of what holds the memory (google/pprof's profile.proto, always compressed by

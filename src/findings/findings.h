@@ -16,6 +16,9 @@
  *   allocated, calls    who allocated it, by the stacks of the heap profile
  *   growth              by how much each node has grown since another heap
  *   class_rows          sums by class
+ *   packages            the packages of classes
+ *   largest             the objects that retain most
+ *   structs             the structs that have most bytes, and how their fields lie
  *   goroutines          goroutines by place, their stacks
  *   memory              what the process has from the system
  *   outside_holders      what points to memory that is no object

@@ -224,20 +224,55 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
 
 /* ---- other paths ---- */
 
-struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret)
+/* Follows the search until it has reached all of the nodes, or until its end. */
+static struct g2h_error *reach(struct path_search *search, const uint32_t *nodes, size_t count)
+{
+    enum { BETWEEN = 4096 /* nodes whose edges are followed before the nodes are looked for */ };
+    size_t reached = 0;
+    for (bool more = true; more && reached < count;) {
+        for (uint32_t i = 0; i < BETWEEN && more; i++)
+            TRY(path_search_extend(search, &more));
+        while (reached < count && search->seen_by_node[nodes[reached]] != 0)
+            reached++;
+    }
+    return NULL;
+}
+
+struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
+                                 node_vector *ret)
 {
     _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
-    bool found = node == 0;
-    ret->count = paths->nodes.count = 0;
     TRY(path_search_begin(&search, paths->view, paths->edges, 0, PATH_CERTAIN_FIRST,
                           PATH_NO_LIMIT));
-    if (!found)
-        TRY(find(paths, &search, node, EXACT, &found));
-    if (found)
-        TRY_MEMORY(vector_push(ret, 0));
-    for (size_t i = 0; i < paths->nodes.count; i++)
-        TRY_MEMORY(vector_push(ret, paths->nodes.data[i]));
+    TRY(reach(&search, nodes, count));
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t seen = search.seen_by_node[nodes[i]];
+        ret[i].count = 0;
+        if (seen != 0)
+            TRY_MEMORY(vector_push(&ret[i], 0) && path_search_append(&search, seen - 1, &ret[i]));
+    }
     return NULL;
+}
+
+struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret)
+{
+    return paths_shortest(paths, &node, 1, ret);
+}
+
+bool path_shows(const struct g2h_view *view, uint32_t node)
+{
+    const enum g2h_node_kind kind = findings_kind_of(view, node);
+    return kind != G2H_NODE_ROOT && kind != G2H_NODE_GC_ROOTS && kind != G2H_NODE_GLOBALS &&
+           kind != G2H_NODE_GOROUTINES && kind != G2H_NODE_GOROUTINES_IN_PLACE &&
+           !expression_hides(view, node);
+}
+
+void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct text *text)
+{
+    const enum g2h_node_kind kind = findings_kind_of(paths->view, from);
+    if (kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT || kind == G2H_NODE_PACKAGE ||
+        kind == G2H_NODE_FRAME)
+        expression_append_step(paths->view, paths->edges, from, to, text);
 }
 
 struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bool *ret)

@@ -37,6 +37,18 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
  * that are certain come first. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret);
 
+/* Does so for count nodes at once, by one search. */
+struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
+                                 node_vector *ret);
+
+/* Returns whether people are shown a node of such a path. The groups of roots tell nothing, nor do
+ * a map's entries; but a goroutine and its frame do. */
+bool path_shows(const struct g2h_view *view, uint32_t node);
+
+/* Appends the name of the edge from one node of such a path to the next. Nothing is appended if the
+ * first one is a node of roots whose edges have no names. */
+void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct text *text);
+
 /* Finds out whether a node leads to another, or to itself; *ret is false, too, if it leads to more
  * than can be looked at. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bool *ret);

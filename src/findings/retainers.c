@@ -7,21 +7,26 @@
 
 enum { EDGES = 256 /* edges that are read at a time */ };
 
+/* Returns whether a retainer's edge has a name of its own, other than those of the elements and
+ * entries that lead there as well. */
+static bool has_label(const struct g2h_edge *edge, bool is_entries)
+{
+    return !is_entries &&
+           (edge->flags & (G2H_EDGE_BY_INDEX | G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0;
+}
+
 /* Appends a retainer's class and field: "main.Preview.Auction", "[]*main.Bid[]",
  * "map[string]*main.Preview[]". */
 static bool append_retainer(const struct findings *findings, const struct g2h_edge *edge,
-                            struct text *text)
+                            const struct g2h_node *source, struct text *text)
 {
-    struct g2h_node source;
     size_t size;
-    g2h_view_brief(findings->view, edge->source, &source);
-    const bool is_entries = findings_is_entries(findings->view, source.name);
-    const char *class = is_entries ? findings_map_of(findings->view, source.name, &size)
-                                   : findings_class_name(findings->view, &source, &size);
+    const bool is_entries = findings_is_entries(findings->view, source->name);
+    const char *class = is_entries ? findings_map_of(findings->view, source->name, &size)
+                                   : findings_class_name(findings->view, source, &size);
     text_append(text, class, size);
     const char *label = g2h_view_name(findings->view, edge->name, &size);
-    if (is_entries ||
-        (edge->flags & (G2H_EDGE_BY_INDEX | G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) != 0) {
+    if (!has_label(edge, is_entries)) {
         text_append(text, "[]", 2);
     } else {
         bool in_brackets = false;
@@ -37,15 +42,32 @@ static bool append_retainer(const struct findings *findings, const struct g2h_ed
     return !text->failed;
 }
 
+static struct g2h_error *add_text(const struct findings *findings, const struct g2h_edge *edge,
+                                  const struct g2h_node *source, struct retainers *retainers,
+                                  uint32_t *ret)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    TRY_MEMORY(append_retainer(findings, edge, source, &text) &&
+               string_pool_intern(&retainers->names, text.data, text.size, ret));
+    if (*ret == retainers->list.count)
+        TRY_MEMORY(vector_push(&retainers->list, ((struct retainer){0, *ret, edge->source})));
+    return NULL;
+}
+
+/* Counts an edge. Many have the same names, so that the text is not made each time. */
 static struct g2h_error *add_retainer(const struct findings *findings, const struct g2h_edge *edge,
                                       struct retainers *retainers)
 {
-    _cleanup_(text_deinit) struct text text = {0};
-    uint32_t number;
-    TRY_MEMORY(append_retainer(findings, edge, &text) &&
-               string_pool_intern(&retainers->names, text.data, text.size, &number));
-    if (number == retainers->list.count)
-        TRY_MEMORY(vector_push(&retainers->list, ((struct retainer){0, number, edge->source})));
+    struct g2h_node source;
+    g2h_view_brief(findings->view, edge->source, &source);
+    const bool is_named = has_label(edge, findings_is_entries(findings->view, source.name));
+    const uint64_t key = map_hash_pair(source.name + ((uint64_t)source.kind << 32),
+                                       is_named ? edge->name + 1ull : 0);
+    uint32_t number = map_get(&retainers->by_edge, key);
+    if (number == MAP_NONE) {
+        TRY(add_text(findings, edge, &source, retainers, &number));
+        TRY_MEMORY(map_put(&retainers->by_edge, key, number, &number));
+    }
     retainers->list.data[number].count++;
     return NULL;
 }
@@ -61,19 +83,39 @@ static int compare_retainers(const void *a, const void *b)
 void retainers_deinit(struct retainers *retainers)
 {
     string_pool_deinit(&retainers->names);
+    map_deinit(&retainers->by_edge);
     free(retainers->list.data);
+}
+
+struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
+                                     const uint32_t *nodes, size_t count, struct retainers *ret)
+{
+    enum { BITS = 64 };
+    const uint32_t all = g2h_view_node_count(findings->view);
+    _cleanup_free_ uint64_t *is_asked = calloc(all / BITS + 1, sizeof(*is_asked));
+    struct g2h_edge read[EDGES];
+    size_t got;
+    TRY_MEMORY(is_asked);
+    for (size_t i = 0; i < count; i++)
+        is_asked[nodes[i] / BITS] |= 1ull << nodes[i] % BITS;
+    g2h_edges_begin(edges, 0, all);
+    while ((got = g2h_edges_read(edges, read, EDGES)) > 0)
+        for (size_t i = 0; i < got; i++) {
+            const uint32_t target = read[i].target;
+            if ((is_asked[target / BITS] >> target % BITS & 1) == 0 ||
+                (read[i].flags & G2H_EDGE_WEAK) != 0)
+                continue;
+            for (size_t j = 0; j < count; j++)
+                if (nodes[j] == target)
+                    TRY(add_retainer(findings, &read[i], &ret[j]));
+        }
+    for (size_t i = 0; i < count; i++)
+        vector_sort(&ret[i].list, compare_retainers);
+    return NULL;
 }
 
 struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
                                  uint32_t node, struct retainers *ret)
 {
-    struct g2h_edge read[EDGES];
-    size_t count;
-    g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
-    while ((count = g2h_edges_read(edges, read, EDGES)) > 0)
-        for (size_t i = 0; i < count; i++)
-            if (read[i].target == node && (read[i].flags & G2H_EDGE_WEAK) == 0)
-                TRY(add_retainer(findings, &read[i], ret));
-    vector_sort(&ret->list, compare_retainers);
-    return NULL;
+    return retainers_find_all(findings, edges, &node, 1, ret);
 }

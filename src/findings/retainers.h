@@ -2,6 +2,7 @@
 #ifndef FINDINGS_RETAINERS_H
 #define FINDINGS_RETAINERS_H
 
+#include "base/map.h"
 #include "base/strings.h"
 #include "findings/findings.h"
 
@@ -14,12 +15,17 @@ struct retainer {
 struct retainers {
     struct string_pool names;
     VECTOR(struct retainer) list; /* the most frequent first */
+    struct map by_edge; /* names of a retainer and an edge → index in list, until all are found */
 };
 
 /* Finds all nodes with strong edges to a node of the view, garbage too. Goes over all edges.
  * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
                                  uint32_t node, struct retainers *ret);
+
+/* Does so for count nodes at once: nodes[i] gets ret[i]. Takes a bit per node of the view. */
+struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
+                                     const uint32_t *nodes, size_t count, struct retainers *ret);
 void retainers_deinit(struct retainers *retainers);
 
 #endif

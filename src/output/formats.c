@@ -56,6 +56,15 @@ static const struct g2h_format formats[] = {
         .write = g2h_write_report,
     },
     {
+        .name = "html",
+        .suffix = ".html",
+        .summary = "the same as a page for browsers, in one file",
+        .memory = 250,
+        .needs = G2H_FINDS_DOMINATORS,
+        .takes = G2H_TAKES_BASE | G2H_TAKES_TRENDS,
+        .write = g2h_write_html,
+    },
+    {
         .name = "pprof",
         .by = "retained",
         .suffix = ".pb.gz",

@@ -100,7 +100,8 @@ function complaint(from, to) {
   const [here, there] = [roomOf(from), roomOf(to)];
   if (from.startsWith('src/output/')) {
     // Files that outputs share are in src/output/ itself; files of one output are in a directory there.
-    const own = [here, 'output', 'findings'].includes(there);
+    // The page for browsers contains a report.
+    const own = [here, 'output', 'findings', ...(here === 'output/html' ? ['output/report'] : [])].includes(there);
     return own || to.startsWith('include/') || there === 'base' ? undefined : 'an output reads the view and the findings only';
   }
   if (here === 'findings') return [here, 'base'].includes(there) || to.startsWith('include/') ? undefined : 'findings read the view only';

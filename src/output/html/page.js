@@ -770,7 +770,7 @@ function tell() {
       rest.length > 0 && make('li', {class: 'dim small'},
         `${count(rest.length)} more, ${bytes(rest.reduce((sum, child) => sum + retained[child], 0))}`))],
     same.length > 0 && [make('h3', {}, 'the largest of these'), make('ul', {class: 'holds'}, same.slice(0, 5).map(([object, i]) =>
-      make('li', {}, make('div', {class: 'row'}, link(visible(object.way ?? object.address), () => showObject(i)),
+      make('li', {}, make('div', {class: 'row'}, link(visible(object.held_by ?? object.address), () => showObject(i)),
         make('span', {class: 'number'}, bytes(object.retained))))))],
     layout && [make('h3', {}, `layout, ${several(layout.size, 'byte')}`), layoutBar(layout, 300)],
     node !== state.top && children.length > 0 && make('p', {class: 'more'}, button('Zoom in', () => zoom(node))));
@@ -1010,7 +1010,7 @@ section('goroutines', 'Goroutines', 'Goroutines, by the place where they stand',
 /** How to get to an object, step by step, and what is in it. */
 function aboutObject(object) {
   return [
-    object.way && wayBox(object.way),
+    object.held_by && wayBox(object.held_by),
     make('p', {class: 'small dim'}, code(names[object.class]), ' at ', code(object.address), `, ${bytes(object.own)} of its own, retains `,
       `${bytes(object.retained)}.`, object.shared_by && [' Reached from ', code(object.shared_by), '.']),
     object.steps?.length > 0 && make('ol', {class: 'steps'}, object.steps.map(step => make('li', {},
@@ -1027,7 +1027,7 @@ function aboutObject(object) {
 
 const objectDetails = (data.largest ?? []).map((object, i) => {
   const inner = make('div', {class: 'in'});
-  const details = make('details', {}, make('summary', {}, make('span', {class: 'code'}, visible(object.way ?? object.address)),
+  const details = make('details', {}, make('summary', {}, make('span', {class: 'code'}, visible(object.held_by ?? object.address)),
     make('span', {class: 'code dim of'}, visible(names[object.class])), make('span', {class: 'number size'}, bytes(object.retained))), inner);
   const tellOnce = () => { if (details.open && inner.childElementCount === 0) fill(inner, aboutObject(object)); };
   details.addEventListener('toggle', tellOnce);

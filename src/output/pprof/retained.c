@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "base/scope.h"
 #include "findings/merged.h"
+#include "findings/packages.h"
 #include "output/pprof/profile.h"
 
 /* The most frames of a stack. Longer stacks keep the outermost and the innermost half of this
@@ -34,33 +35,6 @@ struct retained {
 
 /* ---- functions ---- */
 
-/* Finds the package of a class by its name: "map[string]*http.conn" is of http. A class without a
- * package is of "builtin". */
-static void package_of(const char *name, size_t size, const char **ret, size_t *ret_size)
-{
-    static const char builtin[] = "builtin";
-    size_t begin = 0, end = size;
-    for (size_t i = 0, depth = 0; i < size;
-         i++) { /* begin: behind the last bracket in front of a name */
-        depth += name[i] == '[';
-        depth -= name[i] == ']' && depth > 0;
-        if (depth > 0 && i > begin && name[begin] != '[' && strncmp(name + begin, "map[", 4) != 0) {
-            end = i; /* the arguments of a generic type begin here */
-            break;
-        }
-        if (depth == 0 && (name[i] == ']' || name[i] == '*' || name[i] == ' '))
-            begin = i + 1;
-    }
-    for (size_t i = end; i-- > begin;)
-        if (name[i] == '.') {
-            *ret = name + begin;
-            *ret_size = i - begin;
-            return;
-        }
-    *ret = builtin;
-    *ret_size = sizeof(builtin) - 1;
-}
-
 /* Finds the file of a node's function, as pprof calls it. */
 static void file_of(const struct retained *retained, uint32_t node, const char **ret,
                     size_t *ret_size)
@@ -70,7 +44,7 @@ static void file_of(const struct retained *retained, uint32_t node, const char *
     size_t size;
     const char *name = merged_name(retained->merged, node, &size);
     if (nodes[node].kind == MERGED_CLASS) {
-        package_of(name, size, ret, ret_size);
+        package_of_class(name, size, ret, ret_size);
     } else if (nodes[node].kind == MERGED_VARIABLE) {
         *ret = merged_name(retained->merged, nodes[node].parent, ret_size);
     } else {

@@ -193,14 +193,29 @@ static void put_key(struct page *page, const char *key)
 {
     if (page->depth == 0)
         return;
-    bool *filled = &page->filled[page->depth - 1];
-    append_words(&page->out, *filled ? "," : "");
+    append_words(&page->out, page->elements[page->depth - 1]++ > 0 ? "," : "");
     append_words(&page->out, page->depth == 1 ? "\n" : "");
-    *filled = true;
     if (page->lists[page->depth - 1])
         return;
     put_string(page, key, strlen(key));
     append_words(&page->out, ":");
+}
+
+/* Puts a text as a JSON string, cut if it is longer than the limit. */
+static void put_words(struct page *page, const char *data, size_t size)
+{
+    const size_t limit = page->limits.characters;
+    struct text cut = {0};
+    if (limit == 0 || page_characters(data, size) <= limit) {
+        put_string(page, data, size);
+        return;
+    }
+    page->cut++;
+    text_append_utf8(&cut, (const uint8_t *)data, size, limit - 1);
+    append_words(&cut, "…");
+    page->out.failed |= cut.failed;
+    put_string(page, cut.data, cut.size);
+    text_deinit(&cut);
 }
 
 static void put_member(struct page *page, const struct page_field *field)
@@ -210,7 +225,7 @@ static void put_member(struct page *page, const struct page_field *field)
     put_key(page, field->key);
     switch (field->kind) {
     case PAGE_TEXT:
-        put_string(page, field->data, field->size);
+        put_words(page, field->data, field->size);
         break;
     case PAGE_COUNT:
     case PAGE_BYTES:
@@ -232,14 +247,54 @@ static void put_member(struct page *page, const struct page_field *field)
     }
 }
 
+/* Returns whether the limits leave out what is opened next. */
+static bool is_beyond(const struct page *page)
+{
+    const struct page_limits *limits = &page->limits;
+    return page->depth > 1 && page->lists[page->depth - 1] &&
+           ((limits->rows > 0 && page->elements[page->depth - 1] >= limits->rows) ||
+            (limits->bytes > 0 && page->out.size - page->member_begin >= limits->bytes));
+}
+
+static void leave_out(struct page *page)
+{
+    size_t i = 0;
+    page->skipped = 1;
+    while (i + 1 < PAGE_MEMBERS && page->left_out[i].member != NULL &&
+           page->left_out[i].member != page->member)
+        i++;
+    page->left_out[i].member = page->member;
+    page->left_out[i].rows++;
+}
+
+uint64_t page_left_out(const struct page *page, const char *member)
+{
+    for (size_t i = 0; i < PAGE_MEMBERS && page->left_out[i].member; i++)
+        if (strcmp(page->left_out[i].member, member) == 0)
+            return page->left_out[i].rows;
+    return 0;
+}
+
 static void open_value(struct page *page, const char *key, bool is_list)
 {
     if (!page->is_json || page->depth >= PAGE_DEPTH)
         return;
+    if (page->skipped > 0) {
+        page->skipped++;
+        return;
+    }
+    if (is_beyond(page)) {
+        leave_out(page);
+        return;
+    }
+    if (page->depth == 1) {
+        page->member = key;
+        page->member_begin = page->out.size;
+    }
     put_key(page, key ? key : "");
     append_words(&page->out, is_list ? "[" : "{");
     page->lists[page->depth] = is_list;
-    page->filled[page->depth++] = false;
+    page->elements[page->depth++] = 0;
 }
 
 void page_open(struct page *page, const char *key)
@@ -254,6 +309,10 @@ void page_open_list(struct page *page, const char *key)
 
 void page_close(struct page *page)
 {
+    if (page->skipped > 0) {
+        page->skipped--;
+        return;
+    }
     if (page->is_json && page->depth > 0)
         append_words(&page->out, page->lists[--page->depth] ? "]" : "}");
     if (page->is_json && page->depth == 0)
@@ -265,7 +324,7 @@ void page_close(struct page *page)
 void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
                      size_t count)
 {
-    for (size_t i = 0; page->is_json && i < count; i++)
+    for (size_t i = 0; page->is_json && page->skipped == 0 && i < count; i++)
         put_member(page, &fields[i]);
     if (!page->is_json && template)
         put_line(page, template, fields, count);

@@ -16,14 +16,34 @@
 
 enum { PAGE_DEPTH = 64 /* the deepest nesting of objects and lists in JSON */ };
 
+/* What JSON may have at most, if it is a part of something else; 0: any number. Of what is beyond,
+ * elements of lists are left out. */
+struct page_limits {
+    size_t rows;       /* elements of a list */
+    size_t bytes;      /* of a member of the outermost object, which ends with the element that
+                          reaches this limit */
+    size_t characters; /* of a text, which is cut */
+};
+
+enum { PAGE_MEMBERS = 16 /* members of the outermost object that have left something out */ };
+
 struct page {
     struct text out;
     size_t columns; /* width of a line */
     bool is_json;
     bool is_colored;
-    size_t depth;            /* of JSON: how many objects and lists are open, */
-    bool lists[PAGE_DEPTH];  /* by depth: whether it is a list, */
-    bool filled[PAGE_DEPTH]; /* and whether it has an element yet */
+    struct page_limits limits;
+    size_t depth;                /* of JSON: how many objects and lists are open, */
+    bool lists[PAGE_DEPTH];      /* by depth: whether it is a list, */
+    size_t elements[PAGE_DEPTH]; /* how many elements it has, */
+    const char *member;          /* the member of the outermost object that was opened last, */
+    size_t member_begin;         /* where it begins in out, */
+    size_t skipped;              /* and how many objects and lists are open that are left out */
+    struct {
+        const char *member;
+        uint64_t rows;
+    } left_out[PAGE_MEMBERS];
+    uint64_t cut; /* texts that were cut */
 };
 
 enum page_kind {
@@ -126,6 +146,9 @@ static inline struct page_field page_strong(struct page_field field)
 }
 
 void page_deinit(struct page *page);
+
+/* Returns how many rows were left out of a member of the outermost object, by its key. */
+uint64_t page_left_out(const struct page *page, const char *member);
 
 void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
                      size_t count);

@@ -63,18 +63,6 @@ static struct g2h_error *put_held_by(struct path *path, uint32_t node)
     return report_put_finalized(report, node, "  ");
 }
 
-/* Returns whether tables show a node. The groups of roots tell nothing, nor do a map's entries; but
- * a goroutine and its frame do. */
-static bool is_said(const struct report *report, uint32_t number)
-{
-    struct g2h_node node;
-    g2h_view_brief(report->findings->view, number, &node);
-    return node.kind != G2H_NODE_ROOT && node.kind != G2H_NODE_GC_ROOTS &&
-           node.kind != G2H_NODE_GLOBALS && node.kind != G2H_NODE_GOROUTINES &&
-           node.kind != G2H_NODE_GOROUTINES_IN_PLACE &&
-           !expression_hides(report->findings->view, number);
-}
-
 static struct g2h_error *put_steps(struct path *path)
 {
     static const struct table_column columns[] = {
@@ -85,13 +73,9 @@ static struct g2h_error *put_steps(struct path *path)
     table_init(&table, report->page, "steps", columns, 5, 2 * REPORT_ASKED_ROWS);
     for (size_t i = 1; i < nodes->count; i++) {
         _cleanup_(text_deinit) struct text edge = {0};
-        if (!is_said(report, nodes->data[i]))
+        if (!path_shows(report->findings->view, nodes->data[i]))
             continue;
-        struct g2h_node node;
-        g2h_view_brief(report->findings->view, nodes->data[i - 1], &node);
-        if (is_object(&node) || node.kind == G2H_NODE_PACKAGE || node.kind == G2H_NODE_FRAME)
-            expression_append_step(report->findings->view, path->edges, nodes->data[i - 1],
-                                   nodes->data[i], &edge);
+        path_append_step(report->findings->paths, nodes->data[i - 1], nodes->data[i], &edge);
         TRY_MEMORY(!edge.failed);
         put_row(report, &table, nodes->data[i], page_made("step", &edge), true);
     }
@@ -107,7 +91,7 @@ static struct g2h_error *put_dominators(const struct path *path, uint32_t node)
     table_init(&table, report->page, "dominators", columns, 4, REPORT_ASKED_ROWS);
     for (uint32_t i = node; i != 0;) {
         i = g2h_dominators_of(report->findings->dominators, i);
-        if (is_said(report, i))
+        if (path_shows(report->findings->view, i))
             put_row(report, &table, i, page_words(NULL, ""), false);
     }
     return table_end(&table);

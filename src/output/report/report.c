@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "base/scope.h"
 #include "base/workers.h"
+#include "output/report/report.h"
 #include "output/report/sections.h"
 #include "output/sink.h"
 
@@ -70,65 +71,72 @@ static void put_totals(const struct report *report, const char *name, bool is_ba
 /* ---- all of it ---- */
 
 struct work {
-    struct findings findings;
-    struct report report;
-    struct g2h_report_options wanted;
+    struct findings *findings;
+    const struct g2h_report_options *wanted;
     const char *source;
+    struct page *pages;
+    size_t count;
 };
 
-static void work_deinit(struct work *work)
+static struct g2h_error *put_sections(const struct report *report)
 {
-    findings_deinit(&work->findings);
-}
-
-static struct g2h_error *put_sections(struct work *work)
-{
-    const struct report *report = &work->report;
-    TRY(allocated_find(&work->findings.merged, &work->findings.allocated));
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
     TRY(report_put_classes(report));
     return report_put_tree(report);
 }
 
-/* Puts all sections except waste. */
+/* Puts all sections except waste on a page. */
+static struct g2h_error *put_page(const struct work *work, struct page *page)
+{
+    const struct report report = {.findings = work->findings, .page = page};
+    page_open(page, NULL);
+    PAGE_DATA(page, page_words("format", "go2heapsnapshot report"),
+              page_count("version", REPORT_VERSION));
+    put_totals(&report, work->source, work->wanted->is_base_other);
+    return work->wanted->path_to ? report_put_path(&report, work->wanted->path_to)
+           : work->wanted->show  ? report_put_shown(&report, work->wanted->show)
+                                 : put_sections(&report);
+}
+
+static bool is_asked(const struct work *work)
+{
+    return work->wanted->path_to || work->wanted->show;
+}
+
 static struct g2h_error *put_most(void *context)
 {
-    struct work *work = context;
-    const struct report *report = &work->report;
-    TRY(findings_merge(&work->findings));
-    page_open(report->page, NULL);
-    PAGE_DATA(report->page, page_words("format", "go2heapsnapshot report"),
-              page_count("version", REPORT_VERSION));
-    put_totals(report, work->source, work->wanted.is_base_other);
-    return work->wanted.path_to ? report_put_path(report, work->wanted.path_to)
-           : work->wanted.show  ? report_put_shown(report, work->wanted.show)
-                                : put_sections(work);
+    const struct work *work = context;
+    TRY(findings_merge(work->findings));
+    if (!is_asked(work))
+        TRY(allocated_find(&work->findings->merged, &work->findings->allocated));
+    for (size_t i = 0; i < work->count; i++)
+        TRY(put_page(work, &work->pages[i]));
+    return NULL;
 }
 
 static struct g2h_error *find_waste(void *context)
 {
     struct work *work = context;
-    return waste_find(&work->findings, &work->findings.waste);
+    return waste_find(work->findings, &work->findings->waste);
 }
 
 /* Puts the whole report. Much of the work runs on one thread only, so two steps run beside each
  * other. */
-static struct g2h_error *put_all(struct work *work)
+struct g2h_error *report_make(struct findings *findings, const struct g2h_report_options *wanted,
+                              const char *source, struct page *pages, size_t count)
 {
-    const struct report *report = &work->report;
-    const struct findings *findings = &work->findings;
-    const bool has_waste =
-        g2h_view_is_typed(findings->view) && !work->wanted.path_to && !work->wanted.show;
-    TRY(findings_begin(&work->findings, has_waste));
-    if (has_waste) {
-        TRY(workers_beside(findings->threads, put_most, find_waste, work));
-        TRY(report_put_waste(report));
-    } else {
-        TRY(put_most(work));
+    struct work work = {findings, wanted, source, pages, count};
+    const bool has_waste = g2h_view_is_typed(findings->view) && !is_asked(&work);
+    TRY(findings_begin(findings, has_waste));
+    TRY(has_waste ? workers_beside(findings->threads, put_most, find_waste, &work)
+                  : put_most(&work));
+    for (size_t i = 0; i < count; i++) {
+        if (has_waste)
+            TRY(report_put_waste(&(struct report){findings, &pages[i]}));
+        page_close(&pages[i]);
+        TRY_MEMORY(!pages[i].out.failed);
     }
-    page_close(report->page);
-    TRY_MEMORY(!report->page->out.failed);
     return NULL;
 }
 
@@ -147,20 +155,19 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
 {
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
     struct g2h_output_options known;
+    struct g2h_report_options known_report;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
-    _cleanup_(work_deinit) struct work work = {
-        .findings = {.view = view,
-                     .dominators = dominators,
-                     .memory = options->memory,
-                     .threads = options->threads > 0 ? options->threads : workers_available()},
-        .source = options->source ? options->source : ""};
-    const struct g2h_report_options *wanted = OPTIONS_COPY(&work.wanted, options->report);
+    const struct g2h_report_options *wanted = OPTIONS_COPY(&known_report, options->report);
+    _cleanup_(findings_deinit) struct findings findings = {
+        .view = view,
+        .dominators = dominators,
+        .base = wanted->base,
+        .memory = options->memory,
+        .threads = options->threads > 0 ? options->threads : workers_available()};
     const unsigned columns = wanted->columns > 0 ? wanted->columns : USUAL;
     _cleanup_(page_deinit) struct page page = {.is_json = wanted->json,
                                                .is_colored = wanted->color && !wanted->json};
     page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
-    work.findings.base = wanted->base;
-    work.report = (struct report){.findings = &work.findings, .page = &page};
-    TRY(put_all(&work));
+    TRY(report_make(&findings, wanted, options->source ? options->source : "", &page, 1));
     return sink_run(options, 1, 1, produce, &page.out);
 }

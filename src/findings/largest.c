@@ -1,0 +1,84 @@
+/* largest; see largest.h. */
+#include "findings/largest.h"
+
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "findings/expression.h"
+
+enum {
+    NODES = 256 /* nodes that are read at a time */,
+    OF_ALL = 1000 /* the part of the heap that an object has at least */
+};
+
+/* Returns whether an object is one to look at by itself: what holds it is no object, or has half as
+ * much again. The objects of which this is true and that are alike in size do not hold each other,
+ * so that there are at most some thousands of them, whatever the heap. */
+static bool is_outermost(const struct findings *findings, uint32_t node, uint64_t retained)
+{
+    struct g2h_node above;
+    do {
+        node = g2h_dominators_of(findings->dominators, node);
+        g2h_view_brief(findings->view, node, &above);
+    } while (node != 0 && expression_hides(findings->view, node));
+    const uint64_t has = g2h_dominators_retained_size(findings->dominators, node);
+    return above.object == UINT32_MAX || has - retained >= retained / 2;
+}
+
+static struct g2h_error *consider(const struct findings *findings, uint32_t number,
+                                  uint64_t retained, large_vector *candidates)
+{
+    struct g2h_node node;
+    g2h_view_brief(findings->view, number, &node);
+    const bool is_object = node.kind == G2H_NODE_OBJECT || node.kind == G2H_NODE_TEXT;
+    if (!is_object || node.members > 0 || findings_is_dead(findings->view, number) ||
+        expression_hides(findings->view, number) || !is_outermost(findings, number, retained))
+        return NULL;
+    const uint32_t name = node.kind == G2H_NODE_TEXT ? G2H_NAME_NONE : node.name;
+    TRY_MEMORY(vector_push(candidates, ((struct large_object){retained, number, name})));
+    return NULL;
+}
+
+static struct g2h_error *find_candidates(const struct findings *findings, large_vector *candidates)
+{
+    const uint32_t count = g2h_view_node_count(findings->view);
+    const uint64_t least = findings->reachable / OF_ALL + 1;
+    uint32_t above[NODES];
+    uint64_t sizes[NODES];
+    for (uint32_t first = 0; first < count; first += NODES) {
+        const uint32_t read = count - first < NODES ? count - first : NODES;
+        g2h_dominators_read(findings->dominators, first, read, above, sizes);
+        for (uint32_t i = 0; i < read; i++)
+            if (sizes[i] >= least)
+                TRY(consider(findings, first + i, sizes[i], candidates));
+    }
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct large_object *one = a, *other = b;
+    if (one->retained != other->retained)
+        return one->retained > other->retained ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+static void free_objects(large_vector *objects)
+{
+    free(objects->data);
+}
+
+struct g2h_error *largest_find(const struct findings *findings, large_vector *ret)
+{
+    _cleanup_(free_objects) large_vector candidates = {0};
+    TRY(find_candidates(findings, &candidates));
+    vector_sort(&candidates, compare);
+    for (size_t i = 0; i < candidates.count && ret->count < LARGEST_OBJECTS; i++) {
+        size_t alike = 0;
+        for (size_t j = 0; j < ret->count; j++)
+            alike += ret->data[j].name == candidates.data[i].name;
+        if (alike < LARGEST_OF_CLASS)
+            TRY_MEMORY(vector_push(ret, candidates.data[i]));
+    }
+    return NULL;
+}

@@ -1,0 +1,95 @@
+/* structs; see structs.h. */
+#include "findings/structs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/values.h>
+
+#include "base/scope.h"
+#include "findings/class_rows.h"
+
+enum { OF_ALL = 1000 };
+
+static int compare(const void *a, const void *b)
+{
+    const struct class_row *one = a, *other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes > other->bytes ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+/* Returns whether a class has a name of its own, as structs have, and is no slice, map, channel or
+ * function, and nothing of the runtime's. */
+static bool is_own(const struct findings *findings, uint32_t class)
+{
+    static const char *const others[] = {"[",     "*",       "(",    "map[",
+                                         "chan ", "<-chan ", "func", "runtime."};
+    size_t size;
+    const char *name = merged_name(&findings->merged, class, &size);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (size >= strlen(others[i]) && memcmp(name, others[i], strlen(others[i])) == 0)
+            return false;
+    return true;
+}
+
+/* Finds the layout of a class by the object that is its example. */
+static bool find_layout(const struct findings *findings, const struct g2h_layouts *layouts,
+                        const struct class_row *row, struct struct_layout *ret)
+{
+    struct g2h_node example;
+    struct g2h_layout layout;
+    struct g2h_place place;
+    g2h_view_brief(findings->view, findings_node(findings, row->node)->example, &example);
+    if (example.kind != G2H_NODE_OBJECT || example.object == UINT32_MAX ||
+        !g2h_layouts_find(layouts, example.object, &layout) || layout.size == 0 ||
+        !g2h_place_of_object(findings->view, example.object, &place) ||
+        g2h_place_is_map(findings->view, &place))
+        return false;
+    *ret = (struct struct_layout){row->node, example.object, row->count, layout.size, layout.slot};
+    return true;
+}
+
+/* Returns whether there are two values or more: of one, there is nothing to be shown. */
+static bool has_fields(const struct findings *findings, uint32_t object, struct g2h_values *values)
+{
+    struct g2h_place place;
+    struct g2h_value value;
+    if (!g2h_place_of_object(findings->view, object, &place))
+        return false;
+    g2h_values_begin_at(values, &place);
+    return g2h_values_next(values, &value) && g2h_values_next(values, &value);
+}
+
+static void destroy_layouts(struct g2h_layouts **layouts)
+{
+    g2h_layouts_destroy(*layouts);
+}
+
+static void destroy_values(struct g2h_values **values)
+{
+    g2h_values_destroy(*values);
+}
+
+struct g2h_error *structs_find(const struct findings *findings, struct_vector *ret)
+{
+    _cleanup_(class_rows_deinit) struct class_rows rows = {0};
+    _cleanup_(destroy_layouts) struct g2h_layouts *layouts = NULL;
+    _cleanup_(destroy_values) struct g2h_values *values = NULL;
+    if (!g2h_view_is_typed(findings->view))
+        return NULL;
+    TRY(class_rows_find(findings, false, &rows));
+    TRY(g2h_layouts_create(findings->view, &layouts));
+    TRY(g2h_values_create(findings->view, &values));
+    vector_sort(&rows.list, compare);
+    for (size_t i = 0; i < rows.list.count && ret->count < STRUCTS &&
+                       rows.list.data[i].bytes >= findings->reachable / OF_ALL;
+         i++) {
+        struct struct_layout found;
+        if (is_own(findings, rows.list.data[i].node) &&
+            find_layout(findings, layouts, &rows.list.data[i], &found) &&
+            has_fields(findings, found.object, values))
+            TRY_MEMORY(vector_push(ret, found));
+    }
+    return NULL;
+}

@@ -1,0 +1,82 @@
+/*
+ * data: the JSON that the page's script reads, part by part; docs/html.md describes it.
+ *
+ * What the page has is bounded, whatever the heap, for a page is to fit into a ticket: limits are
+ * below and in output/html/html.c, and the member "cut" says what they left out.
+ */
+#ifndef OUTPUT_HTML_DATA_H
+#define OUTPUT_HTML_DATA_H
+
+#include "base/strings.h"
+#include "findings/findings.h"
+
+enum {
+    DATA_CHARACTERS = 256,   /* of a name, which is cut */
+    DATA_TREE_NODES = 20000, /* and as deep as */
+    DATA_TREE_DEPTH = 200,
+    DATA_TREE_NAMES = 600000, /* bytes of their names */
+    DATA_OBJECTS_BYTES = 400000,
+    DATA_LAYOUTS_BYTES = 100000,
+};
+
+struct data {
+    const struct findings *findings;
+    struct text out;          /* JSON */
+    struct string_pool names; /* that it refers to by number */
+    uint64_t cut_names;
+};
+
+/* ---- values ---- */
+
+/* Put words of JSON, and a number. */
+void data_words(struct data *data, const char *words);
+void data_number(struct data *data, uint64_t number);
+
+/* Puts a string; a long one is cut. */
+void data_string(struct data *data, const char *text, size_t size);
+
+/* Puts a comma, unless it is the first element. */
+static inline void data_comma(struct data *data, size_t element)
+{
+    data_words(data, element > 0 ? "," : "");
+}
+
+/* Puts "key": and the beginning of a list, or of an object in a list. */
+void data_key(struct data *data, const char *key);
+
+/* Gives the number of a name. Returns 0 if memory runs out, and marks data->out as failed. */
+uint32_t data_name(struct data *data, const char *name, size_t size);
+
+/* Returns at most how many bytes a string takes in JSON. */
+size_t data_string_size(const char *text, size_t size);
+
+void data_deinit(struct data *data);
+
+/* ---- parts: each is a member and the comma behind it. Errors: G2H_ERROR_MEMORY ---- */
+
+#define TREE_NONE UINT32_MAX
+
+/* The tree as it is put, by nodes of the merged tree. */
+struct tree {
+    uint32_t *numbers; /* by node: its number; TREE_NONE: it is left out */
+    uint32_t *anchors; /* by node that is left out: the node in the tree that it is below */
+    uint32_t *more;    /* by number: the node that stands for what is left out below; TREE_NONE */
+    uint32_t *kept;    /* by number: the node */
+    uint32_t count;    /* of kept */
+    uint64_t cut_branches, cut_bytes;
+};
+
+struct g2h_error *data_put_tree(struct data *data, struct tree *tree);
+void tree_deinit(struct tree *tree);
+
+/* Returns the number in the tree of what a node of merged is a part of. */
+uint32_t tree_number(const struct tree *tree, uint32_t node);
+
+struct g2h_error *data_put_largest(struct data *data, const struct tree *tree);
+struct g2h_error *data_put_layouts(struct data *data);
+
+/* series: count bases, the oldest first. source is the name of the dump that is shown. */
+struct g2h_error *data_put_series(struct data *data, const struct g2h_base *const *series,
+                                  size_t count, const char *source);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * html: the findings as one page for browsers, which shows them as pictures and tables, and needs
+ * nothing but itself: docs/html.md.
+ *
+ *   html                the page: its sources, the report as text, and the data in its place
+ *   data                JSON values and names, and the limits of all parts:
+ *   tree                the merged tree of dominators
+ *   objects             the largest objects with the paths to them, and layouts of structs
+ *   series              trends over several dumps
+ *   sources             the bytes of page.html, page.css and page.js
+ *
+ * The report is in the page twice, by the code that writes it elsewhere: as JSON for the page's
+ * script, and as text for readers without scripts. Whatever a program can name is in two places
+ * only: in the JSON, where < > & are written as \u003c \u003e \u0026, so that nothing in it can end
+ * the element or begin another one; and in the text and the title, where they are references. The
+ * script makes elements of it by their text only.
+ */
+#include <string.h>
+
+#include <go2heapsnapshot/version.h>
+
+#include "base/options.h"
+#include "base/scope.h"
+#include "output/html/data.h"
+#include "output/html/sources.h"
+#include "output/report/report.h"
+#include "output/sink.h"
+
+/* Limits of each list of the report. */
+enum { MOST_ROWS = 5000, MOST_BYTES = 500000, MOST_CHARACTERS = 512, COLUMNS = 120 };
+
+struct html {
+    struct findings findings;
+    struct page pages[2]; /* the report as JSON and as text */
+    struct data data;
+    struct text out;
+    const char *source;
+};
+
+static void html_deinit(struct html *html)
+{
+    findings_deinit(&html->findings);
+    page_deinit(&html->pages[0]);
+    page_deinit(&html->pages[1]);
+    data_deinit(&html->data);
+    text_deinit(&html->out);
+}
+
+/* ---- escaping ---- */
+
+/* Appends a text in which some characters are replaced: those in signs by the words at the same
+ * place of names. */
+static void append_escaped(struct text *out, const char *data, size_t size, const char *signs,
+                           const char *const *names)
+{
+    size_t begin = 0;
+    for (size_t i = 0; i < size; i++) {
+        const char *sign = data[i] == '\0' ? NULL : strchr(signs, data[i]);
+        if (!sign)
+            continue;
+        text_append(out, data + begin, i - begin);
+        text_append(out, names[sign - signs], strlen(names[sign - signs]));
+        begin = i + 1;
+    }
+    text_append(out, data + begin, size - begin);
+}
+
+/* Appends text of an element. */
+static void append_text(struct text *out, const char *data, size_t size)
+{
+    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    append_escaped(out, data, size, "&<>\"'", names);
+}
+
+/* Appends JSON as the text of a script element. In JSON these characters are in strings only. */
+static void append_json(struct text *out, const char *data, size_t size)
+{
+    static const char *const names[] = {"\\u0026", "\\u003c", "\\u003e"};
+    append_escaped(out, data, size, "&<>", names);
+}
+
+/* ---- the data ---- */
+
+static void put_cut(struct data *data, const struct page *report, const struct tree *tree)
+{
+    static const char *const members[] = {"classes", "goroutines", "waste"};
+    data_key(data, "cut");
+    data_words(data, "{\"tree\":[");
+    data_number(data, tree->cut_branches);
+    data_words(data, ",");
+    data_number(data, tree->cut_bytes);
+    data_words(data, "]");
+    for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+        data_words(data, ",");
+        data_key(data, members[i]);
+        data_number(data, page_left_out(report, members[i]));
+    }
+    data_words(data, ",\"names\":");
+    data_number(data, data->cut_names + report->cut);
+    data_words(data, "}");
+}
+
+static void put_names(struct data *data)
+{
+    data_key(data, "names");
+    data_words(data, "[");
+    for (uint32_t i = 0; i < data->names.count; i++) {
+        size_t size;
+        const char *name = string_pool_text(&data->names, i, &size);
+        data_comma(data, i);
+        data_string(data, name, size);
+    }
+    data_words(data, "],\n");
+}
+
+static struct g2h_error *put_data(struct html *html, const struct g2h_html_options *wanted)
+{
+    struct data *data = &html->data;
+    const struct page *report = &html->pages[0];
+    _cleanup_(tree_deinit) struct tree tree = {0};
+    data_words(data, "{\"format\":\"go2heapsnapshot page\",\"version\":1,"
+                     "\"made\":\"go2heapsnapshot " G2H_VERSION "\",\"redacted\":");
+    data_words(data, g2h_view_is_redacted(html->findings.view) ? "true" : "false");
+    data_words(data, ",\n\"report\":");
+    text_append(&data->out, report->out.data, report->out.size);
+    data_words(data, ",\n");
+    TRY(data_put_tree(data, &tree));
+    TRY(data_put_largest(data, &tree));
+    TRY(data_put_layouts(data));
+    if (wanted->series_count > 1)
+        TRY(data_put_series(data, wanted->series, wanted->series_count, html->source));
+    put_names(data);
+    put_cut(data, report, &tree);
+    data_words(data, "}");
+    TRY_MEMORY(!data->out.failed);
+    return NULL;
+}
+
+/* ---- the page ---- */
+
+static void append_bytes(struct text *out, const unsigned char *bytes, size_t size)
+{
+    text_append(out, (const char *)bytes, size);
+}
+
+/* Appends what page.html has a place for. */
+static void append_part(struct html *html, const char *name, size_t size)
+{
+    const struct page *text = &html->pages[1];
+    const char *slash = strrchr(html->source, '/'), *title = slash ? slash + 1 : html->source;
+    if (size == 5 && memcmp(name, "TITLE", size) == 0)
+        append_text(&html->out, title, strlen(title));
+    else if (size == 5 && memcmp(name, "STYLE", size) == 0)
+        append_bytes(&html->out, html_style, html_style_size);
+    else if (size == 6 && memcmp(name, "SCRIPT", size) == 0)
+        append_bytes(&html->out, html_script, html_script_size);
+    else if (size == 4 && memcmp(name, "TEXT", size) == 0)
+        append_text(&html->out, text->out.data, text->out.size);
+    else if (size == 4 && memcmp(name, "DATA", size) == 0)
+        append_json(&html->out, html->data.out.data, html->data.out.size);
+}
+
+/* Appends page.html, in which %NAME% is the place of a part. */
+static void append_page(struct html *html)
+{
+    const char *page = (const char *)html_page, *end = page + html_page_size;
+    while (page < end) {
+        const char *begin = memchr(page, '%', (size_t)(end - page));
+        const char *behind = begin ? memchr(begin + 1, '%', (size_t)(end - begin - 1)) : NULL;
+        if (!behind)
+            begin = end;
+        text_append(&html->out, page, (size_t)(begin - page));
+        if (behind)
+            append_part(html, begin + 1, (size_t)(behind - begin - 1));
+        page = behind ? behind + 1 : end;
+    }
+}
+
+static struct g2h_error *produce(void *context, size_t task, unsigned worker,
+                                 struct worker_buffer *buffer)
+{
+    const struct text *text = context;
+    (void)task, (void)worker;
+    TRY_MEMORY(worker_buffer_put(buffer, text->data, text->size));
+    return NULL;
+}
+
+struct g2h_error *g2h_write_html(const struct g2h_view *view,
+                                 const struct g2h_dominators *dominators,
+                                 const struct g2h_output_options *given)
+{
+    struct g2h_output_options known;
+    struct g2h_report_options report;
+    struct g2h_html_options known_html;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
+    const struct g2h_html_options *wanted = OPTIONS_COPY(&known_html, options->html);
+    OPTIONS_COPY(&report, options->report);
+    report.path_to = report.show = NULL;
+    _cleanup_(html_deinit) struct html html = {
+        .findings = {.view = view,
+                     .dominators = dominators,
+                     .base = report.base,
+                     .memory = options->memory,
+                     .threads = options->threads > 0 ? options->threads : workers_available()},
+        .pages = {{.is_json = true, .limits = {MOST_ROWS, MOST_BYTES, MOST_CHARACTERS}},
+                  {.columns = COLUMNS}},
+        .source = options->source ? options->source : ""};
+    html.data.findings = &html.findings;
+    TRY(report_make(&html.findings, &report, html.source, html.pages, 2));
+    TRY(put_data(&html, wanted));
+    append_page(&html);
+    TRY_MEMORY(!html.out.failed);
+    return sink_run(options, 1, 1, produce, &html.out);
+}
