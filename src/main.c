@@ -50,8 +50,8 @@ struct conversion {
  * the next one with. */
 struct series {
     struct g2h_redaction *redaction; /* NULL: none; all dumps share it, for texts are compared */
-    struct g2h_base *base;           /* of formats that take a base; NULL: none */
-    struct stat base_status;         /* of the dump that base was made of */
+    VECTOR(struct g2h_base *) bases; /* earlier dumps, of formats that take a base or show trends */
+    VECTOR(struct stat) base_files;  /* the dumps that these were made of */
     uint64_t base_build;             /* hash of the executable that wrote the base; 0: none */
     struct g2h_identity *identity;   /* NULL: there is only one dump */
     struct g2h_input *input;
@@ -212,7 +212,8 @@ static struct g2h_error *complete(struct outputs *outputs, const struct series *
                                   const struct conversion *conversion)
 {
     const struct target_read read = {.dump = g2h_input_status(conversion->input),
-                                     .base = series->base ? &series->base_status : NULL};
+                                     .bases = series->base_files.data,
+                                     .base_count = series->base_files.count};
     return outputs_complete(outputs, &read);
 }
 
@@ -253,7 +254,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
 {
     const struct g2h_progress *progress = progress_start();
     struct g2h_report_options report = {.size = sizeof(report),
-                                        .base = series->base,
+                                        .base =
+                                            series->bases.count > 0 ? series->bases.data[0] : NULL,
                                         .json = options->json,
                                         .color = terminal_has_color(options),
                                         .columns = terminal_columns(options),
@@ -262,6 +264,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     const struct g2h_heapsnapshot_options heapsnapshot = {sizeof(heapsnapshot),
                                                           options->no_contexts};
     const struct g2h_pprof_options pprof = {sizeof(pprof), options->memprofile_rate};
+    const struct g2h_html_options html = {
+        sizeof(html), (const struct g2h_base *const *)series->bases.data, series->bases.count};
     struct g2h_output_options output_options = {.size = sizeof(output_options),
                                                 .fd = outputs->list[0].fd,
                                                 .fds = outputs->fds,
@@ -273,7 +277,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .series = series->identity,
                                                 .heapsnapshot = &heapsnapshot,
                                                 .report = &report,
-                                                .pprof = &pprof};
+                                                .pprof = &pprof,
+                                                .html = &html};
     TRY(load(options, path, progress, conversion));
     output_options.source = conversion->input->name;
     output_options.memory = &conversion->origin.memory;
@@ -351,7 +356,10 @@ static void series_keep(struct series *series, struct conversion *conversion)
 
 static void series_deinit(struct series *series)
 {
-    g2h_base_destroy(series->base);
+    for (size_t i = 0; i < series->bases.count; i++)
+        g2h_base_destroy(series->bases.data[i]);
+    free(series->bases.data);
+    free(series->base_files.data);
     g2h_redaction_destroy(series->redaction);
     g2h_identity_destroy(series->identity);
     g2h_heap_destroy(series->heap);
@@ -408,34 +416,44 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     return error;
 }
 
-/* Makes the base, with which a heap is compared. Only names and numbers of the base are kept. */
-static struct g2h_error *make_base(const struct options *options, struct series *series,
-                                   struct outcome *outcome)
+/* Keeps a base, made of a view, and the status of its dump. */
+static struct g2h_error *keep_base(const struct options *options, struct series *series,
+                                   const struct conversion *conversion)
+{
+    struct g2h_base *base;
+    TRY_MEMORY(vector_grow(&series->bases, 1) && vector_grow(&series->base_files, 1));
+    TRY(g2h_base_create(conversion->view, conversion->input->name, options->threads, &base));
+    series->bases.data[series->bases.count++] = base;
+    series->base_files.data[series->base_files.count++] = *g2h_input_status(conversion->input);
+    return NULL;
+}
+
+/* Makes a base of a dump, with which a heap is compared. Only names and numbers of it are kept. exe
+ * is the executable that wrote the dump, if it is another one; may be NULL. */
+static struct g2h_error *make_base(const struct options *options, const char *dump, const char *exe,
+                                   struct series *series, struct outcome *outcome)
 {
     static const struct outputs none = {.name = "standard output"};
     struct options of_base = *options;
     struct conversion conversion = {.input = NULL};
-    char exe[64];
-    snprintf(exe, sizeof(exe), "/proc/%llu/exe", (unsigned long long)options->pid);
+    char own[64];
+    snprintf(own, sizeof(own), "/proc/%llu/exe", (unsigned long long)options->pid);
     if (options->pid != 0 && !options->exe)
-        of_base.exe = exe; /* the executable of the process that is compared with the base */
-    if (options->base_exe)
-        of_base.exe = options->base_exe;
+        of_base.exe = own; /* the executable of the process that is compared with the base */
+    if (exe)
+        of_base.exe = exe;
     of_base.pid = 0;
-    struct g2h_error *error = load(&of_base, options->base, progress_start(), &conversion);
+    struct g2h_error *error = load(&of_base, dump, progress_start(), &conversion);
     if (!error)
         message_warnings(conversion.input, conversion.heap);
     if (!error)
         error = open_exe(&of_base, &none, &conversion);
-    outcome->is_base = error && error->code == G2H_ERROR_NOT_EXE;
+    outcome->is_base = error && error->code == G2H_ERROR_NOT_EXE && options->base;
     if (!error)
         error = build(&of_base, series, &conversion);
     if (!error)
-        error = g2h_base_create(conversion.view, conversion.input->name, options->threads,
-                                &series->base);
-    if (!error)
-        series->base_status = *g2h_input_status(conversion.input);
-    if (!error && options->base_exe)
+        error = keep_base(options, series, &conversion);
+    if (!error && exe)
         series->base_build = build_of(&conversion);
     if (!error)
         error = check_inputs(series, &conversion);
@@ -446,6 +464,17 @@ static struct g2h_error *make_base(const struct options *options, struct series 
     return error;
 }
 
+/* Makes bases of the dump of --base and, for trends, of all dumps but the last one. */
+static struct g2h_error *make_bases(const struct options *options, struct series *series,
+                                    struct outcome *outcome)
+{
+    if (options->base)
+        TRY(make_base(options, options->base, options->base_exe, series, outcome));
+    for (size_t i = 0; options_show_trends(options) && i + 1 < options->input_count; i++)
+        TRY(make_base(options, options->inputs[i], NULL, series, outcome));
+    return NULL;
+}
+
 /* Converts the dumps one after the other, each to its path; if paths is NULL, all to the output. */
 static struct g2h_error *convert_each(const struct options *options, const struct sources *sources,
                                       char *const *paths, struct series *series,
@@ -453,7 +482,8 @@ static struct g2h_error *convert_each(const struct options *options, const struc
 {
     if (options->pid != 0)
         return convert_to(options, NULL, options->output, sources, series, outcome);
-    for (size_t i = 0; i < options->input_count; i++)
+    for (size_t i = options_show_trends(options) ? options->input_count - 1 : 0;
+         i < options->input_count; i++)
         TRY(convert_to(options, options->inputs[i], paths ? paths[i] : options->output, sources,
                        series, outcome));
     return NULL;
@@ -467,13 +497,14 @@ static struct g2h_error *convert_all(const struct options *options, const struct
     struct target_directory directory = {.path = NULL};
     char **paths = NULL;
     struct g2h_error *error = open_redaction(options, &series);
-    const bool is_series = options->input_count > 1 && !options->append;
+    const bool is_series =
+        options->input_count > 1 && !options->append && !options_show_trends(options);
     if (!error && is_series)
         error = series_make_paths(options, &paths, &directory);
     if (!error && is_series)
         error = g2h_identity_create(options->threads, &series.identity);
-    if (!error && options->base)
-        error = make_base(options, &series, outcome);
+    if (!error)
+        error = make_bases(options, &series, outcome);
     if (!error)
         error = convert_each(options, sources, paths, &series, outcome);
     target_directory_deinit(&directory);

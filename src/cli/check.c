@@ -107,7 +107,12 @@ static bool refuse_executable(const struct options *options)
 /* Returns whether there can be several dumps. Returns false after saying why not. */
 static bool check_series(const struct options *options)
 {
-    if (!options->output && !options->append) {
+    enum { MOST_TRENDS = 200 };
+    if (options_show_trends(options) &&
+        options->input_count + (options->base != NULL) > MOST_TRENDS)
+        return USAGE_REFUSE("--format %s shows trends over %u dumps at most", options->format->name,
+                            (unsigned)MOST_TRENDS);
+    if (!options->output && !options->append && !options_show_trends(options)) {
         say("go2heapsnapshot: several dumps are taken for a series of one process, whose snapshots "
             "go to a directory:");
         say("  go2heapsnapshot -o snapshots %s %s%s", options->inputs[0], options->inputs[1],

@@ -32,7 +32,7 @@ struct options {
     const char *base_exe; /* the executable that wrote base; NULL: the same as exe */
     uint64_t pid;         /* 0: none; otherwise there are no inputs */
     const char *exe;      /* NULL: none */
-    const char *output;   /* NULL: standard output; of a series a directory */
+    const char *output; /* NULL: standard output; of a series a directory, unless it shows trends */
     const struct g2h_format *format;
     const char *by;      /* selects one of the formats of that name; NULL: the usual one */
     const char *show;    /* the same, or a variable; NULL: none */
@@ -59,14 +59,22 @@ struct options {
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
 void options_deinit(struct options *options);
 
+/* Returns whether several dumps become one output, which shows the last one. */
+static inline bool options_show_trends(const struct options *options)
+{
+    return options->input_count > 1 && !options->is_dump &&
+           (options->format->takes & G2H_TAKES_TRENDS) != 0;
+}
+
 /*
  * Returns whether garbage is to be left out of what is written of a dump: if --reachable asks for
- * it, and in a series, whose heaps are compared with each other, unless --garbage is given. In a
+ * it, and in a series, whose objects are compared with each other, unless --garbage is given. In a
  * dump that is not complete nobody knows what is garbage.
  */
 static inline bool options_leave_out_garbage(const struct options *options, bool is_complete)
 {
-    const bool is_series = options->input_count > 1 && !options->summary;
+    const bool is_series =
+        options->input_count > 1 && !options->summary && !options_show_trends(options);
     return options->reachable || (is_series && !options->garbage && is_complete);
 }
 

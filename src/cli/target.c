@@ -324,8 +324,9 @@ static mode_t permissions(const struct target *target, const struct target_read 
     mode = target->exists ? old->st_mode & 0777 : 0666 & ~mask;
     if (target->exists && own.st_gid != old->st_gid)
         mode = permissions_of_other_group(mode);
-    return mode & permissions_most(read->dump, own.st_gid) &
-           permissions_most(read->base, own.st_gid);
+    for (size_t i = 0; i < read->base_count; i++)
+        mode &= permissions_most(&read->bases[i], own.st_gid);
+    return mode & permissions_most(read->dump, own.st_gid);
 }
 
 /* Gives a file without a name a temporary name. */

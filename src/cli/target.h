@@ -63,7 +63,9 @@ bool target_is_source(int fd, const struct target_source *sources, size_t count)
 /* What fstat() reported of the files whose contents a target shows; NULL: there is none, or it has
  * no permissions. */
 struct target_read {
-    const struct stat *dump, *base;
+    const struct stat *dump;
+    const struct stat *bases; /* base_count of them */
+    size_t base_count;
 };
 
 /* Gives the file its name, and permissions that are no wider than those of what it shows. */

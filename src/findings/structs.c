@@ -39,12 +39,12 @@ static bool find_layout(const struct findings *findings, const struct g2h_layout
 {
     struct g2h_node example;
     struct g2h_layout layout;
-    struct g2h_place place;
+    struct g2h_location location;
     g2h_view_brief(findings->view, findings_node(findings, row->node)->example, &example);
     if (example.kind != G2H_NODE_OBJECT || example.object == UINT32_MAX ||
         !g2h_layouts_find(layouts, example.object, &layout) || layout.size == 0 ||
-        !g2h_place_of_object(findings->view, example.object, &place) ||
-        g2h_place_is_map(findings->view, &place))
+        !g2h_location_of_object(findings->view, example.object, &location) ||
+        g2h_location_is_map(findings->view, &location))
         return false;
     *ret = (struct struct_layout){row->node, example.object, row->count, layout.size, layout.slot};
     return true;
@@ -53,11 +53,11 @@ static bool find_layout(const struct findings *findings, const struct g2h_layout
 /* Returns whether there are two values or more: of one, there is nothing to be shown. */
 static bool has_fields(const struct findings *findings, uint32_t object, struct g2h_values *values)
 {
-    struct g2h_place place;
+    struct g2h_location location;
     struct g2h_value value;
-    if (!g2h_place_of_object(findings->view, object, &place))
+    if (!g2h_location_of_object(findings->view, object, &location))
         return false;
-    g2h_values_begin_at(values, &place);
+    g2h_values_begin_at(values, &location);
     return g2h_values_next(values, &value) && g2h_values_next(values, &value);
 }
 

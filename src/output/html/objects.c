@@ -162,16 +162,16 @@ static void put_field(struct objects *objects, const struct g2h_value *value, si
 static void put_fields(struct objects *objects, uint32_t object)
 {
     const struct g2h_view *view = objects->findings->view;
-    struct g2h_place place;
+    struct g2h_location location;
     struct g2h_value value;
     size_t count = 0;
     if (g2h_view_is_redacted(view) || !g2h_view_is_typed(view) ||
-        !g2h_place_of_object(view, object, &place) || g2h_place_is_map(view, &place))
+        !g2h_location_of_object(view, object, &location) || g2h_location_is_map(view, &location))
         return;
     data_words(objects->data, ",");
     data_key(objects->data, "fields");
     data_words(objects->data, "[");
-    g2h_values_begin_at(objects->values, &place);
+    g2h_values_begin_at(objects->values, &location);
     while (count < MOST_FIELDS && g2h_values_next(objects->values, &value))
         put_field(objects, &value, count++);
     data_words(objects->data, "]");
@@ -321,15 +321,15 @@ static void field_deinit(struct field *field)
     text_deinit(&field->type);
 }
 
-static void put_layout_fields(struct objects *objects, const struct g2h_place *place)
+static void put_layout_fields(struct objects *objects, const struct g2h_location *location)
 {
     _cleanup_(field_deinit) struct field field = {.name = {0}}, next = {.name = {0}};
     struct g2h_value value;
     size_t count = 0;
-    g2h_values_begin_at(objects->values, place);
+    g2h_values_begin_at(objects->values, location);
     for (bool is_first = true; count < STRUCT_FIELDS && g2h_values_next(objects->values, &value);
          is_first = false) {
-        read_field(objects, &value, place->base, &next);
+        read_field(objects, &value, location->base, &next);
         if (!is_first && join(&field, &next))
             continue;
         if (!is_first)
@@ -345,7 +345,7 @@ static void put_layout_fields(struct objects *objects, const struct g2h_place *p
 static void put_layout(struct objects *objects, const struct struct_layout *layout, size_t number)
 {
     struct data *data = objects->data;
-    struct g2h_place place;
+    struct g2h_location location;
     size_t size;
     const char *name = merged_name(&objects->findings->merged, layout->class, &size);
     data_words(data, number > 0 ? ",\n{" : "\n{");
@@ -355,8 +355,8 @@ static void put_layout(struct objects *objects, const struct struct_layout *layo
     put_number(data, "slot", layout->slot);
     data_key(data, "fields");
     data_words(data, "[");
-    if (g2h_place_of_object(objects->findings->view, layout->object, &place))
-        put_layout_fields(objects, &place);
+    if (g2h_location_of_object(objects->findings->view, layout->object, &location))
+        put_layout_fields(objects, &location);
     data_words(data, "]}");
 }
 

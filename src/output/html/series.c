@@ -160,6 +160,21 @@ static struct g2h_error *count_before(const struct series *series, const struct 
     return error;
 }
 
+/* Returns the name of a place without the word that says that goroutines are there. */
+static const char *place_name(const struct merged *merged, uint32_t node, size_t *ret_size)
+{
+    static const char word[] = "goroutines ";
+    const char *name = merged_name(merged, node, ret_size);
+    for (size_t size = sizeof(word) - 1; size >= sizeof(word) - 2; size--) { /* or "goroutine " */
+        const size_t most = *ret_size > size ? size : *ret_size;
+        if (most > 0 && name[most - 1] == ' ' && memcmp(name, word, most - 1) == 0) {
+            *ret_size -= most;
+            return name + most;
+        }
+    }
+    return name;
+}
+
 static void free_places(goroutine_place_vector *places)
 {
     free(places->data);
@@ -184,7 +199,7 @@ static struct g2h_error *put_places(const struct series *series)
     data_words(data, "[");
     for (size_t i = 0; i < count; i++) {
         size_t size;
-        const char *name = merged_name(&data->findings->merged, rows[i].node, &size);
+        const char *name = place_name(&data->findings->merged, rows[i].node, &size);
         begin_row(data, name, size, "count", i);
         for (size_t j = 0; j < series->count; j++) {
             data_number(data, counts[j * MOST_PLACES + i]);
