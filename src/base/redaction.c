@@ -10,7 +10,7 @@
 #include "base/scope.h"
 
 /* The number of shown bytes of the hash, and the multiple that a size is rounded up to. */
-enum { SHOWN = 10, STEP = 16 };
+enum { SHOWN = 10, GRAIN = 16 };
 
 struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t *key)
 {
@@ -40,11 +40,11 @@ size_t redaction_write(const struct g2h_redaction *redaction, const void *data, 
                        char ret[REDACTED_MOST])
 {
     static const char digits[] = "0123456789abcdef";
-    const size_t steps = size > 0 ? (size - 1) / STEP + 1 : 1; /* "" and "a" look alike */
+    const size_t grains = size > 0 ? (size - 1) / GRAIN + 1 : 1; /* "" and "a" look alike */
     uint8_t hash[SIPHASH_SIZE];
     siphash(redaction->key, data, size, hash);
     char *at =
-        ret + snprintf(ret, REDACTED_MOST, "(<=%llu bytes, #", (unsigned long long)steps * STEP);
+        ret + snprintf(ret, REDACTED_MOST, "(<=%llu bytes, #", (unsigned long long)grains * GRAIN);
     for (size_t i = 0; i < SHOWN; i++) {
         *at++ = digits[hash[i] >> 4];
         *at++ = digits[hash[i] & 15];

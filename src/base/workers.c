@@ -186,29 +186,29 @@ struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_pr
 }
 
 struct aside {
-    workers_step *step;
+    workers_call *call;
     void *context;
     struct g2h_error *error;
 };
 
-static void *step_aside(void *argument)
+static void *run_aside(void *argument)
 {
     struct aside *aside = argument;
-    aside->error = aside->step(aside->context);
+    aside->error = aside->call(aside->context);
     return NULL;
 }
 
-struct g2h_error *workers_beside(unsigned threads, workers_step *here, workers_step *beside,
+struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_call *beside,
                                  void *context)
 {
     struct aside aside = {beside, context, NULL};
     pthread_t handle;
-    const bool is_beside = threads > 1 && pthread_create(&handle, NULL, step_aside, &aside) == 0;
+    const bool is_beside = threads > 1 && pthread_create(&handle, NULL, run_aside, &aside) == 0;
     struct g2h_error *error = here(context);
     if (is_beside)
         pthread_join(handle, NULL);
     else if (!error)
-        step_aside(&aside);
+        run_aside(&aside);
     if (!error)
         return aside.error;
     g2h_error_destroy(aside.error);

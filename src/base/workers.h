@@ -30,8 +30,8 @@ struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run,
  * is 1 or no thread can be started. Returns the error of here(), or else that of beside(). If
  * here() fails, beside() need not have run.
  */
-typedef struct g2h_error *workers_step(void *context);
-struct g2h_error *workers_beside(unsigned threads, workers_step *here, workers_step *beside,
+typedef struct g2h_error *workers_call(void *context);
+struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_call *beside,
                                  void *context);
 
 /* The bytes that a task produces. */

@@ -100,7 +100,7 @@ static void complete(struct search *search, uint32_t node)
 
 /* Goes from the last node of the path to the next unseen target, or, if there is none, back by one
  * node. */
-static void step(struct search *search)
+static void advance(struct search *search)
 {
     const struct edge_lists *edges = search->edges;
     const uint32_t node = search->path[search->path_size - 1];
@@ -162,7 +162,7 @@ static struct g2h_error *search_all(struct components *components, const struct 
     for (uint32_t node = 0; node < edges->nodes; node++)
         if (search.number[node] == UNSEEN)
             for (enter(&search, node); search.path_size > 0;)
-                step(&search);
+                advance(&search);
     TRY_MEMORY(put_in_order(components, edges->nodes));
     return NULL;
 }

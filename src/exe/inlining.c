@@ -10,7 +10,7 @@
 
 /* The most bytes that are read, and the most nodes that are looked at, for each byte of the
  * pclntab. */
-enum { MOST_READ = 16, MOST_STEPS = 64 };
+enum { MOST_READ = 16, MOST_WORK = 64 };
 
 /* A function: its code, and its calls. */
 struct body {
@@ -25,7 +25,7 @@ struct g2h_inlining {
     struct map numbers;   /* index of a function → index of its body */
     VECTOR(struct body) bodies;
     struct call_sites call_sites;
-    uint64_t read_left, steps_left;
+    uint64_t read_left, work_left;
     uint8_t wrapper; /* abi.FuncIDWrapper, the greatest of all ids, which functions made by the
                         compiler have */
 };
@@ -34,7 +34,7 @@ static struct g2h_error *find_names(struct g2h_inlining *inlining)
 {
     const struct pclntab *pclntab = inlining->pclntab;
     struct pclntab_function function;
-    uint64_t left = MOST_STEPS * pclntab->table.size;
+    uint64_t left = MOST_WORK * pclntab->table.size;
     for (uint64_t i = 0; i < pclntab->count && i < MAP_NONE; i++) {
         const struct g2h_bytes name = pclntab_name(pclntab, i);
         uint32_t number;
@@ -56,7 +56,7 @@ struct g2h_error *g2h_inlining_create(const struct g2h_exe *exe, struct g2h_inli
     inlining->pclntab = exe_pclntab(exe);
     inlining->moduledata = exe_module(exe);
     inlining->read_left = MOST_READ * inlining->pclntab->table.size;
-    inlining->steps_left = MOST_STEPS * inlining->pclntab->table.size;
+    inlining->work_left = MOST_WORK * inlining->pclntab->table.size;
     call_sites_init(&inlining->call_sites, inlining->pclntab, inlining->moduledata);
     struct g2h_error *error = find_names(inlining);
     if (error) {
@@ -172,11 +172,11 @@ static void follow(struct g2h_inlining *inlining, const struct code *code,
 {
     size_t shared = 0;
     ret->count = ret->shared = 0;
-    while (part && ret->count < G2H_MOST_INLINED && inlining->steps_left > 0) {
+    while (part && ret->count < G2H_MOST_INLINED && inlining->work_left > 0) {
         struct inlined_call inlined;
         const bool is_inlined = code_inlined(code, part->node, &inlined);
         const bool is_wrapper = (is_inlined ? inlined.id : code->id) == inlining->wrapper;
-        inlining->steps_left--;
+        inlining->work_left--;
         const bool is_next =
             shared == 0 || (shared < stack->count && is_at(code, part, &stack->calls[shared]) &&
                             bytes_same(stack->calls[shared].function, stack->calls[0].function));
@@ -223,11 +223,11 @@ static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
     const struct code_part *parts = code->parts.data;
     size_t at;
     BISECT(at, code->by_line.count, parts[code->by_line.data[at]].line < stack->calls[0].line);
-    for (; at < code->by_line.count && inlining->steps_left > 0; at++) {
+    for (; at < code->by_line.count && inlining->work_left > 0; at++) {
         const struct code_part *part = &parts[code->by_line.data[at]];
         if (part->line != stack->calls[0].line)
             return;
-        inlining->steps_left--;
+        inlining->work_left--;
         if (is_at(code, part, &stack->calls[0]))
             try_part(inlining, code, part, part, stack, best);
     }
@@ -237,9 +237,9 @@ static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
 static void find_caller(struct g2h_inlining *inlining, const struct body *body, uint32_t callee,
                         const struct stack *stack, struct chain *best)
 {
-    for (size_t i = 0; i < body->calls.sites.count && inlining->steps_left > 0; i++) {
+    for (size_t i = 0; i < body->calls.sites.count && inlining->work_left > 0; i++) {
         const struct call_site *site = &body->calls.sites.data[i];
-        inlining->steps_left--;
+        inlining->work_left--;
         if (site->callee != callee)
             continue;
         const struct code_part *part = code_at(&body->code, site->behind - 1);
@@ -255,11 +255,11 @@ static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const st
                                          enum call_sites_allocator way, const struct stack *stack,
                                          struct chain *best)
 {
-    for (size_t i = 0; i < body->calls.sites.count && inlining->steps_left > 0; i++) {
+    for (size_t i = 0; i < body->calls.sites.count && inlining->work_left > 0; i++) {
         const struct call_site *site = &body->calls.sites.data[i];
         const struct code_part *behind = code_at(&body->code, site->behind);
         enum call_sites_allocator allocator;
-        inlining->steps_left--;
+        inlining->work_left--;
         if (!behind || !is_at(&body->code, behind, &stack->calls[0]))
             continue;
         TRY(call_sites_allocator(&inlining->call_sites, site->callee, &inlining->read_left,

@@ -43,7 +43,7 @@ struct loader {
     chunk_vector chunks;     /* the chunks that were taken over, in file order */
 };
 
-enum { WINDOWS = 64, WINDOWS_PER_THREAD = 8, SMALLEST_WINDOW = 1 << 18, LARGEST_STEP = 1 << 24 };
+enum { WINDOWS = 64, WINDOWS_PER_THREAD = 8, SMALLEST_WINDOW = 1 << 18, LARGEST_ADVANCE = 1 << 24 };
 
 static void update_progress(const struct loader *loader, uint64_t offset, uint64_t objects)
 {
@@ -167,7 +167,7 @@ static struct g2h_error *read_objects(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
     const uint64_t begin = reader_offset(heap->reader);
-    uint64_t end = begin + LARGEST_STEP, records;
+    uint64_t end = begin + LARGEST_ADVANCE, records;
     struct window *window = find_window(loader, begin);
     bool good = true;
     if (window && window->begin == begin) {

@@ -77,8 +77,8 @@ static bool is_candidate(const struct matches *matches, uint32_t object, uint32_
 /* Finds candidates, by the ascending addresses of both dumps. */
 static struct g2h_error *candidates_task(void *context, size_t task, unsigned worker)
 {
-    const struct step *step = context;
-    struct matches *matches = step->matches;
+    const struct matching *matching = context;
+    struct matches *matches = matching->matches;
     const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
     const uint32_t end = task_end(matches->after->heap, task),
                    first = (uint32_t)(task * OBJECTS_PER_TASK);
@@ -205,19 +205,19 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
 
 static struct g2h_error *expand_task(void *context, size_t task, unsigned worker)
 {
-    const struct step *step = context;
-    struct matches *matches = step->matches;
-    object_vector *found = &step->found[worker];
-    if (step->wave) {
-        const size_t first = task * OBJECTS_PER_TASK, count = step->wave->count;
+    const struct matching *matching = context;
+    struct matches *matches = matching->matches;
+    object_vector *found = &matching->found[worker];
+    if (matching->wave) {
+        const size_t first = task * OBJECTS_PER_TASK, count = matching->wave->count;
         for (size_t i = first; i < count && i < first + OBJECTS_PER_TASK; i++)
-            TRY_MEMORY(expand(matches, step->wave->data[i], found, &step->moves[worker]));
+            TRY_MEMORY(expand(matches, matching->wave->data[i], found, &matching->moves[worker]));
         return NULL;
     }
     const uint32_t end = task_end(matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
         if (state_of(matches, object) == MATCH_SAME)
-            TRY_MEMORY(expand(matches, object, found, &step->moves[worker]));
+            TRY_MEMORY(expand(matches, object, found, &matching->moves[worker]));
     return NULL;
 }
 
@@ -352,46 +352,46 @@ static bool mark_runtime(struct matches *matches, object_vector *found)
 /* ---- steps 2 and 3 ---- */
 
 /* Expands the survivors that have been found, until there are no more. */
-static struct g2h_error *expand_found(struct step *step)
+static struct g2h_error *expand_found(struct matching *matching)
 {
-    struct matches *matches = step->matches;
+    struct matches *matches = matching->matches;
     struct g2h_error *error = NULL;
     _cleanup_free_ uint32_t *data = NULL;
     while (!error) {
         object_vector wave = {0};
         for (unsigned i = 0; i < matches->threads; i++) {
-            for (size_t j = 0; j < step->found[i].count; j++)
-                if (!vector_push(&wave, step->found[i].data[j]))
+            for (size_t j = 0; j < matching->found[i].count; j++)
+                if (!vector_push(&wave, matching->found[i].data[j]))
                     error = &error_no_memory;
-            step->found[i].count = 0;
+            matching->found[i].count = 0;
         }
         free(data);
         data = wave.data;
         if (wave.count == 0 || error)
             break;
-        step->wave = &wave;
-        error =
-            workers_run(wave.count < OBJECTS_PER_TASK ? 1 : matches->threads,
-                        (wave.count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, expand_task, step);
+        matching->wave = &wave;
+        error = workers_run(wave.count < OBJECTS_PER_TASK ? 1 : matches->threads,
+                            (wave.count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, expand_task,
+                            matching);
     }
     return error;
 }
 
 /* Follows the moves, and expands the survivors that this finds. */
-static struct g2h_error *follow_moves(struct step *step)
+static struct g2h_error *follow_moves(struct matching *matching)
 {
-    struct matches *matches = step->matches;
+    struct matches *matches = matching->matches;
     for (;;) {
-        move_vector *all = &step->moves[0];
+        move_vector *all = &matching->moves[0];
         for (unsigned i = 1; i < matches->threads; i++) {
-            for (size_t j = 0; j < step->moves[i].count; j++)
-                TRY_MEMORY(vector_push(all, step->moves[i].data[j]));
-            step->moves[i].count = 0;
+            for (size_t j = 0; j < matching->moves[i].count; j++)
+                TRY_MEMORY(vector_push(all, matching->moves[i].data[j]));
+            matching->moves[i].count = 0;
         }
         if (all->count == 0)
             return NULL;
-        TRY(moves_follow(matches, all, &step->found[0]));
-        TRY(expand_found(step));
+        TRY(moves_follow(matches, all, &matching->found[0]));
+        TRY(expand_found(matching));
     }
 }
 
@@ -409,25 +409,25 @@ static void note_held(struct matches *matches, uint32_t object)
 
 static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
 {
-    const struct step *step = context;
-    const uint32_t end = task_end(step->matches->after->heap, task);
+    const struct matching *matching = context;
+    const uint32_t end = task_end(matching->matches->after->heap, task);
     (void)worker;
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
-        note_held(step->matches, object);
+        note_held(matching->matches, object);
     return NULL;
 }
 
 static struct g2h_error *decide_task(void *context, size_t task, unsigned worker)
 {
-    const struct step *step = context;
-    const uint32_t end = task_end(step->matches->after->heap, task);
+    const struct matching *matching = context;
+    const uint32_t end = task_end(matching->matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
-        uint8_t *state = &step->matches->states[object];
+        uint8_t *state = &matching->matches->states[object];
         if ((*state & MATCH_STATES) != MATCH_EQUAL) {
             *state &= MATCH_STATES;
             continue;
         }
-        step->undecided[worker]++;
+        matching->undecided[worker]++;
         *state = (*state & MATCH_HELD_BY_SURVIVOR) != 0 || (*state & MATCH_HELD) == 0 ? MATCH_SAME
                                                                                       : MATCH_EQUAL;
     }
@@ -436,25 +436,26 @@ static struct g2h_error *decide_task(void *context, size_t task, unsigned worker
 
 /* ---- all of it ---- */
 
-static struct g2h_error *find_all(struct step *step, struct map *frames_before)
+static struct g2h_error *find_all(struct matching *matching, struct map *frames_before)
 {
-    struct matches *matches = step->matches;
-    const struct root_walk still = {matches, &step->found[0], &step->moves[0]},
+    struct matches *matches = matching->matches;
+    const struct root_walk still = {matches, &matching->found[0], &matching->moves[0]},
                            holding = {matches, NULL, NULL};
-    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), candidates_task, step));
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), candidates_task,
+                    matching));
     TRY_MEMORY(list_frames(matches->before->heap, frames_before));
-    TRY_MEMORY(mark_runtime(matches, &step->found[0]) && walk_segments(&still) &&
+    TRY_MEMORY(mark_runtime(matches, &matching->found[0]) && walk_segments(&still) &&
                walk_frames(&still, frames_before));
-    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), expand_task, step));
-    TRY(expand_found(step));
-    TRY(follow_moves(step));
-    TRY(blocks_find(matches, &step->found[0]));
-    TRY(expand_found(step));
-    TRY(follow_moves(step));
-    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), held_task, step));
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), expand_task, matching));
+    TRY(expand_found(matching));
+    TRY(follow_moves(matching));
+    TRY(blocks_find(matches, &matching->found[0]));
+    TRY(expand_found(matching));
+    TRY(follow_moves(matching));
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), held_task, matching));
     (void)walk_segments(&holding);
     (void)walk_frames(&holding, frames_before);
-    return workers_run(matches->threads, object_tasks(matches->after->heap), decide_task, step);
+    return workers_run(matches->threads, object_tasks(matches->after->heap), decide_task, matching);
 }
 
 struct g2h_error *matches_find(struct matches *matches)
@@ -467,8 +468,9 @@ struct g2h_error *matches_find(struct matches *matches)
     matches->partners = block_alloc(objects + 1, sizeof(*matches->partners));
     matches->states = zeroed_alloc(objects + 1, sizeof(*matches->states));
     TRY_MEMORY(found && moves && undecided && matches->partners && matches->states);
-    struct step step = {.matches = matches, .found = found, .moves = moves, .undecided = undecided};
-    struct g2h_error *error = find_all(&step, &frames_before);
+    struct matching matching = {
+        .matches = matches, .found = found, .moves = moves, .undecided = undecided};
+    struct g2h_error *error = find_all(&matching, &frames_before);
     for (unsigned i = 0; i < matches->threads; i++) {
         matches->undecided += undecided[i];
         free(found[i].data);

@@ -15,8 +15,8 @@ struct move {
 
 typedef VECTOR(struct move) move_vector;
 
-/* The data of the threads in one step. */
-struct step {
+/* The data of the threads while they match. */
+struct matching {
     struct matches *matches;
     object_vector *found;      /* by worker: new survivors, which are to be expanded */
     const object_vector *wave; /* the objects that are expanded; NULL: all survivors */

@@ -12,9 +12,9 @@
 #include "process/layout.h"
 
 enum {
-    STEPS = 16,         /* steps that all may cost per byte of .debug_info; a sound one takes 0.3 */
-    STEPS_OF_FIELD = 4, /* steps for comparing its structure's names with another name */
-    CHAIN_MOST = 64,    /* typedefs of typedefs */
+    WORK = 16,         /* work that all may cost per byte of .debug_info; a sound one takes 0.3 */
+    WORK_OF_FIELD = 4, /* work for comparing its structure's names with another name */
+    CHAIN_MOST = 64,   /* typedefs of typedefs */
 };
 
 /* Cuts the part before a separator, or everything if there is none, off the beginning of a text,
@@ -113,7 +113,7 @@ static void read_structure(struct dies *dies, const struct die *structure, struc
     const struct g2h_bytes name = die_name(dies, structure);
     if (!bytes_begin(name, "runtime.") && !bytes_begin(name, "internal/abi."))
         return;
-    for (int i = 0; i < LAYOUT_FIELDS && die_pay(dies, STEPS_OF_FIELD); i++)
+    for (int i = 0; i < LAYOUT_FIELDS && die_pay(dies, WORK_OF_FIELD); i++)
         if (layout->members[i].size == 0 && is_named((enum layout_field)i, name))
             read_field(dies, structure, (enum layout_field)i, &layout->members[i]);
 }
@@ -151,13 +151,13 @@ struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct g2h_bytes release,
                                   bool *ret_found)
 {
     struct image *image = exe_dwarf_image(exe);
-    _cleanup_(dies_deinit) struct dies dies = {.steps_left = 0};
+    _cleanup_(dies_deinit) struct dies dies = {.work_left = 0};
     *ret = (struct layout){0};
     *ret_found = false;
     if (!image)
         return NULL;
     TRY(dies_init(&dies, image));
-    dies.steps_left = dies.info.size * STEPS;
+    dies.work_left = dies.info.size * WORK;
     read_units(&dies, ret);
     *ret_found = is_complete(exe, release, ret);
     return NULL;

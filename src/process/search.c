@@ -3,7 +3,7 @@
  *
  * The search looks at all words of the module's data, from noptrdata (or from data, if another
  * linker has put that first) to end. The contents of each variable are so peculiar that hardly
- * anything else looks like them. Looking costs steps, and there are only some times as many steps
+ * anything else looks like them. Looking costs work, of which there is only some times as much
  * as words, so that no forged memory can make the search take long.
  */
 #include "process/runtime.h"
@@ -24,7 +24,7 @@ static const char second_reason[] = "GC assist marking";
 
 struct search {
     struct runtime *runtime;
-    uint64_t steps;          /* steps that are left */
+    uint64_t work;           /* that is left */
     uint64_t ms, finalizers; /* how many are in the longest chain so far */
 };
 
@@ -33,11 +33,11 @@ static bool is_in_text(const struct runtime *runtime, uint64_t pc)
     return pc >= runtime->text && pc < runtime->etext;
 }
 
-/* Takes steps from those that are left. Returns false if there are too few; then none are left. */
-static bool pay(struct search *search, uint64_t steps)
+/* Takes work from what is left. Returns false if that is too little; then nothing is left. */
+static bool pay(struct search *search, uint64_t work)
 {
-    const bool can = steps <= search->steps;
-    search->steps = can ? search->steps - steps : 0;
+    const bool can = work <= search->work;
+    search->work = can ? search->work - work : 0;
     return can;
 }
 
@@ -271,11 +271,11 @@ static void look_at_part(struct search *search, const struct runtime_part *part)
 
 void runtime_search(struct runtime *runtime)
 {
-    enum { STEPS_PER_WORD = 64 };
+    enum { WORK_PER_WORD = 64 };
     const uint64_t words = (runtime->end - runtime_data_start(runtime)) / 8,
                    most = runtime->memory->bytes / 8;
     struct search search = {.runtime = runtime,
-                            .steps = STEPS_PER_WORD * (words < most ? words : most) + (1 << 20)};
+                            .work = WORK_PER_WORD * (words < most ? words : most) + (1 << 20)};
     struct runtime_part part = {.range = 0};
     while (runtime_next_part(runtime, &part))
         look_at_part(&search, &part);
@@ -283,12 +283,12 @@ void runtime_search(struct runtime *runtime)
 
 bool runtime_is_allspans(struct runtime *runtime, uint64_t address)
 {
-    struct search search = {.runtime = runtime, .steps = LOOKED_AT};
+    struct search search = {.runtime = runtime, .work = LOOKED_AT};
     return is_allspans(&search, address);
 }
 
 bool runtime_is_allgs(struct runtime *runtime, uint64_t address)
 {
-    struct search search = {.runtime = runtime, .steps = LOOKED_AT};
+    struct search search = {.runtime = runtime, .work = LOOKED_AT};
     return is_allgs(&search, address);
 }

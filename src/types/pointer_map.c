@@ -18,7 +18,7 @@ struct maker {
     VECTOR(struct pointer_field) fields;
     VECTOR(uint32_t) words;
     struct pointer_word *followed;
-    uint64_t steps; /* limited, because the number of nested structs may double with each level */
+    uint64_t work; /* limited, because the number of nested structs may double with each level */
     bool known, no_memory;
 };
 
@@ -101,7 +101,7 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
     if (!maker->known || maker->no_memory)
         return;
     if (number >= maker->types->list.count || depth > MAP_DEPTH_MOST ||
-        ++maker->steps > MAP_STEPS_MOST) {
+        ++maker->work > MAP_WORK_MOST) {
         maker->known = false;
         return;
     }
@@ -155,7 +155,7 @@ static int compare_fields(const void *a, const void *b)
 static void add_word(struct maker *maker, uint64_t offset)
 {
     if (maker->words.count == MAP_WORDS_MOST || offset > UINT32_MAX ||
-        ++maker->steps > MAP_STEPS_MOST)
+        ++maker->work > MAP_WORK_MOST)
         maker->known = false;
     else if (!vector_push(&maker->words, (uint32_t)offset))
         maker->no_memory = true;
@@ -165,9 +165,9 @@ static void words_of_mask(struct maker *maker, const struct type *type)
 {
     const uint64_t size = maker->types->pointer_size;
     const uint64_t bits = type->pointer_bytes / size;
-    if (bits / 8 > MAP_STEPS_MOST)
+    if (bits / 8 > MAP_WORK_MOST)
         maker->known = false;
-    maker->steps += bits / 64;
+    maker->work += bits / 64;
     for (uint64_t i = 0; i < bits && maker->known && !maker->no_memory; i++)
         if ((type->gc_mask[i / 8] >> (i % 8) & 1) != 0)
             add_word(maker, i * size);

@@ -8,13 +8,13 @@
 
 #include <stdlib.h>
 
-/* Each map may take OWN_STEPS steps. The types that need more share SHARED_STEPS, and those that
- * need least get theirs first. A program of 74,000 types needs 3 % of SHARED_STEPS. */
-enum { OWN_STEPS = 64, SHARED_STEPS = 1 << 22 };
+/* Each map may take OWN_WORK. The types that need more share SHARED_WORK, and those that
+ * need least get theirs first. A program of 74,000 types needs 3 % of SHARED_WORK. */
+enum { OWN_WORK = 64, SHARED_WORK = 1 << 22 };
 
-/* The cost of a type's map: at least as many steps as pointer_map.c needs to make it. */
+/* The cost of a type's map: at least the work that pointer_map.c needs to make it. */
 struct measure {
-    uint32_t steps; /* 0: not measured yet; TOO_MANY: over a limit */
+    uint32_t work; /* 0: not measured yet; TOO_MANY: over a limit */
     uint32_t fields;
     uint8_t height; /* nesting depth of the types in it */
     bool is_busy;   /* it is being measured */
@@ -37,13 +37,13 @@ struct measurer {
 static void add_measure(struct measure *measure, const struct measure *part, uint64_t count)
 {
     const uint64_t times = part->fields == 0 && count > 1 ? 1 : count,
-                   steps = measure->steps + times * part->steps;
-    if (part->steps == TOO_MANY || part->is_busy || part->height >= MAP_DEPTH_MOST ||
-        measure->steps == TOO_MANY || times > MAP_STEPS_MOST || steps > MAP_STEPS_MOST) {
-        measure->steps = TOO_MANY;
+                   work = measure->work + times * part->work;
+    if (part->work == TOO_MANY || part->is_busy || part->height >= MAP_DEPTH_MOST ||
+        measure->work == TOO_MANY || times > MAP_WORK_MOST || work > MAP_WORK_MOST) {
+        measure->work = TOO_MANY;
         return;
     }
-    measure->steps = (uint32_t)steps;
+    measure->work = (uint32_t)work;
     measure->fields += (uint32_t)times * part->fields;
     if (measure->height <= part->height)
         measure->height = (uint8_t)(part->height + 1);
@@ -79,23 +79,23 @@ static bool measure_type(struct measurer *measurer, uint32_t root)
     uint32_t part;
     uint64_t count;
     measurer->stack.count = 0;
-    if (measurer->measures[root].steps == 0 &&
+    if (measurer->measures[root].work == 0 &&
         !vector_push(&measurer->stack, ((struct work){root, 0})))
         return false;
     while (measurer->stack.count > 0) {
         struct work *at = &measurer->stack.data[measurer->stack.count - 1];
         struct measure *measure = &measurer->measures[at->type];
-        if (measure->steps == 0)
-            *measure = (struct measure){.steps = 1,
+        if (measure->work == 0)
+            *measure = (struct measure){.work = 1,
                                         .fields = has_pointer_field(&types->list.data[at->type]),
                                         .is_busy = true};
         const struct work before = *at;
-        if (measure->steps == TOO_MANY || !next_part(types, at, &part, &count)) {
+        if (measure->work == TOO_MANY || !next_part(types, at, &part, &count)) {
             measure->is_busy = false;
             measurer->stack.count--;
         } else if (part >= types->list.count) {
-            measure->steps = TOO_MANY;
-        } else if (measurer->measures[part].steps != 0) {
+            measure->work = TOO_MANY;
+        } else if (measurer->measures[part].work != 0) {
             add_measure(measure, &measurer->measures[part], count);
         } else {
             *at = before; /* this part is visited again after its type has been measured */
@@ -106,9 +106,9 @@ static bool measure_type(struct measurer *measurer, uint32_t root)
     return true;
 }
 
-/* A type whose map needs more than OWN_STEPS steps. */
+/* A type whose map needs more than OWN_WORK. */
 struct large_type {
-    uint64_t steps;
+    uint64_t work;
     uint32_t type;
 };
 
@@ -117,8 +117,8 @@ typedef VECTOR(struct large_type) large_vector;
 static int compare_large(const void *a, const void *b)
 {
     const struct large_type *one = a, *other = b;
-    if (one->steps != other->steps)
-        return one->steps < other->steps ? -1 : 1;
+    if (one->work != other->work)
+        return one->work < other->work ? -1 : 1;
     return one->type < other->type ? -1 : 1;
 }
 
@@ -128,7 +128,7 @@ static void mark_too_large(struct pointer_maps *maps, uint32_t type)
 }
 
 /* Measures all types. Marks those that are too large, and lists those that need more than
- * OWN_STEPS. Returns false if memory runs out. */
+ * OWN_WORK. Returns false if memory runs out. */
 static bool measure_all(struct pointer_maps *maps, struct measurer *measurer, large_vector *ret)
 {
     const struct types *types = maps->types;
@@ -139,25 +139,25 @@ static bool measure_all(struct pointer_maps *maps, struct measurer *measurer, la
         const struct measure *measure = &measurer->measures[i];
         const uint64_t words =
             type->gc_mask ? type->pointer_bytes / types->pointer_size : measure->fields;
-        if (measure->steps == TOO_MANY || measure->fields > MAP_FIELDS_MOST)
+        if (measure->work == TOO_MANY || measure->fields > MAP_FIELDS_MOST)
             mark_too_large(maps, i);
-        else if (measure->steps + words > OWN_STEPS &&
-                 !vector_push(ret, ((struct large_type){measure->steps + words, i})))
+        else if (measure->work + words > OWN_WORK &&
+                 !vector_push(ret, ((struct large_type){measure->work + words, i})))
             return false;
     }
     return true;
 }
 
-/* Distributes SHARED_STEPS among the large types, the smallest ones first, and marks those for
+/* Distributes SHARED_WORK among the large types, the smallest ones first, and marks those for
  * which nothing is left. */
-static void share_steps(struct pointer_maps *maps, large_vector *large)
+static void share_work(struct pointer_maps *maps, large_vector *large)
 {
-    uint64_t left = SHARED_STEPS;
+    uint64_t left = SHARED_WORK;
     vector_sort(large, compare_large);
     for (size_t i = 0; i < large->count; i++) {
-        if (large->data[i].steps > left)
+        if (large->data[i].work > left)
             mark_too_large(maps, large->data[i].type);
-        left -= large->data[i].steps < left ? large->data[i].steps : left;
+        left -= large->data[i].work < left ? large->data[i].work : left;
     }
 }
 
@@ -168,7 +168,7 @@ bool pointer_map_limits_find(struct pointer_maps *maps)
     large_vector large = {0};
     const bool good = measurer.measures && measure_all(maps, &measurer, &large);
     if (good)
-        share_steps(maps, &large);
+        share_work(maps, &large);
     free(large.data);
     free(measurer.measures);
     free(measurer.stack.data);

@@ -5,12 +5,12 @@
 #include "types/pointer_map.h"
 
 /* A type may claim to be an array of 2^60 structs. A type that exceeds these limits has no map; but
- * a value of such an array can still be treated as an array of its elements. Steps count the work
- * of making a map. */
+ * a value of such an array can still be treated as an array of its elements. Work is
+ * measured in words of maps that are made. */
 enum {
     MAP_FIELDS_MOST = 1 << 16,
     MAP_WORDS_MOST = 1 << 18,
-    MAP_STEPS_MOST = 1 << 18,
+    MAP_WORK_MOST = 1 << 18,
     MAP_DEPTH_MOST = 64,
 };
 

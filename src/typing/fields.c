@@ -18,8 +18,8 @@ static bool note_starts(const struct g2h_object *record, struct field_index *ind
     struct g2h_fields fields = record->fields;
     uint64_t start = 0, offset;
     while (fields_next_pointer(&fields, &offset)) {
-        while (index->starts.count <= offset / FIELD_STEP &&
-               index->starts.count <= record->contents.size / FIELD_STEP)
+        while (index->starts.count <= offset / FIELD_STRIDE &&
+               index->starts.count <= record->contents.size / FIELD_STRIDE)
             if (!vector_push(&index->starts, start))
                 return false;
         start = (uint64_t)(fields.at - record->fields.at);

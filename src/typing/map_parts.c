@@ -188,7 +188,7 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
         return DISAGREES;
     if (slot_class->has_pointers && map->known) {
         struct g2h_object object;
-        if (offset >= FIELD_STEP) /* the field list up to there is long */
+        if (offset >= FIELD_STRIDE) /* the field list up to there is long */
             return MAY_AGREE;
         heap_object(heap, number, &object);
         if (!value_fits(&object, NULL, map, offset, &rest))

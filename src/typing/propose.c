@@ -112,7 +112,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
                               .is_array = true};
     if (slot_class->has_pointers) {
         if (map->word_count == 0 ||
-            !field_index_take(index, reference->count * map->word_count + FIELD_STEP / 16))
+            !field_index_take(index, reference->count * map->word_count + FIELD_STRIDE / 16))
             return;
         uint64_t matching = count_fitting(fields_near(&object, index, offset), offset, stride, map,
                                           reference->count, &rest);
@@ -161,8 +161,8 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
     } else if (map->known) {
         heap_object(typer->typing->heap, number, &object);
         struct field_index *index =
-            offset >= FIELD_STEP ? typer_field_index(typer, number, &object) : NULL;
-        if (!field_index_take(index, map->word_count + FIELD_STEP / 16))
+            offset >= FIELD_STRIDE ? typer_field_index(typer, number, &object) : NULL;
+        if (!field_index_take(index, map->word_count + FIELD_STRIDE / 16))
             return;
         if (!value_fits(&object, index, map, offset, &rest)) {
             if (index)

@@ -188,7 +188,7 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
  */
 struct field_index {
     VECTOR(uint64_t)
-    starts;        /* by offset / FIELD_STEP: distance from the beginning of the list to
+    starts;        /* by offset / FIELD_STRIDE: distance from the beginning of the list to
                       the first field at or behind that offset; the last one is the list's
                       end */
     uint64_t left; /* fields that may still be looked at: more than enough for sane programs */
@@ -199,7 +199,7 @@ struct field_index {
     unsigned tried_count;
 };
 
-enum { FIELD_STEP = 512, INDEXED_SIZE = 2048 };
+enum { FIELD_STRIDE = 512, INDEXED_SIZE = 2048 };
 
 /* Returns the index of an object, which is made at the first call, or NULL if the object is small
  * or memory runs out. */
@@ -212,10 +212,10 @@ static inline struct g2h_fields fields_near(const struct g2h_object *record,
                                             const struct field_index *index, uint64_t offset)
 {
     struct g2h_fields fields = record->fields;
-    const uint64_t step = offset / FIELD_STEP;
+    const uint64_t stride = offset / FIELD_STRIDE;
     if (index)
         fields.at +=
-            index->starts.data[step < index->starts.count ? step : index->starts.count - 1];
+            index->starts.data[stride < index->starts.count ? stride : index->starts.count - 1];
     return fields;
 }
 

@@ -284,9 +284,9 @@ static void parts_are_known_by_their_place(void **state)
     judge();
     judged(0, OBJECT_PART, pair);
     assert_true(typing_locate(&typing, 0, 16, &location));
-    assert_int_equal(location.region_offset, 16);
+    assert_int_equal(location.part_offset, 16);
     assert_true(typing_locate(&typing, 0, 48, &location));
-    assert_int_equal(location.region_offset, 48);
+    assert_int_equal(location.part_offset, 48);
     assert_false(typing_locate(&typing, 0, 8, &location));
     assert_false(typing_locate(&typing, 0, 40, &location));
 }

@@ -2,9 +2,9 @@
  * die: DWARF 2 to 5 as entries (DIEs) that have attributes.
  *
  * The sections of an image may be damaged, or made to cost time: a few bytes of DWARF can ask for
- * much. So each request has a price in steps, in proportion to what it costs, that is subtracted
- * from steps_left. Once steps_left is 0, no more entries, attributes and ranges are found: a caller
- * that sets it bounds the cost of all requests that follow.
+ * much. So each request has a price in units of work, in proportion to what it costs, that is
+ * subtracted from work_left. Once work_left is 0, no more entries, attributes and ranges are found:
+ * a caller that sets it bounds the cost of all requests that follow.
  *
  * An entry is a position; nothing is stored for it. Abbreviations are read once, with the units.
  */
@@ -64,7 +64,7 @@ struct dies {
     VECTOR(struct die_abbreviation) abbreviations;
     VECTOR(struct die_spec) specs;
     struct map type_units; /* signature → unit */
-    uint64_t steps_left;
+    uint64_t work_left;
 };
 
 /* An entry. */
@@ -87,11 +87,11 @@ struct die_attribute {
 struct g2h_error *dies_init(struct dies *dies, struct image *image);
 void dies_deinit(struct dies *dies);
 
-/* Pays for a number of steps. Returns false, and leaves no steps, if fewer are left. */
-static inline bool die_pay(struct dies *dies, uint64_t steps)
+/* Pays for work. Returns false, and leaves nothing, if less is left. */
+static inline bool die_pay(struct dies *dies, uint64_t work)
 {
-    const bool good = steps <= dies->steps_left;
-    dies->steps_left -= good ? steps : dies->steps_left;
+    const bool good = work <= dies->work_left;
+    dies->work_left -= good ? work : dies->work_left;
     return good;
 }
 

@@ -182,7 +182,7 @@ struct g2h_error *dies_read_units(struct dies *dies)
     const struct die_spec none = {.size = 0}; /* so that specs.data is never NULL */
     if (!vector_push(&dies->specs, none))
         return &error_no_memory;
-    dies->steps_left = 4 * dies->info.size;
+    dies->work_left = 4 * dies->info.size;
     for (uint64_t start = 0; start < dies->info.size && dies->units.count < MAP_NONE - 1 &&
                              read_header(dies, start, &unit, &abbrev);
          start = unit.end)

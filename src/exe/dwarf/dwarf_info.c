@@ -13,9 +13,9 @@
 #include "base/scope.h"
 #include "exe/dwarf/dwarf_reader.h"
 
-/* The steps that DWARF may cost for each byte of .debug_info. Reading sound DWARF takes 0.6, and
+/* The work that DWARF may cost for each byte of .debug_info. Reading sound DWARF takes 0.6, and
  * reading the variables of each function once would take about as much. */
-enum { STEPS = 16, STEPS_OF_LOCALS = 16 };
+enum { WORK = 16, WORK_OF_LOCALS = 16 };
 
 bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_bytes text,
                   uint32_t *ret)
@@ -165,8 +165,8 @@ static struct g2h_error *open_reader(struct dwarf_reader *reader, struct image *
 {
     TRY(dies_init(&reader->dies, image));
     const struct dies *dies = &reader->dies;
-    reader->dies.steps_left = dies->info.size * STEPS;
-    reader->locals_left = dies->info.size * STEPS_OF_LOCALS;
+    reader->dies.work_left = dies->info.size * WORK;
+    reader->locals_left = dies->info.size * WORK_OF_LOCALS;
     reader->types_left = dies->info.size / 4;
     reader->text_left = 2 * (dies->info.size + dies->str.size + dies->line_str.size);
     return NULL;

@@ -11,9 +11,9 @@
 #include "exe/dwarf/dwarf_reader.h"
 
 enum {
-    DEPTH_MOST = 100,   /* nesting of blocks and inlined functions */
-    PIECES_MOST = 256,  /* pieces of a variable: Go cuts up small values only */
-    STEPS_OF_FRAME = 2, /* steps that one frame may cost, for each byte of .debug_info: the largest
+    DEPTH_MOST = 100,  /* nesting of blocks and inlined functions */
+    PIECES_MOST = 256, /* pieces of a variable: Go cuts up small values only */
+    WORK_OF_FRAME = 2, /* work that one frame may cost, for each byte of .debug_info: the largest
                            frames of real programs take a hundredth of that */
 };
 
@@ -314,8 +314,8 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
     if (!function)
         return NULL;
     /* Any number of frames may be in one large function. */
-    const uint64_t most = reader->dies.info.size * STEPS_OF_FRAME;
-    const uint64_t steps = reader->dies.steps_left =
+    const uint64_t most = reader->dies.info.size * WORK_OF_FRAME;
+    const uint64_t work = reader->dies.work_left =
         most < reader->locals_left ? most : reader->locals_left;
     if (!die_at(&reader->dies, function->die, &die))
         return NULL;
@@ -331,7 +331,7 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
         return &error_no_memory;
     if (ret_inlined)
         *ret_inlined = frame.inlined;
-    reader->locals_left -= steps - reader->dies.steps_left;
+    reader->locals_left -= work - reader->dies.work_left;
     /* The size of an array of C may not have been known when its pieces were read. */
     for (size_t i = first; i < ret->count; i++) {
         struct dwarf_piece *piece = &ret_pieces->data[ret->data[i].first_piece];

@@ -31,8 +31,8 @@ struct dwarf_reader {
     VECTOR(uint32_t) unchecked; /* types whose parts are known, but have not been checked */
     VECTOR(uint8_t) depth; /* by type: how deep values are nested in its values; 0: not known */
 
-    /* What damaged DWARF may still cost besides dies.steps_left: types to add, bytes of text to
-     * add, and steps for the variables of all functions. */
+    /* What damaged DWARF may still cost besides dies.work_left: types to add, bytes of text to
+     * add, and work for the variables of all functions. */
     uint64_t types_left, text_left, locals_left;
 };
 

@@ -947,7 +947,7 @@ static bool jump(struct flow *flow, uint32_t index)
 
 /* ---- the function ---- */
 
-static bool step(struct flow *flow, uint32_t index)
+static bool execute(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     switch (one->kind) {
@@ -1068,7 +1068,7 @@ static bool go_through(struct flow *flow)
             continue; /* it fills the gap before the target of a jump */
         if ((!is_reached || is_target) && !enter(flow, i, is_reached))
             return false;
-        if (!step(flow, i))
+        if (!execute(flow, i))
             return false;
         is_reached = one->kind != INSTRUCTION_JUMP && one->kind != INSTRUCTION_END;
     }
