@@ -105,3 +105,46 @@ struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item,
         *ret = ended.count;
     return NULL;
 }
+
+/* ---- what takes long to be found ---- */
+
+static struct g2h_error *find_of(const struct findings *findings, struct who *who)
+{
+    const struct suspect *suspect = &who->suspect;
+    if (suspect->is_deferred ||
+        (!suspect->is_goroutines && findings_is_kind(findings, suspect->item, G2H_NODE_STACK)))
+        return NULL;
+    TRY(example_find(findings, suspect->item, &who->example));
+    if (suspect->is_goroutines)
+        return NULL;
+    TRY(keys_find(findings, suspect->item, &who->keys));
+    TRY(path_append(findings->paths, who->example.node, &who->path, &who->path_end));
+    TRY_MEMORY(!who->path.failed);
+    return NULL;
+}
+
+static void free_suspects(suspect_vector *suspects)
+{
+    free(suspects->data);
+}
+
+struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret)
+{
+    _cleanup_(free_suspects) suspect_vector suspects = {0};
+    TRY(suspects_find(findings, &suspects));
+    ret->all = suspects.count;
+    while (ret->count < WHO_SUSPECTS && ret->count < suspects.count) {
+        struct who *who = &ret->list[ret->count];
+        who->suspect = suspects.data[ret->count++];
+        TRY(find_of(findings, who));
+    }
+    return NULL;
+}
+
+void who_suspects_deinit(struct who_suspects *suspects)
+{
+    for (size_t i = 0; i < suspects->count; i++) {
+        held_keys_deinit(&suspects->list[i].keys);
+        text_deinit(&suspects->list[i].path);
+    }
+}

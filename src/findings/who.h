@@ -4,8 +4,30 @@
 
 #include "findings/example.h"
 #include "findings/findings.h"
+#include "findings/keys.h"
 #include "findings/ranking.h"
 #include "findings/suspects.h"
+
+enum { WHO_SUSPECTS = 3 /* that there is something to be said of */ };
+
+/* A suspect, and what takes long to be found of it. */
+struct who {
+    struct suspect suspect;
+    struct example example; /* of objects or goroutines */
+    /* Of objects: */
+    struct held_keys keys;
+    struct text path;  /* to the example, as path_append() has it, */
+    uint32_t path_end; /* or to this node */
+};
+
+struct who_suspects {
+    struct who list[WHO_SUSPECTS];
+    size_t count, all; /* all: suspects, with those that are not in list */
+};
+
+/* Finds the suspects, and these things of the first ones. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret);
+void who_suspects_deinit(struct who_suspects *suspects);
 
 /* Returns how many objects, goroutines or deferred calls a suspect has, and by how many it has
  * grown since the base. */

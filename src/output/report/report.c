@@ -76,7 +76,14 @@ struct work {
     const char *source;
     struct page *pages;
     size_t count;
+    struct who_suspects suspects;
 };
+
+/* Returns whether the report is about one object or class only. */
+static bool is_asked(const struct work *work)
+{
+    return work->wanted->path_to || work->wanted->show;
+}
 
 static struct g2h_error *put_sections(const struct report *report)
 {
@@ -89,7 +96,7 @@ static struct g2h_error *put_sections(const struct report *report)
 /* Puts all sections except waste on a page. */
 static struct g2h_error *put_page(const struct work *work, struct page *page)
 {
-    const struct report report = {.findings = work->findings, .page = page};
+    const struct report report = {work->findings, &work->suspects, page};
     page_open(page, NULL);
     PAGE_DATA(page, page_words("format", "go2heapsnapshot report"),
               page_count("version", REPORT_VERSION));
@@ -99,17 +106,14 @@ static struct g2h_error *put_page(const struct work *work, struct page *page)
                                  : put_sections(&report);
 }
 
-static bool is_asked(const struct work *work)
-{
-    return work->wanted->path_to || work->wanted->show;
-}
-
 static struct g2h_error *put_most(void *context)
 {
-    const struct work *work = context;
+    struct work *work = context;
     TRY(findings_merge(work->findings));
-    if (!is_asked(work))
+    if (!is_asked(work)) {
         TRY(allocated_find(&work->findings->merged, &work->findings->allocated));
+        TRY(who_find(work->findings, &work->suspects));
+    }
     for (size_t i = 0; i < work->count; i++)
         TRY(put_page(work, &work->pages[i]));
     return NULL;
@@ -121,19 +125,25 @@ static struct g2h_error *find_waste(void *context)
     return waste_find(work->findings, &work->findings->waste);
 }
 
+static void work_deinit(struct work *work)
+{
+    who_suspects_deinit(&work->suspects);
+}
+
 /* Puts the whole report. Much of the work runs on one thread only, so two steps run beside each
  * other. */
 struct g2h_error *report_make(struct findings *findings, const struct g2h_report_options *wanted,
                               const char *source, struct page *pages, size_t count)
 {
-    struct work work = {findings, wanted, source, pages, count};
+    _cleanup_(work_deinit) struct work work = {findings, wanted, source,
+                                               pages,    count,  {.count = 0}};
     const bool has_waste = g2h_view_is_typed(findings->view) && !is_asked(&work);
     TRY(findings_begin(findings, has_waste));
     TRY(has_waste ? workers_beside(findings->threads, put_most, find_waste, &work)
                   : put_most(&work));
     for (size_t i = 0; i < count; i++) {
         if (has_waste)
-            TRY(report_put_waste(&(struct report){findings, &pages[i]}));
+            TRY(report_put_waste(&(struct report){findings, &work.suspects, &pages[i]}));
         page_close(&pages[i]);
         TRY_MEMORY(!pages[i].out.failed);
     }

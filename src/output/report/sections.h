@@ -14,10 +14,12 @@
 
 #include "findings/findings.h"
 #include "findings/ranking.h"
+#include "findings/who.h"
 #include "output/report/page.h"
 
 struct report {
     const struct findings *findings;
+    const struct who_suspects *suspects; /* none if the report is about one object or class */
     struct page *page;
 };
 

@@ -12,7 +12,7 @@
 #include "findings/path.h"
 #include "output/report/sections.h"
 
-enum { MOST_SUSPECTS = 3, MOST_PARTS = 4 /* parts that "each" of a suspect lists */ };
+enum { MOST_PARTS = 4 /* parts that "each" of a suspect lists */ };
 
 static void free_deferred(deferred_vector *list)
 {
@@ -44,27 +44,24 @@ static struct g2h_error *put_deferred(const struct report *report, uint32_t call
     return NULL;
 }
 
-static struct g2h_error *put_keys(const struct report *report, uint32_t item)
+static void put_keys(const struct report *report, const struct held_keys *keys)
 {
     enum { BESIDE = 26 /* characters of a line that are not of the key */ };
-    _cleanup_(held_keys_deinit) struct held_keys keys = {.count = 0};
     struct page *page = report->page;
-    TRY(keys_find(report->findings, item, &keys));
-    if (keys.count == 0)
-        return NULL;
+    if (keys->count == 0)
+        return;
     page_open_list(page, "keys");
-    for (size_t i = 0; i < keys.count; i++) {
-        const uint64_t retained = keys.list[i].retained;
+    for (size_t i = 0; i < keys->count; i++) {
+        const uint64_t retained = keys->list[i].retained;
         page_open(page, NULL);
         page_say(page, i == 0 ? "      by key      " : "                  ");
         PAGE_PUT(page, "% %\n",
-                 page_clipped(page_made("key", &keys.list[i].path), page->columns - BESIDE),
-                 page_percent(retained, keys.retained));
+                 page_clipped(page_made("key", &keys->list[i].path), page->columns - BESIDE),
+                 page_percent(retained, keys->retained));
         PAGE_DATA(page, page_bytes("retained", retained));
         page_close(page);
     }
     page_close(page);
-    return NULL;
 }
 
 /* Puts how many frames a goroutine, a node of the view, has on its stack, and which function has
@@ -210,25 +207,19 @@ static void put_timers(const struct report *report, const struct suspect *suspec
     page_close(report->page);
 }
 
-static struct g2h_error *put_holders(const struct report *report, const struct suspect *suspect)
+static struct g2h_error *put_holders(const struct report *report, const struct who *who)
 {
-    _cleanup_(text_deinit) struct text expression = {0};
-    struct example example;
-    uint32_t end;
-    const uint32_t sharers = who_shares(report->findings, suspect->item);
-    TRY(example_find(report->findings, suspect->item, &example));
-    TRY(path_append(report->findings->paths, example.node, &expression, &end));
-    TRY_MEMORY(!expression.failed);
-    if (expression.size > 0)
+    const uint32_t sharers = who_shares(report->findings, who->suspect.item);
+    if (who->path.size > 0)
         PAGE_PUT(report->page, "      held by     %\n",
-                 page_clipped(page_made("held_by", &expression), 2 * report->page->columns));
-    put_address(report, end);
-    TRY(report_put_finalized(report, end, "      "));
+                 page_clipped(page_made("held_by", &who->path), 2 * report->page->columns));
+    put_address(report, who->path_end);
+    TRY(report_put_finalized(report, who->path_end, "      "));
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
-    return suspects_are_timers(&report->findings->merged, suspect->holder)
+    return suspects_are_timers(&report->findings->merged, who->suspect.holder)
                ? NULL
-               : put_most(report, suspect, &example);
+               : put_most(report, &who->suspect, &who->example);
 }
 
 static struct g2h_error *put_allocator(const struct report *report, uint32_t item)
@@ -300,13 +291,9 @@ static void put_stacks(const struct report *report, uint32_t place)
                  page_bytes("stack", bytes / goroutines), page_percent(bytes, retained));
 }
 
-static struct g2h_error *put_goroutines_suspect(const struct report *report,
-                                                const struct suspect *suspect)
+static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
-    const uint32_t place = suspect->item;
-    struct example example;
-    TRY(example_find(report->findings, place, &example));
-    const uint32_t goroutine = example.node;
+    const uint32_t place = who->suspect.item, goroutine = who->example.node;
     TRY(put_target(report, "      wait on     %\n", "wait_on", goroutine, "waiting on",
                    G2H_NODE_ROOT));
     TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
@@ -314,7 +301,7 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report,
     TRY(put_locals(report, place));
     put_stacks(report, place);
     TRY(put_frames(report, goroutine));
-    return put_most(report, suspect, &example);
+    return put_most(report, &who->suspect, &who->example);
 }
 
 /* Puts whose stack it is. */
@@ -384,9 +371,10 @@ static void put_holder(const struct report *report, uint32_t node)
     page_close(report->page);
 }
 
-static struct g2h_error *put_suspect(const struct report *report, const struct suspect *suspect,
+static struct g2h_error *put_suspect(const struct report *report, const struct who *who,
                                      size_t number)
 {
+    const struct suspect *suspect = &who->suspect;
     struct page *page = report->page;
     const struct page_field bytes =
         report->findings->base ? page_bytes_change("retained_grown", (int64_t)suspect->bytes)
@@ -401,7 +389,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
         put_holder(report, suspect->holder);
     page_say(page, "\n");
     if (suspect->is_goroutines)
-        return put_goroutines_suspect(report, suspect);
+        return put_goroutines_suspect(report, who);
     if (suspect->is_deferred)
         return put_deferred(report, suspect->item);
     if (findings_is_kind(report->findings, suspect->item, G2H_NODE_STACK))
@@ -409,21 +397,25 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
     put_timers(report, suspect);
     TRY(put_ended(report, suspect->item));
     TRY(put_each(report, suspect));
-    TRY(put_keys(report, suspect->item));
-    TRY(put_holders(report, suspect));
+    put_keys(report, &who->keys);
+    TRY(put_holders(report, who));
     TRY(put_stale(report, suspect));
     return put_allocator(report, suspect->item);
 }
 
-static struct g2h_error *put_suspects(const struct report *report, const suspect_vector *suspects)
+struct g2h_error *report_put_suspects(const struct report *report)
 {
+    const struct who_suspects *suspects = report->suspects;
     struct page *page = report->page;
     bool is_outside;
+    page_head(page,
+              report->findings->base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
+    page_say(page, "\n");
     page_open_list(page, "suspects");
     TRY(report_put_outside(report, &is_outside));
-    for (size_t i = 0; i < suspects->count && i < MOST_SUSPECTS; i++) {
+    for (size_t i = 0; i < suspects->count; i++) {
         page_open(page, NULL);
-        TRY(put_suspect(report, &suspects->data[i], is_outside + i + 1));
+        TRY(put_suspect(report, &suspects->list[i], is_outside + i + 1));
         page_close(page);
     }
     page_close(page);
@@ -431,26 +423,11 @@ static struct g2h_error *put_suspects(const struct report *report, const suspect
         page_say(page, report->findings->base
                            ? "  Nothing grew by much.\n"
                            : "  Nothing that holds 5 % of the heap stands out.\n");
-    if (suspects->count > MOST_SUSPECTS)
+    if (suspects->all > suspects->count)
         PAGE_PUT(page,
                  report->findings->base ? "     % more grew by much\n"
                                         : "     % more of % and above: see the tree below\n",
-                 page_count("more_suspects", suspects->count - MOST_SUSPECTS),
+                 page_count("more_suspects", suspects->all - suspects->count),
                  page_words(NULL, "5 %"));
     return NULL;
-}
-
-static void free_suspects(suspect_vector *suspects)
-{
-    free(suspects->data);
-}
-
-struct g2h_error *report_put_suspects(const struct report *report)
-{
-    _cleanup_(free_suspects) suspect_vector suspects = {0};
-    TRY(suspects_find(report->findings, &suspects));
-    page_head(report->page,
-              report->findings->base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
-    page_say(report->page, "\n");
-    return put_suspects(report, &suspects);
 }
