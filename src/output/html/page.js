@@ -479,18 +479,19 @@ const opened = new Set(), wholeLists = new Set(), lit = new Set();
 /** Makes a box for nodes that share it, from the outermost to the innermost, which the box is named after. */
 function addBox(out, nodes, x, y, width, height, kind) {
   const node = nodes[nodes.length - 1], element = document.createElement('div'), left = Math.round(x);
-  const right = Math.max(left + 1, Math.round(x + width) - 1), isWide = right - left >= 150, change_ = was ? change(node) : 0;
+  const right = Math.max(left + 1, Math.round(x + width) - 1), isWide = right - left >= 150;
   element.id = `n${node}`;
   element.style.cssText = `left:${left}px;top:${y}px;width:${right - left}px;height:${height}px`;
   element.setAttribute('role', 'treeitem');
   element.setAttribute('aria-level', depths[nodes[0]] + 1);
-  element.setAttribute('aria-label', `${labelOf(node)}, ${bytes(retained[node])}`);
+  // With the number of objects there would be no room for the names. What can be read must be part of the label.
+  const grows = state.by === 'grown', names = nodes.map(i => labelOf(i, !isWide)).join(' › ');
+  const size = grows ? signed(change(node), bytes) : bytes(retained[node]), growth = change(node) && !grows ? ` ${signed(change(node), bytes)}` : '';
+  element.setAttribute('aria-label', `${nodes.length === 1 ? labelOf(node) : names}, ${size}${growth}`);
   if (isWide && height > 12) {
-    const sizes = state.by === 'grown' ? signed(change_, bytes)
-      : bytes(retained[node]) + (change_ && right - left >= 240 ? ` ${signed(change_, bytes)}` : '');
-    element.append(make('span', {}, nodes.map(i => labelOf(i)).join(' › ')), make('span', {}, sizes));
+    element.append(make('span', {}, names), ' ', make('span', {}, size + (right - left >= 240 ? growth : '')));
   } else if (right - left >= 34 && height > 12) {
-    element.textContent = nodes.map(i => labelOf(i, true)).join(' › '); // the count would leave no room for the name
+    element.textContent = names;
   }
   const colour = tree.kind[node] === MORE ? 'rest' : colourOf(node);
   looks.push({element, nodes, colour, base: `box ${kind} ${colour}${isWide ? ' wide' : right - left < 14 ? ' thin' : ''}`, now: ''});
@@ -628,7 +629,7 @@ function drawTable() {
   };
   add(state.top);
   tableHead.replaceChildren(make('tr', {}, make('th', {}, 'held'), ['objects', 'own', 'retained', 'share'].map(title =>
-    make('th', {class: 'n'}, title)), was && make('th', {class: 'n'}, 'grown'), make('th', {}, make('span', {'aria-hidden': 'true'}))));
+    make('th', {class: 'n'}, title)), was && make('th', {class: 'n'}, 'grown'), make('td', {'aria-hidden': 'true'})));
   tableBody.replaceChildren(out);
   plot.style.height = '';
 }
