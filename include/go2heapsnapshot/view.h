@@ -87,8 +87,46 @@ enum g2h_name_use {
                                 of the map's type, and " entries" */
     G2H_NAME_DOUBTFUL = 8,   /* of an edge from a root: it may be a leftover on a stack, or the word
                                 of   another variable */
+    G2H_NAME_OF_RUNTIME = 16, /* of package runtime: the package, a type, a frame of a function; or
+                                 goroutines whose innermost function of all that their names have
+                                 is of that package */
+    G2H_NAME_OF_LIBRARY = 32, /* of a frame of a function of the runtime, or of a package of the
+                                 standard library that waits, or calls back, for its callers */
 };
 G2H_PUBLIC unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name);
+
+/* How Go writes the type that a class of objects has its name from. */
+enum g2h_class_form {
+    G2H_FORM_OTHER,    /* a predeclared type, or no type: "ptr64", "(tiny block)", a root */
+    G2H_FORM_DECLARED, /* a package declares it: main.Session */
+    G2H_FORM_POINTER,
+    G2H_FORM_SLICE, /* a slice or array */
+    G2H_FORM_MAP,   /* also the memory with its entries: G2H_NAME_OF_ENTRIES */
+    G2H_FORM_CHAN,
+    G2H_FORM_FUNC,
+    G2H_FORM_CLOSURE, /* it is named after its function: func main.main.func1 */
+    G2H_FORM_STRUCT,
+    G2H_FORM_INTERFACE,
+};
+G2H_PUBLIC enum g2h_class_form g2h_view_class_form(const struct g2h_view *view, uint32_t name);
+
+/* Structures of the runtime that hold what belongs to the program. */
+enum g2h_runtime_class {
+    G2H_RUNTIME_NONE,
+    G2H_RUNTIME_G,          /* a goroutine's */
+    G2H_RUNTIME_M,          /* a thread's */
+    G2H_RUNTIME_DEFER,      /* a deferred call's */
+    G2H_RUNTIME_DEFER_LIST, /* a pointer to these, or another type made of the record's */
+    G2H_RUNTIME_TIMER,      /* a timer of package time */
+    G2H_RUNTIME_TIMERS,     /* an array of timers */
+};
+G2H_PUBLIC enum g2h_runtime_class g2h_view_runtime_class(const struct g2h_view *view,
+                                                         uint32_t name);
+
+/* Returns the name of the type of the map whose entries objects with a name hold: that name, if it
+ * is G2H_NAME_OF_ENTRIES, without its end. It is valid as long as the view. */
+G2H_PUBLIC const char *g2h_view_map_of(const struct g2h_view *view, uint32_t name,
+                                       size_t *ret_size);
 
 /* Finds the number of the name with this text; returns false if there is none. */
 G2H_PUBLIC bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size,

@@ -17,11 +17,10 @@ struct holding {
  * to the program. */
 static bool is_of_call(const struct findings *findings, uint32_t node)
 {
-    size_t size;
-    const char *name = merged_name(&findings->merged, node, &size);
-    return findings_node(findings, node)->kind != MERGED_CLASS ||
-           memmem(name, size, "runtime._defer", 14) != NULL ||
-           (size > 5 && memcmp(name, "func ", 5) == 0);
+    const enum g2h_runtime_class class = merged_runtime_class(&findings->merged, node);
+    return findings_node(findings, node)->kind != MERGED_CLASS || class == G2H_RUNTIME_DEFER ||
+           class == G2H_RUNTIME_DEFER_LIST ||
+           merged_form(&findings->merged, node) == G2H_FORM_CLOSURE;
 }
 
 static bool add(struct holding *holding, uint32_t node)

@@ -250,13 +250,9 @@ static void finder_deinit(struct finder *finder)
 
 static void find_maps(struct finder *finder)
 {
-    static const char map[] = "map[";
     const struct merged *merged = &finder->findings->merged;
-    for (uint32_t i = 0; i < merged->nodes.count; i++) {
-        size_t size;
-        const char *name = merged_name(merged, i, &size);
-        finder->is_map[i] = size > strlen(map) && memcmp(name, map, strlen(map)) == 0;
-    }
+    for (uint32_t i = 0; i < merged->nodes.count; i++)
+        finder->is_map[i] = merged_form(merged, i) == G2H_FORM_MAP;
 }
 
 /* Finds which nodes of merged have objects of the suspect: item, and those of its name below it. Of

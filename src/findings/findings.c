@@ -93,13 +93,10 @@ static int64_t growth_of(const struct findings *findings, uint32_t node)
 static int64_t of_list(const struct findings *findings, uint32_t node,
                        int64_t (*of)(const struct findings *findings, uint32_t node))
 {
-    static const char record[] = "runtime._defer";
     int64_t most = 0;
     for (uint32_t i = node + 1; i < findings->merged.nodes.count; i++) {
         uint32_t above = i;
-        size_t size;
-        const char *name = merged_name(&findings->merged, i, &size);
-        if (size != sizeof(record) - 1 || memcmp(name, record, size) != 0)
+        if (merged_runtime_class(&findings->merged, i) != G2H_RUNTIME_DEFER)
             continue;
         while (above > node)
             above = findings_node(findings, above)->parent;

@@ -116,10 +116,9 @@ const char *findings_name_of(const struct g2h_view *view, uint32_t node, size_t 
 const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
                                 size_t *ret_size);
 
-/* Returns whether a name is that of memory with the entries of a map; findings_map_of() then
+/* Returns whether a name is that of memory with the entries of a map; g2h_view_map_of() then
  * returns the name of the map. */
 bool findings_is_entries(const struct g2h_view *view, uint32_t name);
-const char *findings_map_of(const struct g2h_view *view, uint32_t name, size_t *ret_size);
 
 /* Returns whether a node of the view is garbage; of a folded node, whether its first member is. */
 bool findings_is_dead(const struct g2h_view *view, uint32_t number);

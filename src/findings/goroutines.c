@@ -151,25 +151,19 @@ static void living_deinit(struct living *living)
     free(living->is_of);
 }
 
-static bool is_class(const struct findings *findings, uint32_t node, const char *name)
-{
-    size_t size;
-    const char *text = merged_name(&findings->merged, node, &size);
-    return findings_node(findings, node)->kind == MERGED_CLASS && size == strlen(name) &&
-           memcmp(text, name, size) == 0;
-}
-
 static struct g2h_error *find_nodes(struct living *living)
 {
     const struct findings *findings = living->findings;
     const uint32_t count = (uint32_t)findings->merged.nodes.count;
     living->is_of = calloc(count, sizeof(*living->is_of));
     TRY_MEMORY(living->is_of);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        const enum g2h_runtime_class class = merged_runtime_class(&findings->merged, i);
         living->is_of[i] = findings_is_kind(findings, i, G2H_NODE_GOROUTINE) ||
-                           is_class(findings, i, "runtime.g") ||
-                           is_class(findings, i, "runtime.m") ||
-                           is_class(findings, i, "runtime.mPadded");
+                           class == G2H_RUNTIME_G || class == G2H_RUNTIME_M;
+        if (class == G2H_RUNTIME_G)
+            living->name = findings_node(findings, i)->name;
+    }
     return NULL;
 }
 
@@ -218,12 +212,11 @@ static struct g2h_error *count_ended(struct living *living, struct goroutines_en
 struct g2h_error *goroutines_find_ended(const struct findings *findings,
                                         struct goroutines_ended *ret)
 {
-    static const char name[] = "runtime.g";
-    _cleanup_(living_deinit) struct living living = {.findings = findings};
+    _cleanup_(living_deinit) struct living living = {.findings = findings, .name = G2H_NAME_NONE};
     *ret = (struct goroutines_ended){0};
-    if (!g2h_view_find_name(findings->view, name, sizeof(name) - 1, &living.name))
-        return NULL;
     TRY(find_nodes(&living));
+    if (living.name == G2H_NAME_NONE)
+        return NULL;
     TRY(g2h_edges_create(findings->view, &living.edges));
     return count_ended(&living, ret);
 }

@@ -53,11 +53,7 @@ struct keys {
 
 static bool is_map(const struct findings *findings, uint32_t node)
 {
-    static const char map[] = "map[";
-    size_t size;
-    const char *name = merged_name(&findings->merged, node, &size);
-    return findings_node(findings, node)->kind == MERGED_CLASS && size > sizeof(map) &&
-           memcmp(name, map, sizeof(map) - 1) == 0;
+    return merged_form(&findings->merged, node) == G2H_FORM_MAP;
 }
 
 /* Finds the nodes of merged that have to be walked: maps in or below the item that retain enough to
@@ -148,11 +144,10 @@ static bool is_whole(const struct g2h_view *view, const struct g2h_edge *edge, c
                      size_t size)
 {
     struct g2h_node source;
-    size_t length;
     g2h_view_brief(view, edge->source, &source);
-    const char *class = g2h_view_name(view, source.name, &length);
-    return size == strlen("value") && memcmp(name, "value", size) == 0 && length > 0 &&
-           (class[0] == '[' || class[0] == '*');
+    const enum g2h_class_form form = g2h_view_class_form(view, source.name);
+    return size == strlen("value") && memcmp(name, "value", size) == 0 &&
+           (form == G2H_FORM_SLICE || form == G2H_FORM_POINTER);
 }
 
 /* Finds the sequence that an edge leads to from the sequence of its source. */

@@ -150,7 +150,7 @@ static struct g2h_error *find_entries(struct merged *merged)
         uint32_t of, first;
         if (!findings_is_entries(merged->view, name))
             continue;
-        const char *map = findings_map_of(merged->view, name, &size);
+        const char *map = g2h_view_map_of(merged->view, name, &size);
         if (g2h_view_find_name(merged->view, map, size, &of))
             TRY_MEMORY(map_put(&merged->entries, name, of, &first));
     }
@@ -519,6 +519,33 @@ enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
     struct g2h_node example;
     g2h_view_brief(merged->view, merged->nodes.data[node].example, &example);
     return example.kind;
+}
+
+/* Returns the name of a class in the view, or G2H_NAME_NONE. */
+static uint32_t class_name(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *read = &merged->nodes.data[node];
+    return read->kind == MERGED_CLASS && read->name < merged->view_names ? read->name
+                                                                         : G2H_NAME_NONE;
+}
+
+enum g2h_class_form merged_form(const struct merged *merged, uint32_t node)
+{
+    return g2h_view_class_form(merged->view, class_name(merged, node));
+}
+
+enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_t node)
+{
+    return g2h_view_runtime_class(merged->view, class_name(merged, node));
+}
+
+bool merged_is_runtime(const struct merged *merged, uint32_t node)
+{
+    struct g2h_node example;
+    if (merged->nodes.data[node].kind == MERGED_VARIABLE)
+        return false;
+    g2h_view_brief(merged->view, merged->nodes.data[node].example, &example);
+    return (g2h_view_name_uses(merged->view, example.name) & G2H_NAME_OF_RUNTIME) != 0;
 }
 
 void merged_deinit(struct merged *merged)

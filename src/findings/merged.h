@@ -74,6 +74,15 @@ const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_
 /* Returns the kind of the view's nodes that are merged in a node, which must not be of objects. */
 enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node);
 
+/* Return what the view says of the name of a class; of other nodes G2H_FORM_OTHER and
+ * G2H_RUNTIME_NONE. */
+enum g2h_class_form merged_form(const struct merged *merged, uint32_t node);
+enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_t node);
+
+/* Returns whether a node is the runtime's own by the name that the view has for it: a class, a
+ * package, or goroutines. */
+bool merged_is_runtime(const struct merged *merged, uint32_t node);
+
 /* Sets the flags of all nodes from item on: whether they are item or below it. */
 void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below);
 

@@ -1,6 +1,4 @@
 /* nodes: what is to be said of single nodes of the view; see findings.h. */
-#include <string.h>
-
 #include "findings/findings.h"
 
 enum g2h_node_kind findings_kind_of(const struct g2h_view *view, uint32_t node)
@@ -30,13 +28,6 @@ bool findings_is_entries(const struct g2h_view *view, uint32_t name)
 {
     return name < g2h_view_name_count(view) &&
            (g2h_view_name_uses(view, name) & G2H_NAME_OF_ENTRIES) != 0;
-}
-
-const char *findings_map_of(const struct g2h_view *view, uint32_t name, size_t *ret_size)
-{
-    const char *text = g2h_view_name(view, name, ret_size);
-    *ret_size -= strlen(" entries");
-    return text;
 }
 
 const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,

@@ -9,28 +9,12 @@
 
 enum { EDGES_PER_NODE = 5 };
 
-static bool is_runtime(const struct g2h_view *view, uint32_t package)
+/* Returns what the name of a package or a frame says: enum g2h_name_use. */
+static unsigned uses_of(const struct g2h_view *view, uint32_t number)
 {
-    size_t size;
-    const char *name = findings_name_of(view, package, &size);
-    return size == strlen("runtime") && memcmp(name, "runtime", size) == 0;
-}
-
-/* Returns whether a frame is of the runtime, or of a package that waits for others. */
-static bool is_below_programs(const struct g2h_view *view, uint32_t frame)
-{
-    static const char *const packages[] = {"runtime", "internal/", "sync",   "syscall", "poll",
-                                           "net",     "os",        "io",     "bufio",   "time",
-                                           "context", "tls",       "signal", "reflect", NULL};
-    size_t size;
-    const char *name = findings_name_of(view, frame, &size);
-    for (const char *const *at = packages; *at; at++) {
-        const size_t count = strlen(*at);
-        if (size > count && memcmp(name, *at, count) == 0 &&
-            (name[count] == '.' || name[count - 1] == '/'))
-            return true;
-    }
-    return false;
+    struct g2h_node node;
+    g2h_view_brief(view, number, &node);
+    return g2h_view_name_uses(view, node.name);
 }
 
 static bool is_in_scope(const struct path_search *search, const struct g2h_edge *edge)
@@ -48,8 +32,9 @@ static bool is_in_scope(const struct path_search *search, const struct g2h_edge 
     return kind != G2H_NODE_STACK && kind != G2H_NODE_CREATION_SITE &&
            kind != G2H_NODE_UNREACHABLE &&
            (scope != PATH_OWN || kind != G2H_NODE_FRAME ||
-            !is_below_programs(view, edge->target)) &&
-           (scope > PATH_FRAMES || kind != G2H_NODE_PACKAGE || !is_runtime(view, edge->target)) &&
+            (uses_of(view, edge->target) & G2H_NAME_OF_LIBRARY) == 0) &&
+           (scope > PATH_FRAMES || kind != G2H_NODE_PACKAGE ||
+            (uses_of(view, edge->target) & G2H_NAME_OF_RUNTIME) == 0) &&
            ((scope != PATH_PROGRAM && scope != PATH_GLOBALS) || kind == G2H_NODE_GLOBALS ||
             kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS);
 }

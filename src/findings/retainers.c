@@ -22,7 +22,7 @@ static bool append_retainer(const struct findings *findings, const struct g2h_ed
 {
     size_t size;
     const bool is_entries = findings_is_entries(findings->view, source->name);
-    const char *class = is_entries ? findings_map_of(findings->view, source->name, &size)
+    const char *class = is_entries ? g2h_view_map_of(findings->view, source->name, &size)
                                    : findings_class_name(findings->view, source, &size);
     text_append(text, class, size);
     const char *label = g2h_view_name(findings->view, edge->name, &size);

@@ -23,14 +23,10 @@ static int compare(const void *a, const void *b)
  * function, and nothing of the runtime's. */
 static bool is_own(const struct findings *findings, uint32_t class)
 {
-    static const char *const others[] = {"[",     "*",       "(",    "map[",
-                                         "chan ", "<-chan ", "func", "runtime."};
-    size_t size;
-    const char *name = merged_name(&findings->merged, class, &size);
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (size >= strlen(others[i]) && memcmp(name, others[i], strlen(others[i])) == 0)
-            return false;
-    return true;
+    const enum g2h_class_form form = merged_form(&findings->merged, class);
+    return (form == G2H_FORM_DECLARED || form == G2H_FORM_STRUCT || form == G2H_FORM_INTERFACE ||
+            form == G2H_FORM_OTHER) &&
+           !merged_is_runtime(&findings->merged, class);
 }
 
 /* Finds the layout of a class by the object that is its example. */

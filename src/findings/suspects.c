@@ -35,14 +35,11 @@ static bool begins_with(const struct merged *merged, uint32_t node, const char *
     return size >= strlen(prefix) && memcmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Returns whether goroutines are the runtime's, judged by the function that they were started with.
- */
-static bool runs_runtime(const struct merged *merged, uint32_t node)
+static bool is_package_or_goroutines(const struct merged *merged, uint32_t node)
 {
-    static const char runtime[] = "] runtime.";
-    size_t size;
-    const char *name = merged_name(merged, node, &size);
-    return memmem(name, size, runtime, sizeof(runtime) - 1) != NULL;
+    const enum g2h_node_kind kind = merged_kind_of(merged, node);
+    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_GOROUTINE ||
+           kind == G2H_NODE_GOROUTINES_IN_PLACE;
 }
 
 /* Returns whether only the runtime holds a node: its own types, objects below its own variables,
@@ -51,38 +48,21 @@ static bool runs_runtime(const struct merged *merged, uint32_t node)
 static bool is_of_runtime(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;
-    if (nodes[node].kind == MERGED_CLASS && begins_with(merged, node, "runtime.timeTimer"))
+    if (merged_runtime_class(merged, node) == G2H_RUNTIME_TIMER)
         return false;
-    if (nodes[node].kind == MERGED_CLASS && begins_with(merged, node, "runtime."))
+    if (nodes[node].kind == MERGED_CLASS && merged_is_runtime(merged, node))
         return true;
-    for (uint32_t i = node; i != MERGED_NONE; i = nodes[i].parent) {
-        size_t size;
-        const char *name = merged_name(merged, i, &size);
-        if (nodes[i].kind == MERGED_SYNTHETIC &&
-            (merged_kind_of(merged, i) == G2H_NODE_GOROUTINES_IN_PLACE ||
-             merged_kind_of(merged, i) == G2H_NODE_GOROUTINE) &&
-            runs_runtime(merged, i))
-            return true;
-        if ((nodes[i].kind == MERGED_SYNTHETIC && size == 7 && memcmp(name, "runtime", 7) == 0 &&
-             merged_kind_of(merged, i) == G2H_NODE_PACKAGE) ||
+    for (uint32_t i = node; i != MERGED_NONE; i = nodes[i].parent)
+        if ((nodes[i].kind == MERGED_SYNTHETIC && is_package_or_goroutines(merged, i) &&
+             merged_is_runtime(merged, i)) ||
             (nodes[i].kind == MERGED_VARIABLE && begins_with(merged, i, "runtime and ")))
             return true;
-    }
     return false;
 }
 
 bool suspects_are_timers(const struct merged *merged, uint32_t node)
 {
-    static const char *const heaps[] = {"[]*runtime.timer" /* until Go 1.22 */,
-                                        "[]runtime.timerWhen"};
-    size_t size;
-    if (node == MERGED_NONE || merged->nodes.data[node].kind != MERGED_CLASS)
-        return false;
-    const char *name = merged_name(merged, node, &size);
-    for (size_t i = 0; i < sizeof(heaps) / sizeof(*heaps); i++)
-        if (size == strlen(heaps[i]) && memcmp(name, heaps[i], size) == 0)
-            return true;
-    return false;
+    return node != MERGED_NONE && merged_runtime_class(merged, node) == G2H_RUNTIME_TIMERS;
 }
 
 /* ---- the weight of a node ---- */
@@ -238,19 +218,15 @@ static uint32_t heavy_child(const struct finder *finder, uint32_t node)
  */
 static bool is_container(const struct merged *merged, uint32_t node)
 {
-    return begins_with(merged, node, "map[") || begins_with(merged, node, "[") ||
-           begins_with(merged, node, "*") || begins_with(merged, node, "interface {");
+    const enum g2h_class_form form = merged_form(merged, node);
+    return form == G2H_FORM_MAP || form == G2H_FORM_SLICE || form == G2H_FORM_POINTER ||
+           form == G2H_FORM_INTERFACE;
 }
 
 /* Returns whether a class is a type that a program or a library has named: "main.Session". */
 static bool is_named(const struct merged *merged, uint32_t node)
 {
-    size_t size, word = 0;
-    const char *name = merged_name(merged, node, &size);
-    while (word < size && !strchr("[](){}* ", name[word]))
-        word++;
-    return merged->nodes.data[node].kind == MERGED_CLASS && memchr(name, '.', word) &&
-           !begins_with(merged, node, "runtime.");
+    return merged_form(merged, node) == G2H_FORM_DECLARED && !merged_is_runtime(merged, node);
 }
 
 /* Returns the objects to be named in the place of some that are multiplied: if these are maps or

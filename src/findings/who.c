@@ -93,12 +93,9 @@ struct g2h_error *who_find_variables(const struct findings *findings, uint32_t b
 
 struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item, uint64_t *ret)
 {
-    static const char g[] = "runtime.g";
     struct goroutines_ended ended;
-    size_t size;
-    const char *name = merged_name(&findings->merged, item, &size);
     *ret = 0;
-    if (size != sizeof(g) - 1 || memcmp(name, g, size) != 0)
+    if (merged_runtime_class(&findings->merged, item) != G2H_RUNTIME_G)
         return NULL;
     TRY(goroutines_find_ended(findings, &ended));
     if (ended.count >= (findings_node(findings, item)->count + 1) / 2)

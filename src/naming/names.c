@@ -8,23 +8,27 @@
 #include "base/bytes.h"
 #include "base/scope.h"
 #include "base/workers.h"
+#include "naming/forms.h"
 #include "naming/keys.h"
 #include "naming/symbols.h"
 
 /* ---- the pool ---- */
 
-bool name_uses_add(name_uses *uses, uint32_t name, enum g2h_name_use use)
+bool name_uses_add(name_uses *uses, uint32_t name, unsigned use)
 {
     while (uses->count <= name)
         if (!vector_push(uses, 0))
             return false;
-    uses->data[name] |= (uint8_t)use;
+    uint16_t *known = &uses->data[name];
+    *known |=
+        (uint16_t)(*known >> NAME_FORM_SHIFT == 0 ? use : use & ((1u << NAME_FORM_SHIFT) - 1));
     return true;
 }
 
 bool name_uses_copy(const name_uses *uses, name_uses *ret)
 {
-    *ret = (name_uses){memory_copy(uses->data, uses->count, 1), uses->count, uses->count};
+    *ret = (name_uses){memory_copy(uses->data, uses->count, sizeof(*uses->data)), uses->count,
+                       uses->count};
     return ret->data || uses->count == 0;
 }
 
@@ -120,6 +124,7 @@ static void append_record_name(struct text *text, const struct names *names, str
 static bool slot_class_name(struct names *names, const struct slot_class *slot_class, uint32_t *ret)
 {
     struct text text = {0};
+    unsigned form = 0;
     if (slot_class->type != SLOT_CLASS_NO_TYPE && slot_class->kind != G2H_OBJECT_CONSERVATIVE) {
         const struct heap_type *record = &names->heap->types.data[slot_class->type];
         const struct g2h_bytes *name = &record->name;
@@ -129,11 +134,15 @@ static bool slot_class_name(struct names *names, const struct slot_class *slot_c
             text_append_redacted(&text, names->redaction, name->data, name->size);
         else
             append_record_name(&text, names, *name);
+        form = form_of_type(*name, slot_class->kind == G2H_OBJECT_ARRAY  ? G2H_FORM_SLICE
+                                   : slot_class->kind == G2H_OBJECT_CHAN ? G2H_FORM_CHAN
+                                                                         : G2H_FORM_OTHER);
     } else {
         text_printf(&text, "%s%llu", slot_class->has_pointers ? "ptr" : "noptr",
                     (unsigned long long)slot_class->size);
     }
-    bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret);
+    bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&
+                name_uses_add(&names->uses, *ret, form);
     text_deinit(&text);
     return good;
 }
@@ -236,7 +245,7 @@ static void append_type(struct text *text, const struct names *names, uint32_t t
 static void append_entries(struct text *text, const struct names *names, uint32_t map)
 {
     const struct types *types = names->typing->types;
-    static const char suffix[] = " entries";
+    static const char suffix[] = NAME_OF_ENTRIES;
     const struct g2h_bytes own = types_name(types, map);
     struct text name = {0};
     if (bytes_begin(own, "map[")) {
@@ -272,9 +281,12 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
             bytes_are(types_name(types, type), "string"))
             text_append(&text, " header", 7);
     }
-    bool good =
-        !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&
-        (map >= types->list.count || name_uses_add(&names->uses, *ret, G2H_NAME_OF_ENTRIES));
+    bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&
+                name_uses_add(&names->uses, *ret,
+                              map < types->list.count
+                                  ? G2H_NAME_OF_ENTRIES | (unsigned)G2H_FORM_MAP << NAME_FORM_SHIFT
+                                  : form_of_type(types_name(types, type),
+                                                 is_array ? G2H_FORM_SLICE : G2H_FORM_OTHER));
     text_deinit(&text);
     return good;
 }

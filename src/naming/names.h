@@ -6,6 +6,7 @@
  *
  *   names, texts        the names of objects; Go's strings
  *   symbols, packages   the linker's names as people know them
+ *   forms               what the names of types and functions say
  *   namer, untyped      the names of pointers, with types and without
  *   keys                the names of map entries, from their keys
  *   windows             which elements no slice uses
@@ -30,14 +31,18 @@
 
 enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names at the same length */
 
+/* The end of the name of memory with the entries of a map, behind the name of the map's type. */
+#define NAME_OF_ENTRIES " entries"
+
 /* ---- the pool: each text once, numbered in the order of its first use ---- */
 
 struct names;
 
-/* The uses of each name, by the name's number: enum g2h_name_use. The functions return false if
- * memory runs out. */
-typedef VECTOR(uint8_t) name_uses;
-bool name_uses_add(name_uses *uses, uint32_t name, enum g2h_name_use use);
+/* The uses of each name, by the name's number: enum g2h_name_use, and from these shifts on enum
+ * g2h_class_form and enum g2h_runtime_class. The functions return false if memory runs out. */
+typedef VECTOR(uint16_t) name_uses;
+enum { NAME_FORM_SHIFT = 8, NAME_RUNTIME_SHIFT = 12, NAME_FORM_MASK = 15 };
+bool name_uses_add(name_uses *uses, uint32_t name, unsigned use);
 bool name_uses_copy(const name_uses *uses, name_uses *ret);
 
 /* Adds the name of an edge. Returns false if memory runs out. */

@@ -28,8 +28,11 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
     uint32_t name;
     struct text text = {0};
     text_append_name(&text, builder->names, package->data, package->size, NAME_LIMIT);
-    const bool good = !text.failed &&
-                      names_add_node(builder->names, (const uint8_t *)text.data, text.size, &name);
+    const bool good =
+        !text.failed &&
+        names_add_node(builder->names, (const uint8_t *)text.data, text.size, &name) &&
+        (!bytes_are(*package, "runtime") ||
+         name_uses_add(&builder->names->uses, name, G2H_NAME_OF_RUNTIME));
     text_deinit(&text);
     if (!good)
         return false;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "naming/forms.h"
 #include "roots/places.h"
 #include "heap/pointers.h"
 
@@ -219,7 +220,9 @@ static bool frame_name(struct builder *builder, const struct g2h_bytes *function
     builder->text.size = 0;
     builder_append(builder, function);
     builder_append_line(builder, pc);
-    return builder_node_name(builder, ret) && map_put(&builder->frame_names, key, *ret, ret);
+    return builder_node_name(builder, ret) &&
+           name_uses_add(&builder->names->uses, *ret, form_of_function(*function)) &&
+           map_put(&builder->frame_names, key, *ret, ret);
 }
 
 /* Adds frame number `number` of the heap. callee is NULL for the topmost frame. */
@@ -382,7 +385,8 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, 
     uint32_t name, thread;
     goroutine_name(builder, goroutine, is_alone);
     TRY_MEMORY(builder_add_member(builder, group, (uint32_t)record->goid, G2H_NODE_GOROUTINE,
-                                  record->goid, &root->node));
+                                  record->goid, &root->node) &&
+               places_note_runtime(builder, goroutine, is_alone, root->node));
     root->first_frame = (uint32_t)builder->roots->frames.count;
     TRY_MEMORY(vector_push(&builder->roots->goroutines, *root));
     TRY(add_frames(builder, root->node, record->goid, frames, root->frame_count));

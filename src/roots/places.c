@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "naming/forms.h"
+
 void places_deinit(struct places *places)
 {
     free(places->list.data);
@@ -147,6 +149,15 @@ void places_append_functions(struct builder *builder, const struct goroutine *go
     }
 }
 
+bool places_note_runtime(struct builder *builder, const struct goroutine *goroutine,
+                         bool has_innermost, uint32_t node)
+{
+    const struct g2h_bytes function =
+        has_innermost && goroutine->innermost.size > 0 ? goroutine->innermost : goroutine->function;
+    return name_uses_add(&builder->names->uses, builder->roots->nodes.data[node].name,
+                         form_of_function(function) & G2H_NAME_OF_RUNTIME);
+}
+
 /* Appends the state and the functions: [chan send] main.fetch ← main.handle. */
 static void append_place(struct builder *builder, const struct goroutine *goroutine)
 {
@@ -173,7 +184,8 @@ bool places_add_group(struct places *places, struct builder *builder, uint32_t g
         const uint64_t key = hash_place(builder, goroutine, frames, id_pair, id_hash_text);
         if (!builder_add_member(builder, group,
                                 (uint32_t)goroutine_record(builder, goroutine)->goid,
-                                G2H_NODE_GOROUTINES_IN_PLACE, key, &place->node))
+                                G2H_NODE_GOROUTINES_IN_PLACE, key, &place->node) ||
+            !places_note_runtime(builder, goroutine, true, place->node))
             return false;
     }
     *ret = place->node;

@@ -59,6 +59,11 @@ struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t 
  * main.fetch ← main.handle. */
 void places_append_functions(struct builder *builder, const struct goroutine *goroutine);
 
+/* Notes whether goroutines are the runtime's, by the function that comes first in the name of their
+ * node: the innermost one, if the name has it. Returns false if memory runs out. */
+bool places_note_runtime(struct builder *builder, const struct goroutine *goroutine,
+                         bool has_innermost, uint32_t node);
+
 /* Finds the place of a goroutine of the list among the places of all goroutines before it, or makes
  * a new one. Returns false if memory runs out. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,

@@ -46,7 +46,29 @@ const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *re
 
 unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name)
 {
-    return view->uses.data[name];
+    return name != G2H_NAME_NONE ? view->uses.data[name] & ((1u << NAME_FORM_SHIFT) - 1) : 0;
+}
+
+enum g2h_class_form g2h_view_class_form(const struct g2h_view *view, uint32_t name)
+{
+    return name != G2H_NAME_NONE
+               ? (enum g2h_class_form)(view->uses.data[name] >> NAME_FORM_SHIFT & NAME_FORM_MASK)
+               : G2H_FORM_OTHER;
+}
+
+enum g2h_runtime_class g2h_view_runtime_class(const struct g2h_view *view, uint32_t name)
+{
+    return name != G2H_NAME_NONE
+               ? (enum g2h_runtime_class)(view->uses.data[name] >> NAME_RUNTIME_SHIFT)
+               : G2H_RUNTIME_NONE;
+}
+
+const char *g2h_view_map_of(const struct g2h_view *view, uint32_t name, size_t *ret_size)
+{
+    const char *text = g2h_view_name(view, name, ret_size);
+    if ((g2h_view_name_uses(view, name) & G2H_NAME_OF_ENTRIES) != 0)
+        *ret_size -= strlen(NAME_OF_ENTRIES);
+    return text;
 }
 
 bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size, uint32_t *ret)

@@ -1,7 +1,8 @@
-/* Covers naming/names and output/v8_names: names that DevTools would misread, invalid UTF-8, cut
- * names, types with the name "pkg.", classes, names of edges. */
+/* Covers naming/names, naming/forms and output/v8_names: names that DevTools would misread, invalid
+ * UTF-8, cut names, types with the name "pkg.", classes, names of edges. */
 #include "snapshot.h"
 
+#include "naming/forms.h"
 #include "naming/names.h"
 #include "naming/namer.h"
 #include "naming/symbols.h"
@@ -478,6 +479,94 @@ static void edges_far_into_an_object(void **state)
     free(words);
 }
 
+/* ---- what names say ---- */
+
+static void forms_of_types(void **state)
+{
+    static const struct {
+        const char *type;
+        enum g2h_class_form of, form;
+        enum g2h_runtime_class class;
+        bool is_runtime;
+    } types[] = {
+        {"main.T", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_NONE, false},
+        {"main.T", G2H_FORM_SLICE, G2H_FORM_SLICE, G2H_RUNTIME_NONE, false},
+        {"main.T", G2H_FORM_CHAN, G2H_FORM_CHAN, G2H_RUNTIME_NONE, false},
+        {"main.Pair[int,string]", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_NONE, false},
+        {"k8s.io/util/runtime.g", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_NONE, false},
+        {"functions.T", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_NONE, false},
+        {"string", G2H_FORM_OTHER, G2H_FORM_OTHER, G2H_RUNTIME_NONE, false},
+        {"", G2H_FORM_OTHER, G2H_FORM_OTHER, G2H_RUNTIME_NONE, false},
+        {"*main.T", G2H_FORM_OTHER, G2H_FORM_POINTER, G2H_RUNTIME_NONE, false},
+        {"[4]main.T", G2H_FORM_OTHER, G2H_FORM_SLICE, G2H_RUNTIME_NONE, false},
+        {"map[main.K]main.V", G2H_FORM_OTHER, G2H_FORM_MAP, G2H_RUNTIME_NONE, false},
+        {"chan main.T", G2H_FORM_OTHER, G2H_FORM_CHAN, G2H_RUNTIME_NONE, false},
+        {"<-chan main.T", G2H_FORM_OTHER, G2H_FORM_CHAN, G2H_RUNTIME_NONE, false},
+        {"chan<- main.T", G2H_FORM_OTHER, G2H_FORM_CHAN, G2H_RUNTIME_NONE, false},
+        {"func(main.T)", G2H_FORM_OTHER, G2H_FORM_FUNC, G2H_RUNTIME_NONE, false},
+        {"func main.f.func1", G2H_FORM_OTHER, G2H_FORM_CLOSURE, G2H_RUNTIME_NONE, false},
+        {"struct { T main.T }", G2H_FORM_OTHER, G2H_FORM_STRUCT, G2H_RUNTIME_NONE, false},
+        {"interface { M() }", G2H_FORM_OTHER, G2H_FORM_INTERFACE, G2H_RUNTIME_NONE, false},
+        {"runtime.g", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_G, true},
+        {"runtime.g", G2H_FORM_SLICE, G2H_FORM_SLICE, G2H_RUNTIME_NONE, false},
+        {"runtime.gList", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_NONE, true},
+        {"runtime.mPadded", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_M, true},
+        {"runtime._defer", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_DEFER, true},
+        {"internal/runtime/atomic.Pointer[runtime._defer]", G2H_FORM_OTHER, G2H_FORM_DECLARED,
+         G2H_RUNTIME_DEFER_LIST, false},
+        {"runtime.timeTimer", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_TIMER, true},
+        {"*runtime.timer", G2H_FORM_SLICE, G2H_FORM_SLICE, G2H_RUNTIME_TIMERS, false},
+        {"runtime.timerWhen", G2H_FORM_SLICE, G2H_FORM_SLICE, G2H_RUNTIME_TIMERS, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        const unsigned says = form_of_type(bytes_of(types[i].type), types[i].of);
+        if ((says >> NAME_FORM_SHIFT & NAME_FORM_MASK) != (unsigned)types[i].form ||
+            says >> NAME_RUNTIME_SHIFT != (unsigned)types[i].class ||
+            ((says & G2H_NAME_OF_RUNTIME) != 0) != types[i].is_runtime)
+            fail_msg("%s, %d: %#x", types[i].type, (int)types[i].of, says);
+    }
+}
+
+static void forms_of_functions(void **state)
+{
+    static const struct {
+        const char *function;
+        unsigned says;
+    } functions[] = {
+        {"runtime.gopark", G2H_NAME_OF_RUNTIME | G2H_NAME_OF_LIBRARY},
+        {"internal/poll.(*FD).Read", G2H_NAME_OF_LIBRARY},
+        {"sync.(*Mutex).Lock", G2H_NAME_OF_LIBRARY},
+        {"crypto/tls.(*Conn).Read", G2H_NAME_OF_LIBRARY},
+        {"net.(*conn).Read", G2H_NAME_OF_LIBRARY},
+        {"net/http.(*conn).serve", 0},
+        {"main.runtime.gopark", 0},
+        {"example.com/runtime.f", 0},
+        {"runtime", 0},
+        {"iox.f", 0},
+        {"", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+        assert_int_equal(form_of_function(bytes_of(functions[i].function)), functions[i].says);
+}
+
+/* A name may be used by several types, the first of which says what it is. */
+static void forms_are_kept(void **state)
+{
+    name_uses uses = {0};
+    (void)state;
+    assert_true(name_uses_add(&uses, 3, G2H_NAME_OF_NODE));
+    assert_true(name_uses_add(&uses, 3, form_of_type(bytes_of("*main.T"), G2H_FORM_OTHER)));
+    assert_true(name_uses_add(&uses, 3,
+                              G2H_NAME_OF_EDGE | form_of_type(bytes_of("main.T"), G2H_FORM_SLICE)));
+    assert_int_equal(uses.count, 4);
+    assert_int_equal(uses.data[2], 0);
+    assert_int_equal(uses.data[3], G2H_NAME_OF_NODE | G2H_NAME_OF_EDGE |
+                                       (unsigned)G2H_FORM_POINTER << NAME_FORM_SHIFT);
+    free(uses.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest names[] = {
@@ -497,6 +586,9 @@ int main(void)
         cmocka_unit_test(malloc_header_is_no_interface),
         cmocka_unit_test(edges_of_arrays),
         cmocka_unit_test(edges_far_into_an_object),
+        cmocka_unit_test(forms_of_types),
+        cmocka_unit_test(forms_of_functions),
+        cmocka_unit_test(forms_are_kept),
     };
     return UNIT_RUN(names);
 }
