@@ -58,7 +58,7 @@ static const struct g2h_format formats[] = {
     {
         .name = "html",
         .suffix = ".html",
-        .summary = "the same as a page for browsers, in one file",
+        .summary = "the same as one page for browsers",
         .memory = 250,
         .needs = G2H_FINDS_DOMINATORS,
         .takes = G2H_TAKES_BASE | G2H_TAKES_TRENDS,

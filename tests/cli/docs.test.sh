@@ -21,7 +21,7 @@ check "the pages have commands" [ "$(grep -c . commands)" -ge 20 ]
 while IFS= read -r command; do
 	command=${command%%  *#*}
 	ran=$(echo "$command" | sed 's/--pid 1234/app.dump/; s/0xc000123450/0x3374cc1b81b0/; s/core\.1234 >/core.1234 --exe app >/; s/ | jq .*//')
-	case $ran in *snapshots\ 1.dump\ 2.dump\ 3.dump*) ran=${ran% 3.dump} ;; esac # there are but two
+	case $ran in *\ 1.dump\ 2.dump\ 3.dump*) ran=${ran% 3.dump} ;; esac # there are but two
 	rm -rf snapshots app.heapsnapshot
 	check "$command" bash -c "$ran >said 2>&1"
 done <commands

@@ -102,7 +102,7 @@ if grep -q '^ *sqlite ' help.expected; then
 	said "--append to standard output" 2 "go2heapsnapshot: --format sqlite is written to a file, not to standard output: -o app.db" "$hint"
 	equal "wrong usage: nothing is written" "$(ls -d new* 2>/dev/null)" ""
 fi
-with_base='heapsnapshot or report'
+with_base='heapsnapshot or report or html'
 ! grep -q '^ *sqlite ' help.expected || with_base+=' or sqlite'
 with_base+=' or csv'
 run go2heapsnapshot --format pprof --base good.dump good.dump
@@ -136,7 +136,7 @@ wrote_nothing "--json with another format: nothing on stdout"
 run go2heapsnapshot --format report --base-exe app good.dump
 said "--base-exe without --base" 2 "go2heapsnapshot: --base-exe goes with --base" "$hint"
 run go2heapsnapshot --base good.dump --base-exe app good.dump
-said "--base-exe with a format that has none" 2 "go2heapsnapshot: --base-exe goes with --format report, not with heapsnapshot" "$hint"
+said "--base-exe with a format that has none" 2 "go2heapsnapshot: --base-exe goes with --format report or html, not with heapsnapshot" "$hint"
 run go2heapsnapshot --format pprof --path-to main.T good.dump
 said "--path-to with a format that has none" 2 "go2heapsnapshot: --path-to goes with --format report, not with pprof" "$hint"
 run go2heapsnapshot --format pprof --show main.T good.dump
