@@ -2,7 +2,7 @@
 # Tests each format except DevTools' own: the program that the format is for reads it, and must find as much in it as in the
 # snapshot of the same dump. TAP on standard output.
 #
-#   run.sh FORMAT          pprof, alloc (pprof with --by alloc), report, hprof, sqlite, csv, summary
+#   run.sh FORMAT          pprof, alloc (pprof with --by alloc), report, page (html), hprof, sqlite, csv, summary
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u

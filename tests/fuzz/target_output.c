@@ -184,6 +184,49 @@ static void check_json(const struct written *written)
     CHECK(position.at == position.end);
 }
 
+/* ---- pages for browsers ---- */
+
+/* Returns the part of a page between two texts, each of which must be there. */
+static struct written part_of(const struct written *written, const char *begin, const char *end)
+{
+    const uint8_t *from = memmem(written->data, written->size, begin, strlen(begin));
+    CHECK(from);
+    from += strlen(begin);
+    const size_t left = written->size - (size_t)(from - written->data);
+    const uint8_t *to = memmem(from, left, end, strlen(end));
+    CHECK(to);
+    return (struct written){from, (size_t)(to - from), written->options};
+}
+
+/* Checks that text of an element has nothing that begins another one. */
+static void check_element(const struct written *text)
+{
+    static const char *const references[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    for (size_t i = 0; i < text->size; i++) {
+        bool is_reference = text->data[i] != '&';
+        for (size_t j = 0; j < sizeof(references) / sizeof(*references); j++)
+            is_reference |= text->size - i >= strlen(references[j]) &&
+                            memcmp(text->data + i, references[j], strlen(references[j])) == 0;
+        CHECK(is_reference && strchr("<>\"'", text->data[i]) == NULL);
+    }
+}
+
+static void check_page(const struct written *written)
+{
+    enum { MOST = 4000000 };
+    const struct written data = part_of(written, " id=\"data\">", "</script>"),
+                         text = part_of(written, "<pre id=\"text\">", "</pre>"),
+                         title = part_of(written, "<title>", "</title>");
+    CHECK(written->size < MOST);
+    check_json(&data);
+    for (size_t i = 0; i < data.size; i++)
+        CHECK(strchr("<>&", data.data[i]) == NULL);
+    check_element(&text);
+    check_shown(&text, false);
+    check_element(&title);
+    check_shown(&title, false);
+}
+
 /* ---- binary formats ---- */
 
 static uint64_t big_endian(const uint8_t *at, unsigned size)
@@ -291,6 +334,7 @@ static const struct output outputs[] = {
     {"path-json", "report", NULL, check_json, 0, true, true, false},
     {"show", "report", NULL, check_text, 0, false, true, false},
     {"show-json", "report", NULL, check_json, 0, true, true, false},
+    {"html", "html", NULL, check_page, 0, false, false, false},
     {"retained", "pprof", "retained", check_profile, 1000, false, false, false},
     {"alloc", "pprof", "alloc", check_profile, 1000, false, false, false},
     {"hprof", "hprof", NULL, check_hprof, 1000, false, false, false},
@@ -391,6 +435,9 @@ static struct g2h_error *write_output(const struct g2h_view *view, unsigned thre
     if ((format->takes & G2H_TAKES_BASE) != 0 && choice % 5 == 0)
         error = g2h_base_create(view, "the \xe2\x80\xa8 same", threads, &base);
     report.base = base;
+    const struct g2h_base *const series[] = {base, base};
+    const struct g2h_html_options html = {sizeof(html), series, base ? choice % 3 : 0};
+    options.html = &html;
     if (!error)
         error = g2h_write(format, view, &options);
     if (!error)

@@ -143,13 +143,22 @@ static void append_bytes(struct text *out, const unsigned char *bytes, size_t si
     text_append(out, (const char *)bytes, size);
 }
 
+/* Appends the name of the file that the heap was read from. */
+static void append_title(struct html *html)
+{
+    const char *slash = strrchr(html->source, '/'), *title = slash ? slash + 1 : html->source;
+    _cleanup_(text_deinit) struct text shown = {0};
+    page_append_clipped(&shown, title, strlen(title), 0);
+    append_text(&html->out, shown.data, shown.size);
+    html->out.failed |= shown.failed;
+}
+
 /* Appends what page.html has a place for. */
 static void append_part(struct html *html, const char *name, size_t size)
 {
     const struct page *text = &html->pages[1];
-    const char *slash = strrchr(html->source, '/'), *title = slash ? slash + 1 : html->source;
     if (size == 5 && memcmp(name, "TITLE", size) == 0)
-        append_text(&html->out, title, strlen(title));
+        append_title(html);
     else if (size == 5 && memcmp(name, "STYLE", size) == 0)
         append_bytes(&html->out, html_style, html_style_size);
     else if (size == 6 && memcmp(name, "SCRIPT", size) == 0)

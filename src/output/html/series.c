@@ -160,19 +160,18 @@ static struct g2h_error *count_before(const struct series *series, const struct 
     return error;
 }
 
-/* Returns the name of a place without the word that says that goroutines are there. */
+/* Returns the name of a place, "[select] main.serve", without the word before it. */
 static const char *place_name(const struct merged *merged, uint32_t node, size_t *ret_size)
 {
-    static const char word[] = "goroutines ";
+    static const char word[] = "goroutine"; /* or goroutines */
     const char *name = merged_name(merged, node, ret_size);
-    for (size_t size = sizeof(word) - 1; size >= sizeof(word) - 2; size--) { /* or "goroutine " */
-        const size_t most = *ret_size > size ? size : *ret_size;
-        if (most > 0 && name[most - 1] == ' ' && memcmp(name, word, most - 1) == 0) {
-            *ret_size -= most;
-            return name + most;
-        }
-    }
-    return name;
+    const char *blank = *ret_size > sizeof(word) - 1 && memcmp(name, word, sizeof(word) - 1) == 0
+                            ? memchr(name, ' ', *ret_size)
+                            : NULL;
+    if (!blank)
+        return name;
+    *ret_size -= (size_t)(blank + 1 - name);
+    return blank + 1;
 }
 
 static void free_places(goroutine_place_vector *places)

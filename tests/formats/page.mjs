@@ -1,0 +1,201 @@
+// Checks what is in a page of --format html: that its data agrees with the report, with what --path-to and --show say of the
+// largest objects, with the tree of the base, and with the SQLite database of the same dump. TAP on standard output.
+//
+//   page.mjs NAME PAGE.html REPORT.json REPORT.txt     a page, and the report of the same dump and base
+//   page.mjs NAME PAGE.html --before OTHER.html        what the tree was is the tree of the base's page
+//   page.mjs NAME PAGE.html --series REPORT.json...    the trends are the reports of the single dumps
+//   page.mjs NAME PAGE.html --objects OBJECT.json...   the largest objects, in their order, as --path-to and --show have them
+//   page.mjs NAME PAGE.html --database ROWS.json       the nodes and edges of the database: of each largest object and its path
+//   page.mjs NAME PAGE.html --limits                   a page of a heap with very many classes
+
+import assert from 'node:assert/strict';
+import {readFileSync, statSync} from 'node:fs';
+
+import {end, test} from '../tap.mjs';
+
+const [name, path, ...rest] = process.argv.slice(2);
+
+/** Reads the data of a page, as a browser does: the text of the element. */
+function read(file) {
+  const [, text] = /<script type="application\/json" id="data">([^]*?)<\/script>/.exec(readFileSync(file, 'utf8'));
+  return JSON.parse(text);
+}
+const json = file => JSON.parse(readFileSync(file, 'utf8'));
+const sum = numbers => numbers.reduce((all, number) => all + number, 0);
+
+const page = read(path), {tree, names, report} = page;
+const count = tree.parent.length;
+const nameOf = node => names[tree.name[node]];
+
+/** What each node of a tree retains, by its number. */
+function retainedOf({parent, bytes}) {
+  const retained = [...bytes];
+  for (let i = parent.length - 1; i > 0; i--) retained[parent[i]] += retained[i];
+  return retained;
+}
+const retained = retainedOf(tree);
+
+/** The bytes of the nodes of each class, and their objects. */
+function classesOf() {
+  const classes = new Map();
+  for (let i = 0; i < count; i++) {
+    if (tree.kind[i] !== 2) continue;
+    const [objects, bytes] = classes.get(nameOf(i)) ?? [0, 0];
+    classes.set(nameOf(i), [objects + tree.count[i], bytes + tree.bytes[i]]);
+  }
+  return classes;
+}
+
+function checkShape() {
+  assert.deepEqual([page.format, page.version, page.redacted], ['go2heapsnapshot page', 1, false]);
+  for (const column of Object.keys(tree).filter(key => key !== 'more')) {
+    assert.equal(tree[column].length, count, column);
+    for (const number of tree[column]) assert.ok(Number.isSafeInteger(number) && number >= (column === 'parent' ? -1 : 0), `${column}: ${number}`);
+  }
+  assert.equal(tree.parent[0], -1);
+  for (let i = 1; i < count; i++) assert.ok(tree.parent[i] >= 0 && tree.parent[i] < i || tree.kind[i] === 3, `parent of ${i}`);
+  for (const i of [...tree.name, ...tree.package]) assert.ok(i < names.length);
+  assert.equal(new Set(names).size, names.length, 'each name is there once');
+  assert.equal(sum(tree.bytes), report.heap.reachable + report.heap.garbage);
+  assert.equal(sum(tree.more.map(([, branches]) => branches)), page.cut.tree[0]);
+  assert.equal(sum(tree.more.map(([node]) => tree.bytes[node])), page.cut.tree[1]);
+  assert.deepEqual(tree.more.map(([node]) => tree.kind[node]), tree.more.map(() => 3));
+}
+
+/** Finds each branch of the report's tree: below one node, names are distinct but for nodes of different kinds. */
+function checkTree(lines, parents) {
+  for (const line of lines) {
+    const found = [];
+    for (let i = 1; i < count; i++)
+      if (parents.has(tree.parent[i]) && tree.kind[i] !== 3 && retained[i] === line.retained && tree.bytes[i] === line.bytes && tree.count[i] === line.count &&
+          (nameOf(i) === line.name || line.name.endsWith(nameOf(i)))) found.push(i);
+    assert.ok(found.length > 0, `${line.name}, ${line.retained} B`);
+    checkTree(line.holds, new Set(found));
+  }
+}
+
+if (rest[0] === '--before') {
+  const before = read(rest[1]), was = retainedOf(before.tree), known = new Map();
+  /** The names on the path to a node. In one that is no class, words that are numbers do not count: "main and 20 goroutines". */
+  const key = (tree, names, i) => i < 0 ? '' : `${key(tree, names, tree.parent[i])}\n${tree.kind[i] === 2 ? names[tree.name[i]] :
+    names[tree.name[i]].split(' ').filter(word => !/^[\d,]*$/.test(word)).join(' ')}`;
+  for (let i = 0; i < before.tree.parent.length; i++) {
+    const at = key(before.tree, before.names, i), [bytes, objects] = known.get(at) ?? [0, 0];
+    known.set(at, [bytes + was[i], objects + before.tree.count[i]]);
+  }
+  test(`${name}: what the tree was is the tree of the base`, () => {
+    let same = 0;
+    for (let i = 1; i < count; i++) {
+      const at = key(tree, names, i);
+      if (at.includes('(unreachable)')) continue;
+      assert.deepEqual([tree.was[i], tree.was_count[i]], known.get(at) ?? [0, 0], at);
+      same += known.has(at);
+    }
+    assert.ok(same > count / 3);
+    assert.equal(retained[0] - tree.was[0], report.since.reachable);
+  });
+} else if (rest[0] === '--series') {
+  const reports = rest.slice(1).map(json), {series} = page;
+  test(`${name}: the dumps of the series`, () => assert.deepEqual(series.dumps,
+    reports.map(({heap}) => ({source: heap.source, reachable: heap.reachable, objects: heap.objects, goroutines: heap.goroutines}))));
+  test(`${name}: its classes`, () => {
+    assert.equal(series.classes.length, 8);
+    for (const line of series.classes) {
+      const rows = reports.map(({classes}) => classes.find(row => row.class === line.name) ?? {objects: 0, bytes: 0});
+      assert.deepEqual(line.objects, rows.map(row => row.objects));
+      assert.deepEqual(line.bytes, rows.map(row => row.bytes));
+    }
+  });
+  test(`${name}: they are those that changed most`, () => {
+    const [first, last] = [reports[0], reports.at(-1)].map(({classes}) => new Map(classes.map(row => [row.class, row.bytes])));
+    const changes = [...last].map(([key, bytes]) => Math.abs(bytes - (first.get(key) ?? 0))).sort((a, b) => b - a);
+    assert.deepEqual(series.classes.map(({bytes}) => Math.abs(bytes.at(-1) - bytes[0])), changes.slice(0, 8));
+  });
+  test(`${name}: places of goroutines`, () => {
+    assert.ok(series.places.length > 0);
+    for (const line of series.places)
+      assert.deepEqual(line.count, reports.map(({goroutines}) => sum(goroutines.filter(row => row.place === line.name).map(row => row.count))), line.name);
+  });
+} else if (rest[0] === '--objects') {
+  const said = rest.slice(1).map(file => json(file).object);
+  test(`${name}: the largest objects are as --path-to and --show say`, () => {
+    assert.ok(said.length >= 16);
+    for (let i = 0; i < said.length; i += 2) {
+      const [way, values] = [said[i], said[i + 1]], object = page.largest[i / 2];
+      assert.deepEqual([object.address, names[object.class], object.own, object.retained], [way.address, way.class, way.bytes, way.retained]);
+      assert.equal(object.held_by, way.held_by);
+      assert.deepEqual(object.steps.map(({step, class: of, address, retained}) => [step, names[of], address ?? '', retained]),
+        way.steps.slice(0, 60).map(({step, class: of, address, retained}) => [step, of, address ?? '', retained]));
+      assert.deepEqual(object.referrers, way.referrers.slice(0, 4).map(({field, times}) => [field, times]));
+      assert.equal(nameOf(object.node), names[object.class]);
+      if (way.shared_by) assert.equal(object.shared_by, way.shared_by);
+      assert.deepEqual(object.fields ?? [], (values.fields ?? []).slice(0, object.fields ? 16 : 0).map(({name, type, value}) => [name, type, value]));
+    }
+  });
+} else if (rest[0] === '--database') {
+  const rows = new Map(json(rest[1]).map(row => [row.address, row]));
+  test(`${name}: the largest objects are those of the database`, () => {
+    for (const object of page.largest) {
+      const row = rows.get(Number(object.address));
+      assert.deepEqual([row.name, row.self_size, row.retained_size], [names[object.class], object.own, object.retained]);
+    }
+    // No other object is larger, but what is held by one that has hardly more, and the ninth of its class.
+    const least = page.largest.at(-1).retained, listed = new Set(page.largest.map(({address}) => Number(address)));
+    for (const [address, row] of rows) {
+      if (listed.has(address) || row.retained_size <= least || row.is_entries) continue;
+      const alike = page.largest.filter(object => names[object.class] === row.name);
+      let above = rows.get(row.above);
+      while (above?.is_entries) above = rows.get(above.above);
+      assert.ok(alike.length >= 8 && alike.at(-1).retained >= row.retained_size || above && above.retained_size - row.retained_size < row.retained_size / 2,
+        `0x${address.toString(16)} ${row.name} retains ${row.retained_size}`);
+    }
+  });
+} else if (rest[0] === '--limits') {
+  test(`${name}: the shape`, checkShape);
+  test(`${name}: is less than 4 MB`, () => assert.ok(statSync(path).size < 4e6 && statSync(path).size > 1e5));
+  test(`${name}: says what is left out`, () => assert.ok(count <= 20000 && page.cut.tree[0] > 0 && page.cut.classes > 0 && report.classes.length <= 5000));
+} else {
+  const whole = json(rest[0]);
+  test(`${name}: the shape`, checkShape);
+  test(`${name}: nothing is cut, and the report is the report`, () => {
+    assert.deepEqual(page.cut, {tree: [0, 0], classes: 0, goroutines: 0, waste: 0, names: 0});
+    assert.deepEqual(report, whole);
+  });
+  test(`${name}: the classes of the tree are those of the report`, () => {
+    const classes = classesOf();
+    assert.equal(classes.size, whole.classes.length);
+    for (const row of whole.classes) assert.deepEqual(classes.get(row.class), [row.objects, row.bytes], row.class);
+  });
+  test(`${name}: the report's tree is in it`, () => {
+    assert.ok(whole.tree.length > 0);
+    checkTree(whole.tree, new Set(tree.parent.keys()));
+  });
+  test(`${name}: each suspect is in it`, () => {
+    for (const suspect of whole.suspects.filter(({item}) => item))
+      assert.ok(tree.name.some((number, i) => names[number] === suspect.item && retained[i] === suspect.retained && (!suspect.in || nameOf(tree.parent[i]) === suspect.in.class)), suspect.item);
+  });
+  test(`${name}: packages`, () => {
+    for (let i = 0; i < count; i++) {
+      const of = names[tree.package[i]];
+      if (tree.kind[i] === 2) assert.ok(of === 'builtin' || nameOf(i).includes(`${of}.`), nameOf(i));
+      else assert.equal(of, tree.kind[i] === 1 && !nameOf(tree.parent[i]).startsWith('(') ? nameOf(tree.parent[i]) : '');
+    }
+  });
+  test(`${name}: fields lie one behind the other`, () => {
+    for (const {class: of, size, slot, fields} of page.layouts) {
+      assert.ok(size <= slot && fields.length > 0, names[of]);
+      let end = 0;
+      for (const [field, , offset, bytes, kind] of fields) {
+        assert.ok(offset >= end && 'pslino'.includes(kind), `${names[of]}.${field}`);
+        end = offset + bytes;
+      }
+      assert.ok(end <= size || fields.length === 64, names[of]);
+    }
+  });
+  test(`${name}: the text is the report as text`, () => {
+    const [, text] = /<pre id="text">([^]*?)<\/pre>/.exec(readFileSync(path, 'utf8'));
+    const references = new Map([['&amp;', '&'], ['&lt;', '<'], ['&gt;', '>'], ['&quot;', '"'], ['&#39;', "'"]]);
+    assert.equal(text.replace(/&[a-z#0-9]+;/g, reference => references.get(reference)), readFileSync(rest[1], 'utf8'));
+  });
+}
+end();

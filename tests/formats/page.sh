@@ -1,0 +1,65 @@
+# shellcheck shell=sh disable=SC2154 # variables that run.sh sets
+# Tests the data of pages of --format html, without a browser. Sourced by run.sh.
+
+# written NAME ARGUMENT...: writes $build/NAME.html, and the report of the same as $build/NAME.json and $build/NAME.txt.
+written() {
+	name=$1
+	shift
+	"$g2h" "$@" --format html -o "$build/$name.html" 2>"$log" && "$g2h" "$@" --format report --json -o "$build/$name.json" 2>>"$log" &&
+		COLUMNS=120 "$g2h" "$@" --format report -o "$build/$name.txt" 2>>"$log"
+	result $? "$name: is written"
+}
+
+# agrees NAME ARGUMENT...: the page and the reports of NAME, which the arguments give, must agree.
+agrees() {
+	written "$@"
+	node "$here/page.mjs" "$1" "$build/$1.html" "$build/$1.json" "$build/$1.txt"
+}
+
+page() {
+	sample=$top/samples/leakserver
+	of="--exe $sample.exe.gz $sample.2.dump.gz"
+	for i in 1 2; do agrees typed.$i --exe "$sample.exe.gz" "$sample.$i.dump.gz"; done
+	agrees grown --exe "$sample.exe.gz" --base "$sample.1.dump.gz" "$sample.2.dump.gz"
+	agrees untyped "$sample.2.dump.gz"
+	agrees reachable --reachable --names full --exe "$sample.exe.gz" "$sample.2.dump.gz"
+	for dump in go1.3.3-amd64 go1.26-s390x; do agrees $dump "$top/samples/dumps/$dump.2.dump.gz"; done
+	node "$here/page.mjs" grown "$build/grown.html" --before "$build/typed.1.html"
+
+	# Garbage counts in no trend.
+	for i in 1 2; do "$g2h" --exe "$sample.exe.gz" --reachable --format report --json -o "$build/alive.$i.json" "$sample.$i.dump.gz" 2>"$log"; done
+	# shellcheck disable=SC2046 # words
+	"$g2h" --exe "$sample.exe.gz" --format html -o "$build/series.html" $(printf "$sample.%s.dump.gz " 1 2 2) 2>"$log"
+	result $? 'series: is written'
+	node "$here/page.mjs" series "$build/series.html" --series "$build/alive.1.json" "$build/alive.2.json" "$build/alive.2.json"
+
+	set --
+	# shellcheck disable=SC2086 # words
+	for address in $(grep -o '"class":[0-9]*,"address":"0x[0-9a-f]*","own"' "$build/typed.2.html" | grep -o '0x[0-9a-f]*' | head -n 12); do
+		"$g2h" --format report --json --path-to "$address" -o "$build/object.$address.path" $of 2>"$log" &&
+			"$g2h" --format report --json --show "$address" -o "$build/object.$address.show" $of 2>>"$log" || result $? "$address: is found"
+		set -- "$@" "$build/object.$address.path" "$build/object.$address.show"
+	done
+	node "$here/page.mjs" objects "$build/typed.2.html" --objects "$@"
+
+	if "$g2h" --version | grep -q 'without SQLite'; then
+		echo 'ok - database # SKIP the program is built without SQLite'
+	else
+		# shellcheck disable=SC2086
+		"$g2h" --format sqlite -o "$build/nodes.db" $of 2>"$log" && sqlite3 -json "$build/nodes.db" "SELECT n.address, n.name, n.self_size,
+			n.retained_size, d.address AS above, n.name LIKE '% entries' AS is_entries
+			FROM node n LEFT JOIN node d ON d.id = n.dominator WHERE n.address IS NOT NULL ORDER BY n.retained_size DESC LIMIT 3000" >"$build/rows.json" 2>>"$log"
+		result $? 'database: is read'
+		node "$here/page.mjs" typed.2 "$build/typed.2.html" --database "$build/rows.json"
+	fi
+
+	# A million classes.
+	(cd "$top" && ${CC:-cc} -std=c17 -D_GNU_SOURCE -O1 -Iinclude -Isrc -Itests/unit -o "$build/grow" tests/growth/grow.c tests/unit/dump_builder.c \
+		build/internal.a -lcmocka $(make -s libs)) >"$log" 2>&1 && "$build/grow" classes-tree 1000000 >"$build/many.dump" &&
+		"$g2h" --format html -o "$build/many.html" "$build/many.dump" 2>>"$log"
+	result $? 'a million classes: is written'
+	node "$here/page.mjs" 'a million classes' "$build/many.html" --limits
+	rm -f "$build/many.dump"
+	"$top/tools/page-hashes" --check >"$log" 2>&1
+	result $? 'the policy has the hashes of page.css and page.js'
+}
