@@ -24,7 +24,7 @@ WERROR   ?=
 WITH_SQLITE ?= yes
 # Whether dumps, cores and executables that zstd, xz or lz4 packed are read; by default, if the library is there.
 HASH := \#
-can_include = $(shell echo '$(HASH)include <$(1)>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
+can_include = $(shell echo '$(HASH)include <$(1)>' | $(CC) $(CPPFLAGS) -x c -E - >/dev/null 2>&1 && echo yes)
 WITH_ZSTD ?= $(call can_include,zstd.h)
 WITH_LZMA ?= $(call can_include,lzma.h)
 WITH_LZ4  ?= $(call can_include,lz4frame.h)
@@ -34,6 +34,21 @@ WITH_LZ4  := $(WITH_LZ4)
 
 VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
 SOVERSION := 0
+
+# The shared library: its name, the one that programs look for, the one that the linker looks for, and how it is linked. What it
+# exports on macOS is what -fvisibility=hidden leaves visible.
+ifeq ($(call can_include,TargetConditionals.h),yes)
+MACOS         := yes
+SHARED_NAME   := libgo2heapsnapshot.$(VERSION).dylib
+SHARED_SONAME := libgo2heapsnapshot.$(SOVERSION).dylib
+SHARED_LINK   := libgo2heapsnapshot.dylib
+LINK_SHARED    = -dynamiclib -install_name $(LIBDIR)/$(SHARED_SONAME)
+else
+SHARED_NAME   := libgo2heapsnapshot.so.$(VERSION)
+SHARED_SONAME := libgo2heapsnapshot.so.$(SOVERSION)
+SHARED_LINK   := libgo2heapsnapshot.so
+LINK_SHARED    = -shared -Wl,-soname,$(SHARED_SONAME) -Wl,--version-script=$(SYMBOLS)
+endif
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(foreach with,SQLITE ZSTD LZMA LZ4,$(if $(WITH_$(with)),-DWITH_$(with))) $(CPPFLAGS)
@@ -51,7 +66,7 @@ CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 PROGRAM  := $(BUILD)/go2heapsnapshot
 INTERNAL := $(BUILD)/internal.a
 STATIC   := $(BUILD)/libgo2heapsnapshot.a
-SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
+SHARED   := $(BUILD)/$(SHARED_NAME)
 HEAPQUERY := $(if $(WITH_SQLITE),$(BUILD)/heapquery)
 HEAPQUERY_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/heapquery/*.c))
 SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.cc)))
@@ -72,17 +87,17 @@ $(INTERNAL): $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-# The static library has only the symbols of the public headers: it is one object, in which all other symbols are local.
+# The static library has only the symbols of the public headers: it is one object, in which all other symbols are local. Apple's
+# linker makes hidden symbols local by itself when it makes one object of several, unless it is given -keep_private_externs.
 $(STATIC): $(LIB_OBJ)
 	rm -f $@
 	$(LD) -r -o $(BUILD)/libgo2heapsnapshot.o $^
-	$(OBJCOPY) --wildcard --keep-global-symbol='g2h_*' $(BUILD)/libgo2heapsnapshot.o
+	$(if $(MACOS),,$(OBJCOPY) --wildcard --keep-global-symbol='g2h_*' $(BUILD)/libgo2heapsnapshot.o)
 	$(AR) rcs $@ $(BUILD)/libgo2heapsnapshot.o
 
 SYMBOLS  := src/library/symbols.map
 $(SHARED): $(LIB_OBJ) $(SYMBOLS)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libgo2heapsnapshot.so.$(SOVERSION) \
-	    -Wl,--version-script=$(SYMBOLS) -o $@ $(LIB_OBJ) $(LIBS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LINK_SHARED) -o $@ $(LIB_OBJ) $(LIBS)
 
 # Programs that use the library: samples/README.md.
 samples:

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/random.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #ifdef __APPLE__
 

@@ -1140,7 +1140,7 @@ static void test_refusals(void **state)
         {{.is_there = true, .has_no_memory = true}, "is a thread of the kernel"},
         {{.is_there = true, .tracer = 9, .tracer_name = "gdb"}, "process 9 (gdb) traces it"},
         {{.is_there = true, .error = ETIMEDOUT}, "does not stop"},
-        {{.is_there = true, .error = EIO}, "cannot be read: Input/output error"},
+        {{.is_there = true, .error = EPIPE}, "cannot be read: Broken pipe"},
         {{.error = EMFILE}, "no file descriptor is left for this program: raise ulimit -n"},
         {{.error = ENFILE, .is_there = true}, "no file descriptor is left on this system"},
         {{.has_no_proc = true, .is_there = true, .is_hidden = true}, "/proc is not mounted here"},

@@ -2,9 +2,8 @@
  * fields that a release does not have. tests/process/layouts.sh compares the table with DWARF. */
 #include "unit.h"
 
-#include <elf.h>
-
 #include "base/bytes.h"
+#include "base/elf_format.h"
 #include "process/layout.h"
 
 static bool find(const char *release, uint16_t machine, struct layout *ret)

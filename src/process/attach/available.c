@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -184,9 +183,10 @@ void attach_available_find(struct attach_available *ret)
  * kernel could write to a disk. */
 static bool is_spool_in_memory(void)
 {
+    const uint32_t tmpfs = 0x01021994, ramfs = 0x858458f6; /* statfs(2): *_MAGIC */
     struct statfs status;
     return statfs(input_directory(), &status) == 0 &&
-           (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
+           ((uint32_t)status.f_type == tmpfs || (uint32_t)status.f_type == ramfs);
 }
 
 uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memory)

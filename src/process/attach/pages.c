@@ -31,6 +31,12 @@ struct scan_region {
 #define SCAN_SWAPPED (1u << 4)
 #define SCAN_ZERO    (1u << 5)
 
+#ifdef __GLIBC__
+typedef unsigned long ioctl_request;
+#else
+typedef int ioctl_request; /* as POSIX has it */
+#endif
+
 /* No program is larger. A larger mapping of a file is data, and no part of the heap: only its pages
  * that were written to are copied, as a core has them. */
 #define MOST_OF_FILE (1ull << 30)
@@ -199,7 +205,7 @@ static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *
                             .region_count = REGIONS,
                             .any_of = is_there,
                             .wanted = is_there | SCAN_FILE | SCAN_ZERO};
-        count = ioctl(pagemap, SCAN, &scan);
+        count = ioctl(pagemap, (ioctl_request)SCAN, &scan);
         if (count < 0)
             return at == mapping->address ? ENOTTY : errno;
         for (int i = 0; i < count; i++)

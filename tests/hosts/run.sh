@@ -1,0 +1,132 @@
+#!/bin/bash
+# Builds everything for hosts other than the one that it is developed on, and tests there what can be run here. TAP on standard
+# output.
+#
+#   run.sh PART     a compiler (gcc-11, clang-19 …): compiles with all warnings, each of which is an error
+#                   macos-arm64, macos-x86_64: the same, and links; nothing here runs programs for macOS
+#                   not-linux: what --pid says elsewhere than on Linux
+#                   musl, i386, s390x, arm64: the unit tests, the command line, and the same output as here
+#
+#   BUILD           where everything goes (default: build/hosts/PART)
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+top=$PWD
+part=$1
+build=${BUILD:-build/hosts/$part}
+build=${build#"$top/"}
+mkdir -p "$build"
+. tests/sanitize.sh
+
+# result NAME COMMAND...: a test that passes if the command succeeds.
+result() {
+	local name=$1 log
+	shift
+	if log=$("$@" 2>&1); then echo "ok - $name"; else echo "not ok - $name" && tail -n 30 <<<"$log" | sed 's/^/# /'; fi
+}
+
+skip() {
+	echo "ok - $1 # SKIP $2"
+	exit
+}
+
+# shows_public OBJECT...: succeeds if the functions of the public headers, and no other symbols, are visible outside of a library of these
+# objects. Symbols of macOS begin with an underscore; Zig's linker exports the hidden ones as well, Apple's does not (ld(1)).
+shows_public() {
+	local names
+	names=$(llvm-nm -m --defined-only "$@" | sed -nE 's/.*\) (weak )?external _//p' | sort -u)
+	[ -n "$names" ] && diff <(printf '%s\n' "$names") \
+		<(cat include/go2heapsnapshot/*.h | tr '\n' ' ' | grep -oE 'G2H_PUBLIC[^;(]*\(' | grep -oE "g2h_[a-z0-9_]+\\($" | tr -d "(" | sort -u)
+}
+
+# ---- compilers ----
+
+# clang finds all its warnings before it generates code, gcc some only when it optimizes.
+compiler() {
+	local flags=-O3
+	[[ $1 != clang-* ]] || flags=-fsyntax-only
+	command -v "$1" >/dev/null || skip "$1 compiles without a warning" "no $1 here"
+	result "$1 compiles without a warning" make -s BUILD="$build" CC="$cached $1" CFLAGS="$flags" WERROR=1 objects
+}
+
+# ---- macOS ----
+
+# Zig has Apple's headers, and a list of what libSystem has, which takes the place of that library for a linker. Of zlib and SQLite,
+# which are part of macOS as well, there is no such list: it is made of what they have here. What a program needs of none of these
+# is an error.
+macos() {
+	local zig target=$1 name
+	zig=$(tools/setup zig 2>/dev/null) || skip "$part: builds" 'no Zig here'
+	[ "$target" != arm64 ] || target=aarch64
+	printf '%s\n' '#!/bin/sh' "exec $zig cc -target $target-macos \"\$@\"" >"$build/cc"
+	chmod +x "$build/cc"
+	# Zig's own cache: of the library for the linker, and of Zig's runtime.
+	export ZIG_GLOBAL_CACHE_DIR="${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/zig"
+	stand_in "$1" z 1
+	stand_in "$1" sqlite3 0
+	mkdir -p "$build/include"
+	cp "$(echo '#include <sqlite3.h>' | ${CC:-cc} -E - | sed -n 's/^# 1 "\(.*sqlite3[.]h\)".*/\1/p' | head -n 1)" "$build/include" # Zig has zlib's
+	name=$build/libgo2heapsnapshot.$(sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h).dylib
+	rm -f "$build/internal.a" "$build/go2heapsnapshot" "$build/heapquery" "$name"
+	result "$part: compiles without a warning, and links" make -s BUILD="$build" CC="$top/$build/cc" AR="$zig ar --format=darwin" \
+		CPPFLAGS="-I$build/include" WERROR=1 CFLAGS=-O0 LDFLAGS="-L$build" "$build/go2heapsnapshot" "$build/heapquery" "$name"
+	for name in "$build/go2heapsnapshot" "$build/heapquery" "$name"; do
+		result "$part: $(basename "$name") is for $1" is_for "$1" "$name"
+	done
+	command -v llvm-nm >/dev/null || skip "$part: the library exports what the headers declare" 'no llvm-nm here'
+	# shellcheck disable=SC2046  # paths are words
+	result "$part: the library exports what the headers declare" shows_public $(find "$build/src" -name '*.o' ! -path '*/cli/*' ! -name main.o)
+}
+
+# stand_in ARCHITECTURE LIBRARY VERSION: makes what a linker needs to know of a library of macOS.
+stand_in() {
+	printf '%s\n' '--- !tapi-tbd' 'tbd-version: 4' "targets: [ $1-macos ]" "install-name: '/usr/lib/lib$2.$3.dylib'" \
+		'current-version: 1.0.0' 'compatibility-version: 1.0.0' 'exports:' "  - targets: [ $1-macos ]" \
+		"    symbols: [ $(nm -D --defined-only "$(${CC:-cc} -print-file-name="lib$2.so")" | awk '$2 == "T" { sub("@.*", ""); print "_" $3 }' |
+			sort -u | paste -sd ,) ]" ... >"$build/lib$2.tbd"
+}
+
+# is_for ARCHITECTURE FILE: succeeds if the file is one of Mach-O (mach-o/loader.h, mach/machine.h) for the architecture.
+is_for() {
+	case $1:$(od -An -v -tx4 -N8 --endian=little "$2") in
+	arm64:' feedfacf 0100000c' | x86_64:' feedfacf 01000007') ;;
+	*) return 1 ;;
+	esac
+}
+
+# ---- elsewhere than on Linux ----
+
+# Compiles what reads live processes as if this were no Linux; all else is linked as it is.
+not_linux() {
+	local object objects=()
+	make_debug go2heapsnapshot || return
+	for object in src/process/*.c src/process/attach/*.c; do
+		grep -q '__linux__' "$object" || continue
+		objects+=("$build/$(basename "$object" .c).o")
+		# shellcheck disable=SC2086  # flags are words
+		${CC:-cc} -std=c17 -Wall -Wextra -Werror -D_GNU_SOURCE -U__linux__ -Iinclude -Isrc -c -o "${objects[-1]}" "$object" || return
+	done
+	# shellcheck disable=SC2046  # libraries are words
+	${CC:-cc} -o "$build/go2heapsnapshot" "$debug"/src/main.o "$debug"/src/cli/*.o "${objects[@]}" "$debug/internal.a" $(make -s libs)
+}
+
+# refuses COMMAND...: succeeds if the command prints nothing, fails, and says that only Linux's processes are read.
+refuses() {
+	local said
+	said=$("$@" 2>&1)
+	[ $? -eq 1 ] && printf '%s\n' "$said" && [ "$said" = 'go2heapsnapshot: process 1: live processes are read on Linux only' ]
+}
+
+case $part in
+gcc-* | clang-*) compiler "$part" ;;
+macos-*) macos "${part#macos-}" ;;
+not-linux)
+	result 'not Linux: builds' not_linux
+	result 'not Linux: --pid says why it reads nothing' refuses "$build/go2heapsnapshot" --pid 1
+	result 'not Linux: dumps are read' cmp <("$build/go2heapsnapshot" samples/leakserver.1.dump.gz) \
+		<("$debug/go2heapsnapshot" samples/leakserver.1.dump.gz)
+	;;
+*)
+	echo "tests/hosts/run.sh: no part $part" >&2
+	exit 2
+	;;
+esac
