@@ -261,8 +261,12 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                         .columns = terminal_columns(options),
                                         .path_to = options->path_to,
                                         .show = options->show};
-    const struct g2h_heapsnapshot_options heapsnapshot = {sizeof(heapsnapshot),
-                                                          options->no_contexts};
+    struct g2h_numbers_account numbers = {0};
+    const struct g2h_heapsnapshot_options heapsnapshot = {.size = sizeof(heapsnapshot),
+                                                          .no_contexts = options->no_contexts,
+                                                          .numbers = options->numbers,
+                                                          .numbers_of = options->numbers_of,
+                                                          .numbers_account = &numbers};
     const struct g2h_pprof_options pprof = {sizeof(pprof), options->memprofile_rate};
     const struct g2h_html_options html = {
         sizeof(html), (const struct g2h_base *const *)series->bases.data, series->bases.count};
@@ -306,7 +310,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
         message_process_account(&conversion->origin);
     if (options->verbose)
         message_account(options, conversion->input, conversion->exe, conversion->graph,
-                        conversion->view);
+                        conversion->view, &numbers);
     if ((options->format->takes & G2H_TAKES_RATE) != 0)
         message_sampling(options, conversion->input, conversion->heap);
     if (series->heap)

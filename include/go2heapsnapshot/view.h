@@ -362,6 +362,16 @@ enum g2h_key { G2H_KEY_NONE, G2H_KEY_TEXT, G2H_KEY_INDEX };
 G2H_PUBLIC enum g2h_key g2h_edges_key(struct g2h_edges *edges, const struct g2h_edge *edge,
                                       struct g2h_key_name *ret);
 
+/* Gets the name that the entry's key gives to a value (values.h) in an object of a class with
+ * G2H_NAME_OF_ENTRIES: an index, or ["alice"].Count; if the key has no text, the number of its
+ * slot,
+ * [#3]. *ret_form is G2H_KEY_NONE if the value is not in the elem of an entry in use, or an element
+ * of an array there. ret->again is not set. Errors: G2H_ERROR_MEMORY. */
+struct g2h_value;
+G2H_PUBLIC struct g2h_error *g2h_edges_value_key(struct g2h_edges *edges, uint32_t node,
+                                                 const struct g2h_value *value,
+                                                 enum g2h_key *ret_form, struct g2h_key_name *ret);
+
 /* Prefetches what g2h_edges_key() will need for count edges. */
 G2H_PUBLIC void g2h_edges_prefetch_keys(const struct g2h_edges *edges, const struct g2h_edge *given,
                                         size_t count);

@@ -26,6 +26,17 @@ static bool check_summary(const struct options *options)
     return true;
 }
 
+/* Returns whether there is nothing that forbids numbers. Returns false after saying what is wrong.
+ */
+static bool check_numbers(const struct options *options)
+{
+    if (options->numbers && (options->redact || options->redact_key))
+        return USAGE_REFUSE("--numbers shows what --redact hides");
+    if (options->numbers && options->max_nodes > 0)
+        return USAGE_REFUSE("--numbers does not go with --max-nodes: folded nodes have no values");
+    return true;
+}
+
 /* Returns whether a format that writes a file or a directory gets one. Returns false after saying
  * that it does not. */
 static bool check_output(const struct options *options)
@@ -55,6 +66,7 @@ bool check_options(const struct options *options)
         {options->path_to, "--path-to", G2H_TAKES_PATH},
         {options->show, "--show", G2H_TAKES_PATH},
         {options->summary, "--summary", G2H_TAKES_SUMMARY},
+        {options->numbers, "--numbers", G2H_TAKES_NUMBERS},
     };
     const char *without = g2h_format_left_out("sqlite");
     if (options->summary && without)
@@ -68,7 +80,7 @@ bool check_options(const struct options *options)
         return USAGE_REFUSE("--base-exe goes with --base");
     if (options->reachable && options->garbage)
         return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
-    return check_summary(options) && check_output(options);
+    return check_numbers(options) && check_summary(options) && check_output(options);
 }
 
 /* ---- inputs ---- */

@@ -291,7 +291,7 @@ static struct g2h_contexts_account contexts_of(const struct options *options,
 }
 
 static void account_graph(const struct options *options, const struct g2h_graph *graph,
-                          const struct g2h_view *view)
+                          const struct g2h_view *view, const struct g2h_numbers_account *numbers)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
     const struct g2h_view_account *seen = g2h_view_account(view);
@@ -326,11 +326,15 @@ static void account_graph(const struct options *options, const struct g2h_graph 
         line("objects folded", seen->folded_objects, "", "");
         line("  into nodes", seen->folded_nodes, "", "");
     }
-    line("nodes", seen->nodes + contexts.nodes, "", "");
+    line("nodes", seen->nodes + contexts.nodes + numbers->nodes, "", "");
     line("  of them synthetic", seen->synthetic_nodes + contexts.nodes, "", "");
     if (contexts.nodes > 0)
         line("  of these contexts", contexts.nodes, "", "for DevTools' filters");
-    line("edges", seen->edges + contexts.edges, "", "");
+    if (options->numbers)
+        line("  of them numbers", numbers->nodes, "", "distinct ones");
+    line("edges", seen->edges + contexts.edges + numbers->edges, "", "");
+    if (options->numbers)
+        line("  of them to numbers", numbers->edges, "", "");
     if (account->shortcuts > 0)
         line("  of them short cuts", account->shortcuts, "", "weak: from maps and weak pointers");
 }
@@ -388,7 +392,7 @@ void message_size(const struct options *options, const struct g2h_input *input,
 
 void message_account(const struct options *options, const struct g2h_input *input,
                      const struct g2h_exe *exe, const struct g2h_graph *graph,
-                     const struct g2h_view *view)
+                     const struct g2h_view *view, const struct g2h_numbers_account *numbers)
 {
     const struct g2h_heap *heap = g2h_view_heap(view);
     const struct g2h_account *account = g2h_heap_account(heap);
@@ -408,7 +412,7 @@ void message_account(const struct options *options, const struct g2h_input *inpu
     if (exe)
         account_exe(exe);
     account_types(graph);
-    account_graph(options, graph, view);
+    account_graph(options, graph, view, numbers);
 }
 
 /* Returns the reason why many bytes may have no type. */

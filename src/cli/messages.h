@@ -57,7 +57,7 @@ void message_narrowed(const struct target *target);
 /* Prints the account of -v: what the dump holds and what became of it. exe may be NULL. */
 void message_account(const struct options *options, const struct g2h_input *input,
                      const struct g2h_exe *exe, const struct g2h_graph *graph,
-                     const struct g2h_view *view);
+                     const struct g2h_view *view, const struct g2h_numbers_account *numbers);
 
 /* Says of a dump of a series how many of its objects were in the dump before. */
 void message_survivors(const struct g2h_input *input, const struct g2h_input *before,

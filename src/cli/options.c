@@ -85,6 +85,13 @@ static bool take_label(struct options *options, const char *text)
     return true;
 }
 
+static bool take_numbers(struct options *options, const char *text)
+{
+    options->numbers = true;
+    options->numbers_of = text;
+    return !text || *text != '\0' || USAGE_REFUSE("--numbers= takes names of classes, not ''");
+}
+
 /* ---- the known options ---- */
 
 /* An option: it sets a flag or a text, passes its argument to take(), or prints something and ends
@@ -95,6 +102,7 @@ struct known {
     size_t flag, text; /* offsets in struct options; 0, the offset of inputs, stands for none */
     bool (*take)(struct options *, const char *);
     int (*print)(void);
+    bool is_optional; /* its argument is */
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -115,6 +123,7 @@ static const struct known known[] = {
     {"no-stacks", .flag = AT(no_stacks)},
     {"no-contexts", .flag = AT(no_contexts)},
     {"names", .take = take_names},
+    {"numbers", .take = take_numbers, .is_optional = true},
     {"max-nodes", .take = take_max_nodes},
     {"path-to", .text = AT(path_to)},
     {"show", .text = AT(show)},
@@ -148,7 +157,10 @@ static void describe(struct for_getopt *ret)
     *ret = (struct for_getopt){.letters = ""};
     for (int i = 0; i < KNOWN; i++) {
         const bool takes = has_argument(&known[i]);
-        ret->options[i] = (struct option){known[i].name, takes ? required_argument : no_argument,
+        ret->options[i] = (struct option){known[i].name,
+                                          known[i].is_optional ? optional_argument
+                                          : takes              ? required_argument
+                                                               : no_argument,
                                           NULL, FIRST + i};
         if (known[i].letter != 0)
             ret->letters[count++] = known[i].letter;

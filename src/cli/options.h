@@ -40,7 +40,8 @@ struct options {
     bool json;           /* of a format that takes it */
     bool is_dump;        /* the heap dump itself is to be written, in no format */
     bool untyped_ok;     /* goes on without types if exe does not fit */
-    bool redact, reachable, garbage, no_stacks, no_contexts, full_names;
+    bool redact, reachable, garbage, no_stacks, no_contexts, full_names, numbers;
+    const char *numbers_of; /* names of classes; NULL: all */
     const char *redact_key; /* a file; NULL: none */
     uint64_t max_nodes;     /* 0: no limit */
     bool summary, append;   /* append needs summary */

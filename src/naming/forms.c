@@ -6,25 +6,28 @@ static const struct literal {
     const char *begin;
     enum g2h_class_form form;
 } literals[] = {
-    {"[", G2H_FORM_SLICE},        {"*", G2H_FORM_POINTER},      {"map[", G2H_FORM_MAP},
-    {"chan ", G2H_FORM_CHAN},     {"chan<- ", G2H_FORM_CHAN},   {"<-chan ", G2H_FORM_CHAN},
-    {"func(", G2H_FORM_FUNC},     {"func ", G2H_FORM_CLOSURE},  {"struct {", G2H_FORM_STRUCT},
-    {"interface {", G2H_FORM_INTERFACE},
+    {"[", G2H_FORM_SLICE},         {"*", G2H_FORM_POINTER},
+    {"map[", G2H_FORM_MAP},        {"chan ", G2H_FORM_CHAN},
+    {"chan<- ", G2H_FORM_CHAN},    {"<-chan ", G2H_FORM_CHAN},
+    {"func(", G2H_FORM_FUNC},      {"func ", G2H_FORM_CLOSURE},
+    {"struct {", G2H_FORM_STRUCT}, {"interface {", G2H_FORM_INTERFACE},
 };
 
 static const struct {
     const char *type;
     enum g2h_runtime_class class;
 } structures[] = {
-    {"runtime.g", G2H_RUNTIME_G},         {"runtime.m", G2H_RUNTIME_M},
-    {"runtime.mPadded", G2H_RUNTIME_M},   {"runtime._defer", G2H_RUNTIME_DEFER},
+    {"runtime.g", G2H_RUNTIME_G},
+    {"runtime.m", G2H_RUNTIME_M},
+    {"runtime.mPadded", G2H_RUNTIME_M},
+    {"runtime._defer", G2H_RUNTIME_DEFER},
     {"runtime.timeTimer", G2H_RUNTIME_TIMER},
 };
 
 /* Packages whose functions wait, call back or copy for those that call them. */
 static const char *const libraries[] = {
-    "runtime", "sync",          "syscall", "net",        "os",        "io",
-    "bufio",   "time",          "context", "crypto/tls", "os/signal", "reflect",
+    "runtime", "sync", "syscall", "net",        "os",        "io",
+    "bufio",   "time", "context", "crypto/tls", "os/signal", "reflect",
 };
 
 /* Returns the part of a type's name up to the arguments of a generic type. */

@@ -41,7 +41,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".heapsnapshot",
         .summary = "for the Memory tab of Chrome DevTools",
         .memory = 110,
-        .takes = G2H_TAKES_SERIES,
+        .takes = G2H_TAKES_SERIES | G2H_TAKES_NUMBERS,
         .is_for_devtools = true,
         .write = write_heapsnapshot,
     },

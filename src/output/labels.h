@@ -9,7 +9,13 @@
 
 /* The types that are used, by their index in a snapshot's "edge_types" and "node_types". */
 enum edge_type { EDGE_ELEMENT = 1, EDGE_PROPERTY = 2, EDGE_INTERNAL = 3, EDGE_WEAK = 6 };
-enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_NATIVE = 8, NODE_SYNTHETIC = 9 };
+enum node_type {
+    NODE_STRING = 2,
+    NODE_OBJECT = 3,
+    NODE_NUMBER = 7,
+    NODE_NATIVE = 8,
+    NODE_SYNTHETIC = 9
+};
 
 /* ---- nodes ---- */
 

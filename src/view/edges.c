@@ -538,6 +538,13 @@ enum g2h_key g2h_edges_key(struct g2h_edges *edges, const struct g2h_edge *edge,
     return entry_keys_name(&edges->keys, edges->view, edge, ret);
 }
 
+struct g2h_error *g2h_edges_value_key(struct g2h_edges *edges, uint32_t node,
+                                      const struct g2h_value *value, enum g2h_key *ret_form,
+                                      struct g2h_key_name *ret)
+{
+    return entry_keys_of_value(&edges->keys, edges->view, node, value, ret_form, ret);
+}
+
 void g2h_edges_prefetch_keys(const struct g2h_edges *edges, const struct g2h_edge *given,
                              size_t count)
 {

@@ -1,6 +1,10 @@
 /* entry_keys; see entry_keys.h. */
 #include "view/entry_keys.h"
 
+#include <string.h>
+
+#include "base/scope.h"
+
 bool entry_keys_init(struct entry_keys *keys)
 {
     keys->source = UINT32_MAX;
@@ -14,6 +18,7 @@ void entry_keys_deinit(struct entry_keys *keys)
 {
     for (unsigned i = 0; i < SLOTS; i++)
         text_deinit(&keys->texts[i]);
+    map_entries_destroy(keys->own);
 }
 
 /* Returns the object that an edge of a key leads to, which may hold the key's string; or UINT32_MAX
@@ -89,6 +94,112 @@ enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *vie
     ret->again = key_origin(key, path, keys->namer.object, edge->offset);
     text->size = size;
     return G2H_KEY_TEXT;
+}
+
+/* Returns what follows the elem itself in the path of a value: ".Count" of
+ * "[2].slots[3].elem.Count" or "[2].elems[3].Count". */
+static struct g2h_bytes behind_elem(const struct map_entries *entries,
+                                    const struct g2h_value *value)
+{
+    const char *path = value->path, *end = path + value->path_size;
+    const char *name = entries->is_swiss ? "].elem" : "elems[";
+    const char *at = memmem(path, value->path_size, name, strlen(name));
+    if (at && entries->is_swiss)
+        at += strlen(name);
+    else if (at && (at = memchr(at, ']', (size_t)(end - at))) != NULL)
+        at++;
+    return (struct g2h_bytes){(const uint8_t *)(at ? at : end), (uint64_t)(at ? end - at : 0)};
+}
+
+/* Gets the entries of the source. Names have none of types without pointers. */
+static struct g2h_error *find_entries(struct entry_keys *keys)
+{
+    struct namer *namer = &keys->namer;
+    const struct typing *typing = namer->names->typing;
+    if (namer->entries || typing->claims[namer->object] == 0)
+        return NULL;
+    if (!keys->own || keys->own_type != namer->type) {
+        map_entries_destroy(keys->own);
+        keys->own = NULL;
+        keys->own_type = namer->type;
+        TRY_MEMORY(map_entries_create(typing->types, namer->type, &keys->own));
+    }
+    namer->entries = keys->own;
+    return NULL;
+}
+
+/* Returns whether a group is the rest of a slot that is larger than its groups: no real one has
+ * eight entries in use whose hashes are all 0. */
+static bool is_rest(const struct map_entries *entries, const uint8_t *value)
+{
+    static const uint8_t zeros[SLOTS];
+    return entries->is_swiss && memcmp(value, zeros, sizeof(zeros)) == 0;
+}
+
+/* Gets the slot of the entry in whose elem a value is. Returns false if it is in none in use. */
+static bool slot_of(const struct entry_keys *keys, uint64_t offset, unsigned *ret)
+{
+    const struct namer *namer = &keys->namer;
+    const struct map_entries *entries = namer->entries;
+    const uint8_t *at = namer->contents.data + keys->value;
+    const uint64_t inner = offset - keys->value;
+    if (inner < entries->elems || entries->elem_stride == 0)
+        return false;
+    const uint64_t slot = (inner - entries->elems) / entries->elem_stride,
+                   size = namer->names->typing->types->list.data[entries->elem].size;
+    *ret = (unsigned)slot;
+    return slot < SLOTS && (inner - entries->elems) % entries->elem_stride < size &&
+           (map_entries_used(namer->names, entries, at) >> slot & 1) != 0 && !is_rest(entries, at);
+}
+
+/* Appends what the key of a slot, which is then followed by a path, is called. */
+static void append_key(struct entry_keys *keys, unsigned slot, const struct g2h_bytes *path)
+{
+    struct text *text = &keys->texts[slot];
+    const struct namer *namer = &keys->namer;
+    const uint64_t group = (keys->value - namer->base) / namer->size;
+    if (keys->keys[slot].form == KEY_NONE)
+        text_printf(text, "[#%llu]", (unsigned long long)(group * SLOTS + slot));
+    text_append(text, (const char *)path->data, (size_t)path->size);
+}
+
+struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_view *view,
+                                      uint32_t node, const struct g2h_value *value,
+                                      enum g2h_key *ret_form, struct g2h_key_name *ret)
+{
+    const struct g2h_edge edge = {.source = node, .offset = value->offset};
+    unsigned slot;
+    *ret_form = G2H_KEY_NONE;
+    if (keys->source != node) {
+        begin_source(keys, view, node);
+        TRY(find_entries(keys));
+    }
+    if (value->offset > UINT32_MAX || !find_entry(keys, view, &edge) ||
+        !slot_of(keys, value->offset, &slot))
+        return NULL;
+    const struct g2h_bytes path = behind_elem(keys->namer.entries, value);
+    if (path.size > 0 && path.data[path.size - 1] == ']')
+        return NULL;
+    if ((keys->known >> slot & 1) == 0) {
+        keys->texts[slot].size = 0;
+        keys->keys[slot].form = KEY_NONE;
+        if (keys->namer.entries->kind != KEYS_WITHOUT_TEXT)
+            read_key(keys, slot, UINT32_MAX);
+    }
+    if (keys->keys[slot].form == KEY_INTEGER && path.size == 0) {
+        *ret_form = G2H_KEY_INDEX;
+        ret->index = keys->keys[slot].integer;
+        return NULL;
+    }
+    struct text *text = &keys->texts[slot];
+    const size_t size = text->size;
+    append_key(keys, slot, &path);
+    TRY_MEMORY(!text->failed);
+    *ret_form = G2H_KEY_TEXT;
+    ret->text = text->data;
+    ret->size = text->size;
+    text->size = size;
+    return NULL;
 }
 
 /* The keys are behind pointers: this prefetches first the targets' entries of heap->objects, then

@@ -18,6 +18,8 @@ struct entry_keys {
     unsigned known;     /* a bit per slot whose key has been read */
     struct slot_key keys[SLOTS];
     struct text texts[SLOTS];
+    struct map_entries *own; /* those of a type without pointers, of which names have none; */
+    uint32_t own_type;       /* that type */
 };
 
 /* Allocates the texts. Returns false if memory runs out. */
@@ -26,6 +28,11 @@ void entry_keys_deinit(struct entry_keys *keys);
 
 enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *view,
                              const struct g2h_edge *edge, struct g2h_key_name *ret);
+
+/* See g2h_edges_value_key(). */
+struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_view *view,
+                                      uint32_t node, const struct g2h_value *value,
+                                      enum g2h_key *ret_form, struct g2h_key_name *ret);
 void entry_keys_prefetch(const struct g2h_view *view, const struct g2h_edge *given, size_t count);
 
 #endif

@@ -1,5 +1,6 @@
 // Reads an HPROF file strictly by the format and compares it with the snapshot of the same view: every object with its
-// class, its size and all that it holds, and all that the roots hold. TAP on standard output.
+// class, its size and all that it holds, and all that the roots hold; if the snapshot has numbers, also these with the numbers
+// in the fields. TAP on standard output.
 //
 //   hprof.mjs HPROF SNAPSHOT [VISUALVM]      VISUALVM: the output of Hprof.java
 import { readFileSync } from 'node:fs'
@@ -207,7 +208,8 @@ const isNamed = (object, name) => {
   return java === turned(name) || (name.startsWith('[]') && java === `${turned(name)} (${object.size} bytes)`)
 }
 
-const differences = { class: [], size: [], edges: [], roots: [] }
+const differences = { class: [], size: [], edges: [], numbers: [], roots: [] }
+const hasNumbers = nodes.some((type, at) => at % 7 === 0 && types[type] === 'number')
 const differ = (what, text) => differences[what].length < 5 && differences[what].push(text.slice(0, 400))
 // In a folded snapshot, an object has only one edge to a node that stands for several objects.
 const isFolded = snapshot.snapshot.go2heapsnapshot.folded_nodes > 0
@@ -222,6 +224,33 @@ const sum = (map, name, size) => {
   entry.bytes += size
   map.set(name, entry)
 }
+// Numbers: the fields of an instance, but lengths, padding and elements of arrays of numbers, have an edge each, with the same
+// value. A time.Time has three fields, wall, ext and loc, and one edge; hprof has the halves of complex numbers; a number of
+// sync/atomic is called by the field that has it.
+let numbersOf = 0
+const isLeftOut = (object, name) =>
+  /(^|\.)(wall|ext|real|imag)$|\]$/.test(name) || name === '(padding)' || (/\.(len|cap)$/.test(name) && object.refs.some((ref) => ref.name === (name.slice(0, -4) || '(value)')))
+const readers = { 4: 'readUInt8', 6: 'readFloatBE', 7: 'readDoubleBE', 8: 'readInt8', 9: 'readInt16BE', 10: 'readInt32BE', 11: 'readBigInt64BE' }
+const says = (text, type, at) => {
+  const value = bytes[readers[type]](at)
+  if (type === 4) return text === String(value !== 0)
+  if (type === 6) return Object.is(Math.fround(Number(text.replace('Inf', 'Infinity'))), value)
+  if (type === 7) return Object.is(Number(text.replace('Inf', 'Infinity')), value)
+  if (/[a-zµ]/.test(text)) return true // a time.Duration
+  return BigInt.asIntN(8 * sizes[type], BigInt(text)) === BigInt(value)
+}
+const compareNumbers = (object, numbers) => {
+  const left = new Set(Object.keys(object.values).filter((name) => !isLeftOut(object, name)))
+  for (const { name, text } of numbers) {
+    const field = left.has(name) ? name : `${name}.v`
+    const isOne = left.delete(field) && says(text, ...object.values[field])
+    const isSplit = ['wall', 'real'].some((part) => `${name}.${part}` in object.values || (name === '(value)' && part in object.values))
+    if (!isOne && !isSplit) differ('numbers', `${object.class.name}: ${name} is ${text}`)
+    numbersOf++
+  }
+  for (const name of left) differ('numbers', `${object.class.name}: ${name} is missing`)
+}
+
 let edge = 0
 let seen = 0
 let inexact = 0
@@ -231,8 +260,11 @@ let bytesOf = 0
 for (let node = 0; node < count; node++) {
   const targets = []
   const elements = []
+  const numbers = []
   for (let left = nodes[7 * node + 4]; left > 0; left--, edge += 3) {
     const to = edges[edge + 2] / 7
+    if (types[nodes[7 * to]] === 'number')
+      numbers.push({ name: kinds[edges[edge]] === 'element' ? edges[edge + 1] : texts[edges[edge + 1]], text: texts[nodes[7 * to + 1]] })
     if (kinds[edges[edge]] !== 'weak' && isObject(to)) {
       targets.push(idOf(to))
       if (kinds[edges[edge]] === 'element') elements.push([edges[edge + 1], idOf(to)])
@@ -267,6 +299,7 @@ for (let node = 0; node < count; node++) {
     bytesOf++
     continue
   }
+  if (hasNumbers && object.kind === 'instance' && !name.endsWith(' entries')) compareNumbers(object, numbers)
   const size = nodes[7 * node + 3]
   if (object.size !== size) {
     inexact++
@@ -295,6 +328,7 @@ result(wrong.length === 0, `${objects.size} objects of ${classes.size} classes: 
 result(seen > 0 && inHprof === seen && differences.class.length === 0, `all ${seen} objects of the snapshot, with their classes`, differences.class)
 result(differences.size.length === 0, `their sizes, but for strings and bytes${inexact ? `; ${inexact} arrays are a word or two larger` : ''}`, differences.size)
 result(differences.edges.length === 0, 'each holds what it holds', differences.edges)
+if (hasNumbers) result(numbersOf > 0 && differences.numbers.length === 0, `the ${numbersOf} numbers in their fields`, differences.numbers)
 // ---- compared with VisualVM
 
 const ofJava = new Set(['java.lang.String', 'byte[]', 'java.lang.Thread', 'java.lang.ThreadGroup', 'java.lang.Object[]'])

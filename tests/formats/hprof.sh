@@ -58,6 +58,11 @@ hprof() {
 	[ $? -eq 3 ]
 	result $? 'cut: is written, exit status 3'
 	node "$here/hprof.mjs" "$build/cut.hprof" "$build/cut.heapsnapshot" | sed -E "s/^((not )?ok - )/\\1cut, with all that was read: /"
+	"$g2h" --exe "$sample.exe.gz" --reachable --no-contexts --numbers -o "$build/numbers.heapsnapshot" "$sample.2.dump.gz" 2>"$log" &&
+		node "$here/hprof.mjs" "$build/typed.hprof" "$build/numbers.heapsnapshot" >"$log" 2>&1
+	sed -nE "s/^((not )?ok - )/\\1--numbers: /p; /^#/p" "$log"
+	grep -q '^ok - the [1-9][0-9]* numbers in their fields' "$log"
+	result $? "--numbers: the numbers of a heap snapshot are those of hprof's fields"
 	"$g2h" --exe "$sample.exe.gz" --format hprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.hprof" >>"$log" 2>&1
 	result $? 'the same bytes with one thread'
 	"$g2h" --exe "$sample.exe.gz" --format hprof -z "$sample.2.dump.gz" 2>"$log" | gzip -dc | cmp - "$build/typed.hprof" >>"$log" 2>&1

@@ -117,6 +117,7 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
     const struct g2h_format *output_format = g2h_format(0);
     struct g2h_heap *heap = NULL;
     struct g2h_exe *exe = NULL;
+    const struct g2h_numbers_account numbers = {0};
     struct conversion conversion = {.graph = NULL};
 
     struct g2h_error *error = g2h_heap_load(input, &heap_options, &heap);
@@ -136,7 +137,7 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
     if (!error)
         error = write(conversion.view, threads, choice, fd);
     if (!error)
-        message_account(&said, input, exe, conversion.graph, conversion.view);
+        message_account(&said, input, exe, conversion.graph, conversion.view, &numbers);
     else
         message_error(error);
     if (!error && exe)

@@ -33,7 +33,7 @@ minutes=${4:-0}
 node=${NODE:-node}
 jobs=${JOBS:-$(nproc)}
 kept=$build/kept
-outputs='heapsnapshot report json path path-json show show-json html retained alloc hprof sqlite summary csv dump'
+outputs='heapsnapshot numbers report json path path-json show show-json html retained alloc hprof sqlite summary csv dump'
 targets="dump exe core gzip options heapquery $(for output in $outputs; do echo "output-$output"; done)"
 chosen_targets=${TARGETS:-$targets mutate}
 # The seconds of wall-clock time that an input may take; libFuzzer measures no other time. There are many of them, as a

@@ -328,6 +328,7 @@ struct output {
 
 static const struct output outputs[] = {
     {"heapsnapshot", "heapsnapshot", NULL, check_json, 2000, false, false, false},
+    {"numbers", "heapsnapshot", NULL, check_json, 4000, false, false, false},
     {"report", "report", NULL, check_text, 1000, false, false, false},
     {"json", "report", NULL, check_json, 1000, true, false, false},
     {"path", "report", NULL, check_text, 0, false, true, false},
@@ -411,7 +412,9 @@ static struct g2h_error *write_output(const struct g2h_view *view, unsigned thre
     const struct g2h_format *format = g2h_format_find(output->format, output->by);
     struct g2h_base *base = NULL;
     char path_to[256];
-    const struct g2h_heapsnapshot_options heapsnapshot = {sizeof(heapsnapshot), choice % 7 == 0};
+    const bool has_numbers = strcmp(output->name, "numbers") == 0 && g2h_view_is_typed(view);
+    const struct g2h_heapsnapshot_options heapsnapshot = {
+        .size = sizeof(heapsnapshot), .no_contexts = choice % 7 == 0, .numbers = has_numbers};
     struct g2h_report_options report = {.size = sizeof(report),
                                         .json = output->json,
                                         .columns = (unsigned)(choice % 200),

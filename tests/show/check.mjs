@@ -86,6 +86,54 @@ each('values of all objects of a class are spread as in the program', Object.ent
   return 1;
 });
 
+// The snapshot with numbers has the same values beside the same fields: numbers, bools and times, but no elements of arrays of
+// them. Entries of maps are called by their keys.
+const isNumber = (type) => /^(u?int(8|16|32|64|ptr)?|float(32|64)|complex(64|128)|bool|time\.(Time|Duration)|sync\/atomic\.(Int|Uint|Bool)\d*)$/.test(type);
+const snapshot = JSON.parse(execFileSync(converter, ['--exe', `${directory}/app`, '--numbers', `${directory}/show.dump`], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 }));
+const { nodes, edges, strings, snapshot: { meta: { node_types: [types], edge_types: [kinds] }, go2heapsnapshot: { id_base: base } } } = snapshot;
+const nodeOf = new Map(), firstEdge = [];
+for (let at = 0, edge = 0; at < nodes.length; edge += 3 * nodes[at + 4], at += 7) {
+  nodeOf.set(nodes[at + 2], at);
+  firstEdge.push(edge);
+}
+const edgesOf = (at) => Array.from({ length: nodes[at + 4] }, (_, i) => firstEdge[at / 7] + 3 * i);
+const numbersOf = (at) => edgesOf(at).filter((edge) => types[nodes[edges[edge + 2]]] === 'number')
+  .map((edge) => [kinds[edges[edge]] === 'element' ? `[${edges[edge + 1]}]` : strings[edges[edge + 1]], strings[nodes[edges[edge + 2] + 1]]]);
+const nodeAt = (address) => [0n, 8n] // there may be a malloc header before the value
+  .map((header) => nodeOf.get(2 * Number((BigInt(address) - header - BigInt(base)) / 8n) + 1)).find((at) => at !== undefined);
+
+each('--numbers: values in objects are those of the program', objects.filter((thing) => thing.what.startsWith('0x') && !thing.begins), (thing, complain) => {
+  const at = nodeAt(thing.what);
+  if (at === undefined || types[nodes[at]] !== 'object') return 0; // in a tiny block
+  const found = new Map(numbersOf(at));
+  const want = thing.fields.filter(({ name: field, type }) => isNumber(type) && !field.endsWith(']'));
+  for (const { name: field, value } of want) if (found.get(field || '(value)') !== value) complain(field, found.get(field), value);
+  return want.length;
+});
+
+/** Returns the numbers in a map and in all that is a part of it. */
+function entriesOf(at, seen = new Set()) {
+  if (seen.has(at)) return [];
+  seen.add(at);
+  const isEntries = strings[nodes[at + 1]].endsWith(' entries');
+  return [...(isEntries ? numbersOf(at) : []), ...edgesOf(at).map((edge) => edges[edge + 2]).filter((to) => strings[nodes[to + 1]].endsWith(' entries')).flatMap((to) => entriesOf(to, seen))];
+}
+each('--numbers: numbers in maps are called by their keys', maps.filter((thing) => thing.what.startsWith('0x')), (thing, complain) => {
+  const isPlain = /^map\[(float|complex)/.test(thing.is); // such keys have no text: slots are counted
+  const all = thing.entries ?? [], entries = all.filter(({ key, value }) => /^("[^"\\]{1,60}"|-?\d+|true|false)$/.test(key) && /^(-?\d+(\.\d+)?|true|false)$/.test(value));
+  const at = nodeAt(thing.what);
+  if (entries.length === 0 || at === undefined) return 0;
+  const found = new Map(entriesOf(at));
+  if (isPlain) {
+    const values = (list) => JSON.stringify([...list].sort());
+    if (![...found.keys()].every((key) => /^\[#\d+\]$/.test(key)) || values(found.values()) !== values(all.map(({ value }) => value))) complain(...found);
+    return entries.length;
+  }
+  for (const { key, value } of entries) if (found.get(`[${key}]`) !== value) complain(key, found.get(`[${key}]`), value);
+  if (found.size > (thing.count ?? 0)) complain(`${found.size} numbers in ${thing.count} entries`);
+  return entries.length;
+});
+
 // Nothing is said of any value if texts are redacted, neither in JSON nor in text; but the names and places of fields are.
 const asked = [known.class, ...objects.map((thing) => thing.what), ...maps.slice(0, 4).map((thing) => thing.what), ...(stripped ? [] : known.variables.map((thing) => thing.what))];
 each('--redact shows no value', asked, (what, complain) => {

@@ -1,4 +1,4 @@
-// Damages a dump and lets a program with sanitizers show what is in it: damage.mjs NAME DIRECTORY CONVERTER COUNT, with show.json,
+// Damages a dump and lets a program with sanitizers show what is in it, and write a snapshot with numbers: damage.mjs NAME DIRECTORY CONVERTER COUNT, with show.json,
 // show.dump and app. Each dump is damaged at some random places, or cut; the places depend on nothing but their number. A run
 // may fail with a message, but not crash, hang or write invalid JSON. TAP on standard output.
 import { spawnSync } from 'node:child_process';
@@ -9,7 +9,7 @@ const known = JSON.parse(fs.readFileSync(`${directory}/show.json`, 'utf8'));
 const dump = fs.readFileSync(`${directory}/show.dump`);
 const what = [known.class, ...known.objects.map((thing) => thing.what), ...known.variables.map((thing) => thing.what)];
 const complaints = [];
-let shown = 0, seed = 1;
+let shown = 0, written = 0, seed = 1;
 const below = (limit) => {
   seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
   return Math.floor((seed / 2 ** 32) * limit);
@@ -48,8 +48,18 @@ for (let i = 0; i < Number(count); i++) {
   } catch (error) {
     complain(error.message);
   }
+  const numbers = spawnSync(converter, ['--exe', `${directory}/app`, '--untyped-ok', '--numbers', `${directory}/damaged.dump`], { encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (numbers.signal || ![0, 1, 3].includes(numbers.status) || /Sanitizer|runtime error/.test(numbers.stderr)) complaints.push([i, '--numbers', numbers.signal ?? numbers.status, numbers.stderr.slice(0, 300)]);
+  if (numbers.status === 1) continue;
+  try {
+    const { snapshot, nodes, edges } = JSON.parse(numbers.stdout);
+    if (snapshot.node_count !== nodes.length / 7 || snapshot.edge_count !== edges.length / 3) throw new Error('counts');
+    written++;
+  } catch (error) {
+    complaints.push([i, '--numbers', error.message]);
+  }
 }
 fs.rmSync(`${directory}/damaged.dump`, { force: true });
-if (shown < Number(count) / 2) complaints.push(`only ${shown} were shown`);
-console.log(`${complaints.length === 0 ? 'ok' : 'not ok'} - ${name}: ${count} damaged dumps, ${shown} of which were shown`);
+if (shown < Number(count) / 2 || written < Number(count) / 2) complaints.push(`only ${shown} were shown, ${written} written`);
+console.log(`${complaints.length === 0 ? 'ok' : 'not ok'} - ${name}: ${count} damaged dumps, ${shown} of which were shown, and ${written} written with their numbers`);
 complaints.slice(0, 5).forEach((complaint) => console.log(`# ${JSON.stringify(complaint).slice(0, 500)}`));

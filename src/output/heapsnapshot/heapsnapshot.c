@@ -8,10 +8,11 @@
  * the file.
  *
  * These are made before, in this order: ids, names, the parts of nodes that are too large,
- * contexts, and texts, whose numbers come last.
+ * contexts, numbers, and texts, whose numbers come last.
  *
  *   heapsnapshot        nodes, edges, strings
- *   contexts, lines     DevTools' filters by package and goroutine, a number per line
+ *   contexts, numbers   DevTools' filters by package and goroutine; numbers in objects
+ *   lines               a number per line
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@
 #include "base/text.h"
 #include "output/heapsnapshot/contexts.h"
 #include "output/heapsnapshot/lines.h"
+#include "output/heapsnapshot/numbers.h"
 #include "output/labels.h"
 #include "output/node_ids.h"
 #include "output/sink.h"
@@ -74,7 +76,8 @@ struct snapshot {
     struct strings strings;
     VECTOR(struct part) parts; /* ascending by node; written behind the view's nodes */
     uint32_t continued;        /* a string's number: the name of edges to parts */
-    struct contexts contexts;  /* the nodes of contexts are written behind the parts */
+    struct contexts contexts;  /* the nodes of contexts are written behind the parts, */
+    struct numbers numbers;    /* and those of numbers behind these */
     uint64_t nodes, edges;
     size_t string_tasks;
     struct name_digits digits;  /* of the strings that are not texts */
@@ -127,9 +130,11 @@ static struct g2h_error *count_all(struct snapshot *snapshot, const char *name)
 {
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     const struct contexts *contexts = &snapshot->contexts;
-    snapshot->nodes = account->nodes + snapshot->parts.count + contexts->list.count;
+    const struct numbers *numbers = &snapshot->numbers;
+    snapshot->nodes =
+        account->nodes + snapshot->parts.count + contexts->list.count + numbers->nodes.count;
     snapshot->edges = account->edges + snapshot->parts.count + contexts->edges.count +
-                      CONTEXT_EDGES * contexts->list.count;
+                      CONTEXT_EDGES * contexts->list.count + numbers->edges.count;
     if (snapshot->nodes > NODE_LIMIT || snapshot->edges > EDGE_LIMIT)
         return error_create(G2H_ERROR_LIMIT,
                             "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
@@ -152,6 +157,19 @@ static struct g2h_error *make_digits(struct snapshot *snapshot)
     return NULL;
 }
 
+static struct g2h_error *find_numbers(struct snapshot *snapshot,
+                                      const struct g2h_heapsnapshot_options *wanted)
+{
+    struct numbers *numbers = &snapshot->numbers;
+    if (wanted->numbers)
+        TRY(numbers_init(numbers, snapshot->view, wanted->numbers_of, !snapshot->series,
+                         &snapshot->ids.ids, &snapshot->strings));
+    if (wanted->numbers_account)
+        *wanted->numbers_account =
+            (struct g2h_numbers_account){numbers->nodes.count, numbers->edges.count};
+    return NULL;
+}
+
 static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
                                  const struct g2h_output_options *options)
 {
@@ -163,6 +181,7 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
     if (!wanted.no_contexts)
         TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,
                           &snapshot->strings));
+    TRY(find_numbers(snapshot, &wanted));
     TRY(count_all(snapshot, options->name));
     TRY(strings_number_texts(&snapshot->strings, threads));
     TRY(make_digits(snapshot));
@@ -184,6 +203,7 @@ static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
     free(snapshot->digits.digits);
     free(snapshot->parts.data);
     contexts_deinit(&snapshot->contexts);
+    numbers_deinit(&snapshot->numbers);
     strings_deinit(&snapshot->strings);
     node_ids_deinit(&snapshot->ids);
 }
@@ -296,6 +316,17 @@ static uint32_t part_count(const struct snapshot *snapshot, const struct part *f
     return (uint32_t)(part - first);
 }
 
+/* Returns how many numbers a node has, and sets *ret to the first of them. */
+static uint32_t numbers_of_node(const struct snapshot *snapshot, uint32_t node,
+                                const struct number_edge **ret)
+{
+    const struct numbers *numbers = &snapshot->numbers;
+    const size_t index = numbers_from(numbers, node);
+    return index < numbers->list.count && numbers->list.data[index].node == node
+               ? numbers_of(numbers, index, ret)
+               : 0;
+}
+
 /* Writes a node. *texts is at the string of the block's next text node. */
 static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t number,
                            const struct g2h_node *node, const uint32_t **texts)
@@ -306,6 +337,8 @@ static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t n
         edges += part_count(snapshot, first_part(snapshot, number));
     if (number < snapshot->ids.first_object)
         edges += contexts_of(&snapshot->contexts, number) != UINT32_MAX;
+    else if (snapshot->numbers.list.count > 0)
+        edges += numbers_of_node(snapshot, number, &(const struct number_edge *){NULL});
     return write_node(at, &snapshot->digits, label.type, label.name,
                       node_ids_of(&snapshot->ids, number, node),
                       node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges);
@@ -336,11 +369,12 @@ static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t blo
     return NULL;
 }
 
-/* Writes the nodes behind those of the view: parts and contexts. */
+/* Writes the nodes behind those of the view: parts, contexts and numbers. */
 static struct g2h_error *write_parts(const struct snapshot *snapshot, struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
-    const size_t count = snapshot->parts.count + contexts->list.count;
+    const struct numbers *numbers = &snapshot->numbers;
+    const size_t count = snapshot->parts.count + contexts->list.count + numbers->nodes.count;
     char *at = worker_buffer_reserve(buffer, count * NODE_LINE + LINE_SLACK);
     if (!at)
         return &error_no_memory;
@@ -351,6 +385,9 @@ static struct g2h_error *write_parts(const struct snapshot *snapshot, struct wor
     for (size_t i = 0; i < contexts->list.count; i++)
         at = write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
                         contexts->list.data[i].id, 0, CONTEXT_EDGES);
+    for (size_t i = 0; i < numbers->nodes.count; i++)
+        at = write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
+                        numbers->nodes.data[i].id, 0, 0);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
@@ -421,6 +458,25 @@ static struct g2h_error *write_edge_to_context(const struct snapshot *snapshot, 
     return NULL;
 }
 
+/* Writes a node's edges to its numbers. */
+static struct g2h_error *write_edges_to_numbers(const struct snapshot *snapshot, uint32_t node,
+                                                struct worker_buffer *buffer)
+{
+    const uint32_t behind = context_node(snapshot, snapshot->contexts.list.count);
+    const struct number_edge *edges;
+    const uint32_t count = numbers_of_node(snapshot, node, &edges);
+    TRY(reserve(buffer, (size_t)count * EDGE_LINE + LINE_SLACK));
+    char *at = buffer->data + buffer->size;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t name = edges[i].name, target = behind + edges[i].number;
+        at = (name & KEY_NUMBER_ELEMENT) != 0
+                 ? write_element(at, name & ~KEY_NUMBER_ELEMENT, target)
+                 : write_edge(at, &snapshot->digits, EDGE_PROPERTY, name, target);
+    }
+    buffer->size = (size_t)(at - buffer->data);
+    return NULL;
+}
+
 static struct g2h_error *write_edges_of_contexts(const struct snapshot *snapshot,
                                                  struct worker_buffer *buffer)
 {
@@ -441,12 +497,15 @@ static struct g2h_error *write_edges_of_contexts(const struct snapshot *snapshot
 static uint32_t next_stop(const struct snapshot *snapshot, uint32_t first, uint32_t end)
 {
     const struct contexts *contexts = &snapshot->contexts;
-    const size_t at = contexts_from(contexts, first);
+    const struct numbers *numbers = &snapshot->numbers;
+    const size_t at = contexts_from(contexts, first), numbered = numbers_from(numbers, first);
     if (snapshot->parts.count > 0)
         return first + 1;
-    return at < contexts->edges.count && contexts->edges.data[at].node < end
-               ? contexts->edges.data[at].node + 1
-               : end;
+    if (at < contexts->edges.count && contexts->edges.data[at].node < end)
+        end = contexts->edges.data[at].node + 1;
+    if (numbered < numbers->list.count && numbers->list.data[numbered].node < end)
+        end = numbers->list.data[numbered].node + 1;
+    return end;
 }
 
 /* Writes all edges of the nodes from first to end, which are in one block. */
@@ -460,6 +519,8 @@ static struct g2h_error *write_edges_from(const struct snapshot *snapshot, struc
         if (snapshot->parts.count > 0)
             TRY(write_edges_to_parts(snapshot, stop - 1, buffer));
         TRY(write_edge_to_context(snapshot, stop - 1, buffer));
+        if (snapshot->numbers.list.count > 0)
+            TRY(write_edges_to_numbers(snapshot, stop - 1, buffer));
     }
     return NULL;
 }
