@@ -81,6 +81,18 @@ struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_pr
  */
 struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer);
 
+/* Makes space for size more bytes, and some more for those that follow. A buffer with more than
+ * large bytes is flushed first. */
+static inline struct g2h_error *worker_buffer_provide(struct worker_buffer *buffer, size_t size,
+                                                      size_t large)
+{
+    enum { MORE = 1 << 18 };
+    if (buffer->capacity - buffer->size >= size)
+        return NULL;
+    struct g2h_error *error = buffer->size > large ? worker_buffer_flush(buffer) : NULL;
+    return error || worker_buffer_reserve(buffer, size + MORE) ? error : &error_no_memory;
+}
+
 /* Does the same, and adds zeros that nobody has to store: consume() gets their number in
  * buffer->zeros. Only for runs without pack. */
 struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64_t zeros);

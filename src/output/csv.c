@@ -160,17 +160,7 @@ static struct g2h_error *make_fields(struct csv *csv)
 
 /* ---- rows ---- */
 
-/* Makes space for size bytes in the buffer; a buffer that has become large is written first. */
-static inline struct g2h_error *reserve(struct worker_buffer *buffer, size_t size)
-{
-    enum { LARGE = 4 << 20, MORE = 1 << 18 };
-    if (buffer->capacity - buffer->size >= size)
-        return NULL;
-    if (buffer->size > LARGE)
-        TRY(worker_buffer_flush(buffer));
-    TRY_MEMORY(worker_buffer_reserve(buffer, size + MORE));
-    return NULL;
-}
+enum { LARGE = 4 << 20 /* bytes in a buffer, from which on they are written */ };
 
 /* Reports progress. Edges take about twice as long as nodes. */
 static void advance(const struct csv *csv, size_t done)
@@ -208,7 +198,7 @@ static inline char *put_field(char *at, const char *field, size_t size)
 
 static struct g2h_error *put_head(struct worker_buffer *buffer, const char *head)
 {
-    TRY(reserve(buffer, strlen(head)));
+    TRY(worker_buffer_provide(buffer, strlen(head), LARGE));
     buffer->size =
         (size_t)(put_bytes(buffer->data + buffer->size, head, strlen(head)) - buffer->data);
     return NULL;
@@ -290,7 +280,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct reader *reader,
     const char *name = has_own ? g2h_view_text(csv->view, number, &reader->text, &size)
                                : field_of(&csv->fields, label.name, &size);
     TRY_MEMORY(!reader->text.failed);
-    TRY(reserve(buffer, NODE_ROW + field_limit(size)));
+    TRY(worker_buffer_provide(buffer, NODE_ROW + field_limit(size), LARGE));
     char *at = json_u32(buffer->data + buffer->size, csv->ids[number]);
     *at++ = ',';
     at = has_own ? put_text(at, name, size) : put_field(at, name, size);
@@ -382,7 +372,7 @@ static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
     const struct edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
                                       ? name_by(csv, label_without_key(edge))
                                       : name_by_key(csv, reader->edges, edge);
-    TRY(reserve(buffer, EDGE_ROW + field_limit(name.size)));
+    TRY(worker_buffer_provide(buffer, EDGE_ROW + field_limit(name.size), LARGE));
     char *at = put_source(buffer->data + buffer->size, reader, source);
     at = put_short(json_u32(at, target), &types[name.type]);
     at = name.type == EDGE_ELEMENT ? put_number(csv, at, name.index)

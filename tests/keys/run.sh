@@ -5,23 +5,14 @@
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: see tests/go.sh)
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
-build=${BUILD:-$top/build/keys}
-. "$top/tests/go.sh"
+. "$(dirname "$0")/../variants.sh"
 
 # variant NAME GO_BUILD_FLAG...: builds, dumps, converts and checks.
 variant() {
 	name=$release-$1
 	at=$build/$name
 	shift
-	mkdir -p "$at"
-	if ! (cd "$here" && "$go" build -o "$at/app" "$@" ./program) >"$at/log" 2>&1; then
-		echo "not ok - $name: builds"
-		tail -n 20 "$at/log" | sed 's/^/# /'
-		return
-	fi
+	builds program "$@" || return
 	"$at/app" >"$at/log" 2>&1
 	if ! grep -q '^usage: ' "$at/log"; then # the status could also be that of a runtime that gives up
 		echo "ok - $name # SKIP this machine does not run it"
@@ -29,8 +20,7 @@ variant() {
 	fi
 	if ! "$at/app" "$at" >"$at/log" 2>&1 ||
 		! "$converter" --exe "$at/app" -o "$at/keys.heapsnapshot" "$at/keys.dump" 2>>"$at/log"; then
-		echo "not ok - $name: dumps itself and converts"
-		tail -n 20 "$at/log" | sed 's/^/# /'
+		failed 'dumps itself and converts'
 		return
 	fi
 	"$converter" --exe "$at/app" -j 1 "$at/keys.dump" 2>>"$at/log" | cmp -s - "$at/keys.heapsnapshot" &&
@@ -40,18 +30,14 @@ variant() {
 	"${NODE:-node}" "$here/redact.mjs" "$name" "$at" "$converter" || echo "not ok - $name: the check of --redact itself failed"
 }
 
-for GOROOT in $goroots; do
-	export GOROOT
-	go=$GOROOT/bin/go
-	release=$(go_release "$GOROOT") || {
-		echo "not ok - there is a Go in $GOROOT"
-		continue
-	}
+variants() {
 	variant plain
-	all_ways || continue
+	all_ways || return
 	variant stripped '-ldflags=-s -w'
 	GOARCH=386
 	export GOARCH
 	variant 386
 	unset GOARCH
-done
+}
+
+each_release variants

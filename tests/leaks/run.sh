@@ -8,13 +8,9 @@
 #   PROGRAMS             the programs to run (default: all)
 #   SIZE                 the number of entries that maps makes (default: 300000 with the current release, 100000 with others)
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
-build=${BUILD:-$top/build/leaks}
 all=${GOROOTS-}${CHECK_ALL-}${PROGRAMS-}
-usual_goroots=$("$top/tools/setup" go-leaks)
-. "$top/tests/go.sh"
+usual_goroots=$("$(dirname "$0")/../../tools/setup" go-leaks)
+. "$(dirname "$0")/../variants.sh"
 
 # variant PROGRAM NAME FLAG_OF_CHECK GO_BUILD_FLAG...: builds, dumps, converts and checks.
 variant() {
@@ -22,12 +18,7 @@ variant() {
 	at=$build/$name
 	shift 3
 	rm -rf "$at"
-	mkdir -p "$at"
-	if ! (cd "$here" && "$go" build -o "$at/app" "$@" "./$program") >"$at/log" 2>&1; then
-		echo "not ok - $name: builds"
-		tail -n 20 "$at/log" | sed 's/^/# /'
-		return
-	fi
+	builds "$program" "$@" || return
 	size=
 	if [ "$program" = maps ]; then
 		size=100000
@@ -36,8 +27,7 @@ variant() {
 	fi
 	# shellcheck disable=SC2086  # there may be no size
 	if ! "$at/app" "$at" $size >"$at/log" 2>&1; then
-		echo "not ok - $name: dumps itself"
-		tail -n 20 "$at/log" | sed 's/^/# /'
+		failed 'dumps itself'
 		return
 	fi
 	names=
@@ -45,8 +35,7 @@ variant() {
 	for n in 1 2; do
 		# shellcheck disable=SC2086  # there may be no option
 		[ ! -e "$at/$n.dump" ] || "$converter" $names --exe "$at/app" -o "$at/$n.heapsnapshot" "$at/$n.dump" >"$at/log" 2>&1 || {
-			echo "not ok - $name: dump $n converts"
-			tail -n 20 "$at/log" | sed 's/^/# /'
+			failed "dump $n converts"
 			return
 		}
 	done
@@ -96,21 +85,15 @@ linked() {
 	export CGO_ENABLED=0
 }
 
-for GOROOT in $goroots; do
-	export GOROOT
-	go=$GOROOT/bin/go
-	release=$(go_release "$GOROOT") || {
-		echo "not ok - there is a Go in $GOROOT"
-		continue
-	}
+variants() {
 	if ! since 19; then
 		echo "ok - $release # SKIP the programs want Go 1.19"
-		continue
+		return
 	fi
 	program maps 19
 	# The other programs test what changed less often between releases.
 	if [ -z "$all" ] && [ "$minor" -ne 22 ] && ! since 27; then
-		continue
+		return
 	fi
 	program static 19
 	linked static
@@ -127,4 +110,6 @@ for GOROOT in $goroots; do
 	program churn 19 stripped
 	program paths 19 stripped
 	program timers 19 stripped
-done
+}
+
+each_release variants

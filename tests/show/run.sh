@@ -6,11 +6,7 @@
 #   DAMAGES              how many damaged dumps are shown with sanitizers, for the last release (default: 100)
 #   GOROOTS              the releases of Go (default: see tests/go.sh)
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
-build=${BUILD:-$top/build/show}
-. "$top/tests/go.sh"
+. "$(dirname "$0")/../variants.sh"
 . "$top/tests/sanitize.sh"
 
 # variant NAME GO_BUILD_FLAG...: builds, dumps and checks.
@@ -20,29 +16,24 @@ variant() {
 	stripped=
 	[ "$1" != stripped ] || stripped=stripped
 	shift
-	mkdir -p "$at"
-	if ! (cd "$here" && "$go" build -o "$at/app" "$@" ./program) >"$at/log" 2>&1 || ! "$at/app" "$at" >>"$at/log" 2>&1; then
-		echo "not ok - $name: builds and dumps itself"
-		tail -n 20 "$at/log" | sed 's/^/# /'
+	builds program "$@" || return
+	if ! "$at/app" "$at" >>"$at/log" 2>&1; then
+		failed 'dumps itself'
 		return
 	fi
 	"${NODE:-node}" "$here/check.mjs" "$name" "$at" "$converter" $stripped || echo "not ok - $name: the check itself failed"
 }
 
-for GOROOT in $goroots; do
-	export GOROOT
-	go=$GOROOT/bin/go
-	release=$(go_release "$GOROOT") || {
-		echo "not ok - there is a Go in $GOROOT"
-		continue
-	}
+variants() {
 	case $release in go1.1[0-8] | go1.1[0-8].*)
 		echo "ok - $release: the program needs Go 1.19 # SKIP"
-		continue
+		return
 		;;
 	esac
 	variant typed
 	all_ways && make_sanitized go2heapsnapshot &&
 		"${NODE:-node}" "$here/damage.mjs" "$release" "$build/$release-typed" "$top/$sanitized/go2heapsnapshot" "$(damages 100 1000)"
 	variant stripped '-ldflags=-s -w'
-done
+}
+
+each_release variants

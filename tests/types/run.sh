@@ -8,11 +8,7 @@
 #                        the last of the releases; the others build truth plain stripped only; with CHECK_ALL also
 #                        all-unoptimized cgo-stripped cgo-pie arm64 s390x s390x-stripped arm mips, and experiments by name
 set -u
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-top=$(cd "$here/../.." && pwd) || exit 1
-converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
-build=${BUILD:-$top/build/types}
-. "$top/tests/go.sh"
+. "$(dirname "$0")/../variants.sh"
 
 # wanted NAME: succeeds if $VARIANTS has the variant, or is not set.
 wanted() {
@@ -40,13 +36,7 @@ variant() {
 	name=$release-$1 checks=$2
 	at=$build/$name
 	shift 2
-	mkdir -p "$at"
-	# shellcheck disable=SC2086  # a command and its arguments
-	if ! (cd "$here" && ${go_build:-"$go" build} -o "$at/app" "$@" ./program) >"$at/log" 2>&1; then
-		echo "not ok - $name: builds"
-		tail -n 20 "$at/log" | sed 's/^/# /'
-		return
-	fi
+	builds program "$@" || return
 	$emulator "$at/app" >"$at/log" 2>&1
 	if ! grep -q '^usage: ' "$at/log"; then # the status could also be that of a runtime that gives up
 		echo "ok - $name # SKIP this machine does not run it"
@@ -54,8 +44,7 @@ variant() {
 	fi
 	if ! dumps_itself >"$at/log" 2>&1 ||
 		! "$converter" --names=full --exe "$at/app" -o "$at/types.heapsnapshot" "$at/types.dump" 2>>"$at/log"; then
-		echo "not ok - $name: dumps itself and converts"
-		tail -n 20 "$at/log" | sed 's/^/# /'
+		failed 'dumps itself and converts'
 		return
 	fi
 	if [ "$checks" = truth ]; then
@@ -110,13 +99,7 @@ rare_variants() {
 	done
 }
 
-for GOROOT in $goroots; do
-	export GOROOT
-	go=$GOROOT/bin/go
-	release=$(go_release "$GOROOT") || {
-		echo "not ok - there is a Go in $GOROOT"
-		continue
-	}
+variants() {
 	case $release in
 	go1.1[0-9]* | go1.2[0-2]*) all=--dwarf ;;
 	*) all='--dwarf --captures' ;;
@@ -127,7 +110,7 @@ for GOROOT in $goroots; do
 	go_build=
 	variant plain "$all"
 	variant stripped '' '-ldflags=-s -w'
-	[ -n "${VARIANTS-}" ] || all_ways || continue
+	[ -n "${VARIANTS-}" ] || all_ways || return
 	variant no-dwarf '' -ldflags=-w
 	variant unoptimized "$all" '-gcflags=-N -l'
 	variant pie "$all" -buildmode=pie
@@ -141,4 +124,6 @@ for GOROOT in $goroots; do
 	variant 386 "$all"
 	unset GOARCH
 	[ -z "${CHECK_ALL-}" ] || rare_variants
-done
+}
+
+each_release variants

@@ -10,6 +10,31 @@
 
 enum { NONE = UINT32_MAX, ARGUMENTS = 16 /* more than a machine passes in registers */ };
 
+/* Returns the part of a method's name that its type's other methods begin with, too: main.(*T;
+ * empty if there is none. */
+static struct g2h_bytes receiver_of(struct g2h_bytes name)
+{
+    const uint8_t *close = name.size > 0 ? memmem(name.data, (size_t)name.size, ").", 2) : NULL;
+    return (struct g2h_bytes){name.data, close ? (uint64_t)(close - name.data) : 0};
+}
+
+/* Finds the first method that was met of the type that a method has. Returns false if memory runs
+ * out. Two types' names may have one hash: then the methods of the second type have no first. */
+static bool first_of_type(struct arguments *arguments, uint32_t method, uint32_t *ret)
+{
+    const struct pclntab *pclntab = arguments->flow->pclntab;
+    const struct g2h_bytes receiver = receiver_of(pclntab_name(pclntab, method));
+    *ret = method;
+    if (receiver.size == 0)
+        return true;
+    if (!map_put(&arguments->first_method, map_hash_text(receiver.data, (size_t)receiver.size),
+                 method, ret))
+        return false;
+    if (!bytes_same(receiver, receiver_of(pclntab_name(pclntab, *ret))))
+        *ret = method;
+    return true;
+}
+
 /* Gets the number of an argument. Returns false if memory runs out; *ret is NONE if the argument is
  * of a function that says nothing of its arguments' types: those of the runtime and of reflect copy
  * words of any type. */
@@ -22,12 +47,9 @@ static bool number_of(struct arguments *arguments, uint64_t function, unsigned a
     if (function >= NONE / ARGUMENTS || bytes_begin(name, "runtime.") ||
         bytes_begin(name, "reflect."))
         return true;
-    if (argument == 0 && arguments->flow->rules[function] == CALLEE_METHOD) {
-        const uint8_t *close = memmem(name.data, (size_t)name.size, ").", 2);
-        if (close && !map_put(&arguments->first_method,
-                              map_hash_text(name.data, (size_t)(close - name.data)), first, &first))
-            return false;
-    }
+    if (argument == 0 && arguments->flow->rules[function] == CALLEE_METHOD &&
+        !first_of_type(arguments, first, &first))
+        return false;
     *ret = first * ARGUMENTS + argument;
     return true;
 }

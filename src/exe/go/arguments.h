@@ -40,7 +40,8 @@ struct argument_word {
 
 struct arguments {
     const struct flow *flow;
-    struct map first_method; /* hash of a type's name → index of its first method in the pclntab */
+    struct map first_method; /* hash of a type's name → index of its first method in the pclntab;
+                                the names are compared */
     VECTOR(struct argument_fact) facts;
     VECTOR(struct argument_pass) passes;
     VECTOR(struct argument_word) words;

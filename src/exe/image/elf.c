@@ -93,22 +93,36 @@ static struct image_section named_relocations(const struct image *image, size_t 
                                   .flags = SHF_ALLOC};
 }
 
+/* A table of headers, and how many it has; none if it is damaged, or headers are too small. */
+struct headers {
+    struct g2h_bytes bytes;
+    uint16_t entry, count;
+};
+
+/* Reads where a table is: at has its offset in the file's header, and sizes the size and number of
+ * its entries, of which each has least bytes. */
+static struct headers find_headers(const struct image *image, size_t at, size_t sizes, size_t least)
+{
+    const uint8_t *header = image->file.data;
+    const uint16_t entry = image_u16(image, header + sizes),
+                   count = image_u16(image, header + sizes + 2);
+    const struct g2h_bytes bytes =
+        image_file_range(image, image_word(image, header + at), (uint64_t)entry * count);
+    return (struct headers){entry >= least ? bytes : bytes_none, entry, count};
+}
+
 /* Reads the program headers of a file whose section headers have been removed (sstrip, packers). */
 static struct g2h_error *read_segments(struct image *image)
 {
-    const bool wide = image->is_64;
-    const uint8_t *header = image->file.data;
-    const uint64_t offset = image_word(image, header + (wide ? 32 : 28));
-    const uint16_t entry = image_u16(image, header + (wide ? 54 : 42));
-    const uint16_t count = image_u16(image, header + (wide ? 56 : 44));
-    const struct g2h_bytes table = image_file_range(image, offset, (uint64_t)entry * count);
+    const struct headers headers = image->is_64 ? find_headers(image, 32, 54, sizeof(Elf64_Phdr))
+                                                : find_headers(image, 28, 42, sizeof(Elf32_Phdr));
     struct segment dynamic = {0};
-    if (table.size == 0 || entry < (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+    if (headers.bytes.size == 0)
         return image_file_refuse(image, "has neither section headers nor program headers");
-    TRY(image_file_add_sections(image, (size_t)count + 1));
+    TRY(image_file_add_sections(image, (size_t)headers.count + 1));
     size_t loaded = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct segment segment = read_segment(image, table.data + i * entry);
+    for (size_t i = 0; i < headers.count; i++) {
+        const struct segment segment = read_segment(image, headers.bytes.data + i * headers.entry);
         if (segment.type == PT_LOAD)
             image->sections[loaded++] = section_of(image, &segment);
         else if (segment.type == PT_DYNAMIC)
@@ -123,16 +137,13 @@ static struct g2h_error *read_segments(struct image *image)
 
 static struct g2h_error *read_sections(struct image *image)
 {
-    const bool wide = image->is_64;
-    const uint8_t *header = image->file.data;
-    const uint64_t offset = image_word(image, header + (wide ? 40 : 32));
-    const uint16_t entry = image_u16(image, header + (wide ? 58 : 46));
-    const uint16_t count = image_u16(image, header + (wide ? 60 : 48));
-    const uint16_t names = image_u16(image, header + (wide ? 62 : 50));
-    struct g2h_bytes table = image_file_range(image, offset, (uint64_t)entry * count);
+    const struct headers headers = image->is_64 ? find_headers(image, 40, 58, sizeof(Elf64_Shdr))
+                                                : find_headers(image, 32, 46, sizeof(Elf32_Shdr));
+    const uint16_t count = headers.count,
+                   names = image_u16(image, image->file.data + (image->is_64 ? 62 : 50));
     if (count == 0)
         return read_segments(image);
-    if (table.size == 0 || entry < (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+    if (headers.bytes.size == 0)
         return image_file_refuse(image, "has no section headers");
     TRY(image_file_add_sections(image, count));
     _cleanup_free_ uint32_t *name_offsets = calloc(count, sizeof(*name_offsets));
@@ -140,7 +151,8 @@ static struct g2h_error *read_sections(struct image *image)
         return &error_no_memory;
     image->symbol_table = count;
     for (size_t i = 0; i < count; i++) {
-        read_section(image, table.data + i * entry, &image->sections[i], &name_offsets[i]);
+        read_section(image, headers.bytes.data + i * headers.entry, &image->sections[i],
+                     &name_offsets[i]);
         if (image->sections[i].type == SHT_SYMTAB && image->symbol_table == count)
             image->symbol_table = i;
     }

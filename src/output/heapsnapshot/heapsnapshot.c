@@ -413,7 +413,7 @@ static struct g2h_error *write_edges_of(const struct snapshot *snapshot, struct 
     size_t count;
     g2h_edges_begin(reader, first, end);
     while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
-        TRY(reserve(buffer, MANY * EDGE_LINE + LINE_SLACK));
+        TRY(worker_buffer_provide(buffer, MANY * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
         char *at = buffer->data + buffer->size;
         for (size_t i = 0; i < count; i++)
             at = write_edge_of(snapshot, at, &edges[i], keys);
@@ -430,7 +430,7 @@ static struct g2h_error *write_edges_to_parts(const struct snapshot *snapshot, u
                    first = g2h_view_node_count(snapshot->view) +
                            (uint32_t)(part ? part - snapshot->parts.data : 0);
     for (uint32_t i = 0; i < count; i++) {
-        TRY(reserve(buffer, EDGE_LINE + LINE_SLACK));
+        TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
         buffer->size = (size_t)(write_edge(buffer->data + buffer->size, &snapshot->digits,
                                            EDGE_INTERNAL, snapshot->continued, first + i) -
                                 buffer->data);
@@ -450,7 +450,7 @@ static struct g2h_error *write_edge_to_context(const struct snapshot *snapshot, 
     const uint32_t context = contexts_of(&snapshot->contexts, node);
     if (context == UINT32_MAX)
         return NULL;
-    TRY(reserve(buffer, EDGE_LINE + LINE_SLACK));
+    TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
     buffer->size =
         (size_t)(write_edge(buffer->data + buffer->size, &snapshot->digits, EDGE_INTERNAL,
                             snapshot->contexts.map, context_node(snapshot, context)) -
@@ -481,7 +481,8 @@ static struct g2h_error *write_edges_of_contexts(const struct snapshot *snapshot
                                                  struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
-    TRY(reserve(buffer, CONTEXT_EDGES * contexts->list.count * EDGE_LINE + LINE_SLACK));
+    TRY(worker_buffer_provide(buffer, CONTEXT_EDGES * contexts->list.count * EDGE_LINE + LINE_SLACK,
+                              LARGE_BUFFER));
     char *at = buffer->data + buffer->size;
     for (size_t i = 0; i < contexts->list.count; i++) {
         const uint32_t node = context_node(snapshot, i);

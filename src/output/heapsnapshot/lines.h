@@ -25,15 +25,7 @@ static inline char *write_name(char *at, const struct name_digits *names, uint32
     return name < names->count ? json_u32_short(at, names->digits[name]) : json_u32(at, name);
 }
 
-/* Makes space for size bytes more. A buffer that has become large is flushed first. */
-static inline struct g2h_error *reserve(struct worker_buffer *buffer, size_t size)
-{
-    const size_t large = 8u << 20;
-    if (buffer->capacity - buffer->size >= size)
-        return NULL;
-    struct g2h_error *error = buffer->size > large ? worker_buffer_flush(buffer) : NULL;
-    return error || worker_buffer_reserve(buffer, size + (1u << 18)) ? error : &error_no_memory;
-}
+enum { LARGE_BUFFER = 8 << 20 /* bytes of lines, from which on they are flushed */ };
 
 /* Writes a line's first field, the type, between commas. */
 static inline char *write_type(char *at, unsigned type)
