@@ -465,7 +465,7 @@ static struct g2h_error *write_edges_to_numbers(const struct snapshot *snapshot,
     const uint32_t behind = context_node(snapshot, snapshot->contexts.list.count);
     const struct number_edge *edges;
     const uint32_t count = numbers_of_node(snapshot, node, &edges);
-    TRY(reserve(buffer, (size_t)count * EDGE_LINE + LINE_SLACK));
+    TRY(worker_buffer_provide(buffer, (size_t)count * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
     char *at = buffer->data + buffer->size;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t name = edges[i].name, target = behind + edges[i].number;
