@@ -227,13 +227,13 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
 /* Follows the search until it has reached all of the nodes, or until its end. */
 static struct g2h_error *reach(struct path_search *search, const uint32_t *nodes, size_t count)
 {
-    enum { BETWEEN = 4096 /* nodes whose edges are followed before the nodes are looked for */ };
     size_t reached = 0;
-    for (bool more = true; more && reached < count;) {
-        for (uint32_t i = 0; i < BETWEEN && more; i++)
-            TRY(path_search_extend(search, &more));
+    for (bool more = true; more;) {
         while (reached < count && search->seen_by_node[nodes[reached]] != 0)
             reached++;
+        if (reached == count)
+            break;
+        TRY(path_search_extend(search, &more));
     }
     return NULL;
 }
