@@ -81,9 +81,9 @@ function copyButton(text, element) {
 }
 
 /** A Go expression in a box: a click on it selects it. */
-function wayBox(way) {
-  const text = make('bdi', {}, visible(way));
-  return make('div', {class: 'way'}, text, copyButton(() => visible(way), () => text));
+function expressionBox(expression) {
+  const text = make('bdi', {}, visible(expression));
+  return make('div', {class: 'expression'}, text, copyButton(() => visible(expression), () => text));
 }
 
 /** A bar of parts [name, bytes, class of its colour], and what they are. */
@@ -109,7 +109,7 @@ for (let i = size - 1; i > 0; i--) {
 }
 for (let i = 1; i < size; i++) depths[i] = depths[parents[i]] + 1;
 
-const nameOf = i => names[tree.name[i]], packageOf = i => names[tree.package[i]];
+const nameOf = i => names[tree.name[i]] || (i === 0 ? '(the whole heap)' : '(no name)'), packageOf = i => names[tree.package[i]];
 const change = i => was ? retained[i] - was[i] : 0;
 const moreBranches = new Map(tree.more ?? []);
 
@@ -349,7 +349,7 @@ function factsOfSuspect(suspect) {
       partsBar([['itself', each.own ?? 0, 'root'], ...parts])),
     keys?.length > 0 && make('ul', {class: 'small'}, keys.map(key => make('li', {}, code(key.key),
       make('span', {class: 'number'}, `${bytes(key.retained)}, ${percent(key.retained, suspect.retained)}`)))),
-    suspect.held_by && wayBox(suspect.held_by),
+    suspect.held_by && expressionBox(suspect.held_by),
     suspect.never_freed && make('p', {class: 'grown'}, `Never freed: ${visible(suspect.never_freed)}.`),
     suspect.shared_by && make('p', {class: 'dim'}, 'Also reached from ', code(suspect.shared_by), '.'),
     most && make('p', {}, code(most.held_by), ` alone has ${most.count > 1 ? `${count(most.count)} of these, ` : ''}`,
@@ -595,7 +595,8 @@ function drawMap(width) {
   // A box is larger than those in it, so what is left out is never around something that is drawn.
   for (const [nodes, x, y, w, h] of boxes) if (w * h >= least) addBox(out, nodes, x, Math.round(y), w, Math.round(h), 'map');
   treeView.replaceChildren(out);
-  treeView.style.height = plot.style.height = `${height + 2}px`;
+  treeView.style.height = `${height}px`;
+  plot.style.height = `${height + 2}px`; // with its borders
 }
 
 /** A row for each node: those below it follow if it is open. */
@@ -634,6 +635,17 @@ function drawTable() {
   plot.style.height = '';
 }
 
+/** Draws the icicle or the map; twice if a bar to scroll it came or went, which changes how wide it may be. */
+function drawBoxes() {
+  for (let i = 0, width; i < 2 && width !== plot.clientWidth; i++) {
+    width = plot.clientWidth;
+    drawn = new Map();
+    looks = [];
+    if (state.view === 'map') drawMap(width);
+    else drawIcicle(width);
+  }
+}
+
 /** Draws everything anew. */
 function redraw() {
   const isTable = state.view === 'table', hadFocus = plot.contains(document.activeElement);
@@ -645,8 +657,7 @@ function redraw() {
   plot.classList.toggle('is-table', isTable);
   (isTable ? treeView : tableBody).replaceChildren();
   if (isTable) drawTable();
-  else if (state.view === 'map') drawMap(plot.clientWidth || 900);
-  else drawIcicle(plot.clientWidth || 900);
+  else drawBoxes();
   const trail = trailOf(state.top);
   crumbs.replaceChildren(...trail.flatMap((node, i) => i < trail.length - 1
     ? [link(visible(nameOf(node)), () => zoom(node)), '›'] : [make('b', {}, code(nameOf(node)))]));
@@ -1011,7 +1022,7 @@ section('goroutines', 'Goroutines', 'Goroutines, by the place where they stand',
 /** How to get to an object, step by step, and what is in it. */
 function aboutObject(object) {
   return [
-    object.held_by && wayBox(object.held_by),
+    object.held_by && expressionBox(object.held_by),
     make('p', {class: 'small dim'}, code(names[object.class]), ' at ', code(object.address), `, ${bytes(object.own)} of its own, retains `,
       `${bytes(object.retained)}.`, object.shared_by && [' Reached from ', code(object.shared_by), '.']),
     object.steps?.length > 0 && make('ol', {class: 'steps'}, object.steps.map(step => make('li', {},

@@ -1,0 +1,616 @@
+// Tests pages that the program has written, in a browser, as a reader uses them. TAP on standard output.
+//
+//   page.test.mjs chromium|firefox DIRECTORY
+//
+// DIRECTORY has the pages that run.sh writes, and the report of one of them as text. What a page has to show is computed
+// by truth.mjs. Firefox takes the part of the tests that its protocol allows.
+
+import assert from 'node:assert/strict';
+import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import {end, report as tell, test} from '../tap.mjs';
+import {dataOf, withData} from './assemble.mjs';
+import {openBrowser, Visit} from './browsers.mjs';
+import {bytes, copied, largestFirst, nodesOf, visible} from './truth.mjs';
+
+const [browserName, directory] = process.argv.slice(2), isChromium = browserName === 'chromium';
+const file = name => join(directory, name), source = name => readFileSync(file(name), 'utf8');
+const browser = await openBrowser(browserName);
+if (browser === undefined) {
+  console.log(`1..1\nok 1 - ${browserName} # SKIP no ${browserName}: run tools/setup check`);
+  process.exit(0);
+}
+
+const leak = dataOf(source('leak.html')), leakNodes = nodesOf(leak);
+const made = file('made');
+mkdirSync(made, {recursive: true});
+
+/** The node that is selected, by the address, once the page has written it. */
+async function selected(visit) {
+  await visit.until(() => document.querySelector('.selected'));
+  return visit.see(() => Number(document.querySelector('.selected').id.slice(1)));
+}
+const side = visit => visit.text('.side .title');
+const nodeOf = (nodes, name, parentName) => largestFirst(nodes.filter(node => node.name === name
+  && (parentName === undefined || nodes[node.parent]?.name === parentName)))[0];
+
+// ---- what is drawn ----
+
+/** Compares an icicle with the tree: each box is as wide as its node is large, below the box that holds it, beside the next. */
+function compareIcicle(boxes, nodes) {
+  const drawn = new Map(boxes.map(box => [box.node, box]));
+  assert.ok(boxes.length > 20, 'there are boxes');
+  for (const box of boxes.filter(box => nodes[box.node].parent >= 0 && drawn.has(nodes[box.node].parent))) {
+    const node = nodes[box.node], parent = nodes[node.parent], above = drawn.get(node.parent), name = `${node.name} (${node.number})`;
+    assert.ok(Math.abs(box.width + 1 - (above.width + 1) * node.retained / parent.retained) <= 2.5, `${name} is as wide as it is large`);
+    assert.equal(box.top, above.top + above.height + 1, `${name} is below ${parent.name}`);
+    assert.ok(box.left >= above.left && box.left + box.width <= above.left + above.width + 2, `${name} is within ${parent.name}`);
+    for (const other of parent.children) {
+      const beside = drawn.get(other.number);
+      if (beside === undefined || beside === box) continue;
+      assert.ok(beside.left >= box.left + box.width || box.left >= beside.left + beside.width, `${name} and ${other.name} do not overlap`);
+    }
+  }
+}
+
+/** The same for the map: a box is within that of the node above, and its area is in proportion. Nodes may share a box. */
+function compareMap(boxes, nodes) {
+  const drawn = new Map(boxes.map(box => [box.node, box]));
+  const above = node => {
+    let parent = nodes[node].parent;
+    while (parent >= 0 && !drawn.has(parent)) parent = nodes[parent].parent;
+    return parent;
+  };
+  assert.ok(boxes.length > 20 && boxes.length <= 800, `${boxes.length} boxes`);
+  let compared = 0;
+  for (const box of boxes) {
+    const parent = drawn.get(above(box.node)), node = nodes[box.node];
+    if (parent === undefined) continue;
+    assert.ok(box.left >= parent.left && box.top >= parent.top && box.left + box.width <= parent.left + parent.width + 1 &&
+      box.top + box.height <= parent.top + parent.height + 1, `${node.name} (${node.number}) is within ${nodes[parent.node].name}`);
+    const rival = boxes.find(other => other !== box && above(other.node) === parent.node && other.width > 30 && other.height > 30);
+    if (rival === undefined || box.width < 30 || box.height < 30) continue;
+    const byArea = (box.width + 1) * (box.height + 1) / ((rival.width + 1) * (rival.height + 1));
+    const ratio = node.retained / nodes[rival.node].retained;
+    assert.ok(Math.abs(byArea / ratio - 1) < .12, `${node.name}: its area is ${byArea} of another one's, its bytes ${ratio}`);
+    compared++;
+  }
+  assert.ok(compared > 5, `${compared} areas were compared`);
+}
+
+/** Says that the selection is told in the side panel, and what the panel says. */
+async function compareSide(visit, node) {
+  assert.equal(await side(visit), visible(node.name));
+  const facts = await visit.texts('.side dd');
+  assert.ok(facts[0].startsWith(bytes(node.retained)), `${facts[0]} is ${node.retained}`);
+  assert.ok(facts.includes(bytes(node.own)), `${facts} has ${node.own}`);
+}
+
+/** The picture fits into its frame: a bar to scroll it up and down must not make it scroll sideways. */
+async function isAsWideAsPlot(visit) {
+  assert.deepEqual(await visit.see(() => {
+    const plot = document.querySelector('.plot');
+    return plot.scrollWidth - plot.clientWidth;
+  }), 0, 'it does not scroll sideways');
+}
+
+// ---- tests of one page, in one size and one scheme ----
+
+async function testPictures(name, options) {
+  const visit = await Visit.to(browser, file('leak.html'), options);
+  const it = what => `${name}: ${what}`;
+  await test(it('the icicle is the tree'), async () => compareIcicle(await visit.boxes(), leakNodes));
+  await test(it('a click zooms in, one on the topmost box out, and crumbs lead up'), async () => {
+    const boxes = await visit.boxes(), box = boxes.find(box => leakNodes[box.node].children.length > 1 && leakNodes[box.node].parent > 0);
+    await visit.click(`#n${box.node}`);
+    await visit.addressField('top', box.node);
+    const zoomed = (await visit.boxes()).find(other => other.node === box.node), whole = boxes.find(box => box.node === 0);
+    assert.equal(zoomed.width, whole.width);
+    assert.ok(zoomed.width > box.width);
+    await compareSide(visit, leakNodes[box.node]);
+    await visit.click(`#n${box.node}`);
+    await visit.addressField('top', leakNodes[box.node].parent);
+    await visit.click('.crumbs button');
+    await visit.addressField('top', 0);
+  });
+  await test(it('what is under the pointer in the icicle is what is drawn there'), async () => {
+    assert.deepEqual(await visit.covered(), []);
+    await isAsWideAsPlot(visit);
+  });
+  await visit.choose('Map');
+  await test(it('the map is the tree'), async () => compareMap(await visit.boxes(), leakNodes));
+  await test(it('what is under the pointer in the map is what is drawn there, also with a large box selected'), async () => {
+    assert.deepEqual(await visit.covered(), []);
+    await isAsWideAsPlot(visit);
+    await visit.see(() => document.querySelector('.boxes').focus());
+    await visit.press('ArrowDown', 'ArrowDown');
+    assert.notEqual(await selected(visit), 0);
+    assert.deepEqual(await visit.covered(), []);
+  });
+  await test(it('icicle, map and table have one selection'), async () => {
+    const node = await selected(visit), title = await side(visit);
+    for (const view of ['Table', 'Icicle', 'Map']) {
+      await visit.choose(view);
+      assert.equal(await selected(visit), node, view);
+      assert.equal(await side(visit), title, view);
+    }
+  });
+  await test(it('a picture that is higher than its frame fits into it'), async () => {
+    const depth = node => node.parent < 0 ? 0 : 1 + depth(leakNodes[node.parent]);
+    await visit.addressField('view', 'map'); // the page will not write it again
+    const [leaf] = leakNodes.filter(node => node.children.length === 0 && node.retained > 0).sort((a, b) => depth(a) - depth(b));
+    await visit.see(rows => { document.querySelector('.plot').style.maxHeight = `${rows * 30 + 2}px`; }, depth(leaf) + 1);
+    for (const node of [leaf.number, 0]) { // the first one needs no bar, the second one does
+      await visit.see(node => { location.hash = `view=icicle&node=${node}&top=${node}`; }, node);
+      await visit.until(node => document.querySelector('.selected')?.id === `n${node}`, node);
+      await isAsWideAsPlot(visit);
+    }
+    await visit.see(() => { document.querySelector('.plot').style.maxHeight = ''; });
+  });
+  await test(it('each suspect is shown, selected and in sight'), async () => {
+    for (const view of ['Icicle', 'Map', 'Table']) {
+      await visit.choose(view);
+      for (const [i, suspect] of leak.report.suspects.entries()) {
+        await visit.click(`.card:nth-child(${i + 1}) .foot button`);
+        const node = nodeOf(leakNodes, suspect.item, suspect.in?.class);
+        assert.equal(node.retained, suspect.retained, `${suspect.item} is this node`);
+        await visit.addressField('node', node.number);
+        await compareSide(visit, node);
+        await visit.until(() => { // it may scroll there
+          const {x, y, width, height} = document.querySelector('.plot .selected').getBoundingClientRect();
+          return document.elementFromPoint(x + width / 2, y + Math.min(9, height / 2))?.closest('.selected');
+        });
+      }
+    }
+  });
+  await test(it('the page is not wider than the window'), async () =>
+    assert.ok(await visit.see(() => document.documentElement.scrollWidth <= innerWidth), 'no horizontal scrolling'));
+  if (options.isLookedAt) await test(it('axe finds nothing'), async () => testAccessibility(visit));
+  await test(it('nothing was asked for, and the console is empty'), async () => {
+    testQuiet(visit);
+  });
+  await visit.end();
+}
+
+/** Nothing was asked for but the page itself, of which Firefox does not tell, and the console is empty. */
+function testQuiet(visit) {
+  assert.deepEqual(visit.requests, isChromium ? [visit.address] : []);
+  assert.deepEqual(visit.complaints, []);
+}
+
+const axe = isChromium ? readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8') : '';
+/**
+ * Asks axe about the page, and about each picture, without its contrasts there, which take most of the time: file.test.mjs has those
+ * of all colours. axe's script comes in by the debugger, which no policy stops.
+ */
+async function testAccessibility(visit) {
+  await visit.session.send('Runtime.evaluate', {expression: axe});
+  for (const [view, where, rules] of [['Table', 'body', {}], ['Icicle', '.explore', {'color-contrast': {enabled: false}}],
+    ['Map', '.explore', {'color-contrast': {enabled: false}}]]) {
+    await visit.choose(view);
+    const violations = await visit.see(async (where, rules) => (await axe.run(where, {resultTypes: ['violations'], rules})).violations
+      .map(({id, nodes}) => `${id}: ${nodes.length} × ${nodes[0].html.slice(0, 160)} ${nodes[0].failureSummary.slice(0, 240)}`), where, rules);
+    assert.deepEqual(violations, [], view);
+  }
+}
+
+async function testSearch() {
+  const visit = await Visit.to(browser, file('leak.html'));
+  const hits = text => largestFirst(leakNodes.filter(node => node.name.toLowerCase().includes(text) && node.kind !== 3 && node.retained > 0));
+  await test('a search counts and marks what it finds, and dims the rest', async () => {
+    await visit.see(() => { for (const box of document.querySelectorAll('.box')) box.isOld = true; });
+    await visit.press('/');
+    await visit.type('Main.');
+    const found = hits('main.'), outer = found.filter(node => {
+      for (let i = node.parent; i >= 0; i = leakNodes[i].parent) if (found.includes(leakNodes[i])) return false;
+      return true;
+    });
+    const sum = outer.reduce((sum, node) => sum + node.retained, 0);
+    assert.ok(found.length > outer.length && outer.length > 0, 'some hits are in others');
+    assert.ok((await visit.text('[role=status]')).startsWith(`${found.length.toLocaleString('en-US')} found, ${bytes(sum)},`),
+      `${await visit.text('[role=status]')} is ${found.length}, ${sum}`);
+    for (const box of await visit.boxes()) {
+      assert.equal(box.classes.includes('hit'), found.includes(leakNodes[box.node]), `${leakNodes[box.node].name} is a hit`);
+      assert.equal(box.classes.includes('off'), !found.includes(leakNodes[box.node]), `${leakNodes[box.node].name} is dimmed`);
+    }
+    assert.ok(await visit.see(() => [...document.querySelectorAll('.box')].every(box => box.isOld)), 'nothing was drawn anew');
+  });
+  await test('Enter goes from hit to hit by size, Shift+Enter back, Esc ends the search', async () => {
+    const found = hits('main.').map(node => node.retained), at = async () => leakNodes[await selected(visit)].retained;
+    for (const size of found.slice(0, 4)) {
+      await visit.press('Enter');
+      assert.equal(await at(), size);
+    }
+    await visit.tab.keyboard.down('Shift');
+    await visit.press('Enter');
+    await visit.tab.keyboard.up('Shift');
+    assert.equal(await at(), found[2]);
+    await visit.press('Escape');
+    assert.equal(await visit.count('.box.off, .box.hit'), 0);
+    assert.equal(await visit.see(() => document.activeElement.getAttribute('role')), 'tree');
+  });
+  await test('a shorter text finds more again, and what is nowhere is not found', async () => {
+    await visit.press('/');
+    for (const [key, text] of [['m', 'm'], ['a', 'ma'], ['Backspace', 'm']]) {
+      await visit.press(key);
+      assert.match(await visit.text('[role=status]'), new RegExp(`^${hits(text).length.toLocaleString('en-US')} found`));
+    }
+    await visit.type('!!');
+    assert.equal(await visit.text('[role=status]'), 'nothing found');
+    await visit.press('Escape');
+  });
+  await visit.end();
+}
+
+async function testKeys() {
+  const visit = await Visit.to(browser, file('leak.html'), {address: 'view=icicle&node=0&top=0'});
+  const focus = role => visit.see(role => document.querySelector(`[role=${role}]`).focus(), role);
+  await test('arrows go to what is below, above and beside', async () => {
+    await focus('tree');
+    const first = largestFirst(leakNodes[0].children)[0], [left, right] = largestFirst(first.children);
+    const steps = [['ArrowDown', first], ['ArrowDown', left], ['ArrowRight', right], ['ArrowLeft', left], ['ArrowUp', first]];
+    for (const [key, node] of steps) {
+      await visit.press(key);
+      assert.equal(await selected(visit), node.number, `${key} leads to ${node.name}`);
+    }
+    assert.equal(await visit.see(() => document.querySelector('[role=tree]').getAttribute('aria-activedescendant')), `n${first.number}`);
+    await visit.press('ArrowDown', 'Enter');
+    await visit.addressField('top', left.number);
+    await visit.press('Escape');
+    await visit.addressField('top', first.number);
+    await visit.press('Backspace');
+    await visit.addressField('top', 0);
+  });
+  await test('in the table arrows open, close and move', async () => {
+    await visit.choose('Table');
+    await focus('treegrid');
+    const rows = async () => (await visit.boxes()).map(row => row.node);
+    await visit.press('Home');
+    assert.equal(await selected(visit), 0);
+    const order = await rows(), first = largestFirst(leakNodes[0].children)[0].number;
+    await visit.press('ArrowDown');
+    assert.equal(await selected(visit), order[1]);
+    assert.equal(order[1], first);
+    await visit.press('ArrowLeft');
+    assert.equal(await visit.see(id => document.getElementById(id).getAttribute('aria-expanded'), `n${first}`), 'false');
+    assert.ok((await rows()).length < order.length, 'rows below are gone');
+    await visit.press('ArrowRight');
+    assert.deepEqual(await rows(), order);
+    await visit.press('ArrowRight');
+    assert.equal(await selected(visit), largestFirst(leakNodes[first].children)[0].number);
+    await visit.press('ArrowLeft', 'ArrowLeft');
+    await visit.press('ArrowUp');
+    assert.equal(await selected(visit), 0);
+  });
+  await test('“n more” shows what is small', async () => {
+    const before = await visit.count('tbody tr[id]'), [text] = await visit.texts('.plot button');
+    await visit.clickText('.plot button', text);
+    assert.equal(await visit.count('.plot tr[id]') - await visit.count('.nothing') > 0, true);
+    assert.ok(await visit.count('tbody tr[id]') >= before + Number.parseInt(text.replace(',', ''), 10));
+  });
+  await visit.end();
+}
+
+async function testAddress() {
+  await test('a link leads to the same place in another tab', async () => {
+    const visit = await Visit.to(browser, file('leak.html'));
+    const box = (await visit.boxes()).find(box => leakNodes[box.node].children.length > 1 && leakNodes[box.node].parent > 0);
+    await visit.choose('Map');
+    await visit.click(`#n${box.node}`, {inFirstLine: true});
+    await visit.choose('Growth', 0);
+    await visit.press('/');
+    await visit.type('main');
+    await visit.addressField('find', 'main');
+    await visit.addressField('by', 'grown');
+    const address = await visit.see(() => location.hash.slice(1)), other = await Visit.to(browser, file('leak.html'), {address});
+    const seen = one => Promise.all([side(one), one.text('.crumbs'), one.text('[role=status]'), one.texts('.choice [aria-pressed=true]'), one.boxes()]);
+    assert.deepEqual(await seen(other), await seen(visit));
+    await Promise.all([visit.end(), other.end()]);
+  });
+  await test('an address that was made up leads to the whole heap', async () => {
+    for (const address of ['view=x&node=-1&top=99999999&by=constructor', 'node=1e3&top=__proto__&colour=<b>', 'node=99999&top=0x1&view=map']) {
+      const visit = await Visit.to(browser, file('leak.html'), {address});
+      assert.equal(await side(visit), leakNodes[0].name, address);
+      assert.deepEqual(visit.complaints, []);
+      await visit.end();
+    }
+  });
+}
+
+async function testGrowth() {
+  const visit = await Visit.to(browser, file('leak.html'), {address: 'view=icicle&node=0&top=0&by=grown&colour=growth'});
+  const gross = node => node.gross ??= Math.max(0, node.retained - node.was, node.children.reduce((sum, child) => sum + gross(child), 0));
+  const signed = change => change > 0 ? `+${bytes(change)}` : change < 0 ? `−${bytes(-change)}` : '·';
+  await test('the areas of growth are what grew, the labels what grew less what shrank', async () => {
+    const boxes = await visit.boxes(), whole = boxes.find(box => box.node === 0), scale = (whole.width + 1) / gross(leakNodes[0]);
+    assert.ok(boxes.length > 10);
+    for (const box of boxes) {
+      const node = leakNodes[box.node];
+      assert.ok(Math.abs(box.width + 1 - gross(node) * scale) < 3, `${node.name} is as wide as it grew`);
+      if (box.classes.includes('wide')) assert.ok(box.text.endsWith(signed(node.retained - node.was)), `${box.text} ends with ${signed(node.retained - node.was)}`);
+    }
+    const hint = await visit.text('.hint'), shrunk = gross(leakNodes[0]) - (leakNodes[0].retained - leakNodes[0].was);
+    assert.ok(shrunk > 0 && hint.includes(bytes(gross(leakNodes[0]))) && hint.includes(bytes(shrunk)), hint);
+  });
+  await test('a click on a colour dims the others', async () => {
+    await visit.choose('Size now');
+    await visit.choose('Package');
+    const [name] = await visit.texts('.legend button'), colour = await visit.see(() => document.querySelector('.legend button .swatch').className.split(' ')[1]);
+    await visit.clickText('.legend button', name);
+    for (const box of await visit.boxes()) assert.equal(box.classes.includes('off'), !box.classes.includes(colour), `${box.text} is dimmed`);
+    assert.ok(await visit.count('.box.off') > 0);
+    await visit.clickText('.legend button', name);
+    assert.equal(await visit.count('.box.off'), 0);
+    const there = new Set((await visit.boxes()).flatMap(box => box.classes.filter(name => /^(package\d|builtin|other|root)$/.test(name))));
+    assert.deepEqual(new Set(await visit.see(() => [...document.querySelectorAll('.explore .legend .swatch')].map(one => one.className.split(' ')[1]))), there);
+  });
+  await visit.end();
+}
+
+async function testTables() {
+  const visit = await Visit.to(browser, file('leak.html'));
+  const rows = () => visit.see(() => [...document.querySelectorAll('#types tbody tr')].map(row => [...row.cells].map(cell => cell.textContent)));
+  const {classes} = leak.report;
+  await test('types are sorted by each column, both ways', async () => {
+    await visit.clickText('#types .more button', `Show all ${classes.length}`);
+    for (const [title, column, key] of [['objects', 1, 'objects'], ['own', 2, 'bytes'], ['retained', 3, 'retained'], ['type', 0, 'class']]) {
+      for (const direction of key === 'class' ? [1, -1] : [-1, 1]) {
+        await visit.clickText('#types th button', title);
+        const format = key === 'class' ? visible : key === 'objects' ? number => number.toLocaleString('en-US') : bytes;
+        const expected = [...classes].sort((a, b) => direction * (key === 'class' ? a.class.localeCompare(b.class, 'en') : a[key] - b[key]));
+        assert.deepEqual((await rows()).map(row => row[column]), expected.map(row => format(row[key])), title);
+        assert.equal(await visit.see(() => document.querySelector('#types [aria-sort]').getAttribute('aria-sort')), direction > 0 ? 'ascending' : 'descending');
+      }
+    }
+  });
+  await test('a filter leaves the types that have its text', async () => {
+    await visit.click('#types input');
+    await visit.type('MAP[');
+    assert.deepEqual(new Set((await rows()).map(row => row[0])), new Set(classes.map(row => visible(row.class)).filter(name => name.toLowerCase().includes('map['))));
+    await visit.press(...Array(4).fill('Backspace'));
+    assert.equal((await rows()).length, classes.length);
+  });
+  await test('a type leads to the place where it has most', async () => {
+    const name = classes.find(row => row.class.startsWith('main.')).class;
+    await visit.clickText('#types td button', name);
+    assert.equal(await selected(visit), largestFirst(leakNodes.filter(node => node.name === name && node.kind === 2))[0].number);
+  });
+  await test('the largest objects say how to get to them, and show where they are', async () => {
+    const objects = await visit.see(() => [...document.querySelectorAll('#objects summary')].map(one => one.textContent));
+    assert.ok(objects.length > 5);
+    leak.largest.slice(0, objects.length).forEach((object, i) =>
+      assert.equal(objects[i], visible(object.held_by ?? object.address) + visible(leak.names[object.class]) + bytes(object.retained)));
+    const steps = await visit.texts('#objects details[open] .steps li');
+    assert.equal(steps.length, leak.largest[0].steps.length);
+    leak.largest[0].steps.forEach((step, i) => assert.ok(steps[i].includes(visible(step.step ?? '')) && steps[i].includes(visible(leak.names[step.class]))
+      && steps[i].endsWith(bytes(step.retained)), steps[i]));
+    await visit.clickText('#objects details[open] button', 'Show in the tree');
+    assert.equal(await selected(visit), leak.largest[0].node);
+  });
+  await test('Copy selects the whole expression', async () => {
+    await visit.click('.card .expression button');
+    assert.equal(await visit.see(() => getSelection().toString()), visible(leak.report.suspects.find(suspect => suspect.held_by).held_by));
+  });
+  await test('the text of the report is there, to the letter', async () =>
+    assert.equal(await visit.text('#text'), source('leak.txt')));
+  await visit.end();
+}
+
+// ---- what a program may call its things ----
+
+/** Reads a page of a hostile program. Scripts that names smuggle in would set window.pwned or load something. */
+async function testHostile(name, path) {
+  await test(`${name}: names stay text`, async () => {
+    const visit = await Visit.to(browser, path), data = dataOf(readFileSync(path, 'utf8'));
+    for (const view of ['Map', 'Table', 'Icicle']) await visit.choose(view);
+    await visit.see(() => document.querySelectorAll('details').forEach(details => { details.open = true; }));
+    for (const text of await visit.see(() => [...document.querySelectorAll('.more button')].map(button => button.textContent))) {
+      await visit.see(text => [...document.querySelectorAll('.more button')].find(button => button.textContent === text)?.click(), text);
+    }
+    for (let i = 0; i < data.report.suspects.length; i++) {
+      await visit.see(i => document.querySelectorAll('.card')[i].querySelector('.foot button')?.click(), i);
+    }
+    await visit.until(() => new Promise(resolve => setTimeout(resolve, 100, true)));
+    assert.equal(await visit.see(() => window.pwned), undefined);
+    assert.deepEqual(await visit.see(() => [...document.querySelectorAll('img, iframe, object, embed, link, form, svg script, script[src], a[href^="j" i], base')]
+      .map(element => element.outerHTML)), []);
+    assert.equal(await visit.count('script'), 2);
+    assert.ok((await visit.text('main')).includes('window.pwned'), 'the names are there, as text');
+    const shown = await visit.see(() => { // what is shown as it is: not the report's text, which the program itself has escaped, nor data
+      const copy = document.body.cloneNode(true);
+      copy.querySelectorAll('script, #text').forEach(element => element.remove());
+      return copy.textContent + [...document.querySelectorAll('[aria-label], [title]')].map(one => one.getAttribute('aria-label') + one.title).join('');
+    });
+    assert.doesNotMatch(shown, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/);
+    testQuiet(visit);
+    await visit.end();
+  });
+}
+
+async function testPolicy() {
+  const visit = await Visit.to(browser, file('hostile.html'));
+  const attempts = {
+    'HTML of text': () => { document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.pwned=1">'); },
+    'a handler in an attribute': () => { document.createElement('a').setAttribute('onclick', 'window.pwned=2'); },
+    'the text of a script': () => { document.createElement('script').textContent = 'window.pwned=3'; },
+  };
+  for (const [name, attempt] of Object.entries(attempts)) {
+    await test(`the policy forbids ${name}`, async () => assert.equal(await visit.see(attempt).then(() => 'allowed', error => /TypeError|Trusted/.test(String(error)) || String(error)), true));
+  }
+  await test('the policy forbids requests, pictures and styles', async () => {
+    assert.equal(await visit.see(() => fetch('https://example.com/').then(() => 'fetched', error => error.name)), 'TypeError');
+    assert.equal(await visit.see(() => new Promise(resolve => {
+      const image = document.createElement('img');
+      image.onload = () => resolve('loaded');
+      image.onerror = () => resolve('refused');
+      image.src = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+    })), 'refused');
+    assert.equal(await visit.see(() => {
+      const style = document.createElement('style');
+      style.textContent = 'body { position: fixed; }';
+      document.head.append(style);
+      return getComputedStyle(document.body).position;
+    }), 'static');
+  });
+  await visit.end();
+}
+
+// ---- other readers: without scripts, on paper, with little room; much data ----
+
+async function testWithoutScripts() {
+  await test('without scripts the page is the report as text', async () => {
+    const visit = await Visit.to(browser, file('leak.html'), {hasScripts: false});
+    const {session} = visit, {root} = await session.send('DOM.getDocument', {depth: -1});
+    const find = node => node.attributes?.includes('text') && node.localName === 'pre' ? node : (node.children ?? []).map(find).find(Boolean);
+    assert.equal(find(root).children[0].nodeValue.trim(), source('leak.txt').trim());
+    const {model} = await session.send('DOM.getBoxModel', {nodeId: find(root).nodeId});
+    assert.ok(model.height > 200, 'it is visible');
+    await visit.end();
+  });
+}
+
+async function testPrint() {
+  const visit = await Visit.to(browser, file('series.html'), {isDark: true});
+  const headings = await visit.texts('h2');
+  await test('a print has the headings of all sections', async () => {
+    const pdf = Buffer.from(await visit.tab.pdf({format: 'A4', printBackground: true, outline: true, tagged: true}));
+    writeFileSync(file('series.pdf'), pdf);
+    const titles = [...pdf.toString('latin1').matchAll(/\/Title\s*(?:\((.*?)\)|<([0-9A-Fa-f]*)>)/g)].map(([, text, hex]) => hex === undefined ? text.replace(/^þÿ/, '').replace(/\0/g, '')
+      : Buffer.from(hex, 'hex').swap16().toString('utf16le').replace('\ufeff', ''));
+    assert.ok(headings.length >= 9);
+    for (const heading of headings) assert.ok(titles.some(title => title.includes(heading)), `${heading} is in ${titles.join(' | ')}`);
+  });
+  await test('a print is light, without controls, with a picture that fits on paper', async () => {
+    await visit.tab.emulateMediaType('print');
+    await visit.see(() => dispatchEvent(new Event('beforeprint')));
+    const seen = await visit.see(() => ({
+      ground: getComputedStyle(document.body).backgroundColor, plot: document.querySelector('.plot').offsetWidth,
+      widest: Math.max(...[...document.querySelectorAll('.box')].map(box => box.offsetLeft + box.offsetWidth)),
+      controls: [...document.querySelectorAll('nav, input, .tools, .card button, .more button')].filter(element => element.offsetHeight > 0).length,
+      headings: [...document.querySelectorAll('h2')].filter(element => element.offsetHeight > 0).length,
+    }));
+    assert.deepEqual({...seen, widest: seen.widest <= 680}, {ground: 'rgb(255, 255, 255)', plot: 680, widest: true, controls: 0, headings: headings.length});
+  });
+  await visit.end();
+}
+
+async function testNarrow() {
+  for (const width of [720, 480]) {
+    const visit = await Visit.to(browser, file('leak.html'), {width});
+    await test(`${width} pixels, as of a window at 200 %: nothing is wider than the page`, async () =>
+      assert.ok(await visit.see(() => document.documentElement.scrollWidth <= innerWidth)));
+    await visit.end();
+  }
+  if (!isChromium) return;
+  await test('who wants no motion gets none', async () => {
+    for (const [likesMotion, expected] of [[false, 'auto'], [true, 'smooth']]) {
+      const visit = await Visit.to(browser, file('leak.html'), {likesMotion});
+      assert.equal(await visit.see(() => getComputedStyle(document.documentElement).scrollBehavior), expected);
+      await visit.end();
+    }
+  });
+  await test('the button changes the colours, and back', async () => {
+    const visit = await Visit.to(browser, file('leak.html')), ground = () => visit.see(() => getComputedStyle(document.body).backgroundColor);
+    const light = await ground();
+    await visit.clickText('nav button', 'Dark');
+    assert.notEqual(await ground(), light);
+    await visit.clickText('nav button', 'Light');
+    assert.equal(await ground(), light);
+    await visit.end();
+  });
+}
+
+async function testSeries() {
+  const visit = await Visit.to(browser, file('series.html')), {series} = dataOf(source('series.html'));
+  await test('trends go from the first to the last dump', async () => {
+    const charts = await visit.see(() => [...document.querySelectorAll('#trends figure')].map(figure =>
+      [figure.querySelector('bdi').textContent, figure.querySelector('.number').textContent, figure.querySelectorAll('circle').length]));
+    const first = series.dumps[0], last = series.dumps.at(-1), ends = (name, a, b) => [visible(name), `${a} → ${b}`, series.dumps.length];
+    const count = number => number.toLocaleString('en-US');
+    assert.deepEqual(charts, [
+      ends('reachable', bytes(first.reachable), bytes(last.reachable)), ends('goroutines', count(first.goroutines), count(last.goroutines)),
+      ...series.places.map(place => ends(place.name, count(place.count[0]), count(place.count.at(-1)))),
+      ...series.classes.map(one => ends(one.name, bytes(one.bytes[0]), bytes(one.bytes.at(-1)))),
+    ]);
+  });
+  await test('a line of a trend is as high as its value, from zero', async () => {
+    const points = await visit.see(() => document.querySelector('#trends polyline').getAttribute('points').split(' ').map(point => Number(point.split(',')[1])));
+    const base = await visit.see(() => Number(document.querySelector('#trends .axis').getAttribute('y1'))), values = series.dumps.map(dump => dump.reachable);
+    values.forEach((value, i) => assert.ok(Math.abs((base - points[i]) / (base - points[values.indexOf(Math.max(...values))]) - value / Math.max(...values)) < .01));
+  });
+  await visit.end();
+}
+
+/** What becomes of 5,000 and 20,000 nodes: how many boxes, and what it costs. Costs are only told. */
+async function testLarge() {
+  for (const [wanted, name] of [[5000, 'many.html'], [20000, 'more.html']]) {
+    const data = copied(leak, Math.ceil(wanted / leakNodes.length)), size = data.tree.parent.length, path = join(made, name);
+    data.report = {...data.report, heap: {...data.report.heap, reachable: data.report.heap.reachable * Math.ceil(wanted / leakNodes.length)}};
+    writeFileSync(path, withData(source('leak.html'), data));
+    const visit = await Visit.to(browser, path), costs = {};
+    const cost = async (step, action) => {
+      const before = (await visit.counters()).TaskDuration;
+      await action();
+      await visit.see(() => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve, 0))));
+      costs[step] = Math.round(1000 * ((await visit.counters()).TaskDuration - before));
+    };
+    costs.ready = Math.round(1000 * (await visit.counters()).TaskDuration);
+    const drawn = await visit.count('.plot [id^=n]');
+    await visit.see(() => { for (const box of document.querySelectorAll('.box')) box.isOld = true; });
+    await visit.press('/');
+    await cost('a key of a search', () => visit.press('m'));
+    const isOld = await visit.see(() => [...document.querySelectorAll('.box')].every(box => box.isOld));
+    await visit.press('Escape');
+    const box = (await visit.boxes()).find(box => data.tree.parent.filter(parent => parent === box.node).length > 3);
+    await cost('zoom', () => visit.click(`#n${box.node}`));
+    await visit.press('Escape', 'Escape', 'Escape', 'Escape');
+    await cost('map', () => visit.choose('Map'));
+    const inMap = await visit.count('.box');
+    await cost('table', () => visit.choose('Table'));
+    await test(`${size} nodes are drawn with few boxes, and searched without drawing anew`, () => {
+      assert.ok(drawn > 50 && drawn < 1600, `${drawn} boxes`);
+      assert.ok(inMap > 50 && inMap <= 800, `${inMap} boxes in the map`);
+      assert.ok(isOld);
+      assert.deepEqual(visit.complaints, []);
+    });
+    console.log(`# ${size} nodes, ${drawn} boxes, ${inMap} in the map; ms of the page's thread, the protocol's share included: ${JSON.stringify(costs)}`);
+    await visit.end();
+  }
+}
+
+try {
+  if (isChromium) {
+    await testPictures('1440 pixels, light', {width: 1440, isLookedAt: true});
+    await testPictures('1440 pixels, dark', {width: 1440, isDark: true});
+    await testPictures('900 pixels, light', {width: 900});
+    await testPictures('900 pixels, dark', {width: 900, isDark: true, isLookedAt: true});
+  } else {
+    await testPictures('1440 pixels', {width: 1440});
+  }
+  await testSearch();
+  await testKeys();
+  await testAddress();
+  await testGrowth();
+  await testTables();
+  await testSeries();
+  await testHostile('a hostile program', file('hostile.html'));
+  await testHostile('hostile names of classes', file('names.html'));
+  const unprotected = join(made, 'unprotected.html'), hostile = source('hostile.html');
+  writeFileSync(unprotected, hostile.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>\n/, ''));
+  await test('the policy can be taken out of a page', () => assert.notEqual(readFileSync(unprotected, 'utf8'), hostile));
+  await testHostile('a hostile program, without the policy', unprotected);
+  await testPolicy();
+  await testNarrow();
+  if (isChromium) {
+    await testWithoutScripts();
+    await testPrint();
+    await testLarge();
+  }
+} catch (error) {
+  tell('the tests come to their end', error);
+} finally {
+  await browser.close();
+  rmSync(made, {recursive: true, force: true});
+}
+end();
