@@ -38,6 +38,7 @@ struct run {
     const struct g2h_view *view;
     struct g2h_output_options options;
     struct g2h_report_options report;
+    struct g2h_html_options html;
 };
 
 static void must(struct g2h_error *error)
@@ -52,6 +53,7 @@ static void write_format(const struct run *run)
 {
     struct g2h_output_options options = run->options;
     options.report = &run->report;
+    options.html = &run->html;
     char path[4096];
     snprintf(path, sizeof(path), "%s/output.XXXXXX", directory);
     options.fd = mkstemp(path);
@@ -117,14 +119,18 @@ static void write_one(struct run run, const char *kind, doer *write)
     }
 }
 
-/* Writes what has grown since the same view. */
+/* Writes what has grown since the same view, and trends over it. */
 static void write_growth(struct run run, doer *write, const char *kind)
 {
     struct g2h_base *base;
     must(g2h_base_create(run.view, "base", 1, &base));
+    const struct g2h_base *const series[] = {base, base, base};
     run.report.base = base;
     write(NULL, kind, "base");
     write(&run, kind, "growth");
+    run.format = g2h_format_find("html", NULL);
+    run.html = (struct g2h_html_options){sizeof(run.html), series, 3};
+    write(&run, kind, "trends");
     g2h_base_destroy(base);
 }
 
@@ -143,12 +149,12 @@ static void write_views(const struct g2h_graph *graph, const struct g2h_heap *he
         must(g2h_view_create(graph, options[i], &view));
         write(NULL, kinds[i], "view");
         for (size_t j = 0; g2h_format(j); j++) {
-            const struct run run = {g2h_format(j), view, plain, none};
+            const struct run run = {g2h_format(j), view, plain, none, {.size = 0}};
             if (sampling.sites > 0 || (run.format->takes & G2H_TAKES_RATE) == 0)
                 write_one(run, kinds[i], write);
         }
         if (i == 0)
-            write_growth((struct run){report, view, plain, none}, write, kinds[i]);
+            write_growth((struct run){report, view, plain, none, {.size = 0}}, write, kinds[i]);
         g2h_view_destroy(view);
     }
 }
