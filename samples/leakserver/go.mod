@@ -1,3 +1,7 @@
 module leakserver
 
 go 1.19
+
+require go2heapsnapshot.invalid/heapdump v0.1.0
+
+replace go2heapsnapshot.invalid/heapdump => ../heapdump

@@ -25,7 +25,7 @@ import (
 	"sync"
 	"time"
 
-	"leakserver/heapdump"
+	"go2heapsnapshot.invalid/heapdump"
 )
 
 // Bid is an event that watchers wait for.

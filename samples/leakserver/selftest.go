@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"leakserver/heapdump"
+	"go2heapsnapshot.invalid/heapdump"
 )
 
 // Requests of each kind before the first dump and between the two.

@@ -26,17 +26,30 @@ while IFS= read -r command; do
 	check "$command" bash -c "$ran >said 2>&1"
 done <commands
 
-# Compiles the handler of samples/README.md, unchanged, in a module of its own.
-mkdir module
-cp -r "$top/samples/leakserver/heapdump" module
-sed -n '/^```go$/,/^```$/p' "$top/samples/README.md" | sed '/^```/d' >module/dumps.go
-printf 'package main\n\nfunc main() {\n\tgo serveDumps()\n\tselect {}\n}\n' >module/main.go
+# Compiles the program of samples/README.md, unchanged, in a module of its own, which gets the handler as any other module: from a
+# proxy, here a directory. A second program only imports it.
+mkdir -p module/dumps module/imports proxy
+cp -r "$top/samples/heapdump" proxy/heapdump@v0.1.0
+sed -n '/^```go$/,/^```$/p' "$top/samples/README.md" | sed '/^```/d' >module/dumps/dumps.go
+printf 'package main\n\nfunc main() {\n\tgo serveDumps()\n\tselect {}\n}\n' >module/dumps/main.go
+printf 'package main\n\nimport (\n\t"net/http"\n\t_ "net/http/pprof"\n\n\t_ "go2heapsnapshot.invalid/heapdump"\n)\n\nfunc main() { http.ListenAndServe("localhost:6060", nil) }\n' >module/imports/main.go
 printf 'module app\n\ngo 1.19\n' >module/go.mod
-if go=$("$top/tools/setup" go-current 2>/dev/null)/bin/go; then
-	check "the handler of samples/README.md compiles as it stands" env -C module GOTOOLCHAIN=local GOFLAGS= GOPROXY=off "$go" build -o app .
-	check "and is formatted as gofmt does" [ -z "$("${go%/*}/gofmt" -l module/dumps.go 2>&1)" ]
+published=proxy/go2heapsnapshot.invalid/heapdump/@v
+mkdir -p $published proxy/go2heapsnapshot.invalid
+mv proxy/heapdump@v0.1.0 proxy/go2heapsnapshot.invalid/
+echo v0.1.0 >$published/list
+echo '{"Version": "v0.1.0"}' >$published/v0.1.0.info
+cp "$top/samples/heapdump/go.mod" $published/v0.1.0.mod
+if go=$("$top/tools/setup" go-current 2>/dev/null)/bin/go && command -v jar >/dev/null; then
+	(cd proxy && jar --create --no-manifest --file=../v0.1.0.zip go2heapsnapshot.invalid/heapdump@v0.1.0) && mv v0.1.0.zip $published
+	of_proxy=(env -C module GOTOOLCHAIN=local GOFLAGS=-modcacherw GOPROXY="file://$PWD/proxy" GONOSUMDB='*' GOMODCACHE="$PWD/modules")
+	check "go get takes the handler" "${of_proxy[@]}" "$go" get go2heapsnapshot.invalid/heapdump@v0.1.0
+	check "the handler of samples/README.md compiles as it stands" "${of_proxy[@]}" "$go" build -o app ./dumps
+	check "and is formatted as gofmt does" [ -z "$("${go%/*}/gofmt" -l module/dumps/dumps.go 2>&1)" ]
+	check "and by import alone, as net/http/pprof does" "${of_proxy[@]}" "$go" vet ./imports
+	check "the module is content with go vet" env -C "$top/samples/heapdump" GOFLAGS= "$go" vet ./...
 else
-	skip "the handler of samples/README.md compiles" "no Go"
+	skip "the handler of samples/README.md compiles" "no Go, or no jar to pack it"
 fi
 
 finish

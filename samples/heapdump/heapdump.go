@@ -4,6 +4,13 @@
 // are in it. Serve it on a listener that only the operator reaches, such as
 // localhost:6060, never on the public mux. Treat the file like a core dump.
 //
+// As with net/http/pprof, a program that serves [http.DefaultServeMux] to its
+// operator needs no more than the import:
+//
+//	import _ "go2heapsnapshot.invalid/heapdump"
+//
+// The handler is then at /debug/heapdump. Others take a handler from [New].
+//
 // While a dump is written the world is stopped: some seconds per GiB of heap,
 // during which the program answers nothing.
 //
@@ -30,6 +37,10 @@ import (
 	"strings"
 	"time"
 )
+
+func init() {
+	http.Handle("/debug/heapdump", New("", time.Minute))
+}
 
 // Handler answers GET with a heap dump in the format of
 // [runtime/debug.WriteHeapDump]. With ?gc=1 the garbage collector runs first,

@@ -116,6 +116,16 @@ func TestPlain(t *testing.T) {
 	wantEmpty(t, dir)
 }
 
+// TestImport: as with net/http/pprof, the import is enough.
+func TestImport(t *testing.T) {
+	server := httptest.NewServer(nil)
+	defer server.Close()
+	response, dump := get(t, server.URL+"/debug/heapdump", "identity", false)
+	if response.StatusCode != http.StatusOK || !dump.isDump() {
+		t.Errorf("%s, %d bytes that are no dump: %q", response.Status, dump.size, dump.start)
+	}
+}
+
 func TestGzip(t *testing.T) {
 	dir := t.TempDir()
 	server := httptest.NewServer(New(dir, time.Second))

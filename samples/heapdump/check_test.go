@@ -147,8 +147,8 @@ func TestHoles(t *testing.T) {
 
 // TestSamples: of other versions and machines, where this is not a copy.
 func TestSamples(t *testing.T) {
-	names, _ := filepath.Glob("../../dumps/*.dump.gz")
-	more, _ := filepath.Glob("../../leakserver.*.dump.gz")
+	names, _ := filepath.Glob("../dumps/*.dump.gz")
+	more, _ := filepath.Glob("../leakserver.*.dump.gz")
 	passed := 0
 	for _, name := range append(names, more...) {
 		file, err := os.Open(name)

@@ -1,0 +1,3 @@
+module go2heapsnapshot.invalid/heapdump
+
+go 1.19
