@@ -1,0 +1,78 @@
+// Tests that an agent can read our snapshots: the tools for heap snapshots of chrome-devtools-mcp, the server by which agents use
+// Chrome DevTools, find the leak of the samples. The server starts a browser before it answers anything.
+//
+//   agent.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot      of samples/leakserver, converted together, with --exe
+//
+// The server wants Node 20.19 or later, and a function of Node 22's, which is given to older ones. TAP on standard output.
+
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {resolve} from 'node:path';
+import {createInterface} from 'node:readline';
+import {createRequire} from 'node:module';
+import {findChromium} from '../devtools/browser.mjs';
+import {end, test} from '../tap.mjs';
+
+const [base, target] = process.argv.slice(2).map(path => resolve(path));
+const [major, minor] = process.versions.node.split('.').map(Number);
+const isOld = major < 20 || (major === 20 && minor < 19), browser = findChromium();
+if (isOld || browser === undefined) {
+  const lacks = isOld ? `Node 20.19 or later, this is ${process.version}` : 'Chromium';
+  console.log(`ok 1 - an agent reads the snapshots # SKIP chrome-devtools-mcp needs ${lacks}`);
+  console.log('1..1');
+  process.exit();
+}
+const withResolvers = `Promise.withResolvers ??= function () {
+  let resolve, reject;
+  return {promise: new Promise((one, other) => { resolve = one; reject = other; }), resolve, reject};
+};`;
+const server = createRequire(import.meta.url).resolve('chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js');
+const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(withResolvers)}`, server,
+  '--memoryDebugging=true', '--experimentalMemory=true', '--categoryMemory', '--no-usage-statistics', '--no-performance-crux', '--headless', '--isolated', `--executablePath=${browser}`, '--chromeArg=--no-sandbox'],
+{stdio: ['pipe', 'pipe', 'ignore']});
+
+let requests = 0;
+const waiting = new Map();
+child.on('exit', () => {
+  for (const {reject} of waiting.values()) reject(new Error('the server has ended'));
+});
+createInterface({input: child.stdout}).on('line', line => {
+  const {id, result, error} = JSON.parse(line);
+  if (error) waiting.get(id)?.reject(new Error(JSON.stringify(error)));
+  else waiting.get(id)?.resolve(result);
+  waiting.delete(id);
+});
+const send = message => child.stdin.write(`${JSON.stringify({jsonrpc: '2.0', ...message})}\n`);
+const request = (method, params) => new Promise((resolve, reject) => {
+  waiting.set(++requests, {resolve, reject});
+  send({id: requests, method, params});
+});
+
+/** Calls a tool of the server; returns its text. */
+async function call(name, args) {
+  const {content, isError} = await request('tools/call', {name, arguments: args});
+  const text = content.map(part => part.text).join('\n');
+  assert.ok(!isError, text);
+  return text;
+}
+
+await request('initialize', {protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {name: 'test', version: '1'}});
+send({method: 'notifications/initialized'});
+
+await test('an agent sees the classes', async () => {
+  assert.match(await call('get_heapsnapshot_details', {filePath: target}), /^\d+,main\.Session,2000,192\skB,304\skB$/m);
+});
+await test('an agent sees what has grown', async () => {
+  const text = await call('compare_heapsnapshots', {baseFilePath: base, currentFilePath: target});
+  assert.match(text, /^\d+,main\.Session,1600,0,1600,154\skB,0\.0\skB,154\skB$/m);
+});
+await test('an agent sees who holds it', async () => {
+  const found = await call('query_heapsnapshot_objects', {filePath: target, className: 'main.Session', pageSize: 1});
+  const [, id] = /^(\d+),main\.Session,object,/m.exec(found);
+  const paths = await call('get_heapsnapshot_retaining_paths', {filePath: target, nodeId: Number(id), maxDepth: 12});
+  assert.match(paths, /main\.Watcher via property Session/);
+  assert.match(paths, /main\.Auction via property watchers/);
+  assert.match(paths, /main\.Server via property auctions/);
+});
+child.kill();
+end();
