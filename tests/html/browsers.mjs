@@ -35,7 +35,10 @@ export async function openBrowser(name) {
     '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']});
 }
 
-/** A page in a tab of its own. */
+/** Tabs that nobody visits now. */
+const idle = [];
+
+/** A page in a tab. */
 export class Visit {
   complaints = [];
   requests = [];
@@ -45,8 +48,11 @@ export class Visit {
    * address. Unless the reader likes motion, the page scrolls at once.
    */
   static async to(browser, file, {width = 1440, height = 900, isDark = false, address = '', hasScripts = true, likesMotion = false} = {}) {
-    const visit = new Visit(), tab = visit.tab = await browser.newPage(), isChromium = !(await browser.version()).includes('irefox');
+    const visit = new Visit(), isChromium = !(await browser.version()).includes('irefox');
+    // A tab is used again: another one would be another process, whose start takes longer than many a test.
+    const tab = visit.tab = idle.pop() ?? await browser.newPage();
     tab.setDefaultTimeout(longest);
+    await tab.goto('about:blank');
     tab.on('console', message => visit.complaints.push(message.text()));
     tab.on('pageerror', error => visit.complaints.push(`error: ${error.message}`));
     tab.on('request', request => visit.requests.push(request.url()));
@@ -54,6 +60,7 @@ export class Visit {
     if (isChromium) {
       visit.session = await tab.createCDPSession();
       await visit.session.send('Performance.enable', {timeDomain: 'threadTicks'});
+      await tab.emulateMediaType();
       await tab.setJavaScriptEnabled(hasScripts);
       await tab.emulateMediaFeatures([{name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light'},
         {name: 'prefers-reduced-motion', value: likesMotion ? 'no-preference' : 'reduce'}]);
@@ -64,7 +71,11 @@ export class Visit {
     return visit;
   }
 
-  end() { return this.tab.close(); }
+  async end() {
+    await this.session?.detach();
+    for (const event of ['console', 'pageerror', 'request']) this.tab.removeAllListeners(event);
+    idle.push(this.tab);
+  }
 
   /** Runs a function in the page. */
   see(what, ...args) { return this.tab.evaluate(what, ...args); }
