@@ -69,6 +69,10 @@ function compareMap(boxes, nodes) {
     if (parent === undefined) continue;
     assert.ok(box.left >= parent.left && box.top >= parent.top && box.left + box.width <= parent.left + parent.width + 1 &&
       box.top + box.height <= parent.top + parent.height + 1, `${node.name} (${node.number}) is within ${nodes[parent.node].name}`);
+    if (parent.width > 100 && parent.height > 100 && box.width > 30 && box.height > 30) { // within the heading and the frame
+      const share = (box.width + 1) * (box.height + 1) / ((parent.width - 6) * (parent.height - 22)), bytes = node.retained / nodes[parent.node].retained;
+      assert.ok(Math.abs(share / bytes - 1) < .12, `${node.name} has ${share} of ${nodes[parent.node].name}, which is ${bytes} in bytes`);
+    }
     const rival = boxes.find(other => other !== box && above(other.node) === parent.node && other.width > 30 && other.height > 30);
     if (rival === undefined || box.width < 30 || box.height < 30) continue;
     const byArea = (box.width + 1) * (box.height + 1) / ((rival.width + 1) * (rival.height + 1));

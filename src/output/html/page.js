@@ -274,8 +274,8 @@ function growthOfHeap() {
   return make('div', {},
     make('b', {class: directionOf(since.reachable)}, since.reachable ? signed(since.reachable, bytes) : 'no change'),
     before > 0 && since.reachable !== 0 && ` (${signed(since.reachable / before, x => `${Math.round(100 * x)} %`)})`,
-    ' since ', code(baseName(since.source)), `, ${signed(since.objects, count)} objects, `,
-    `${signed(since.goroutines, count)} goroutines`,
+    ' since ', code(baseName(since.source)), `, ${signed(since.objects, count)} ${since.objects === 1 ? 'object' : 'objects'}, `,
+    `${signed(since.goroutines, count)} ${since.goroutines === 1 ? 'goroutine' : 'goroutines'}`,
     since.is_other_build && '. Another build of the program wrote that one.');
 }
 
@@ -313,7 +313,7 @@ function sentenceOfSuspect(suspect) {
     suspect.started_by && [' They were started by the ', code(suspect.started_by), '.']];
   }
   return [more ? `${count(more)} more ` : number > 1 ? `${count(number)} ` : '', code(item), more && `, now ${count(number)}`,
-    suspect.in && [', in ', suspect.in.count > 1 && `${count(suspect.in.count)} × `, code(suspect.in.class)], '.',
+    suspect.in && [', in ', suspect.in.count > 1 && `${count(suspect.in.count)}\u00a0×\u00a0`, code(suspect.in.class)], '.',
     suspect.started_by && [' It was started by the ', code(suspect.started_by), '.'],
     suspect.not_resident > 0 && ` ${bytes(suspect.not_resident)} of it take no memory: nobody has written there.`];
 }
@@ -338,6 +338,7 @@ function staleOfSuspect({stale}) {
 function factsOfSuspect(suspect) {
   const {each, keys, frames, most, timers, allocated_by: by} = suspect;
   const parts = each?.parts?.map((part, i) => [visible(part.class), part.bytes, `package${i % 5}`]) ?? [];
+  const rest = parts.reduce((left, part) => left - part[1], (each?.retained ?? 0) - (each?.own ?? 0));
   return [
     suspect.stack > 0 && make('p', {class: 'dim'}, `The stack of each takes ${bytes(suspect.stack)}.`),
     frames && make('p', {}, `${several(frames.count, 'call')} on a stack, ${count(frames.most)} of `, code(frames.function), '.'),
@@ -345,8 +346,9 @@ function factsOfSuspect(suspect) {
       'this for reuse.'),
     timers && make('p', {}, `In all there are ${count(timers.count)} of these, ${bytes(timers.retained)}, in `,
       `${count(timers.heaps)} heaps of the runtime, one per processor.`),
-    each && make('div', {}, make('div', {class: 'dim small'}, `each retains ${bytes(each.retained)}`),
-      partsBar([['itself', each.own ?? 0, 'root'], ...parts])),
+    each && make('div', {}, make('div', {class: 'dim small'}, `each retains ${bytes(each.retained)}`,
+      parts.length === 0 && each.own < each.retained && `, with ${bytes(each.own)} of its own`),
+    parts.length > 0 && partsBar([['itself', each.own ?? 0, 'root'], ...parts, ['others', rest > each.retained / 100 ? rest : 0, 'other']])),
     keys?.length > 0 && make('ul', {class: 'small'}, keys.map(key => make('li', {}, code(key.key),
       make('span', {class: 'number'}, `${bytes(key.retained)}, ${percent(key.retained, suspect.retained)}`)))),
     suspect.held_by && expressionBox(suspect.held_by),
@@ -420,7 +422,7 @@ const search = make('input', {type: 'search', placeholder: 'Find a type or varia
 
 // Names are there once each, and in lower case only if something is searched for. What a longer text finds, its beginning
 // has found already.
-let lowerNames, lastSearch = {find: '', hits: undefined}, hitList;
+let lowerNames, lastSearch = {find: '', hits: undefined}, hitList; // hitList: nodes, and which of them was gone to last
 function hitNames() {
   const find = state.find.toLowerCase();
   if (find === lastSearch.find) return lastSearch.hits;
@@ -454,12 +456,14 @@ function nextHit(step) {
   const hits = hitNames(), values = areas();
   if (!hits) return;
   if (hitList?.values !== values) {
-    hitList = {values, nodes: []};
+    hitList = {values, nodes: [], at: step > 0 ? -1 : 0};
     for (let i = 0; i < size; i++) if (isHit(hits, i)) hitList.nodes.push(i);
     hitList.nodes.sort((a, b) => values[b] - values[a]);
   }
-  const {nodes} = hitList, at = nodes.indexOf(state.node);
-  if (nodes.length > 0) reveal(nodes[at < 0 ? (step > 0 ? 0 : nodes.length - 1) : (at + step + nodes.length) % nodes.length]);
+  const {nodes, at} = hitList;
+  if (nodes.length === 0) return;
+  hitList.at = (at + step + nodes.length) % nodes.length;
+  reveal(nodes[hitList.at]);
 }
 
 function clearSearch() {
@@ -488,9 +492,9 @@ function addBox(out, nodes, x, y, width, height, kind) {
   const grows = state.by === 'grown', names = nodes.map(i => labelOf(i, !isWide)).join(' › ');
   const size = grows ? signed(change(node), bytes) : bytes(retained[node]), growth = change(node) && !grows ? ` ${signed(change(node), bytes)}` : '';
   element.setAttribute('aria-label', `${nodes.length === 1 ? labelOf(node) : names}, ${size}${growth}`);
-  if (isWide && height > 12) {
+  if (isWide && height > 16) {
     element.append(make('span', {}, names), ' ', make('span', {}, size + (right - left >= 240 ? growth : '')));
-  } else if (right - left >= 34 && height > 12) {
+  } else if (right - left >= 34 && height > 16) {
     element.textContent = names;
   }
   const colour = tree.kind[node] === MORE ? 'rest' : colourOf(node);
@@ -782,7 +786,7 @@ function tell() {
       rest.length > 0 && make('li', {class: 'dim small'},
         `${count(rest.length)} more, ${bytes(rest.reduce((sum, child) => sum + retained[child], 0))}`))],
     same.length > 0 && [make('h3', {}, 'the largest of these'), make('ul', {class: 'holds'}, same.slice(0, 5).map(([object, i]) =>
-      make('li', {}, make('div', {class: 'row'}, link(visible(object.held_by ?? object.address), () => showObject(i)),
+      make('li', {}, make('div', {class: 'row whole'}, link(visible(object.held_by ?? object.address), () => showObject(i)),
         make('span', {class: 'number'}, bytes(object.retained))))))],
     layout && [make('h3', {}, `layout, ${several(layout.size, 'byte')}`), layoutBar(layout, 300)],
     node !== state.top && children.length > 0 && make('p', {class: 'more'}, button('Zoom in', () => zoom(node))));
@@ -1120,6 +1124,12 @@ const layoutColours = new Map([['p', 'package1'], ['s', 'package2'], ['l', 'pack
 const layoutNames = new Map([['p', 'pointers, maps, channels, functions'], ['s', 'strings'], ['l', 'slices'], ['i', 'interfaces'],
   ['n', 'numbers'], ['o', 'others']]);
 
+/** As much of a field's name as fits into so many pixels: of a field of a struct in a struct, its own name rather than none. */
+function nameWithin(name, pixels) {
+  if (pixels < 22) return undefined;
+  return visible(name.length * 6.7 + 6 <= pixels ? name : name.split('.').pop());
+}
+
 /** The fields of a struct to scale, in so many pixels; what lies between them is not used. */
 function layoutBar(layout, width) {
   const whole = Math.max(layout.size, layout.slot ?? 0);
@@ -1134,7 +1144,7 @@ function layoutBar(layout, width) {
     at = Math.max(at, offset + size);
     if (size > 0) {
       bar.append(make('i', {class: layoutColours.get(kind) ?? 'other', style: {flex: `${size} 0 0`},
-        title: `${visible(name)} ${visible(type)}, at ${offset}, ${several(size, 'byte')}`}, size * width >= 22 * whole && visible(name)));
+        title: `${visible(name)} ${visible(type)}, at ${offset}, ${several(size, 'byte')}`}, nameWithin(name, size * width / whole)));
     }
   }
   unused(layout.size - at, 'of padding');
@@ -1203,7 +1213,8 @@ const watcher = new IntersectionObserver(entries => {
 page.querySelectorAll('section').forEach(one => watcher.observe(one));
 
 for (let i = 0; i < size; i++) if (retained[i] > retained[0] * .02 && depths[i] < 30) opened.add(i);
-readAddress();
+// Without an address the first suspect is selected: beside the picture there is what it holds.
+if (!readAddress() && report.suspects.length > 0) state.node = Math.max(0, nodeOfSuspect(report.suspects[0]));
 redraw();
 addEventListener('hashchange', () => { if (readAddress()) redraw(); });
 
