@@ -80,3 +80,12 @@ char *json_string(char *at, const char *text, size_t size)
     *at++ = '"';
     return at;
 }
+
+size_t json_markup(const char *text, size_t size)
+{
+    enum { MORE = sizeof("\\u003c") - sizeof("<") };
+    size_t more = 0;
+    for (size_t i = 0; i < size; i++)
+        more += text[i] == '<' || text[i] == '>' || text[i] == '&' ? MORE : 0;
+    return more;
+}

@@ -29,6 +29,10 @@ static inline char *json_characters(char *at, uint64_t characters)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     characters = __builtin_bswap64(characters);
+    /* Returns how many bytes more a text takes if each < > & in it is written as \u003c and so on,
+     * as it is where the text is in HTML. */
+    size_t json_markup(const char *text, size_t size);
+
 #endif
     memcpy(at, &characters, sizeof(characters));
     return at + sizeof(characters);
@@ -100,5 +104,9 @@ static inline size_t json_string_limit(size_t size)
 /* Writes UTF-8 as a JSON string with its quotes. Characters that are not printable_is_shown() are
  * escaped, so that the string may be shown as it is. Returns the place behind it. */
 char *json_string(char *at, const char *text, size_t size);
+
+/* Returns how many bytes more a text takes if each < > & in it is written as \u003c and so on, as
+ * it is where the text is in HTML. */
+size_t json_markup(const char *text, size_t size);
 
 #endif

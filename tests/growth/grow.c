@@ -485,6 +485,24 @@ static void class_long(struct dump *dump, uint64_t count)
     free(name);
 }
 
+/* A binary tree of distinct classes with long names, of signs that take most space where they are
+ * escaped. */
+static void classes_marked(struct dump *dump, uint64_t count)
+{
+    enum { SIGNS = 300 };
+    const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 0}, {G2H_FIELD_POINTER, 8}};
+    char name[SIGNS + 32];
+    for (uint64_t i = 0; i < count; i++) {
+        const int begin = snprintf(name, sizeof(name), "main.T%llu", (unsigned long long)i);
+        memset(name + begin, '<', SIGNS);
+        name[begin + SIGNS] = '\0';
+        dump_type(dump, 0x400000 + i * 64, 16, name, true, fields, 2);
+        dump_typed_object(dump, BASE + i * 16, 0x400000 + i * 64, G2H_OBJECT_VALUE, 16,
+                          WORDS(object_at(2 * i + 1, count), object_at(2 * i + 2, count)));
+    }
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
 /* Goroutines in places of their own. Each holds the object of its number and the last one. */
 static void put_places(struct dump *dump, uint64_t count, uint64_t (*next)(uint64_t, uint64_t))
 {
@@ -703,6 +721,7 @@ static const struct row {
     {"classes-in-turn", classes_in_turn, 10000, DUMP_1_3, IN_FORMATS},
     {"classes-garbage", classes_garbage, 10000, DUMP_1_3, IN_FORMATS},
     {"class-long", class_long, 10000, DUMP_1_3, IN_FORMATS},
+    {"classes-marked", classes_marked, 10000, DUMP_1_3, IN_FORMATS},
     {"places", places, 5000, DUMP_1_7, IN_FORMATS},
     {"places-chain", places_chain, 5000, DUMP_1_7, IN_FORMATS},
     {"places-back", places_back, 5000, DUMP_1_7, IN_FORMATS},

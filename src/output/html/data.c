@@ -8,12 +8,12 @@
 
 void data_words(struct data *data, const char *words)
 {
-    text_append(&data->out, words, strlen(words));
+    text_append(&data->out.text, words, strlen(words));
 }
 
 void data_number(struct data *data, uint64_t number)
 {
-    text_append_number(&data->out, number);
+    text_append_number(&data->out.text, number);
 }
 
 void data_key(struct data *data, const char *key)
@@ -24,31 +24,44 @@ void data_key(struct data *data, const char *key)
 }
 
 /* Puts a text of UTF-8 as a string. */
-static void put_string(struct text *out, const char *text, size_t size)
+static void put_string(struct data_json *json, const struct text *text)
 {
-    if (!text_grow(out, json_string_limit(size)))
+    struct text *out = &json->text;
+    if (!text_grow(out, json_string_limit(text->size)))
         return;
-    out->size = (size_t)(json_string(out->data + out->size, text, size) - out->data);
+    out->size = (size_t)(json_string(out->data + out->size, text->data, text->size) - out->data);
+    json->markup += json_markup(text->data, text->size);
 }
 
-/* Makes a text UTF-8, and cuts it if it is long. Returns whether it was. */
-static bool make_short(struct data *data, const char *text, size_t size, struct text *ret)
+/* Makes a text UTF-8, and cuts it if it has more than limit characters. Returns whether it had. */
+static bool make_short(struct data *data, const char *text, size_t size, size_t limit,
+                       struct text *ret)
 {
     static const char ellipsis[] = "…";
-    const bool is_long = page_characters(text, size) > DATA_CHARACTERS;
-    text_append_utf8(ret, (const uint8_t *)text, size, DATA_CHARACTERS - (is_long ? 1 : 0));
+    const bool is_long = page_characters(text, size) > limit;
+    text_append_utf8(ret, (const uint8_t *)text, size, limit - (is_long ? 1 : 0));
     if (is_long)
         text_append(ret, ellipsis, sizeof(ellipsis) - 1);
-    data->out.failed |= ret->failed;
+    data->out.text.failed |= ret->failed;
     return is_long;
+}
+
+static void put_short(struct data *data, const char *text, size_t size, size_t limit)
+{
+    struct text made = {0};
+    data->cut_names += make_short(data, text, size, limit, &made);
+    put_string(&data->out, &made);
+    text_deinit(&made);
 }
 
 void data_string(struct data *data, const char *text, size_t size)
 {
-    struct text made = {0};
-    data->cut_names += make_short(data, text, size, &made);
-    put_string(&data->out, made.data, made.size);
-    text_deinit(&made);
+    put_short(data, text, size, DATA_CHARACTERS);
+}
+
+void data_path(struct data *data, const struct text *path)
+{
+    put_short(data, path->data, path->size, DATA_PATH);
 }
 
 uint32_t data_name(struct data *data, const char *name, size_t size)
@@ -56,30 +69,23 @@ uint32_t data_name(struct data *data, const char *name, size_t size)
     struct text made = {0};
     const uint32_t before = data->names.count;
     uint32_t number = 0;
-    const bool is_long = make_short(data, name, size, &made);
+    const bool is_long = make_short(data, name, size, DATA_CHARACTERS, &made);
     if (!made.failed && !string_pool_intern(&data->names, made.data, made.size, &number))
-        data->out.failed = true;
-    data->cut_names += is_long && data->names.count > before; /* each name counts once */
+        data->out.text.failed = true;
+    if (data->names.count > before) { /* it is new */
+        if (before > 0)
+            text_append(&data->names_json.text, ",", 1);
+        put_string(&data->names_json, &made);
+        data->out.text.failed |= data->names_json.text.failed;
+        data->cut_names += is_long;
+    }
     text_deinit(&made);
     return number;
 }
 
-size_t data_string_size(const char *text, size_t size)
-{
-    enum { SIGN = 2, ESCAPE = 6 /* \u003c */, ESCAPE_BYTE = 3 /* of a character of two bytes */ };
-    size_t all = 2;
-    for (size_t i = 0; i < size; i++) {
-        const unsigned char byte = (unsigned char)text[i];
-        all += byte >= 0x80                                                ? ESCAPE_BYTE
-               : byte < ' ' || byte == 0x7f || strchr("<>&", byte) != NULL ? ESCAPE
-               : byte == '"' || byte == '\\'                               ? SIGN
-                                                                           : 1;
-    }
-    return all;
-}
-
 void data_deinit(struct data *data)
 {
-    text_deinit(&data->out);
+    text_deinit(&data->out.text);
+    text_deinit(&data->names_json.text);
     string_pool_deinit(&data->names);
 }

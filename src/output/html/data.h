@@ -12,6 +12,7 @@
 
 enum {
     DATA_CHARACTERS = 256,   /* of a name, which is cut */
+    DATA_PATH = 1024,        /* of a path, as a Go expression */
     DATA_TREE_NODES = 20000, /* and as deep as */
     DATA_TREE_DEPTH = 200,
     DATA_TREE_NAMES = 600000, /* bytes of their names */
@@ -19,10 +20,17 @@ enum {
     DATA_LAYOUTS_BYTES = 100000,
 };
 
+/* JSON, in which < > & are not yet replaced. */
+struct data_json {
+    struct text text;
+    size_t markup; /* how many bytes more it takes then */
+};
+
 struct data {
     const struct findings *findings;
-    struct text out;          /* JSON */
-    struct string_pool names; /* that it refers to by number */
+    struct data_json out;
+    struct string_pool names;    /* that out refers to by number, */
+    struct data_json names_json; /* and these as strings, separated by commas */
     uint64_t cut_names;
 };
 
@@ -32,8 +40,9 @@ struct data {
 void data_words(struct data *data, const char *words);
 void data_number(struct data *data, uint64_t number);
 
-/* Puts a string; a long one is cut. */
+/* Put a string; a long one is cut: of a path, it may be longer. */
 void data_string(struct data *data, const char *text, size_t size);
+void data_path(struct data *data, const struct text *path);
 
 /* Puts a comma, unless it is the first element. */
 static inline void data_comma(struct data *data, size_t element)
@@ -44,11 +53,14 @@ static inline void data_comma(struct data *data, size_t element)
 /* Puts "key": and the beginning of a list, or of an object in a list. */
 void data_key(struct data *data, const char *key);
 
-/* Gives the number of a name. Returns 0 if memory runs out, and marks data->out as failed. */
+/* Gives the number of a name. Returns 0 if memory runs out, and marks data->out.text as failed. */
 uint32_t data_name(struct data *data, const char *name, size_t size);
 
-/* Returns at most how many bytes a string takes in JSON. */
-size_t data_string_size(const char *text, size_t size);
+/* Returns how many bytes JSON takes in the page. */
+static inline size_t data_size(const struct data_json *json)
+{
+    return json->text.size + json->markup;
+}
 
 void data_deinit(struct data *data);
 

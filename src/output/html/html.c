@@ -104,12 +104,7 @@ static void put_names(struct data *data)
 {
     data_key(data, "names");
     data_words(data, "[");
-    for (uint32_t i = 0; i < data->names.count; i++) {
-        size_t size;
-        const char *name = string_pool_text(&data->names, i, &size);
-        data_comma(data, i);
-        data_string(data, name, size);
-    }
+    text_append(&data->out.text, data->names_json.text.data, data->names_json.text.size);
     data_words(data, "],\n");
 }
 
@@ -122,7 +117,7 @@ static struct g2h_error *put_data(struct html *html, const struct g2h_html_optio
                      "\"made\":\"go2heapsnapshot " G2H_VERSION "\",\"redacted\":");
     data_words(data, g2h_view_is_redacted(html->findings.view) ? "true" : "false");
     data_words(data, ",\n\"report\":");
-    text_append(&data->out, report->out.data, report->out.size);
+    text_append(&data->out.text, report->out.data, report->out.size);
     data_words(data, ",\n");
     TRY(data_put_tree(data, &tree));
     TRY(data_put_largest(data, &tree));
@@ -132,7 +127,7 @@ static struct g2h_error *put_data(struct html *html, const struct g2h_html_optio
     put_names(data);
     put_cut(data, report, &tree);
     data_words(data, "}");
-    TRY_MEMORY(!data->out.failed);
+    TRY_MEMORY(!data->out.text.failed);
     return NULL;
 }
 
@@ -166,7 +161,7 @@ static void append_part(struct html *html, const char *name, size_t size)
     else if (size == 4 && memcmp(name, "TEXT", size) == 0)
         append_text(&html->out, text->out.data, text->out.size);
     else if (size == 4 && memcmp(name, "DATA", size) == 0)
-        append_json(&html->out, html->data.out.data, html->data.out.size);
+        append_json(&html->out, html->data.out.text.data, html->data.out.text.size);
 }
 
 /* Appends page.html, in which %NAME% is the place of a part. */

@@ -44,7 +44,7 @@ static void objects_deinit(struct objects *objects)
 static void put_address(struct data *data, uint64_t address)
 {
     data_key(data, "address");
-    text_printf(&data->out, "\"0x%" PRIx64 "\"", address);
+    text_printf(&data->out.text, "\"0x%" PRIx64 "\"", address);
 }
 
 /* Puts "key":number and a comma. */
@@ -72,7 +72,7 @@ static void put_step(struct data *data, uint32_t from, uint32_t to, size_t count
     struct g2h_node node;
     g2h_view_brief(findings->view, to, &node);
     path_append_step(findings->paths, from, to, &step);
-    data->out.failed |= step.failed;
+    data->out.text.failed |= step.failed;
     data_words(data, count > 0 ? ",{" : "{");
     put_class(data, &node);
     if (node.object != UINT32_MAX) {
@@ -95,7 +95,7 @@ static struct g2h_error *put_path(struct data *data, const node_vector *nodes)
     TRY_MEMORY(!expression.failed);
     if (expression.size > 0) {
         data_key(data, "held_by");
-        data_string(data, expression.data, expression.size);
+        data_path(data, &expression);
         data_words(data, ",");
     }
     data_key(data, "steps");
@@ -148,7 +148,7 @@ static void put_field(struct objects *objects, const struct g2h_value *value, si
     g2h_value_content(objects->findings->view, value, &objects->text, &content);
     objects->type.size = 0;
     g2h_value_type(objects->findings->view, value, false, &objects->type);
-    data->out.failed |= objects->text.failed || objects->type.failed;
+    data->out.text.failed |= objects->text.failed || objects->type.failed;
     data_words(data, count > 0 ? ",[" : "[");
     data_string(data, value->path, value->path_size);
     data_words(data, ",");
@@ -218,14 +218,15 @@ static struct g2h_error *find_objects(struct objects *objects)
 struct g2h_error *data_put_largest(struct data *data, const struct tree *tree)
 {
     _cleanup_(objects_deinit) struct objects objects = {.data = data, .findings = data->findings};
-    const size_t begin = data->out.size;
+    const size_t begin = data_size(&data->out);
     TRY(find_objects(&objects));
     data_key(data, "largest");
     data_words(data, "[");
-    for (size_t i = 0; i < objects.list.count && data->out.size - begin < DATA_OBJECTS_BYTES; i++)
+    for (size_t i = 0; i < objects.list.count && data_size(&data->out) - begin < DATA_OBJECTS_BYTES;
+         i++)
         TRY(put_object(&objects, tree, i));
     data_words(data, "],\n");
-    TRY_MEMORY(!data->out.failed);
+    TRY_MEMORY(!data->out.text.failed);
     return NULL;
 }
 
@@ -264,7 +265,7 @@ static void put_layout_field(struct data *data, const struct field *field, size_
     text_append(&name, field->name.data, field->name.size);
     if (field->elements > 0)
         text_printf(&name, "[%" PRIu64 "]", field->elements);
-    data->out.failed |= name.failed || field->name.failed || field->type.failed;
+    data->out.text.failed |= name.failed || field->name.failed || field->type.failed;
     data_words(data, count > 0 ? ",[" : "[");
     data_string(data, name.data, name.size);
     data_words(data, ",");
@@ -290,7 +291,7 @@ static void read_field(struct objects *objects, const struct g2h_value *value, u
     objects->type.size = 0;
     g2h_value_type(objects->findings->view, value, false, &objects->type);
     text_append(&field->type, objects->type.data, objects->type.size);
-    objects->data->out.failed |= objects->type.failed;
+    objects->data->out.text.failed |= objects->type.failed;
     field->kind = value->kind;
     field->offset = value->offset - base;
     field->size = value->size;
@@ -369,14 +370,14 @@ struct g2h_error *data_put_layouts(struct data *data)
 {
     _cleanup_(objects_deinit) struct objects objects = {.data = data, .findings = data->findings};
     _cleanup_(free_structs) struct_vector structs = {0};
-    const size_t begin = data->out.size;
+    const size_t begin = data_size(&data->out);
     TRY(structs_find(data->findings, &structs));
     TRY(g2h_values_create(data->findings->view, &objects.values));
     data_key(data, "layouts");
     data_words(data, "[");
-    for (size_t i = 0; i < structs.count && data->out.size - begin < DATA_LAYOUTS_BYTES; i++)
+    for (size_t i = 0; i < structs.count && data_size(&data->out) - begin < DATA_LAYOUTS_BYTES; i++)
         put_layout(&objects, &structs.data[i], i);
     data_words(data, "],\n");
-    TRY_MEMORY(!data->out.failed);
+    TRY_MEMORY(!data->out.text.failed);
     return NULL;
 }

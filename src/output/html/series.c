@@ -57,7 +57,7 @@ static void put_dumps(const struct series *series, const char *source)
         put_dump(series->data, growth_totals(series->bases[i]), i);
     if (name)
         put_dump(series->data, &last, series->count);
-    series->data->out.failed |= !name;
+    series->data->out.text.failed |= !name;
     data_words(series->data, "]");
 }
 
@@ -223,6 +223,6 @@ struct g2h_error *data_put_series(struct data *data, const struct g2h_base *cons
     data_words(data, ",");
     TRY(put_places(&series));
     data_words(data, "},\n");
-    TRY_MEMORY(!data->out.failed);
+    TRY_MEMORY(!data->out.text.failed);
     return NULL;
 }

@@ -25,7 +25,6 @@ struct choice {
     uint16_t *depths;  /* by node */
     uint32_t *missing; /* by node in the tree: how many children are not */
     uint32_t open;     /* nodes in the tree of which some are missing */
-    size_t names;      /* bytes */
 };
 
 /* ---- choosing nodes ---- */
@@ -44,18 +43,14 @@ static void count_children(const struct choice *choice)
 static bool add_node(struct choice *choice, uint32_t node)
 {
     struct tree *tree = choice->tree;
-    const uint32_t parent = choice->merged->nodes.data[node].parent,
-                   before = choice->data->names.count;
+    const uint32_t parent = choice->merged->nodes.data[node].parent;
     size_t size;
     const char *name = merged_name(choice->merged, node, &size);
-    if (tree->count + choice->open + 2 > DATA_TREE_NODES || choice->names >= DATA_TREE_NAMES)
+    if (tree->count + choice->open + 2 > DATA_TREE_NODES ||
+        data_size(&choice->data->names_json) >= DATA_TREE_NAMES)
         return false;
-    const uint32_t number = data_name(choice->data, name, size);
-    if (choice->data->names.count > before) {
-        name = string_pool_text(&choice->data->names, number, &size);
-        choice->names += data_string_size(name, size);
-    }
-    tree->numbers[node] = 0; /* it is in the tree */
+    data_name(choice->data, name, size); /* the names of the largest branches come first */
+    tree->numbers[node] = 0;             /* it is in the tree */
     tree->count++;
     choice->open += choice->missing[node] > 0;
     if (parent != MERGED_NONE)
@@ -307,7 +302,7 @@ struct g2h_error *data_put_tree(struct data *data, struct tree *tree)
     TRY_MEMORY(rests);
     sum_up(findings, tree, rests);
     put_columns(data, tree, rests);
-    TRY_MEMORY(!data->out.failed);
+    TRY_MEMORY(!data->out.text.failed);
     return NULL;
 }
 

@@ -182,6 +182,8 @@ static void put_string(struct page *page, const char *data, size_t size)
     if (!valid.failed && (out->capacity - out->size >= limit || text_grow(out, limit))) {
         char *begin = out->data + out->size;
         out->size += (size_t)(json_string(begin, valid.data, valid.size) - begin);
+        if (page->limits.bytes > 0)
+            page->member_markup += json_markup(valid.data, valid.size);
     }
     out->failed |= valid.failed;
     text_deinit(&valid);
@@ -251,9 +253,10 @@ static void put_member(struct page *page, const struct page_field *field)
 static bool is_beyond(const struct page *page)
 {
     const struct page_limits *limits = &page->limits;
+    const size_t size = page->out.size - page->member_begin + page->member_markup;
     return page->depth > 1 && page->lists[page->depth - 1] &&
            ((limits->rows > 0 && page->elements[page->depth - 1] >= limits->rows) ||
-            (limits->bytes > 0 && page->out.size - page->member_begin >= limits->bytes));
+            (limits->bytes > 0 && size >= limits->bytes));
 }
 
 static void leave_out(struct page *page)
@@ -290,6 +293,7 @@ static void open_value(struct page *page, const char *key, bool is_list)
     if (page->depth == 1) {
         page->member = key;
         page->member_begin = page->out.size;
+        page->member_markup = 0;
     }
     put_key(page, key ? key : "");
     append_words(&page->out, is_list ? "[" : "{");

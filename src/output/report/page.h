@@ -20,8 +20,8 @@ enum { PAGE_DEPTH = 64 /* the deepest nesting of objects and lists in JSON */ };
  * elements of lists are left out. */
 struct page_limits {
     size_t rows;       /* elements of a list */
-    size_t bytes;      /* of a member of the outermost object, which ends with the element that
-                          reaches this limit */
+    size_t bytes;      /* of a member of the outermost object, in HTML, which ends with the element
+                          that reaches this limit */
     size_t characters; /* of a text, which is cut */
 };
 
@@ -37,8 +37,9 @@ struct page {
     bool lists[PAGE_DEPTH];      /* by depth: whether it is a list, */
     size_t elements[PAGE_DEPTH]; /* how many elements it has, */
     const char *member;          /* the member of the outermost object that was opened last, */
-    size_t member_begin;         /* where it begins in out, */
-    size_t skipped;              /* and how many objects and lists are open that are left out */
+    size_t member_begin;         /* where it begins in out, how many bytes more it takes in HTML, */
+    size_t member_markup;
+    size_t skipped; /* and how many objects and lists are open that are left out */
     struct {
         const char *member;
         uint64_t rows;
