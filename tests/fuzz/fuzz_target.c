@@ -100,7 +100,8 @@ static struct g2h_error *write_others(const struct g2h_view *view, unsigned thre
 struct g2h_error *fuzz_write_all(const struct g2h_view *view, unsigned threads, uint64_t choice,
                                  int fd)
 {
-    const struct g2h_heapsnapshot_options heapsnapshot = {sizeof(heapsnapshot), choice % 7 == 0};
+    const struct g2h_heapsnapshot_options heapsnapshot = {.size = sizeof(heapsnapshot),
+                                                          .no_contexts = choice % 7 == 0};
     const struct g2h_output_options options = {.size = sizeof(options),
                                                .fd = fd,
                                                .name = "the snapshot",
