@@ -44,6 +44,9 @@ clean "the report as JSON"
 check "the report as JSON: has the function's name as it was" "${NODE:-node}" -e '
 	const texts = []; JSON.parse(require("fs").readFileSync("report.json", "utf8"), (key, value) => (typeof value === "string" && texts.push(value), value));
 	process.exit(texts.some((text) => text.includes("main.\x1b[J") && text.includes("\u009bJ") && text.includes("\u202e")) ? 0 : 1)'
+run go2heapsnapshot --format html -o odd.html function.dump
+cp odd.html err
+clean "a page"
 run go2heapsnapshot -o odd.heapsnapshot function.dump
 cp odd.heapsnapshot err
 clean "the snapshot"

@@ -68,12 +68,13 @@ writes() {
 writes 'a series' --exe samples/leakserver.exe.gz samples/leakserver.[12].dump.gz
 writes 'a series, folded' --max-nodes 3000 --exe samples/leakserver.exe.gz samples/leakserver.[12].dump.gz
 typed=(--exe samples/leakserver.exe.gz samples/leakserver.1.dump.gz)
-for format in hprof report pprof dump; do
+for format in hprof report html pprof dump; do
 	converts "$format" --format $format "${typed[@]}"
 done
 converts 'pprof by alloc' --format pprof --by alloc samples/dumps/go1.26-386.2.dump.gz
 converts 'hprof, folded, packed' -z --format hprof --max-nodes 1000 "${typed[@]}"
 converts 'a report with a base' --format report --json --base samples/leakserver.1.dump.gz "${server[@]}"
+converts 'a page of a series' --format html samples/leakserver.1.dump.gz samples/leakserver.1.dump.gz "${server[@]}"
 writes 'csv' --format csv samples/leakserver.[12].dump.gz
 if ! "$converter" --version | grep -q 'without SQLite'; then
 	writes 'sqlite' --format sqlite "${typed[@]}"

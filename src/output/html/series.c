@@ -11,7 +11,8 @@
 #include "findings/goroutines.h"
 #include "output/html/data.h"
 
-enum { MOST_CLASSES = 8, MOST_PLACES = 4 };
+/* What is shown, and by how many goroutines a place must have changed: one comes and goes. */
+enum { MOST_CLASSES = 8, MOST_PLACES = 4, LEAST_CHANGE = 2 };
 
 struct series {
     struct data *data;
@@ -188,10 +189,12 @@ static struct g2h_error *put_places(const struct series *series)
     size_t count = 0;
     TRY_MEMORY(counts);
     TRY(goroutines_find_places(data->findings, &places));
-    for (size_t i = 0; i < places.count; i++)
-        add_row(rows, &count, MOST_PLACES,
-                &(struct row){(uint64_t)llabs(places.data[i].grown), places.data[i].node,
-                              places.data[i].count, 0});
+    for (size_t i = 0; i < places.count; i++) {
+        const struct goroutine_place *place = &places.data[i];
+        const uint64_t change = (uint64_t)llabs(place->grown);
+        if (change >= LEAST_CHANGE)
+            add_row(rows, &count, MOST_PLACES, &(struct row){change, place->node, place->count, 0});
+    }
     for (size_t i = 0; i < series->count; i++)
         TRY(count_before(series, series->bases[i], rows, count, &counts[i * MOST_PLACES]));
     data_key(data, "places");
