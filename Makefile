@@ -51,7 +51,7 @@ LINK_SHARED    = -shared -Wl,-soname,$(SHARED_SONAME) -Wl,--version-script=$(SYM
 endif
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
-ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(foreach with,SQLITE ZSTD LZMA LZ4,$(if $(WITH_$(with)),-DWITH_$(with))) $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(foreach with,SQLITE ZSTD LZMA LZ4,$(if $(WITH_$(with)),-DWITH_$(with))) $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
 LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) -lm -pthread
 

@@ -53,6 +53,8 @@ make_in() {
 }
 make_plain() { make_in "$plain" CC="$cached ${CC:-cc}" "$@"; }
 make_debug() { make_in "$debug" CC="$cached ${CC:-cc}" CFLAGS='-O0 -g' "$@"; }
+# For another host, which is in the environment: CC, BUILD, CPPFLAGS, LDFLAGS, CROSS_COMPILE (tests/hosts/run.sh).
+make_host() { make_in "$BUILD" CC="$cached $CC" CFLAGS='-O1 -Wno-maybe-uninitialized' WERROR=1 "$@"; }
 make_sanitized() { make_in "$sanitized" CC="$cached $sanitizing_cc" CFLAGS="$sanitize" "$@"; }
 make_threads() { make_in "$threads" CC="$cached $sanitizing_cc" CFLAGS="$sanitize_threads" "$@"; }
 

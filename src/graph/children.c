@@ -39,7 +39,7 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     size_t arrived = 0;
 
     graph->child_capacity = edges + MORE_CHILDREN;
-    graph->children = block_alloc(graph->child_capacity, sizeof(*graph->children));
+    graph->children = block_alloc((size_t)graph->child_capacity, sizeof(*graph->children));
     graph->first_child = zeroed_alloc(nodes + 2, sizeof(*graph->first_child));
     if (!graph->children || !graph->first_child)
         return &error_no_memory;
@@ -105,12 +105,13 @@ struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source
     struct edge *children = graph->children;
     if (graph->child_capacity - graph->child_count < count) {
         const uint64_t capacity = graph->child_count + count + MORE_CHILDREN;
-        children = reallocarray(children, capacity, sizeof(*children));
+        children = reallocarray(children, (size_t)capacity, sizeof(*children));
         TRY_MEMORY(children);
         graph->children = children;
         graph->child_capacity = capacity;
     }
-    memmove(&children[at + count], &children[at], (graph->child_count - at) * sizeof(*children));
+    memmove(&children[at + count], &children[at],
+            (size_t)(graph->child_count - at) * sizeof(*children));
     memcpy(&children[at], edges, count * sizeof(*edges));
     for (size_t i = source + 1; i <= graph->roots.nodes.count; i++)
         graph->first_child[i] += count;

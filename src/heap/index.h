@@ -98,7 +98,7 @@ static inline const struct index_arena *index_table(const struct object_index *i
 {
     const uint64_t number = address >> ARENA_SHIFT;
     const size_t arena =
-        index->directory ? number - index->first_arena : index_arena(index, number);
+        index->directory ? (size_t)(number - index->first_arena) : index_arena(index, number);
     const struct index_arena *tables = index->directory ? index->directory : index->tables;
     return arena != SIZE_MAX && tables[arena].pages ? &tables[arena] : NULL;
 }

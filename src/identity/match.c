@@ -34,7 +34,7 @@ static bool has_equal_contents(const struct matches *matches, uint32_t object, u
 {
     const struct g2h_bytes is = heap_contents(matches->after->heap, object),
                            was = heap_contents(matches->before->heap, partner);
-    return is.size == was.size && memcmp(is.data, was.data, is.size) == 0;
+    return is.size == was.size && memcmp(is.data, was.data, (size_t)is.size) == 0;
 }
 
 static bool points_to_object(const struct matches *matches, uint32_t object)

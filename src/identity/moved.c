@@ -122,7 +122,7 @@ static const uint8_t *key_at(const struct moving *moving, const struct entry *en
 
 static uint64_t hash_key(const struct moving *moving, const struct entry *entry)
 {
-    return map_hash_text(key_at(moving, entry), key_size(moving));
+    return map_hash_text(key_at(moving, entry), (size_t)key_size(moving));
 }
 
 static bool note_entry(struct moving *moving, const struct entry *entry)
@@ -158,7 +158,7 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
     if (number == MAP_NONE)
         return true;
     const struct entry *was = &moving->entries.data[number];
-    if (memcmp(key_at(moving, was), key_at(moving, entry), key_size(moving)) != 0 ||
+    if (memcmp(key_at(moving, was), key_at(moving, entry), (size_t)key_size(moving)) != 0 ||
         !is_same_key(moving, entry))
         return true;
     const uint64_t size = moving->matches->graph->typing->types->list.data[layout->elem].size,

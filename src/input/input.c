@@ -75,10 +75,11 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
     input->size = 0;
     if (size == 0)
         return NULL;
-    if (size > SIZE_MAX)
+    void *data =
+        size > SIZE_MAX ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (size > SIZE_MAX || (data == MAP_FAILED && errno == ENOMEM && size > SIZE_MAX / 8))
         return error_create(G2H_ERROR_LIMIT, "%s: too large for this machine's addresses",
                             input->name);
-    void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED)
         return error_system(errno, "%s: cannot map", input->name);
     input->data = data;

@@ -490,7 +490,7 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
     names->redaction = options->redaction;
     names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
     names->offset_end = find_offset_end(heap);
-    names->of_offset = calloc(names->offset_end / 4 + 1, sizeof(*names->of_offset));
+    names->of_offset = calloc((size_t)names->offset_end / 4 + 1, sizeof(*names->of_offset));
     if (!names->of_slot_class || !names->of_offset)
         return &error_no_memory;
     if (names->exe && options->is_short)

@@ -102,7 +102,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
     const struct cursor *cursor = (struct cursor *)base;
-    *ret = (cursor->at - cursor->rows->data) / cursor->rows->columns;
+    *ret = (sqlite3_int64)(cursor->at - cursor->rows->data) / cursor->rows->columns;
     return SQLITE_OK;
 }
 

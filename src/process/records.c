@@ -126,9 +126,9 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
         return true;
     return PUT(buffer, G2H_RECORD_TYPE, address, type.size,
                type.name.size + (type.package.size > 0 ? type.package.size + 1 : 0)) &&
-           worker_buffer_put(buffer, type.package.data, type.package.size) &&
+           worker_buffer_put(buffer, type.package.data, (size_t)type.package.size) &&
            worker_buffer_put(buffer, ".", type.package.size > 0) &&
-           worker_buffer_put(buffer, type.name.data, type.name.size) &&
+           worker_buffer_put(buffer, type.name.data, (size_t)type.name.size) &&
            put_number(buffer, type.is_indirect);
 }
 
@@ -161,7 +161,7 @@ static struct g2h_error *put_parts(struct worker_buffer *buffer, const uint8_t *
 {
     while (size > 0) {
         const uint64_t part = size < RECORDS_FLUSHED_AT ? size : RECORDS_FLUSHED_AT;
-        TRY_MEMORY(worker_buffer_put(buffer, data, part));
+        TRY_MEMORY(worker_buffer_put(buffer, data, (size_t)part));
         data += part;
         size -= part;
         if (buffer->size >= RECORDS_FLUSHED_AT)

@@ -119,7 +119,8 @@ static inline bool put_number(struct worker_buffer *buffer, uint64_t value)
 /* Puts a length and the bytes. */
 static inline bool put_bytes(struct worker_buffer *buffer, struct g2h_bytes bytes)
 {
-    return put_number(buffer, bytes.size) && worker_buffer_put(buffer, bytes.data, bytes.size);
+    return put_number(buffer, bytes.size) &&
+           worker_buffer_put(buffer, bytes.data, (size_t)bytes.size);
 }
 
 /* Puts a field that is a pointer. */

@@ -206,7 +206,7 @@ uint64_t runtime_function_entry(struct runtime_code function);
 /* Returns whether name is the text wanted, which ends with a 0. */
 static inline bool runtime_is_named(struct g2h_bytes name, const char *wanted)
 {
-    return name.size == strlen(wanted) && memcmp(name.data, wanted, name.size) == 0;
+    return name.size == strlen(wanted) && memcmp(name.data, wanted, (size_t)name.size) == 0;
 }
 
 #endif

@@ -39,7 +39,7 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
     *ret = map_get(&builder->packages, name);
     if (*ret != MAP_NONE)
         return true;
-    const uint64_t key = id_hash_text(package->data, package->size);
+    const uint64_t key = id_hash_text(package->data, (size_t)package->size);
     return roots_add_node(builder->roots, G2H_NODE_PACKAGE, key, name, ret) &&
            map_put(&builder->packages, name, *ret, ret) &&
            builder_add_edge(builder, node_synthetic(builder->globals), EDGE_ELEMENT,

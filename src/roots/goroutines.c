@@ -47,7 +47,8 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
             point_at(builder, value, &work, &good);
     }
     while (work.count > 0 && good) {
-        pointers_of_words(heap, heap_frame(heap, work.data[--work.count]).contents, &pointers);
+        pointers_of_words(heap, heap_frame(heap, (size_t)work.data[--work.count]).contents,
+                          &pointers);
         while (good && pointers_next(&pointers, &offset, &value))
             point_at(builder, value, &work, &good);
     }

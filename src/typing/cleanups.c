@@ -52,7 +52,7 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
         if (begins_with(&name, "runtime.getOrAddWeakHandle"))
             typing->has_weak_handles = true;
         if (begins_with(&name, "runtime.AddCleanup[") && name.size > size &&
-            memcmp(name.data + name.size - size, closure, size) == 0 &&
+            memcmp(name.data + name.size - size, closure, (size_t)size) == 0 &&
             !map_put(&typing->cleanup_by_entry, entry, 1, &first))
             return &error_no_memory;
     }

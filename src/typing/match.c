@@ -104,7 +104,7 @@ static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
     const uint64_t count = g2h_heap_record_count(heap, G2H_RECORD_DATA);
     for (uint64_t i = 0; module->data != 0 && i < count; i++) {
         struct g2h_record data;
-        g2h_heap_record(heap, G2H_RECORD_DATA, i, &data);
+        g2h_heap_record(heap, G2H_RECORD_DATA, (size_t)i, &data);
         const uint64_t slide = data.segment.address - module->data;
         if (data.segment.contents.size != module->edata - module->data || slide % 4096 != 0 ||
             !has_functions_at(exe, heap, slide))

@@ -430,7 +430,7 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
             const uint8_t *bytes = find_bytes(typing, local, parts, field->offset + at, word,
                                               must_be_listed, &offsets[at / word]);
             if (bytes) {
-                memcpy(copy + at, bytes, word);
+                memcpy(copy + at, bytes, (size_t)word);
                 found |= 1u << at / word;
             }
         }

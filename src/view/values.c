@@ -279,7 +279,7 @@ static bool fill(struct g2h_values *values, uint32_t number, uint64_t offset, st
     if (values->atomic != TYPE_NONE) {
         const struct g2h_bytes name = types_name(types, values->atomic);
         ret->type = (const char *)name.data;
-        ret->type_size = name.size;
+        ret->type_size = (size_t)name.size;
         if (begins_with(types, values->atomic, "sync/atomic.Bool"))
             ret->kind = G2H_VALUE_BOOL;
     }

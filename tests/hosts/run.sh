@@ -116,6 +116,53 @@ refuses() {
 	[ $? -eq 1 ] && printf '%s\n' "$said" && [ "$said" = 'go2heapsnapshot: process 1: live processes are read on Linux only' ]
 }
 
+# ---- hosts of which there are compilers, a C library, and perhaps an emulator ----
+
+# Compiles zlib, cmocka and SQLite for the host. Each is known to be right: hence no warnings.
+libraries() {
+	local sources=$1 source
+	mkdir -p "$libraries"
+	for source in "$sources"/zlib/*.c; do
+		$cached $CC -O1 -w -fPIC -D_LARGEFILE64_SOURCE=1 -DHAVE_UNISTD_H -c -o "$libraries/zlib_$(basename "$source" .c).o" "$source" || return
+	done
+	$cached $CC -O1 -w -DHAVE_SIGNAL_H=1 -DHAVE_STRUCT_TIMESPEC=1 -I"$sources/cmocka/include" -c -o "$libraries/cmocka.o" \
+		"$sources/cmocka/src/cmocka.c" || return
+	$cached $CC -O1 -w -fPIC -DSQLITE_OMIT_LOAD_EXTENSION -c -o "$libraries/sqlite3.o" "$sources/sqlite3/sqlite3.c" || return
+	"${CROSS_COMPILE}ar" rcs "$libraries/libz.a" "$libraries"/zlib_*.o &&
+		"${CROSS_COMPILE}ar" rcs "$libraries/libcmocka.a" "$libraries/cmocka.o" &&
+		"${CROSS_COMPILE}ar" rcs "$libraries/libsqlite3.a" "$libraries/sqlite3.o" &&
+		cp "$sources"/zlib/z{lib,conf}.h "$sources"/cmocka/include/cmocka*.h "$sources/sqlite3/sqlite3.h" "$libraries"
+}
+
+# host CC CROSS_COMPILE EMULATOR: builds for another host, and runs the unit tests and the conversions there.
+host() {
+	local sources
+	export HOST=$part CC=$1 CROSS_COMPILE=$2 EMULATOR=$3 BUILD=$build
+	libraries=$build/libraries
+	command -v "$CC" >/dev/null || skip "$part: builds" "no $CC here"
+	[ -z "$EMULATOR" ] || command -v "$EMULATOR" >/dev/null || skip "$part: builds" "no $EMULATOR here"
+	sources=$(tools/setup sources 2>/dev/null) || skip "$part: builds" 'no sources of libraries here'
+	export CPPFLAGS="-I$libraries" LDFLAGS="-L$libraries" WITH_ZSTD= WITH_LZMA= WITH_LZ4=
+	[ "$part" = musl ] || LDFLAGS+=' -static' # then nothing of the host need be here
+	result "$part: zlib, cmocka and SQLite compile" libraries "$sources"
+	result "$part: compiles without a warning, and links" make_host go2heapsnapshot heapquery
+	tests/unit/run.sh host | sed "s/^\(ok\|not ok\) \([0-9]* \)\?- /\1 - $part: /"
+	result "$part: all formats of all samples are the same as here" digests
+}
+
+# Compares what the host's program makes of the samples with what the one of this host does.
+digests() {
+	(unset CC CROSS_COMPILE CPPFLAGS LDFLAGS WITH_ZSTD WITH_LZMA WITH_LZ4 && make_debug go2heapsnapshot) || return
+	tests/hosts/digest "$debug/go2heapsnapshot" >"$build/here.digests" || return
+	# shellcheck disable=SC2086  # there may be no emulator
+	tests/hosts/digest $EMULATOR "$build/go2heapsnapshot" >"$build/digests" && diff "$build/here.digests" "$build/digests"
+}
+
+# command_line [FILE]...: tests the command line of the host's program.
+command_line() {
+	FILES=$* GO2HEAPSNAPSHOT=$build/go2heapsnapshot tests/cli/run.sh | sed "s/^\(ok\|not ok\) [0-9]* - /\1 - $part: /"
+}
+
 case $part in
 gcc-* | clang-*) compiler "$part" ;;
 macos-*) macos "${part#macos-}" ;;
@@ -125,6 +172,13 @@ not-linux)
 	result 'not Linux: dumps are read' cmp <("$build/go2heapsnapshot" samples/leakserver.1.dump.gz) \
 		<("$debug/go2heapsnapshot" samples/leakserver.1.dump.gz)
 	;;
+musl)
+	host musl-gcc '' ''
+	command_line
+	;;
+i386) host i686-linux-gnu-gcc i686-linux-gnu- '' ;;
+s390x) host s390x-linux-gnu-gcc s390x-linux-gnu- qemu-s390x ;;
+arm64) host aarch64-linux-gnu-gcc aarch64-linux-gnu- qemu-aarch64 ;;
 *)
 	echo "tests/hosts/run.sh: no part $part" >&2
 	exit 2

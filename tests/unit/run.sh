@@ -4,12 +4,14 @@
 #
 #   run.sh [KIND | NAME]...     plain, sanitized, threads (default: all); or a test_NAME.c, which is built plainly, with a
 #                               library that is not optimized
+#   run.sh host                 for the host that tests/hosts/run.sh has prepared by make_host
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 cd "$top" || exit 1
 . tests/sanitize.sh
 helpers=$(find tests/unit -name '*.c' ! -name 'test_*')
 libraries=$(make -s libs)
+emulator= # what runs the tests
 failed=0
 
 # wraps TEST: prints the linker's options for a test that defines __wrap_FUNCTION, which is called instead of FUNCTION. If it
@@ -39,12 +41,12 @@ kind() {
 		fi
 		# shellcheck disable=SC2046,SC2086  # flags, helpers and libraries are words
 		if ! $compiler $flags -o "$build/unit/$name" "$build/${test%.c}.o" $(printf "$build/%s.o " $(echo "$helpers" | sed 's/\.c$//')) \
-			"$build/internal.a" $(wraps "$test") -lcmocka $libraries; then
+			"$build/internal.a" $(wraps "$test") ${LDFLAGS-} -lcmocka $libraries; then
 			echo "not ok - $name is linked ($kind)"
 			failed=1
 			continue
 		fi
-		CMOCKA_MESSAGE_OUTPUT=TAP "$build/unit/$name" >"$build/unit/$name.tap" 2>"$build/unit/$name.err"
+		CMOCKA_MESSAGE_OUTPUT=TAP $emulator "$build/unit/$name" >"$build/unit/$name.tap" 2>"$build/unit/$name.err"
 		status=$?
 		sed -nE "s/^((not )?ok [0-9]+ - )/\1$name: /p; /^#/p" "$build/unit/$name.tap"
 		[ $status -eq 0 ] || failed=1
@@ -67,6 +69,10 @@ for wanted in ${*:-plain sanitized threads}; do
 		else
 			echo 'ok - races of threads # SKIP no ThreadSanitizer here'
 		fi
+		;;
+	host)
+		emulator=${EMULATOR-}
+		kind "$HOST" make_host "$BUILD" "$cached $CC" '-O0 -g1' tests/unit/test_*.c
 		;;
 	*) kind debug make_debug "$debug" "${CC:-cc}" '-O0 -g' "tests/unit/test_$wanted.c" ;;
 	esac

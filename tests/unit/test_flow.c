@@ -25,11 +25,12 @@ struct program {
     struct flow flow;
 };
 
-/* Makes an ELF file of one section, the text. */
+/* Makes an ELF file of one section, the text. Its headers have this host's byte order. */
 static void make_image(struct program *program, uint16_t machine, size_t size)
 {
+    const uint8_t order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     Elf64_Ehdr header = {
-        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, order, EV_CURRENT},
         .e_type = ET_EXEC,
         .e_machine = machine,
         .e_version = EV_CURRENT,

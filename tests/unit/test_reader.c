@@ -873,6 +873,17 @@ static void whole_object_of_5_gib(void **state)
     assert_int_equal(pwrite(fd, words + 1, 8, (off_t)(head.size + last)), 8);
     assert_int_equal(pwrite(fd, tail.data, tail.size, (off_t)(head.size + size)), tail.size);
     close(fd);
+    if (sizeof(size_t) < 8) { /* such a host has no addresses for the file, and says so */
+        struct g2h_error *error = g2h_input_open(path, NULL, &input);
+        unlink(path);
+        assert_non_null(error);
+        assert_int_equal(error->code, G2H_ERROR_LIMIT);
+        assert_non_null(strstr(error->message, "too large for this machine's addresses"));
+        g2h_error_destroy(error);
+        dump_deinit(&head);
+        dump_deinit(&tail);
+        return;
+    }
     assert_no_error(g2h_input_open(path, NULL, &input));
     unlink(path);
     assert_no_error(g2h_heap_load(input, NULL, &heap));

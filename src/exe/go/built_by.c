@@ -40,7 +40,7 @@ static struct g2h_bytes build_info_in(const struct image_section *section, uint6
     for (uint64_t at = 0;
          section && at < searched && section->data.size > at && section->data.size - at >= 32;
          at += aligned)
-        if (memcmp(section->data.data + at, magic, half) == 0 &&
+        if (memcmp(section->data.data + at, magic, (size_t)half) == 0 &&
             memcmp(section->data.data + at + half, rest, sizeof(rest) - 1) == 0)
             return (struct g2h_bytes){section->data.data + at, section->data.size - at};
     return bytes_none;

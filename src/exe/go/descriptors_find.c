@@ -306,7 +306,7 @@ static void drop_bad(struct descriptors *all, struct search *search)
     good = 0;
     for (size_t i = 0; i < count; i++) {
         const struct descriptor own = all->list.data[i];
-        const size_t end = reference_end(all, i);
+        const size_t end = (size_t)reference_end(all, i);
         if (search->bad[i])
             continue;
         all->list.data[good++] = (struct descriptor){own.offset, (uint32_t)references};

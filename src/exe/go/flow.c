@@ -177,9 +177,9 @@ static struct g2h_error *read_code(struct flow *flow)
     flow->code.count = flow->offsets.count = flow->index_at.count = 0;
     if (!code || size >= NONE)
         return NULL;
-    TRY_MEMORY(vector_grow(&flow->index_at, size));
+    TRY_MEMORY(vector_grow(&flow->index_at, (size_t)size));
     memset(flow->index_at.data, 0xff, (size_t)size * sizeof(*flow->index_at.data));
-    flow->index_at.count = size;
+    flow->index_at.count = (size_t)size;
     for (uint64_t at = 0; at < size;) {
         struct instruction instruction;
         if (!flow->machine->read((struct g2h_bytes){code + at, size - at}, flow->start + at,

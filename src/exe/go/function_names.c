@@ -4,8 +4,8 @@
 /* pclntab_name() cuts long names, so a name that is looked up is cut as well. */
 static uint64_t name_key(struct g2h_bytes name)
 {
-    return map_hash_text(name.data,
-                         name.size < PCLNTAB_LONGEST_TEXT ? name.size : PCLNTAB_LONGEST_TEXT);
+    return map_hash_text(name.data, name.size < PCLNTAB_LONGEST_TEXT ? (size_t)name.size
+                                                                     : PCLNTAB_LONGEST_TEXT);
 }
 
 /* In a sound executable each function has its own name, or shares a short one with other instances

@@ -438,8 +438,8 @@ static struct g2h_error *put_spread(struct show *show, struct field_distribution
 static void append_padded(struct text *text, const struct g2h_bytes *words, size_t width)
 {
     const char *data = (const char *)words->data;
-    const size_t count = page_characters(data, words->size);
-    page_append_clipped(text, data, words->size, width);
+    const size_t count = page_characters(data, (size_t)words->size);
+    page_append_clipped(text, data, (size_t)words->size, width);
     for (size_t i = count < width ? count : width; i < width + 2; i++)
         text_append(text, " ", 1);
 }
@@ -454,7 +454,7 @@ static struct g2h_bytes name_of(const struct distribution *distribution, uint32_
 /* Returns the width of the widest text, or the most that is shown. */
 static size_t wider(struct g2h_bytes words, size_t width, size_t most)
 {
-    const size_t count = page_characters((const char *)words.data, words.size);
+    const size_t count = page_characters((const char *)words.data, (size_t)words.size);
     return count < width ? width : count < most ? count : most;
 }
 
@@ -476,8 +476,8 @@ static struct g2h_error *put_fields(struct show *show, struct distribution *dist
         append_padded(&line, &name, names);
         append_padded(&line, &type, types);
         page_open(page, NULL);
-        PAGE_DATA(page, page_text("name", (const char *)name.data, name.size),
-                  page_text("type", (const char *)type.data, type.size),
+        PAGE_DATA(page, page_text("name", (const char *)name.data, (size_t)name.size),
+                  page_text("type", (const char *)type.data, (size_t)type.size),
                   page_count("offset", field->value.offset), page_count("size", field->value.size),
                   page_count("objects", field->count));
         TRY(put_spread(show, field, &spread));
