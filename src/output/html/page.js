@@ -498,7 +498,8 @@ function addBox(out, nodes, x, y, width, height, kind) {
     element.textContent = names;
   }
   const colour = tree.kind[node] === MORE ? 'rest' : colourOf(node);
-  looks.push({element, nodes, colour, base: `box ${kind} ${colour}${isWide ? ' wide' : right - left < 14 ? ' thin' : ''}`, now: ''});
+  const base = element.className = `box ${kind} ${colour}${isWide ? ' wide' : right - left < 14 ? ' thin' : ''}`;
+  looks.push({element, nodes, colour, base, now: base});
   for (const i of nodes) drawn.set(i, element);
   out.append(element);
 }
@@ -704,7 +705,8 @@ function paint() {
     const classes = `${look.base}${isFound ? ' hit' : ''}${isOff ? ' off' : ''}${isSelected ? ' selected' : ''}`;
     if (classes === look.now) continue; // to set a class costs, even if it is the same
     look.element.className = look.now = classes;
-    look.element.setAttribute('aria-selected', isSelected);
+    if (isSelected) look.element.setAttribute('aria-selected', 'true');
+    else look.element.removeAttribute('aria-selected');
   }
   if (search.value !== state.find) search.value = state.find;
   found.textContent = countHits(hits);
