@@ -11,7 +11,7 @@ import {existsSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {fileURLToPath, pathToFileURL} from 'node:url';
 import {MemoryTab} from '../../tests/devtools/browser.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -91,6 +91,21 @@ async function flameGraph(number) {
   }
 }
 
+/** The first screen of the page that tells what has grown. */
+async function pageOfHeap() {
+  const file = join(folder, 'leak.html');
+  convert(file, '--format', 'html', '--base', dump(1), dump(2));
+  const page = await context.newPage();
+  await (await context.newCDPSession(page)).send('Emulation.setScrollbarsHidden', {hidden: true});
+  await page.setViewportSize({width: 1200, height: 1000});
+  await page.goto(pathToFileURL(file).href);
+  await page.waitForSelector('html[data-ready]');
+  const {y, height} = await page.locator('.plot').boundingBox();
+  await page.setViewportSize({width: 1200, height: Math.ceil(y + height) + 32}); // with the legend below
+  await page.waitForTimeout(500);
+  await pictureOf(page, 'page');
+}
+
 /** The first screen of a report, in the colours that it has on a terminal. */
 async function terminal(name, rows, ...args) {
   const command = [program, '--exe', join(here, '../leakserver.exe.gz'), '--format', 'report', ...args];
@@ -109,6 +124,7 @@ async function terminal(name, rows, ...args) {
 
 try {
   await flameGraph(2);
+  await pageOfHeap();
   await terminal('report', 37, '--base', dump(1), dump(2));
 
   await tab.load(snapshot(1));
