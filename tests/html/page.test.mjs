@@ -403,6 +403,42 @@ async function testTables() {
   await visit.end();
 }
 
+/** What suspects of other heaps have, as docs/report.md lists it: each must be told. */
+async function testSuspects() {
+  const base = {retained: 5_000_000, is_goroutines: false, is_deferred: false, not_resident: 0, count: 20};
+  const suspects = [
+    {is_outside: true, part: 'files', bytes: 205_000_000, meaning: 'MEANING', pointed_to_by: [{place: 'PLACE', bytes: 7_000_000}]},
+    {...base, item: 'main.T', not_resident: 1_230_000, in: {class: 'HOLDER', count: 4}, each: {retained: 250_000, own: 48, parts: [{class: 'PART', bytes: 1000}]},
+      keys: [{key: '["KEY"]', retained: 2_500_000}], held_by: 'main.HELD', shared_by: 'SHARED', never_freed: 'REASON',
+      most: {held_by: 'main.MOST', count: 19, retained: 4_500_000}, timers: {count: 77, retained: 6_000_000, heaps: 8},
+      stale: {count: 17, beyond: 17, before: 0, slices: 3, of: 'main.SLICE', length: 1234},
+      allocated_by: {function: 'main.ALLOCATES', file: 'FILE.go', line: 31, samples: 12, of: 14, within: 'WITHIN'}},
+    {...base, item: 'goroutines [select] main.WAIT', is_goroutines: true, wait_on: 'chan CHAN', started_by: 'go statement in main.START', stack: 2345,
+      hold: [{variable: 'VARIABLE', of: 'main.OF', class: 'HELD', each: 1152}], frames: {count: 2001, most: 1999, function: 'main.DEEP'}},
+    {...base, item: 'deferred calls of main.DEFER', is_deferred: true, hold: [{class: 'CAPTURED', count: 900, retained: 800_000}]},
+    {...base, item: 'runtime.g', ended: 4321},
+  ];
+  const told = [
+    ['205 MB', 'mapped files', 'MEANING', 'PLACE', '7.00 MB', '50 %'],
+    ['5.00 MB', 'main.T', '1.23 MB', 'HOLDER', '250 kB', 'PART', '["KEY"]', '50 %', 'main.HELD', 'SHARED', 'REASON', 'main.MOST', '90 %', '77', '8 heaps', '17 of them',
+      'beyond the length', 'main.SLICE', '1,234', 'main.ALLOCATES', 'FILE.go:31', '12 of 14', 'WITHIN'],
+    ['[select] main.WAIT', 'chan CHAN', 'main.START', '2.35 kB', 'VARIABLE', 'main.OF', 'HELD', '1.15 kB', '2,001 calls', '1,999', 'main.DEEP'],
+    ['main.DEFER', 'CAPTURED', '900', '800 kB'], ['runtime.g', '4,321 goroutines have ended'],
+  ];
+  await test('all that is known of a suspect is told', async () => {
+    const path = join(made, 'suspects.html'), {process, ...report} = leak.report;
+    writeFileSync(path, withData(source('leak.html'), {...leak, report: {...report, suspects, more_suspects: 6,
+      process: {...process, rss: {bytes: 410_000_000, parts: {objects: 8_000_000, free: 100_000_000, files: 205_000_000, gc: 97_000_000}}}}}));
+    const visit = await Visit.to(browser, path), cards = await visit.texts('.card');
+    assert.equal(cards.length, told.length);
+    told.forEach((texts, i) => texts.forEach(text => assert.ok(cards[i].includes(text), `“${text}” is in “${cards[i]}”`)));
+    assert.match(await visit.text('#suspects'), /6 more grew/);
+    assert.match(await visit.text('.head'), /410 MB.*free heap 100 MB.*collector 97.0 MB/);
+    testQuiet(visit);
+    await visit.end();
+  });
+}
+
 // ---- what a program may call its things ----
 
 /** Reads a page of a hostile program. Scripts that names smuggle in would set window.pwned or load something. */
@@ -606,6 +642,7 @@ try {
   if (isChromium) {
     await testGrowth();
     await testTables();
+    await testSuspects();
     await testSeries();
     await testNarrow();
     await testWithoutScripts();

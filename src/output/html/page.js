@@ -248,18 +248,20 @@ function section(id, short, title, lead, ...children) {
 
 // ---- head: how large the heap is, and where the memory of the process is ----
 
-const rssNames = {
-  objects: 'objects', free_slots: 'free slots', free: 'free heap', stacks: 'stacks', buckets: 'profile buckets', spans: 'spans',
-  gc: 'collector', runtime: 'runtime', files: 'mapped files', c: 'C and other', program: 'executable and libraries',
-};
+/** Parts of a process's memory: what they are called, and their colours. */
+const rssParts = new Map([
+  ['objects', ['objects', 'package1']], ['free_slots', ['free slots', 'package4']], ['free', ['free heap', 'root']],
+  ['stacks', ['stacks', 'package2']], ['files', ['mapped files', 'package0']], ['c', ['C and other', 'package3']],
+  ['program', ['executable and libraries', 'builtin']], ['buckets', ['profile buckets', 'other']], ['spans', ['spans', 'other']],
+  ['gc', ['collector', 'other']], ['runtime', ['runtime', 'other']],
+]);
 
 function memoryOfProcess() {
   const {process} = report;
   if (process?.rss) {
-    const colours = ['package1', 'package4', 'root', 'package2', 'builtin', 'package3', 'package0', 'other'];
-    const parts = Object.entries(process.rss.parts).sort((a, b) => b[1] - a[1]);
+    const parts = [...rssParts].map(([part, [name, colour]]) => [name, process.rss.parts[part] ?? 0, colour]);
     return make('div', {}, make('div', {class: 'dim'}, `The process takes ${bytes(process.rss.bytes)} of memory (RSS)`),
-      partsBar(parts.map(([part, size], i) => [rssNames[part] ?? visible(part), size, colours[i % colours.length]])));
+      partsBar(parts));
   }
   if (process?.bytes === undefined) return undefined;
   const garbage = Math.min(report.heap.garbage ?? 0, process.objects);
@@ -285,8 +287,9 @@ page.append(make('header', {class: 'head'},
     make('div', {class: 'dim'}, code(report.heap.go), ` · ${several(report.heap.objects, 'object')} · `,
       several(report.heap.goroutines, 'goroutine')),
     make('div', {class: 'figure number'}, bytes(report.heap.reachable), ' ', make('small', {}, 'reachable',
-      report.heap.garbage > 0 && `, and ${bytes(report.heap.garbage)} of garbage`,
-      report.heap.not_resident > 0 && `; ${bytes(report.heap.not_resident)} of it take no memory`)),
+      report.heap.garbage >= report.heap.reachable / 1000 && report.heap.garbage > 0 && `, and ${bytes(report.heap.garbage)} of garbage`)),
+    report.heap.not_resident >= report.heap.reachable / 10 && report.heap.not_resident > 0
+      && make('div', {}, `${bytes(report.heap.not_resident)} of it take no memory: nobody has written there.`),
     since && growthOfHeap()),
   memoryOfProcess()));
 
@@ -368,8 +371,9 @@ function cardOf(suspect) {
     ' ', make('small', {}, `${share} of ${of}`));
   if (suspect.is_outside) {
     return make('article', {class: 'card'}, big(percent(size, report.process?.rss?.bytes), 'the process’s memory'),
-      make('p', {}, `${rssNames[suspect.part] ?? visible(suspect.part)}: no objects.`),
-      suspect.meaning && make('p', {}, visible(suspect.meaning)),
+      make('p', {}, `This is ${rssParts.get(suspect.part)?.[0] ?? visible(suspect.part)}, no objects: all objects are `,
+        `${bytes(report.process?.rss?.parts.objects ?? 0)}.`),
+      suspect.meaning && make('p', {}, `What that means: ${visible(suspect.meaning)}.`),
       suspect.pointed_to_by?.length > 0 && make('ul', {class: 'small'}, suspect.pointed_to_by.map(place => make('li', {},
         code(place.place), make('span', {class: 'number'}, bytes(place.bytes))))));
   }
@@ -1216,7 +1220,7 @@ page.querySelectorAll('section').forEach(one => watcher.observe(one));
 
 for (let i = 0; i < size; i++) if (retained[i] > retained[0] * .02 && depths[i] < 30) opened.add(i);
 // Without an address the first suspect is selected: beside the picture there is what it holds.
-if (!readAddress() && report.suspects.length > 0) state.node = Math.max(0, nodeOfSuspect(report.suspects[0]));
+if (!readAddress()) state.node = report.suspects.map(nodeOfSuspect).find(node => node >= 0) ?? 0;
 redraw();
 addEventListener('hashchange', () => { if (readAddress()) redraw(); });
 
