@@ -172,7 +172,7 @@ async function testPictures(name, options) {
   });
   await test(it('the page is not wider than the window'), async () =>
     assert.ok(await visit.see(() => document.documentElement.scrollWidth <= innerWidth), 'no horizontal scrolling'));
-  if (isChromium && options.isLookedAt) await test(it('axe finds nothing'), async () => testAccessibility(visit));
+  if (isChromium && options.isLookedAt) await test(it('axe finds nothing'), async () => testAccessibility(visit, !options.isDark));
   await test(it('nothing was asked for, and the console is empty'), async () => {
     testQuiet(visit);
   });
@@ -187,13 +187,14 @@ function testQuiet(visit) {
 
 const axe = isChromium ? readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8') : '';
 /**
- * Asks axe about the page, and about each picture, without its contrasts there, which take most of the time: file.test.mjs has those
- * of all colours. axe's script comes in by the debugger, which no policy stops.
+ * Asks axe about the page, and perhaps about each picture, without its contrasts there, which take most of the time: file.test.mjs
+ * has those of all colours. axe's script comes in by the debugger, which no policy stops.
  */
-async function testAccessibility(visit) {
+async function testAccessibility(visit, withPictures) {
+  const withoutColours = {'color-contrast': {enabled: false}};
+  const pictures = withPictures ? [['Icicle', '.explore', withoutColours], ['Map', '.explore', withoutColours]] : [];
   await visit.session.send('Runtime.evaluate', {expression: axe});
-  for (const [view, where, rules] of [['Table', 'body', {}], ['Icicle', '.explore', {'color-contrast': {enabled: false}}],
-    ['Map', '.explore', {'color-contrast': {enabled: false}}]]) {
+  for (const [view, where, rules] of [['Table', 'body', {}], ...pictures]) {
     await visit.choose(view);
     const violations = await visit.see(async (where, rules) => (await axe.run(where, {resultTypes: ['violations'], rules})).violations
       .map(({id, nodes}) => `${id}: ${nodes.length} × ${nodes[0].html.slice(0, 160)} ${nodes[0].failureSummary.slice(0, 240)}`), where, rules);
