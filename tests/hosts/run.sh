@@ -5,7 +5,8 @@
 #   run.sh PART     a compiler (gcc-11, clang-19 …): compiles with all warnings, each of which is an error
 #                   macos-arm64, macos-x86_64: the same, and links; nothing here runs programs for macOS
 #                   not-linux: what --pid says elsewhere than on Linux
-#                   musl, i386, s390x, arm64: the unit tests, the command line, and the same output as here
+#                   musl, i386, s390x, arm64: the unit tests, and the same output as here; of musl also the command line, and of
+#                   arm64 live processes, on a kernel for arm64
 #
 #   BUILD           where everything goes (default: build/hosts/PART)
 set -u
@@ -121,6 +122,7 @@ refuses() {
 # Compiles zlib, cmocka and SQLite for the host. Each is known to be right: hence no warnings.
 libraries() {
 	local sources=$1 source
+	# shellcheck disable=SC2086  # ccache may not be there
 	mkdir -p "$libraries"
 	for source in "$sources"/zlib/*.c; do
 		$cached $CC -O1 -w -fPIC -D_LARGEFILE64_SOURCE=1 -DHAVE_UNISTD_H -c -o "$libraries/zlib_$(basename "$source" .c).o" "$source" || return
@@ -142,7 +144,7 @@ host() {
 	command -v "$CC" >/dev/null || skip "$part: builds" "no $CC here"
 	[ -z "$EMULATOR" ] || command -v "$EMULATOR" >/dev/null || skip "$part: builds" "no $EMULATOR here"
 	sources=$(tools/setup sources 2>/dev/null) || skip "$part: builds" 'no sources of libraries here'
-	export CPPFLAGS="-I$libraries" LDFLAGS="-L$libraries" WITH_ZSTD= WITH_LZMA= WITH_LZ4=
+	export CPPFLAGS="-I$libraries" LDFLAGS="-L$libraries" WITH_ZSTD='' WITH_LZMA='' WITH_LZ4=''
 	[ "$part" = musl ] || LDFLAGS+=' -static' # then nothing of the host need be here
 	result "$part: zlib, cmocka and SQLite compile" libraries "$sources"
 	result "$part: compiles without a warning, and links" make_host go2heapsnapshot heapquery
@@ -158,9 +160,9 @@ digests() {
 	tests/hosts/digest $EMULATOR "$build/go2heapsnapshot" >"$build/digests" && diff "$build/here.digests" "$build/digests"
 }
 
-# command_line [FILE]...: tests the command line of the host's program.
+# Tests the command line of the host's program.
 command_line() {
-	FILES=$* GO2HEAPSNAPSHOT=$build/go2heapsnapshot tests/cli/run.sh | sed "s/^\(ok\|not ok\) [0-9]* - /\1 - $part: /"
+	GO2HEAPSNAPSHOT=$build/go2heapsnapshot tests/cli/run.sh | sed "s/^\(ok\|not ok\) [0-9]* - /\1 - $part: /"
 }
 
 case $part in
@@ -178,7 +180,10 @@ musl)
 	;;
 i386) host i686-linux-gnu-gcc i686-linux-gnu- '' ;;
 s390x) host s390x-linux-gnu-gcc s390x-linux-gnu- qemu-s390x ;;
-arm64) host aarch64-linux-gnu-gcc aarch64-linux-gnu- qemu-aarch64 ;;
+arm64)
+	host aarch64-linux-gnu-gcc aarch64-linux-gnu- qemu-aarch64
+	BUILD=$build/kernel tests/hosts/kernel.sh "$build"
+	;;
 *)
 	echo "tests/hosts/run.sh: no part $part" >&2
 	exit 2

@@ -1,0 +1,83 @@
+#!/bin/sh
+# The first process of the machine that kernel.sh starts: reads the programs of /apps from outside. TAP on the console.
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+ifconfig lo 127.0.0.1 up
+cd /tmp || exit 1
+echo "# Linux $(uname -r) on $(uname -m), $(grep -m 1 KernelPageSize /proc/self/smaps)"
+
+# result STATUS NAME FILE: prints a line of TAP, and the end of a log if the status is not 0.
+result() {
+	if [ "$1" -eq 0 ]; then
+		echo "ok - $2"
+	else
+		echo "not ok - $2"
+		tail -n 20 "$3" | sed 's/^/# /'
+	fi
+}
+
+# ready: waits until the program in app.log has begun.
+ready() {
+	i=0
+	while ! grep -q ready app.log && [ $i -lt 600 ]; do
+		sleep 0.2
+		i=$((i + 1))
+	done
+}
+
+# The program writes its heap dump to a FIFO, whose reader pauses in the middle of it: tests/process/same-moment.sh.
+same_moment() {
+	rm -f fifo ./*.dump
+	mkfifo fifo
+	"/apps/$name" fifo /tmp/fifo >app.log 2>&1 &
+	pid=$!
+	pause fifo $pid reference.dump go2heapsnapshot --pid {} --format dump -o ours.dump >log 2>&1
+	result $? "arm64 kernel, $name: is read from outside" log
+	wait $pid
+	result $? "arm64 kernel, $name: goes on" app.log
+	compare --may-change runtime.sched --may-change runtime.m0 --threads-move $stripped --symbols "/apps/symbols-${name%-*}" ours.dump reference.dump >log 2>&1
+	result $? "arm64 kernel, $name: what was read is what it writes" log
+	rm -f ./*.dump
+}
+
+# A program that allocates all the time: tests/process/any-moment.sh. At the end the reader is killed while it reads.
+any_moment() {
+	"/apps/$name" -trees 4 alloc 2 >app.log 2>&1 &
+	pid=$!
+	ready
+	for i in 1 2 3; do
+		go2heapsnapshot --pid $pid --format dump -o any.dump >log 2>&1 && dangling any.dump >log 2>&1
+		result $? "arm64 kernel, $name: nothing dangles at moment $i" log
+	done
+	dangling --control any.dump >log 2>&1
+	result $? "arm64 kernel, $name: what is taken out is missed" log
+	go2heapsnapshot --pid $pid --format report >log 2>&1
+	result $? "arm64 kernel, $name: is reported" log
+	go2heapsnapshot --pid $pid --format dump -o any.dump >log 2>&1 &
+	reader=$!
+	while kill -0 $reader 2>/dev/null && ! grep -q '^State:.t' /proc/$pid/task/*/status; do :; done
+	kill -KILL $reader
+	wait $reader
+	echo "status $?" >log
+	grep -q 'status 137' log
+	result $? "arm64 kernel, $name: its reader is killed" log
+	sleep 1
+	grep -h '^State' /proc/$pid/task/*/status >log
+	! grep -q '[Tt] (' log
+	result $? "arm64 kernel, $name: goes on when its reader is killed" log
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	rm -f ./*.dump
+}
+
+for app in /apps/[0-9]*; do
+	name=${app#/apps/} stripped=
+	case $name in *-stripped) stripped=--stripped ;; esac
+	same_moment
+	any_moment
+done
+echo 'the end'
+poweroff -f
