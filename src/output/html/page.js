@@ -976,16 +976,20 @@ function showClass(row) {
   goTo('tree');
 }
 
+const typesShown = 15, typesSorted = since ? 'grown' : 'bytes';
+/** Whether the types that are shown first say what allocated them: others alone are not worth a column. */
+const haveAllocators = [...report.classes].sort((a, b) => (b[typesSorted] ?? 0) - (a[typesSorted] ?? 0)).slice(0, typesShown)
+  .some(row => row.allocated_by);
 const growthColumn = format => since ? [{key: 'grown', title: 'grown', format, isChange: true, hasBar: true}] : [];
 section('types', 'Types', 'Types', 'Their own bytes add up to the heap. Retained is what would be free without all objects of a type.',
   ...sheet([
     {key: 'class', title: 'type', click: showClass}, {key: 'objects', title: 'objects', format: count, hasBar: true},
     {key: 'bytes', title: 'own', format: bytes, hasBar: true}, {key: 'retained', title: 'retained', format: bytes, hasBar: true},
     ...growthColumn(bytes),
-    ...report.classes.some(row => row.allocated_by) ? [{key: 'by', title: 'allocated by'}] : [],
+    ...haveAllocators ? [{key: 'by', title: 'allocated by'}] : [],
   ], report.classes.map(row => row.allocated_by
     ? {...row, by: `${row.allocated_by.function} ${row.allocated_by.file}:${row.allocated_by.line}`} : row),
-  {sort: since ? 'grown' : 'bytes', most: 15, filter: 'Filter types'}),
+  {sort: typesSorted, most: typesShown, filter: 'Filter types'}),
   data.cut?.classes > 0 && note(`${several(data.cut.classes, 'smaller type')} are not in this table.`));
 
 // ---- trends ----
