@@ -4,6 +4,7 @@
 #   run.sh file|chromium|firefox
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
+#   LONGEST                how many ms a step in a browser may take (default: 20 minutes)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
