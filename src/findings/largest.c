@@ -11,18 +11,21 @@ enum {
     OF_ALL = 1000 /* the part of the heap that an object has at least */
 };
 
-/* Returns whether an object is one to look at by itself: what holds it is no object, or has half as
- * much again. The objects of which this is true and that are alike in size do not hold each other,
- * so that there are at most some thousands of them, whatever the heap. */
-static bool is_outermost(const struct findings *findings, uint32_t node, uint64_t retained)
+/* Returns whether an object is one to look at by itself: what holds it is no object, or one of
+ * another class that has half as much again. The objects of which this is true and that are alike
+ * in size do not hold each other, so that there are at most some thousands of them, whatever the
+ * heap. */
+static bool is_outermost(const struct findings *findings, uint32_t number,
+                         const struct g2h_node *node, uint64_t retained)
 {
     struct g2h_node above;
     do {
-        node = g2h_dominators_of(findings->dominators, node);
-        g2h_view_brief(findings->view, node, &above);
-    } while (node != 0 && expression_hides(findings->view, node));
-    const uint64_t has = g2h_dominators_retained_size(findings->dominators, node);
-    return above.object == UINT32_MAX || has - retained >= retained / 2;
+        number = g2h_dominators_of(findings->dominators, number);
+        g2h_view_brief(findings->view, number, &above);
+    } while (number != 0 && expression_hides(findings->view, number));
+    const uint64_t has = g2h_dominators_retained_size(findings->dominators, number);
+    return above.object == UINT32_MAX ||
+           (has - retained >= retained / 2 && above.name != node->name);
 }
 
 static struct g2h_error *consider(const struct findings *findings, uint32_t number,
@@ -32,7 +35,8 @@ static struct g2h_error *consider(const struct findings *findings, uint32_t numb
     g2h_view_brief(findings->view, number, &node);
     const bool is_object = node.kind == G2H_NODE_OBJECT || node.kind == G2H_NODE_TEXT;
     if (!is_object || node.members > 0 || findings_is_dead(findings->view, number) ||
-        expression_hides(findings->view, number) || !is_outermost(findings, number, retained))
+        expression_hides(findings->view, number) ||
+        !is_outermost(findings, number, &node, retained))
         return NULL;
     const uint32_t name = node.kind == G2H_NODE_TEXT ? G2H_NAME_NONE : node.name;
     TRY_MEMORY(vector_push(candidates, ((struct large_object){retained, number, name})));

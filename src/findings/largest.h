@@ -3,7 +3,8 @@
  *
  * Of objects that hold each other (a struct, its map, the memory of the map's entries) only the
  * outermost one is listed, unless it has half as much again as the next one: these are one thing.
- * Of a class only a few are listed, so that there is room for others.
+ * So is what holds another object of its own class, such as the nodes of a tree. Of a class only a
+ * few are listed, so that there is room for others.
  */
 #ifndef FINDINGS_LARGEST_H
 #define FINDINGS_LARGEST_H
