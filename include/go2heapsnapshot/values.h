@@ -37,6 +37,26 @@ enum g2h_variable { G2H_VARIABLE_NONE, G2H_VARIABLE_NOT_IN_DUMP, G2H_VARIABLE_FO
 G2H_PUBLIC enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const char *name,
                                                       struct g2h_location *ret);
 
+/* A local variable or parameter of a frame, as DWARF has it. */
+struct g2h_local {
+    const char *name; /* name_size bytes */
+    size_t name_size;
+    const char *function; /* the inlined function that has it, function_size bytes; none: the
+                             frame's function */
+    size_t function_size;
+    bool is_parameter;
+    bool is_made;     /* the compiler made up its name: ~r0, .autotmp_5, list.ptr */
+    bool is_there;    /* all of it is in memory, at location; else it is in registers, or cut up */
+    bool is_doubtful; /* it has pointers that the frame does not list as alive: it may be of a value
+                         from before */
+    struct g2h_location location;
+};
+
+/* Gets a variable of a frame (g2h_view_frame()). caller is the frame that called it, which has its
+ * parameters; SIZE_MAX: none. Returns false if the frame has no index-th variable. */
+G2H_PUBLIC bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller,
+                               uint32_t index, struct g2h_local *ret);
+
 /* Appends the name of a location's type to a text, as the view's names have it. */
 G2H_PUBLIC void g2h_location_type(const struct g2h_view *view, const struct g2h_location *location,
                                   struct g2h_text *text);

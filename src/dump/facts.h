@@ -14,6 +14,10 @@ enum fact {
     FACT_TYPE = 2,          /* the address of a large object, and the address of its type */
     FACT_UNTOUCHED = 3,     /* the address and the size of a part of a large object that the process
                                has never written to: it takes no memory */
+    FACT_DATA = 4,          /* the address and the size of a part of the program's data without
+                               pointers, of which no record has anything, and then its bytes */
+    FACT_ZEROS = 5,         /* the address and the size of such a part that the process has never
+                               written to */
 };
 
 #endif

@@ -3,9 +3,26 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cursor.h"
 #include "base/scope.h"
 #include "dump/facts.h"
+
+static int compare_data(const void *a, const void *b)
+{
+    const struct fact_data *one = a, *other = b;
+    return one->address < other->address ? -1 : one->address > other->address;
+}
+
+/* Reads a part of the program's data, or of its zeros. Returns false if it makes no sense. */
+static bool read_data(struct cursor *cursor, bool is_zeros, struct fact_data *ret)
+{
+    if (!cursor_uvarint(cursor, &ret->address) || !cursor_uvarint(cursor, &ret->bytes.size) ||
+        ret->bytes.size > UINT64_MAX - ret->address)
+        return false;
+    ret->bytes.data = is_zeros ? NULL : cursor->at;
+    return is_zeros || cursor_skip(cursor, ret->bytes.size);
+}
 
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
                              uint64_t *ret_size)
@@ -19,6 +36,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     cursor.at += text;
     while (cursor_uvarint(&cursor, &fact) && fact != FACT_END) {
         struct fact_type type;
+        struct fact_data part;
         uint64_t begin, bytes;
         if (fact == FACT_STACK_OBJECTS)
             ret->has_stack_objects = true;
@@ -28,10 +46,29 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
         else if (fact == FACT_UNTOUCHED && cursor_uvarint(&cursor, &begin) &&
                  cursor_uvarint(&cursor, &bytes) && bytes <= UINT64_MAX - begin)
             TRY_MEMORY(vector_push(&ret->untouched.list, ((struct range){begin, begin + bytes})));
+        else if ((fact == FACT_DATA || fact == FACT_ZEROS) &&
+                 read_data(&cursor, fact == FACT_ZEROS, &part))
+            TRY_MEMORY(vector_push(&ret->data, part));
         else
             break;
     }
+    vector_sort(&ret->data, compare_data);
     ranges_sort(&ret->untouched);
     *ret_size = (uint64_t)(cursor.at - data);
     return NULL;
+}
+
+bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes *ret)
+{
+    static const uint8_t zeros[4096];
+    size_t behind;
+    BISECT(behind, facts->data.count, facts->data.data[behind].address <= address);
+    const struct fact_data *part = behind > 0 ? &facts->data.data[behind - 1] : NULL;
+    if (!part || address - part->address >= part->bytes.size)
+        return false;
+    const uint64_t offset = address - part->address, left = part->bytes.size - offset;
+    *ret = part->bytes.data
+               ? (struct g2h_bytes){part->bytes.data + offset, left}
+               : (struct g2h_bytes){zeros, left < sizeof(zeros) ? left : sizeof(zeros)};
+    return true;
 }

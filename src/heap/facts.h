@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <go2heapsnapshot/dump.h>
+
 #include "base/error.h"
 #include "base/ranges.h"
 
@@ -13,16 +15,27 @@ struct fact_type {
     uint64_t address, type;
 };
 
+/* A part of the program's data that has no pointers. */
+struct fact_data {
+    uint64_t address;
+    struct g2h_bytes bytes; /* of zeros: no data */
+};
+
 struct facts {
     bool has_stack_objects; /* words that no list of a frame contains are dead */
     VECTOR(struct fact_type) types;
     struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
                                 loaded, each is a part of one object */
+    VECTOR(struct fact_data) data; /* ascending by address */
 };
 
 /* Reads the facts at the beginning of size bytes, as far as they make sense. *ret_size is the
  * number of bytes that they take, or 0 if there are none. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
                              uint64_t *ret_size);
+
+/* Finds the program's data without pointers at an address: the bytes up to the end of a part, or
+ * some zeros. Returns false if there are none. */
+bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes *ret);
 
 #endif

@@ -19,6 +19,7 @@ void g2h_heap_destroy(struct g2h_heap *heap)
         free(heap->types.data[i].fields);
     free(heap->types.data);
     free(heap->facts.types.data);
+    free(heap->facts.data.data);
     ranges_deinit(&heap->facts.untouched);
     free(heap->itabs.data);
     map_deinit(&heap->type_by_address);

@@ -373,12 +373,60 @@ static struct g2h_error *put_untouched(struct records *records)
     return NULL;
 }
 
+enum { DATA_MOST = 64 << 20, DATA_PIECE = 1 << 20 };
+
+/* Puts a part of the program's data, in pieces so that the buffer stays small. */
+static struct g2h_error *put_data(struct records *records, struct range part, const uint8_t *data)
+{
+    for (uint64_t at = part.begin, size; at < part.end; at += size) {
+        size = part.end - at < DATA_PIECE ? part.end - at : DATA_PIECE;
+        TRY_MEMORY(PUT(&records->buffer, FACT_DATA, at, size) &&
+                   worker_buffer_put(&records->buffer, data + (at - part.begin), (size_t)size));
+        TRY(records_flush(records));
+    }
+    return NULL;
+}
+
+/* Puts the bytes of the first module's data in [begin, end), and where they have never been written
+ * to. *left is how many more bytes may be put. */
+static struct g2h_error *put_data_in(struct records *records, uint64_t begin, uint64_t end,
+                                     uint64_t *left)
+{
+    const struct memory *memory = records->runtime->memory;
+    struct runtime_part part = {.range = 0};
+    struct range hole;
+    while (runtime_next_part(records->runtime, &part)) {
+        const struct range all = part.addresses;
+        const struct range both = {all.begin > begin ? all.begin : begin,
+                                   all.end < end ? all.end : end};
+        if (both.begin >= both.end)
+            continue;
+        if (both.end - both.begin > *left)
+            return NULL;
+        *left -= both.end - both.begin;
+        TRY(put_data(records, both, part.data + (both.begin - all.begin)));
+    }
+    for (uint64_t at = begin; ranges_next(&memory->untouched, at, end, &hole); at = hole.end)
+        TRY_MEMORY(PUT(&records->buffer, FACT_ZEROS, hole.begin, hole.end - hole.begin));
+    return NULL;
+}
+
+/* Puts the program's data without pointers, which no record has: noptrdata and noptrbss. */
+static struct g2h_error *put_pointerless(struct records *records)
+{
+    const struct runtime *runtime = records->runtime;
+    uint64_t left = DATA_MOST;
+    TRY(put_data_in(records, runtime_data_start(runtime), runtime->data, &left));
+    return put_data_in(records, runtime->ebss, runtime->end, &left);
+}
+
 static struct g2h_error *put_facts(struct records *records)
 {
     TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
                put_number(&records->buffer, FACT_STACK_OBJECTS));
     TRY(put_types_of_large(records));
     TRY(put_untouched(records));
+    TRY(put_pointerless(records));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }

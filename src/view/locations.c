@@ -10,9 +10,8 @@
 
 /* ---- memory ---- */
 
-/* Gets the memory outside of the heap at an address; what a dump has comes before what the file
- * has. */
-static bool outside_at(const struct typing *typing, uint64_t address, struct view_memory *ret)
+/* Gets the memory outside of the heap at an address that a dump or the file has. */
+static bool area_at(const struct typing *typing, uint64_t address, struct view_memory *ret)
 {
     const struct outside *outside = &typing->outside;
     size_t behind;
@@ -26,6 +25,18 @@ static bool outside_at(const struct typing *typing, uint64_t address, struct vie
         .slide = area->slide,
         .object = UINT32_MAX,
         .is_of_file = area->frame == UINT32_MAX && area->first_word == UINT64_MAX};
+    return true;
+}
+
+/* Gets the memory outside of the heap at an address; what a dump has comes before what the file
+ * has. Data without pointers are in dumps that were made from outside. */
+static bool outside_at(const struct typing *typing, uint64_t address, struct view_memory *ret)
+{
+    struct g2h_bytes bytes;
+    const bool is_there = area_at(typing, address, ret);
+    if ((is_there && !ret->is_of_file) || !facts_data_at(&typing->heap->facts, address, &bytes))
+        return is_there;
+    *ret = (struct view_memory){.bytes = bytes, .object = UINT32_MAX};
     return true;
 }
 

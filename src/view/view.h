@@ -8,7 +8,7 @@
  *   view, edges, entry_keys
  *                       nodes and edges; names from the keys of maps
  *   values, layouts     values in objects, and how much of their slots these take
- *   locations, contents, times, map_slots
+ *   locations, locals, contents, times, map_slots
  *                       values of objects and variables as people read them; entries of maps
  *   capacities, capacities_visit, windows, slice_words
  *                       slices, strings and maps, and the parts of arrays that slices use

@@ -15,6 +15,7 @@ import {end, test} from '../tap.mjs';
 import {Heap, isBelow} from './heap.mjs';
 
 const [CLASSES, OBJECTS] = process.env.CHECK_ALL ? [3, 3] : [2, 1]; // of which --path-to is asked
+const [LARGEST, READ] = process.env.CHECK_ALL ? [60, Infinity] : [2, 5]; // objects on the page; expressions that are read back
 
 const SEVERAL = '(held by several)';
 
@@ -36,8 +37,15 @@ export function walk(program, database, options, check) {
   const pages = pagesOf(process.env.GOROOT);
   if (pages && report.waste?.spans) check('spans', () => walker.spans(report.waste.spans, pages));
   report.suspects.forEach((suspect, i) => check(`suspect ${i + 1}, ${suspect.item ?? suspect.part}`, () => walker.suspect(suspect)));
-  for (const asked of walker.expressions(report)) check(`--path-to ${asked}`, () => walker.readsBack(asked, reportOf('--path-to', asked)));
-  for (const asked of walker.questions(report)) check(`--path-to ${asked}`, () => walker.path(reportOf('--path-to', asked)));
+  const answers = walker.questions(report).map(asked => ({asked, answer: reportOf('--path-to', asked)}));
+  for (const {asked, answer} of answers) check(`--path-to ${asked}`, () => walker.path(answer));
+  const isTyped = options.includes('--exe');
+  const page = JSON.parse(run('--format', 'html').match(/<script type="application\/json" id="data">(.*?)<\/script>/s)[1]);
+  const said = [...walker.expressions(report, page.largest.slice(0, LARGEST), ...answers.map(({answer}) => answer.object))];
+  for (const [asked, addresses] of said.slice(0, READ)) {
+    check(`--path-to ${asked}`, () => walker.readsBack(asked, addresses, reportOf('--path-to', asked).object));
+    if (isTyped) check(`--show ${asked}`, () => walker.isShown(asked, addresses, reportOf('--show', asked)));
+  }
 }
 
 class Walker {
@@ -70,17 +78,37 @@ class Walker {
     return ends;
   }
 
-  /** Returns the expressions of a report that lead to objects, those without an ellipsis. */
-  expressions(report) {
-    const said = report.suspects.flatMap(suspect => [suspect, suspect.most ?? {}]);
-    return new Set(said.filter(({held_by: expression, address}) => expression && address && !/ … /.test(expression) && !expression.endsWith(` at ${address}`))
-      .map(({held_by: expression}) => expression));
+  /**
+   * Returns all expressions in what is said that lead to objects, those without an ellipsis, with the nodes of which they are said.
+   */
+  expressions(...said) {
+    const found = new Map();
+    const add = (expression, address) => {
+      if (!expression || !address || / … /.test(expression) || expression.endsWith(` at ${address}`)) return;
+      if (!found.has(expression)) found.set(expression, new Set());
+      found.get(expression).add(this.nodeAt(address));
+    };
+    const visit = part => {
+      if (part === null || typeof part !== 'object') return;
+      if (typeof part.held_by === 'string') add(part.held_by, part.address);
+      Object.values(part).forEach(visit);
+    };
+    said.forEach(visit);
+    return found;
   }
 
-  /** Checks that the program reads an expression as it is: that its object is one of those that it leads to. */
-  readsBack(expression, {object}) {
-    assert.ok(object, `${expression} is read as a class`);
-    this.leads(expression, this.nodeAt(object.address));
+  /** Checks that the program reads an expression as it is: that its object is one of those that it leads to, the one that was said if it leads to one. */
+  readsBack(expression, said, object) {
+    assert.ok(object, `${expression} is read as a class or variable`);
+    const node = this.nodeAt(object.address), ends = this.leads(expression, node);
+    if (ends.size === 1) assert.ok(said.has(node), `${expression} is another object, ${object.address}`);
+  }
+
+  /** Checks that --show says what is in the object that an expression leads to, or in the variable, a slice or a struct, that it is the name of. */
+  isShown(expression, said, {object, variable}) {
+    if (!variable) return this.readsBack(expression, said, object);
+    assert.equal(variable.name, expression);
+    assert.ok(variable.fields.some(({target}) => target && said.has(this.heap.at.get(addressOf(target)))), `${expression} does not lead there`);
   }
 
   tree(said) {

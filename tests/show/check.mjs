@@ -1,12 +1,13 @@
 // Checks what --show says of a program's values: check.mjs NAME DIRECTORY CONVERTER [stripped], with show.json, show.dump and
-// app. TAP on standard output.
+// app. With OUTSIDE in the environment, of outside.dump, which was made of the process from outside. TAP on standard output.
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 
 const [name, directory, converter, stripped] = process.argv.slice(2);
 const known = JSON.parse(fs.readFileSync(`${directory}/show.json`, 'utf8'));
+const isOutside = process.env.OUTSIDE !== undefined, dump = `${directory}/${isOutside ? 'outside' : 'show'}.dump`;
 const options = ['--exe', `${directory}/app`, '--format', 'report'];
-const run = (...more) => execFileSync(converter, [...options, ...more, `${directory}/show.dump`],
+const run = (...more) => execFileSync(converter, [...options, ...more, dump],
   { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
 const show = (what) => JSON.parse(run('--json', '--show', what));
 
@@ -64,9 +65,16 @@ each('entries of maps are those of the program', maps, (thing, complain) => {
 
 if (!stripped) {
   each('values of variables are those of the program', known.variables, (thing, complain) => compareFields(thing, show(thing.what).variable, complain));
-  each('a variable without pointers is not in the dump', known.absent, (variable, complain) => {
-    const { status, stderr } = spawnSync(converter, [...options, '--show', variable, `${directory}/show.dump`], { encoding: 'utf8' });
-    if (status !== 1 || !stderr.includes(`'${variable}' is not in the dump`)) complain(status, stderr);
+  // Go 1.19 does not say where the capacity of a slice is.
+  const locals = known.locals.filter(({ what }) => !name.startsWith('go1.19') || !what.endsWith('list'));
+  each('values of local variables are those of the program', locals, (thing, complain) => {
+    const { variable, object } = show(thing.what);
+    return compareFields(thing, variable ?? object, complain);
+  });
+  if (isOutside) each('so are those of variables without pointers', known.scalars, (thing, complain) => compareFields(thing, show(thing.what).variable, complain));
+  else each('a variable without pointers is not in a dump', known.scalars, ({ what }, complain) => {
+    const { status, stderr } = spawnSync(converter, [...options, '--show', what, dump], { encoding: 'utf8' });
+    if (status !== 1 || !stderr.includes(`'${what}' is not in the dump`)) complain(status, stderr);
     return 1;
   });
 }
@@ -89,7 +97,7 @@ each('values of all objects of a class are spread as in the program', Object.ent
 // The snapshot with numbers has the same values beside the same fields: numbers, bools and times, but no elements of arrays of
 // them. Entries of maps are called by their keys.
 const isNumber = (type) => /^(u?int(8|16|32|64|ptr)?|float(32|64)|complex(64|128)|bool|time\.(Time|Duration)|sync\/atomic\.(Int|Uint|Bool)\d*)$/.test(type);
-const snapshot = JSON.parse(execFileSync(converter, ['--exe', `${directory}/app`, '--numbers', `${directory}/show.dump`], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 }));
+const snapshot = JSON.parse(execFileSync(converter, ['--exe', `${directory}/app`, '--numbers', dump], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 }));
 const { nodes, edges, strings, snapshot: { meta: { node_types: [types], edge_types: [kinds] }, go2heapsnapshot: { id_base: base } } } = snapshot;
 const nodeOf = new Map(), firstEdge = [];
 for (let at = 0, edge = 0; at < nodes.length; edge += 3 * nodes[at + 4], at += 7) {
@@ -135,7 +143,7 @@ each('--numbers: numbers in maps are called by their keys', maps.filter((thing) 
 });
 
 // Nothing is said of any value if texts are redacted, neither in JSON nor in text; but the names and places of fields are.
-const asked = [known.class, ...objects.map((thing) => thing.what), ...maps.slice(0, 4).map((thing) => thing.what), ...(stripped ? [] : known.variables.map((thing) => thing.what))];
+const asked = [known.class, ...objects.map((thing) => thing.what), ...maps.slice(0, 4).map((thing) => thing.what), ...(stripped ? [] : [...known.variables, ...(isOutside ? known.scalars : [])].map((thing) => thing.what))];
 each('--redact shows no value', asked, (what, complain) => {
   for (const json of [[], ['--json']]) {
     const text = run(...json, '--redact', '--show', what);

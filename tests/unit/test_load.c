@@ -258,6 +258,40 @@ static void facts_behind_the_end(void **state)
     }
 }
 
+/* The program's data without pointers, which the facts may have in any order, cut everywhere. */
+static void data_behind_the_end(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x05\x80\x40\x80\x80\x08"
+                                   "\x04\x80\x20\x03"
+                                   "abc"
+                                   "\x00"
+                                   "rest";
+    const uint64_t zeros = 24 + 6, whole = zeros + 7 + 1;
+    for (uint64_t size = 0; size < sizeof(facts); size++) {
+        struct facts read = {0};
+        struct g2h_bytes found;
+        uint64_t taken;
+        assert_null(facts_read(facts, size, &read, &taken));
+        assert_true(taken <= size && taken <= whole);
+        assert_int_equal(read.data.count, (size >= zeros) + (size >= whole - 1));
+        assert_false(facts_data_at(&read, 0xfff, &found));
+        assert_false(facts_data_at(&read, 0x1003, &found));
+        assert_int_equal(facts_data_at(&read, 0x1001, &found), size >= whole - 1);
+        if (size >= whole - 1) {
+            assert_int_equal(found.size, 2);
+            assert_memory_equal(found.data, "bc", 2);
+        }
+        assert_int_equal(facts_data_at(&read, 0x2000 + 0x1ffff, &found), size >= zeros);
+        if (size >= zeros) {
+            assert_int_equal(found.size, 1);
+            assert_int_equal(found.data[0], 0);
+            assert_false(facts_data_at(&read, 0x2000 + 0x20000, &found));
+        }
+        free(read.data.data);
+    }
+}
+
 /* What is untouched according to the facts, whatever they say, is then a part of one object. */
 static void untouched_parts(void **state)
 {
@@ -515,6 +549,7 @@ int main(void)
         cmocka_unit_test(cut_dump),
         cmocka_unit_test(bytes_behind_the_end),
         cmocka_unit_test(facts_behind_the_end),
+        cmocka_unit_test(data_behind_the_end),
         cmocka_unit_test(untouched_parts),
         cmocka_unit_test(phantoms_of_versions),
         cmocka_unit_test(memstats_has_the_last_word),

@@ -4,7 +4,8 @@
  *   report              all of it, in order
  *   memory, who, goroutines, classes, tree, waste, layout, fragmentation
  *                       a section each; who: the suspects; the last two are parts of waste
- *   path_to, show       what is said instead with --path-to or --show; asked: what both say
+ *   path_to, show, show_values, show_locals
+ *                       what is said instead with --path-to or --show; asked: what both say
  *   parts, table        lines that several sections have
  *   page                writes each line as text or as JSON
  *   sections            what they share

@@ -1,6 +1,6 @@
 /*
- * show: what is in an object or a variable, and how values are spread over the objects of a class;
- * see sections.h.
+ * show: what --show asks for: an object, a variable, or how values are spread over the objects of a
+ * class; see sections.h.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,284 +12,12 @@
 #include "base/scope.h"
 #include "findings/class_rows.h"
 #include "findings/distribution.h"
-#include "findings/entries.h"
 #include "findings/lookup.h"
-#include "output/report/sections.h"
-#include "output/report/table.h"
+#include "output/report/show.h"
 
-enum {
-    MOST_VALUES = 1000, /* of an object, of which further ones are left out; */
-    MOST_SHOWN = 100,   /* in text */
-    VALUE_WIDTH = 48,   /* characters in text */
-    TYPE_WIDTH = 28,
-    LABEL_WIDTH = 32,
-    MOST_PARTS = 16, /* values of a struct that is the key or the value of an entry */
-};
+enum { LABEL_WIDTH = 32 /* characters in text */ };
 
-struct show {
-    const struct report *report;
-    const struct g2h_view *view;
-    struct g2h_values *values;
-    struct g2h_text text, type;
-};
-
-static struct page_field made(const char *key, const struct g2h_text *text)
-{
-    return page_text(key, text->data, text->size);
-}
-
-/* ---- values ---- */
-
-/* Returns the node that an address leads to; UINT32_MAX: none. */
-static uint32_t node_at(const struct show *show, uint64_t address, struct g2h_node *ret)
-{
-    uint32_t object;
-    if (!g2h_heap_find(g2h_view_heap(show->view), address, &object))
-        return UINT32_MAX;
-    const uint32_t number = g2h_view_object(show->view, object);
-    if (number != UINT32_MAX)
-        g2h_view_brief(show->view, number, ret);
-    return number;
-}
-
-/* Appends what a value leads to, "0xc000012000  main.T  48 B"; the address only if it is not the
- * value, which show->text has. */
-static void append_target(const struct show *show, const struct g2h_value *value,
-                          const struct g2h_content *content, struct text *text)
-{
-    const bool is_said = value->kind == G2H_VALUE_POINTER && show->text.size > 2 &&
-                         memcmp(show->text.data, "0x", 2) == 0;
-    struct g2h_node node;
-    if (content->target == 0)
-        return;
-    if (!is_said)
-        text_printf(text, "0x%" PRIx64 "  ", content->target);
-    if (node_at(show, content->target, &node) == UINT32_MAX)
-        return;
-    const struct page_field class =
-        page_clipped(report_name_of(show->report, NULL, &node), TYPE_WIDTH),
-                            bytes = page_bytes(NULL, node.size);
-    page_append(text, &class);
-    text_append(text, "  ", 2);
-    page_append(text, &bytes);
-}
-
-/* Writes a struct or an array as its first values, {Name: "a", Count: 3}, in place of what
- * show->text has. */
-static struct g2h_error *read_parts(struct show *show, const struct g2h_value *value)
-{
-    _cleanup_(text_deinit) struct text parts = {0};
-    struct g2h_location location;
-    struct g2h_value part;
-    struct g2h_content content;
-    size_t count = 0;
-    g2h_location_of_value(value, &location);
-    g2h_values_begin_at(show->values, &location);
-    for (; g2h_values_next(show->values, &part) && count <= MOST_PARTS; count++) {
-        if (count == MOST_PARTS)
-            continue;
-        text_printf(&parts, count > 0 ? ", " : "{");
-        text_append(&parts, part.path, part.path_size);
-        text_append(&parts, ": ", 2);
-        g2h_value_content(show->view, &part, &show->text, &content);
-        text_append(&parts, show->text.data, show->text.size);
-    }
-    text_printf(&parts, count == 0 ? "{}" : count > MOST_PARTS ? " …}" : "}");
-    TRY_MEMORY(!parts.failed && !show->text.failed);
-    g2h_text_deinit(&show->text);
-    show->text = (struct g2h_text){parts.data, parts.size, parts.capacity, false};
-    parts = (struct text){.data = NULL};
-    return NULL;
-}
-
-/* Reads a value into show->text and show->type. */
-static struct g2h_error *read_value(struct show *show, const struct g2h_value *value,
-                                    struct g2h_content *ret)
-{
-    g2h_value_content(show->view, value, &show->text, ret);
-    show->type.size = 0;
-    g2h_value_type(show->view, value, false, &show->type);
-    TRY_MEMORY(!show->text.failed && !show->type.failed);
-    return value->kind == G2H_VALUE_OTHER && !g2h_view_is_redacted(show->view)
-               ? read_parts(show, value)
-               : NULL;
-}
-
-/* Puts what there is to say of a value besides its text: in JSON only. */
-static void put_content(const struct show *show, const struct g2h_content *content)
-{
-    struct page *page = show->report->page;
-    struct g2h_node node;
-    if (!g2h_view_is_redacted(show->view))
-        PAGE_DATA(page, made("value", &show->text));
-    if (content->has_length)
-        PAGE_DATA(page, page_count("length", content->length),
-                  page_count("capacity", content->capacity));
-    if (content->is_nil)
-        PAGE_DATA(page, page_flag("is_nil", true));
-    if (content->target != 0)
-        PAGE_DATA(page, page_address("target", content->target));
-    if (content->target != 0 && node_at(show, content->target, &node) != UINT32_MAX)
-        PAGE_DATA(page, report_name_of(show->report, "target_class", &node),
-                  page_bytes("target_bytes", node.size));
-}
-
-/* Appends a value as text: cut, a string's length behind it if it is. */
-static void append_value(const struct show *show, const struct g2h_value *value,
-                         const struct g2h_content *content, struct text *text)
-{
-    page_append_clipped(text, show->text.data, show->text.size, VALUE_WIDTH);
-    if (value->kind == G2H_VALUE_STRING && content->has_length &&
-        page_characters(show->text.data, show->text.size) > VALUE_WIDTH)
-        text_printf(text, " (%" PRIu64 ")", content->length);
-}
-
-static struct g2h_error *put_value(struct show *show, struct table *table,
-                                   const struct g2h_value *value, uint64_t base)
-{
-    _cleanup_(text_deinit) struct text text = {0}, target = {0}, offset = {0};
-    struct g2h_content content;
-    TRY(read_value(show, value, &content));
-    append_value(show, value, &content, &text);
-    append_target(show, value, &content, &target);
-    text_printf(&offset, "+%" PRIu64, value->offset - base);
-    TRY_MEMORY(!text.failed && !target.failed && !offset.failed);
-    const struct page_field fields[] = {
-        page_text("name", value->path, value->path_size),
-        page_clipped(made("type", &show->type), TYPE_WIDTH),
-        page_made(NULL, &text),
-        page_made(NULL, &offset),
-        page_made(NULL, &target),
-        page_count("offset", value->offset - base),
-        page_count("size", value->size),
-    };
-    table_open_row(table, fields, sizeof(fields) / sizeof(*fields));
-    put_content(show, &content);
-    page_close(show->report->page);
-    return NULL;
-}
-
-/* Puts the values in a location. */
-static struct g2h_error *put_values(struct show *show, const struct g2h_location *location)
-{
-    static const struct table_column columns[] = {
-        {"FIELD", false}, {"type", false}, {"value", false}, {"offset", true}, {"leads to", false}};
-    struct page *page = show->report->page;
-    _cleanup_(table_deinit) struct table table;
-    struct g2h_value value;
-    uint64_t count = 0;
-    table_init(&table, page, "fields", columns, 5, MOST_SHOWN);
-    g2h_values_begin_at(show->values, location);
-    while (g2h_values_next(show->values, &value) && count++ < MOST_VALUES)
-        TRY(put_value(show, &table, &value, location->base));
-    TRY(table_end(&table));
-    if (count > MOST_SHOWN)
-        page_say(page, count > MOST_VALUES ? "  and more than 900 others\n" : "  and others\n");
-    if (count > MOST_VALUES)
-        PAGE_DATA(page, page_flag("is_cut", true));
-    return NULL;
-}
-
-/* ---- entries of maps ---- */
-
-static struct g2h_error *put_entry(struct show *show, struct table *table,
-                                   const struct g2h_entry *entry)
-{
-    _cleanup_(text_deinit) struct text key = {0}, key_text = {0}, elem = {0}, target = {0};
-    struct g2h_content content;
-    TRY(read_value(show, &entry->key, &content));
-    append_value(show, &entry->key, &content, &key);
-    text_append(&key_text, show->text.data, show->text.size);
-    TRY(read_value(show, &entry->elem, &content));
-    append_value(show, &entry->elem, &content, &elem);
-    append_target(show, &entry->elem, &content, &target);
-    TRY_MEMORY(!key.failed && !key_text.failed && !elem.failed && !target.failed);
-    const struct page_field fields[] = {
-        page_made(NULL, &key),       page_clipped(made("type", &show->type), TYPE_WIDTH),
-        page_made(NULL, &elem),      page_made(NULL, &target),
-        page_made("key", &key_text),
-    };
-    table_open_row(table, fields, g2h_view_is_redacted(show->view) ? 4 : 5);
-    put_content(show, &content);
-    page_close(show->report->page);
-    return NULL;
-}
-
-static struct g2h_error *put_entries(struct show *show, const struct g2h_location *map)
-{
-    static const struct table_column columns[] = {
-        {"KEY", false}, {"type", false}, {"value", false}, {"leads to", false}};
-    struct page *page = show->report->page;
-    _cleanup_(table_deinit) struct table table;
-    struct entries entries;
-    TRY(entries_find(show->view, map, &entries));
-    if (!g2h_view_is_redacted(show->view))
-        PAGE_PUT(page, entries.count == 1 ? "  % entry\n" : "  % entries\n",
-                 page_count("entry_count", entries.count));
-    table_init(&table, page, "entries", columns, 4, ENTRIES_FIRST);
-    for (size_t i = 0; i < entries.shown; i++)
-        TRY(put_entry(show, &table, &entries.first[i]));
-    TRY(table_end(&table));
-    if (entries.count > entries.shown && !g2h_view_is_redacted(show->view))
-        PAGE_PUT(page, "  % more\n", page_count(NULL, entries.count - entries.shown));
-    return NULL;
-}
-
-/* ---- an object, a variable ---- */
-
-static struct g2h_error *put_layout(const struct show *show, uint32_t object)
-{
-    struct page *page = show->report->page;
-    struct g2h_layouts *layouts;
-    struct g2h_layout layout;
-    TRY(g2h_layouts_create(show->view, &layouts));
-    if (g2h_layouts_find(layouts, object, &layout) && layout.size > 0) {
-        const struct g2h_layout_class class = g2h_layouts_class(layouts, layout.number);
-        PAGE_PUT(page, "  size % B, padding % B, slot % B\n", page_count("size", layout.size),
-                 page_count("padding", class.padding), page_count("slot", layout.slot));
-    }
-    g2h_layouts_destroy(layouts);
-    return NULL;
-}
-
-static struct g2h_error *put_text(struct show *show, uint32_t number)
-{
-    struct page *page = show->report->page;
-    size_t size;
-    const char *text = g2h_view_text(show->view, number, &show->text, &size);
-    TRY_MEMORY(!show->text.failed);
-    if (g2h_view_is_redacted(show->view))
-        return NULL;
-    PAGE_PUT(page, "  % bytes of text: %\n",
-             page_count("length", g2h_view_text_size(show->view, number)),
-             page_text("value", text, size));
-    return NULL;
-}
-
-static struct g2h_error *put_object(struct show *show, uint32_t number, uint64_t address,
-                                    uint64_t offset)
-{
-    const struct report *report = show->report;
-    struct g2h_location location;
-    struct g2h_node node;
-    uint32_t object;
-    g2h_view_brief(show->view, number, &node);
-    report_put_object(report, number, offset);
-    if (node.kind == G2H_NODE_TEXT && node.members == 0)
-        TRY(put_text(show, number));
-    else if (!g2h_heap_find(g2h_view_heap(show->view), address, &object) ||
-             !g2h_location_of_object(show->view, object, &location))
-        page_say(report->page, "  its type is not known as a whole, so there are no values\n");
-    else if (g2h_location_is_map(show->view, &location))
-        TRY(put_entries(show, &location));
-    else {
-        TRY(put_values(show, &location));
-        TRY(put_layout(show, object));
-    }
-    TRY(report_put_retainers(report, paths_edges(report->findings->paths), number));
-    page_close(report->page);
-    return NULL;
-}
+/* ---- a variable ---- */
 
 static struct g2h_error *put_variable(struct show *show, const char *name,
                                       const struct g2h_location *location)
@@ -301,9 +29,9 @@ static struct g2h_error *put_variable(struct show *show, const char *name,
     page_open(page, "variable");
     page_head(page, "VARIABLE");
     PAGE_PUT(page, "   % of type % at %, % B\n", page_strong(page_words("name", name)),
-             made("type", &show->type), page_address("address", location->address),
+             show_made("type", &show->type), page_address("address", location->address),
              page_count("bytes", location->bytes.size));
-    TRY(put_values(show, location));
+    TRY(show_put_values(show, location));
     page_close(page);
     return NULL;
 }
@@ -321,7 +49,7 @@ static struct g2h_error *put_sample(struct show *show, const struct field_distri
         value.data = sample->data;
         g2h_value_content(show->view, &value, &show->text, &content);
         TRY_MEMORY(!show->text.failed);
-        PAGE_DATA(show->report->page, made(key, &show->text));
+        PAGE_DATA(show->report->page, show_made(key, &show->text));
         text_append(text, show->text.data, show->text.size);
     } else {
         PAGE_DATA(show->report->page, page_count(key, sample->order));
@@ -391,7 +119,7 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
         if (!is_said)
             continue; /* nearly all are different */
         text_printf(text, text->size > 0 ? ", " : "");
-        page_append_clipped(text, value, size, VALUE_WIDTH);
+        page_append_clipped(text, value, size, SHOW_VALUE_WIDTH);
         text_append(text, " ", 1);
         text_append_grouped(text, times);
     }
@@ -465,7 +193,7 @@ static struct g2h_error *put_fields(struct show *show, struct distribution *dist
     for (size_t i = 0; i < distribution->fields.count; i++) {
         const struct field_distribution *field = &distribution->fields.data[i];
         names = wider(name_of(distribution, field->path), names, LABEL_WIDTH);
-        types = wider(name_of(distribution, field->type), types, TYPE_WIDTH);
+        types = wider(name_of(distribution, field->type), types, SHOW_TYPE_WIDTH);
     }
     page_open_list(page, "fields");
     for (size_t i = 0; i < distribution->fields.count; i++) {
@@ -517,27 +245,14 @@ static struct g2h_error *put_class(struct show *show, const struct lookup *looku
     if (largest == UINT32_MAX)
         return NULL;
     g2h_view_brief(show->view, largest, &example);
-    return put_object(show, largest, example.address, 0);
+    return show_put_object(show, largest, example.address, 0);
 }
 
 /* ---- what is asked for ---- */
 
-/* Returns whether a variable is a pointer to an object, which is shown instead of it. */
-static bool leads_to_object(struct show *show, const struct g2h_location *location)
-{
-    struct g2h_value value;
-    struct g2h_content content;
-    uint32_t object;
-    g2h_values_begin_at(show->values, location);
-    if (!g2h_values_next(show->values, &value) || value.path_size > 0 ||
-        value.kind != G2H_VALUE_POINTER)
-        return false;
-    g2h_value_content(show->view, &value, &show->text, &content);
-    return content.target != 0 && g2h_heap_find(g2h_view_heap(show->view), content.target, &object);
-}
-
 static void show_deinit(struct show *show)
 {
+    text_deinit(&show->name);
     g2h_values_destroy(show->values);
     g2h_text_deinit(&show->text);
     g2h_text_deinit(&show->type);
@@ -552,15 +267,17 @@ struct g2h_error *report_put_shown(const struct report *report, const char *aske
         return error_create(G2H_ERROR_NOT_FOUND,
                             "without types there are no values to show: --exe gives them");
     TRY(g2h_values_create(show.view, &show.values));
+    if (show_is_of_goroutine(asked))
+        return show_put_goroutine(&show, asked);
     const enum g2h_variable found = g2h_location_of_variable(show.view, asked, &location);
     if (found == G2H_VARIABLE_NOT_IN_DUMP)
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s' is not in the dump: Go writes only those variables that may "
                             "have pointers in them",
                             asked);
-    if (found == G2H_VARIABLE_FOUND && !leads_to_object(&show, &location))
+    if (found == G2H_VARIABLE_FOUND && show_leads_to(&show, &location) == 0)
         return put_variable(&show, asked, &location);
     TRY(lookup_find(report->findings, asked, &lookup));
     return lookup.is_class ? put_class(&show, &lookup)
-                           : put_object(&show, lookup.node, lookup.address, lookup.offset);
+                           : show_put_object(&show, lookup.node, lookup.address, lookup.offset);
 }

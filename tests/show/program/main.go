@@ -1,5 +1,5 @@
 // Show builds values of all kinds, dumps its heap, and writes down what go2heapsnapshot --show must say of them, which it finds
-// by package reflect: show DIRECTORY.
+// by package reflect: show DIRECTORY. With a second argument it goes on until something is on its standard input.
 package main
 
 import (
@@ -61,7 +61,8 @@ type spread struct {
 type known struct {
 	Objects   []thing           `json:"objects"`
 	Variables []thing           `json:"variables"`
-	Absent    []string          `json:"absent"`
+	Scalars   []thing           `json:"scalars"`
+	Locals    []thing           `json:"locals"`
 	Class     string            `json:"class"`
 	Instances int               `json:"class_objects"`
 	Spreads   map[string]spread `json:"spreads"`
@@ -319,6 +320,35 @@ func variable(name string, p interface{}) {
 	know.Variables = append(know.Variables, thing{What: name, Is: "variable", Fields: fieldsOf(reflect.ValueOf(p).Elem())})
 }
 
+// scalar is a variable without pointers, of which a dump has nothing.
+func scalar(name string, p interface{}) {
+	know.Scalars = append(know.Scalars, thing{What: name, Is: "scalar", Fields: fieldsOf(reflect.ValueOf(p).Elem())})
+}
+
+// local is a variable of a goroutine, of which p points to a copy.
+func local(goroutine, name string, p interface{}) {
+	know.Locals = append(know.Locals, thing{What: goroutine + " · " + name, Is: "local", Fields: fieldsOf(reflect.ValueOf(p).Elem())})
+}
+
+// blocked waits in the midst of a function that needs its variables afterwards.
+//
+//go:noinline
+func blocked(n int, share float64, on bool, who string, list []int, w *embedded, ready, quit chan bool) {
+	var stack [64]byte
+	words := strings.Fields(string(stack[:runtime.Stack(stack[:], false)]))
+	goroutine := words[0] + " " + words[1]
+	n2, share2, on2, who2, list2, w2 := n, share, on, who, list, w
+	local(goroutine, "n", &n2)
+	local(goroutine, "share", &share2)
+	local(goroutine, "on", &on2)
+	local(goroutine, "who", &who2)
+	local(goroutine, "main.blocked · list", &list2)
+	know.Locals = append(know.Locals, thing{What: goroutine + ": w", Is: "local", Fields: fieldsOf(reflect.ValueOf(w2).Elem())})
+	ready <- true
+	<-quit
+	fmt.Println(n, share, on, who, list, w)
+}
+
 // ---- values ----
 
 type inner struct {
@@ -328,6 +358,12 @@ type inner struct {
 
 type embedded struct {
 	Label string
+	inner
+}
+
+type numbersOnly struct {
+	Level int
+	On    bool
 	inner
 }
 
@@ -444,6 +480,11 @@ var (
 	gAny        interface{} = 17.5
 	gTime       time.Time
 	gCount      = 17
+	gTimeout    = 90 * time.Second
+	gTotal      uint64
+	gZero       int
+	gShares     [3]float32
+	gState      numbersOnly
 	sink        int
 )
 
@@ -664,8 +705,8 @@ func spreadOf(items []*item, f int) (ret spread) {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Println("usage: show DIRECTORY")
+	if len(os.Args) != 2 && len(os.Args) != 3 {
+		fmt.Println("usage: show DIRECTORY [stay]")
 		os.Exit(2)
 	}
 	e, n := &everything{}, &numbers{}
@@ -688,8 +729,21 @@ func main() {
 	variable("main.gTime", &gTime)
 	variable("main.gLeft", gLeft)
 	variable("main.gRight", gRight)
-	sink += gCount
-	know.Absent = []string{"main.gCount"}
+	gTotal, gShares, gState = 1<<63, [3]float32{1, -0.5}, numbersOnly{-3, true, inner{true, [2]int16{5, 6}}}
+	sink += gCount + int(gTimeout) + int(gTotal) + gZero + int(gShares[1]) + gState.Level
+	scalar("main.gCount", &gCount)
+	scalar("main.gTimeout", &gTimeout)
+	scalar("main.gTotal", &gTotal)
+	scalar("main.gZero", &gZero)
+	scalar("main.gShares", &gShares)
+	scalar("main.gState", &gState)
+	ready, quit := make(chan bool), make(chan bool)
+	go blocked(-5, 0.75, true, "blocked "+os.Args[1][:0], []int{4, 5}, &embedded{"of w", inner{true, [2]int16{8, 9}}}, ready, quit)
+	<-ready
+	for i := 0; i < 100; i++ { // until it waits
+		runtime.Gosched()
+	}
+	time.Sleep(100 * time.Millisecond)
 	know.Secrets = []string{"planted secret", "271828183", "forty bytes", "an error", "in an interface", "word 0000", "2021-02-03", "6162", "1h30m", "-1e+100"}
 
 	file, err := os.Create(filepath.Join(os.Args[1], "show.dump"))
@@ -704,6 +758,12 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
+	if len(os.Args) == 3 { // until it is read from outside
+		fmt.Println("ready")
+		os.Stdin.Read(make([]byte, 1))
+	}
+	quit <- true
 	runtime.KeepAlive(e)
+	runtime.KeepAlive(n)
 	runtime.KeepAlive(keep)
 }

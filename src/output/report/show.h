@@ -1,0 +1,62 @@
+/* show: what the files that answer --show share; see sections.h. */
+#ifndef OUTPUT_REPORT_SHOW_H
+#define OUTPUT_REPORT_SHOW_H
+
+#include <go2heapsnapshot/values.h>
+
+#include "output/report/sections.h"
+#include "output/report/table.h"
+
+enum {
+    SHOW_VALUES = 1000, /* of an object, of which further ones are left out; */
+    SHOW_ROWS = 100,    /* in text */
+    SHOW_COLUMNS = 5,
+    SHOW_VALUE_WIDTH = 48, /* characters in text */
+    SHOW_TYPE_WIDTH = 28,
+};
+
+struct show {
+    const struct report *report;
+    const struct g2h_view *view;
+    struct g2h_values *values;
+    struct g2h_text text, type; /* of the last value */
+    struct text name;           /* its name: the prefix and its path */
+    const char *prefix;         /* prefix_size bytes that precede the paths of values */
+    size_t prefix_size;
+};
+
+static inline struct page_field show_made(const char *key, const struct g2h_text *text)
+{
+    return page_text(key, text->data, text->size);
+}
+
+/* ---- show_values.c ---- */
+
+/* The columns of a table of values. */
+extern const struct table_column show_columns[SHOW_COLUMNS];
+
+/* Puts a row of such a table; base is the offset of the first value of the location. */
+struct g2h_error *show_put_value(struct show *show, struct table *table,
+                                 const struct g2h_value *value, uint64_t base);
+
+/* Puts the values in a location, as a table. */
+struct g2h_error *show_put_values(struct show *show, const struct g2h_location *location);
+
+/* Puts what is in an object: a node, and an address at an offset in it. */
+struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t address,
+                                  uint64_t offset);
+
+/* Returns the address of the object that a variable, which is a pointer, leads to, and which is
+ * shown instead of the variable; 0: the variable is none, or leads to no object. */
+uint64_t show_leads_to(struct show *show, const struct g2h_location *location);
+
+/* ---- show_locals.c ---- */
+
+/* Returns whether a text asks for a goroutine, or for one of its variables. */
+bool show_is_of_goroutine(const char *asked);
+
+/* Puts the variables of its frames, or what is in the one that is asked for. Errors:
+ * G2H_ERROR_NOT_FOUND. */
+struct g2h_error *show_put_goroutine(struct show *show, const char *asked);
+
+#endif

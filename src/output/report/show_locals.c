@@ -1,0 +1,258 @@
+/*
+ * show_locals: the variables of a goroutine's frames, by their names; see sections.h.
+ *
+ * DWARF says what is in memory at the frame's program counter. A frame has no variables without it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "findings/expression.h"
+#include "findings/lookup.h"
+#include "output/report/show.h"
+
+/* A goroutine that is asked for, and which of its variables. */
+struct asked_goroutine {
+    uint64_t number;             /* goid */
+    const char *function, *name; /* of function_size and name_size bytes; none: any, all */
+    size_t function_size, name_size;
+};
+
+static void trim(const char **text, size_t *size)
+{
+    for (; *size > 0 && **text == ' '; ++*text)
+        --*size;
+    while (*size > 0 && (*text)[*size - 1] == ' ')
+        --*size;
+}
+
+/* Reads "goroutine 17", "goroutine 17 · v" and "goroutine 17 · main.serve · v"; a colon will do for
+ * the dot. Returns false if the text is none of these. */
+static bool read_goroutine(const char *asked, struct asked_goroutine *ret)
+{
+    static const char word[] = "goroutine ", dot[] = "·";
+    char *end;
+    *ret = (struct asked_goroutine){.name = ""};
+    if (strncmp(asked, word, strlen(word)) != 0 || asked[strlen(word)] < '0' ||
+        asked[strlen(word)] > '9')
+        return false;
+    ret->number = strtoull(asked + strlen(word), &end, 10);
+    const char *at = end;
+    const size_t blanks = strspn(at, " "), step = at[blanks] == ':' ? 1
+                                                  : strncmp(at + blanks, dot, strlen(dot)) == 0
+                                                      ? strlen(dot)
+                                                      : 0;
+    at += blanks;
+    if (step == 0)
+        return *at == '\0';
+    at += step;
+    const char *behind = strstr(at, dot);
+    if (behind) {
+        ret->function = at;
+        ret->function_size = (size_t)(behind - at);
+        trim(&ret->function, &ret->function_size);
+        at = behind + strlen(dot);
+    }
+    ret->name = at;
+    ret->name_size = strlen(at);
+    trim(&ret->name, &ret->name_size);
+    return ret->name_size > 0;
+}
+
+/* A frame whose variables are shown. */
+struct shown_frame {
+    size_t number, caller; /* caller: SIZE_MAX: none */
+    const char *name;      /* size bytes: main.serve server.go:80 */
+    size_t size;
+};
+
+static struct shown_frame frame_at(const struct show *show,
+                                   const struct g2h_view_goroutine *goroutine, size_t index)
+{
+    struct shown_frame ret = {.number = goroutine->first_frame + index};
+    struct g2h_view_frame frame;
+    ret.caller = index + 1 < goroutine->frame_count ? ret.number + 1 : SIZE_MAX;
+    g2h_view_frame(show->view, ret.number, &frame);
+    ret.name = findings_name_of(show->view, frame.node, &ret.size);
+    return ret;
+}
+
+static bool is_text(const char *one, size_t size, const char *other, size_t other_size)
+{
+    return size == other_size && memcmp(one, other, size) == 0;
+}
+
+/* Returns whether a variable has a name. One that has escaped to the heap is &name in DWARF. */
+static bool is_called(const struct g2h_local *local, const struct asked_goroutine *asked)
+{
+    const bool has_escaped = local->name_size > 0 && local->name[0] == '&' && asked->name[0] != '&';
+    return is_text(local->name + has_escaped, local->name_size - has_escaped, asked->name,
+                   asked->name_size);
+}
+
+/* Finds the goroutine with a number. */
+static bool find_goroutine(const struct show *show, uint64_t number, struct g2h_view_goroutine *ret)
+{
+    for (size_t i = 0; i < g2h_view_goroutine_count(show->view); i++) {
+        struct g2h_node node;
+        g2h_view_goroutine(show->view, i, ret);
+        g2h_view_brief(show->view, ret->node, &node);
+        if (node.kind == G2H_NODE_GOROUTINE && node.key == number)
+            return true;
+    }
+    return false;
+}
+
+/* Finds a variable by its name, in the innermost frame that has one of that name in memory. */
+static bool find_local(const struct show *show, const struct asked_goroutine *asked,
+                       const struct g2h_view_goroutine *goroutine, struct shown_frame *ret_frame,
+                       struct g2h_local *ret)
+{
+    for (size_t i = 0; i < goroutine->frame_count; i++) {
+        const struct shown_frame frame = frame_at(show, goroutine, i);
+        const size_t function = expression_without_line(frame.name, frame.size);
+        if (asked->function_size > 0 &&
+            !is_text(frame.name, frame.size, asked->function, asked->function_size) &&
+            !is_text(frame.name, function, asked->function, asked->function_size))
+            continue;
+        for (uint32_t j = 0; g2h_view_local(show->view, frame.number, frame.caller, j, ret); j++)
+            if (ret->is_there && is_called(ret, asked)) {
+                *ret_frame = frame;
+                return true;
+            }
+    }
+    return false;
+}
+
+static struct g2h_error *put_local(struct show *show, uint64_t goroutine,
+                                   const struct shown_frame *frame, const struct g2h_local *local)
+{
+    _cleanup_(text_deinit) struct text number = {0};
+    struct page *page = show->report->page;
+    show->type.size = 0;
+    g2h_location_type(show->view, &local->location, &show->type);
+    TRY_MEMORY(!show->type.failed);
+    page_open(page, "variable");
+    page_head(page, "LOCAL");
+    PAGE_PUT(page, "   % of type % at %, % B\n",
+             page_strong(page_text("name", local->name, local->name_size)),
+             page_text("type", show->type.data, show->type.size),
+             page_address("address", local->location.address),
+             page_count("bytes", local->location.bytes.size));
+    text_append_number(&number, goroutine);
+    TRY_MEMORY(!number.failed);
+    PAGE_PUT(page, "  of %, goroutine %\n", page_text("of", frame->name, frame->size),
+             page_made(NULL, &number));
+    PAGE_DATA(page, page_count("goroutine", goroutine));
+    if (local->is_doubtful) {
+        PAGE_DATA(page, page_flag("is_doubtful", true));
+        page_say(page, "  it may be dead: its pointers are not among those that are alive\n");
+    }
+    TRY(show_put_values(show, &local->location));
+    page_close(page);
+    return NULL;
+}
+
+/* Puts the values of a variable as rows of its frame's table. */
+static struct g2h_error *put_row_of_local(struct show *show, struct table *table,
+                                          const struct g2h_local *local, uint64_t *left)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    struct g2h_value value;
+    text_append(&name, local->name, local->name_size);
+    if (local->function_size > 0) {
+        text_printf(&name, " (inlined ");
+        text_append(&name, local->function, local->function_size);
+        text_append(&name, ")", 1);
+    }
+    if (local->is_doubtful)
+        text_append(&name, "?", 1);
+    TRY_MEMORY(!name.failed);
+    show->prefix = name.data;
+    show->prefix_size = name.size;
+    struct g2h_error *error = NULL;
+    if (local->is_there) {
+        g2h_values_begin_at(show->values, &local->location);
+        while (!error && *left > 0 && g2h_values_next(show->values, &value)) {
+            error = show_put_value(show, table, &value, 0);
+            --*left;
+        }
+    } else {
+        TABLE_ROW(table, page_made("name", &name), page_words(NULL, ""),
+                  page_words(NULL, "(not in memory as a whole)"), page_words(NULL, ""),
+                  page_words(NULL, ""));
+    }
+    show->prefix_size = 0;
+    return error;
+}
+
+static struct g2h_error *put_frame(struct show *show, const struct shown_frame *frame)
+{
+    struct page *page = show->report->page;
+    _cleanup_(table_deinit) struct table table;
+    struct g2h_local local;
+    uint64_t left = SHOW_VALUES;
+    page_open(page, NULL);
+    PAGE_PUT(page, "\n%\n", page_strong(page_text("function", frame->name, frame->size)));
+    table_init(&table, page, "fields", show_columns, SHOW_COLUMNS, SHOW_ROWS);
+    for (uint32_t i = 0;
+         left > 0 && g2h_view_local(show->view, frame->number, frame->caller, i, &local); i++)
+        if (!local.is_made)
+            TRY(put_row_of_local(show, &table, &local, &left));
+    TRY(table_end(&table));
+    page_close(page);
+    return NULL;
+}
+
+static struct g2h_error *put_goroutine(struct show *show, uint64_t number,
+                                       const struct g2h_view_goroutine *goroutine)
+{
+    struct page *page = show->report->page;
+    size_t size;
+    const char *name = findings_name_of(show->view, goroutine->node, &size);
+    page_open(page, "goroutine");
+    page_head(page, "GOROUTINE");
+    PAGE_PUT(page, "   %\n", page_strong(page_text("name", name, size)));
+    PAGE_DATA(page, page_count("number", number));
+    page_open_list(page, "frames");
+    for (size_t i = 0; i < goroutine->frame_count; i++) {
+        const struct shown_frame frame = frame_at(show, goroutine, i);
+        TRY(put_frame(show, &frame));
+    }
+    page_close(page);
+    page_close(page);
+    return NULL;
+}
+
+bool show_is_of_goroutine(const char *asked)
+{
+    struct asked_goroutine ignored;
+    return read_goroutine(asked, &ignored);
+}
+
+struct g2h_error *show_put_goroutine(struct show *show, const char *text)
+{
+    struct asked_goroutine asked;
+    struct g2h_view_goroutine goroutine;
+    struct shown_frame frame;
+    struct g2h_local local;
+    struct lookup lookup;
+    char address[2 + 16 + 1];
+    read_goroutine(text, &asked);
+    if (!find_goroutine(show, asked.number, &goroutine))
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s': there is no such goroutine", text);
+    if (asked.name_size == 0)
+        return put_goroutine(show, asked.number, &goroutine);
+    if (!find_local(show, &asked, &goroutine, &frame, &local))
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s': the goroutine has no such variable in memory; 'goroutine %llu' "
+                            "shows those that it has",
+                            text, (unsigned long long)asked.number);
+    const uint64_t target = show_leads_to(show, &local.location);
+    if (target == 0)
+        return put_local(show, asked.number, &frame, &local);
+    snprintf(address, sizeof(address), "0x%llx", (unsigned long long)target);
+    TRY(lookup_find(show->report->findings, address, &lookup));
+    return show_put_object(show, lookup.node, lookup.address, lookup.offset);
+}

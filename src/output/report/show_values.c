@@ -1,0 +1,292 @@
+/*
+ * show_values: tables of values, of the entries of a map, and what is in an object; see show.h.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/scope.h"
+#include "findings/entries.h"
+#include "output/report/show.h"
+
+enum { MOST_PARTS = 16 /* values of a struct that is the key or the value of an entry */ };
+
+/* ---- values ---- */
+
+/* Returns the node that an address leads to; UINT32_MAX: none. */
+static uint32_t node_at(const struct show *show, uint64_t address, struct g2h_node *ret)
+{
+    uint32_t object;
+    if (!g2h_heap_find(g2h_view_heap(show->view), address, &object))
+        return UINT32_MAX;
+    const uint32_t number = g2h_view_object(show->view, object);
+    if (number != UINT32_MAX)
+        g2h_view_brief(show->view, number, ret);
+    return number;
+}
+
+/* Appends what a value leads to, "0xc000012000  main.T  48 B"; the address only if it is not the
+ * value, which show->text has. */
+static void append_target(const struct show *show, const struct g2h_value *value,
+                          const struct g2h_content *content, struct text *text)
+{
+    const bool is_said = value->kind == G2H_VALUE_POINTER && show->text.size > 2 &&
+                         memcmp(show->text.data, "0x", 2) == 0;
+    struct g2h_node node;
+    if (content->target == 0)
+        return;
+    if (!is_said)
+        text_printf(text, "0x%" PRIx64 "  ", content->target);
+    if (node_at(show, content->target, &node) == UINT32_MAX)
+        return;
+    const struct page_field class =
+        page_clipped(report_name_of(show->report, NULL, &node), SHOW_TYPE_WIDTH),
+                            bytes = page_bytes(NULL, node.size);
+    page_append(text, &class);
+    text_append(text, "  ", 2);
+    page_append(text, &bytes);
+}
+
+/* Writes a struct or an array as its first values, {Name: "a", Count: 3}, in place of what
+ * show->text has. */
+static struct g2h_error *read_parts(struct show *show, const struct g2h_value *value)
+{
+    _cleanup_(text_deinit) struct text parts = {0};
+    struct g2h_location location;
+    struct g2h_value part;
+    struct g2h_content content;
+    size_t count = 0;
+    g2h_location_of_value(value, &location);
+    g2h_values_begin_at(show->values, &location);
+    for (; g2h_values_next(show->values, &part) && count <= MOST_PARTS; count++) {
+        if (count == MOST_PARTS)
+            continue;
+        text_printf(&parts, count > 0 ? ", " : "{");
+        text_append(&parts, part.path, part.path_size);
+        text_append(&parts, ": ", 2);
+        g2h_value_content(show->view, &part, &show->text, &content);
+        text_append(&parts, show->text.data, show->text.size);
+    }
+    text_printf(&parts, count == 0 ? "{}" : count > MOST_PARTS ? " …}" : "}");
+    TRY_MEMORY(!parts.failed && !show->text.failed);
+    g2h_text_deinit(&show->text);
+    show->text = (struct g2h_text){parts.data, parts.size, parts.capacity, false};
+    parts = (struct text){.data = NULL};
+    return NULL;
+}
+
+/* Reads a value into show->text and show->type. */
+static struct g2h_error *read_value(struct show *show, const struct g2h_value *value,
+                                    struct g2h_content *ret)
+{
+    g2h_value_content(show->view, value, &show->text, ret);
+    show->type.size = 0;
+    g2h_value_type(show->view, value, false, &show->type);
+    TRY_MEMORY(!show->text.failed && !show->type.failed);
+    return value->kind == G2H_VALUE_OTHER && !g2h_view_is_redacted(show->view)
+               ? read_parts(show, value)
+               : NULL;
+}
+
+/* Puts what there is to say of a value besides its text: in JSON only. */
+static void put_content(const struct show *show, const struct g2h_content *content)
+{
+    struct page *page = show->report->page;
+    struct g2h_node node;
+    if (!g2h_view_is_redacted(show->view))
+        PAGE_DATA(page, show_made("value", &show->text));
+    if (content->has_length)
+        PAGE_DATA(page, page_count("length", content->length),
+                  page_count("capacity", content->capacity));
+    if (content->is_nil)
+        PAGE_DATA(page, page_flag("is_nil", true));
+    if (content->target != 0)
+        PAGE_DATA(page, page_address("target", content->target));
+    if (content->target != 0 && node_at(show, content->target, &node) != UINT32_MAX)
+        PAGE_DATA(page, report_name_of(show->report, "target_class", &node),
+                  page_bytes("target_bytes", node.size));
+}
+
+/* Appends a value as text: cut, a string's length behind it if it is. */
+static void append_value(const struct show *show, const struct g2h_value *value,
+                         const struct g2h_content *content, struct text *text)
+{
+    page_append_clipped(text, show->text.data, show->text.size, SHOW_VALUE_WIDTH);
+    if (value->kind == G2H_VALUE_STRING && content->has_length &&
+        page_characters(show->text.data, show->text.size) > SHOW_VALUE_WIDTH)
+        text_printf(text, " (%" PRIu64 ")", content->length);
+}
+
+/* Makes the name of a value in show->name. */
+static void append_name(struct show *show, const struct g2h_value *value)
+{
+    struct text *name = &show->name;
+    name->size = 0;
+    text_append(name, show->prefix, show->prefix_size);
+    if (name->size > 0 && value->path_size > 0 && value->path[0] != '[')
+        text_append(name, ".", 1);
+    text_append(name, value->path, value->path_size);
+}
+
+struct g2h_error *show_put_value(struct show *show, struct table *table,
+                                 const struct g2h_value *value, uint64_t base)
+{
+    _cleanup_(text_deinit) struct text text = {0}, target = {0}, offset = {0};
+    struct g2h_content content;
+    TRY(read_value(show, value, &content));
+    append_value(show, value, &content, &text);
+    append_target(show, value, &content, &target);
+    text_printf(&offset, "+%" PRIu64, value->offset - base);
+    append_name(show, value);
+    TRY_MEMORY(!text.failed && !target.failed && !offset.failed && !show->name.failed);
+    const struct page_field fields[] = {
+        page_made("name", &show->name),
+        page_clipped(show_made("type", &show->type), SHOW_TYPE_WIDTH),
+        page_made(NULL, &text),
+        page_made(NULL, &offset),
+        page_made(NULL, &target),
+        page_count("offset", value->offset - base),
+        page_count("size", value->size),
+    };
+    table_open_row(table, fields, sizeof(fields) / sizeof(*fields));
+    put_content(show, &content);
+    page_close(show->report->page);
+    return NULL;
+}
+
+const struct table_column show_columns[SHOW_COLUMNS] = {
+    {"FIELD", false}, {"type", false}, {"value", false}, {"offset", true}, {"leads to", false}};
+
+/* Puts the values in a location. */
+struct g2h_error *show_put_values(struct show *show, const struct g2h_location *location)
+{
+    struct page *page = show->report->page;
+    _cleanup_(table_deinit) struct table table;
+    struct g2h_value value;
+    uint64_t count = 0;
+    table_init(&table, page, "fields", show_columns, SHOW_COLUMNS, SHOW_ROWS);
+    g2h_values_begin_at(show->values, location);
+    while (g2h_values_next(show->values, &value) && count++ < SHOW_VALUES)
+        TRY(show_put_value(show, &table, &value, location->base));
+    TRY(table_end(&table));
+    if (count > SHOW_ROWS)
+        page_say(page, count > SHOW_VALUES ? "  and more than 900 others\n" : "  and others\n");
+    if (count > SHOW_VALUES)
+        PAGE_DATA(page, page_flag("is_cut", true));
+    return NULL;
+}
+
+/* ---- entries of maps ---- */
+
+static struct g2h_error *put_entry(struct show *show, struct table *table,
+                                   const struct g2h_entry *entry)
+{
+    _cleanup_(text_deinit) struct text key = {0}, key_text = {0}, elem = {0}, target = {0};
+    struct g2h_content content;
+    TRY(read_value(show, &entry->key, &content));
+    append_value(show, &entry->key, &content, &key);
+    text_append(&key_text, show->text.data, show->text.size);
+    TRY(read_value(show, &entry->elem, &content));
+    append_value(show, &entry->elem, &content, &elem);
+    append_target(show, &entry->elem, &content, &target);
+    TRY_MEMORY(!key.failed && !key_text.failed && !elem.failed && !target.failed);
+    const struct page_field fields[] = {
+        page_made(NULL, &key),       page_clipped(show_made("type", &show->type), SHOW_TYPE_WIDTH),
+        page_made(NULL, &elem),      page_made(NULL, &target),
+        page_made("key", &key_text),
+    };
+    table_open_row(table, fields, g2h_view_is_redacted(show->view) ? 4 : 5);
+    put_content(show, &content);
+    page_close(show->report->page);
+    return NULL;
+}
+
+static struct g2h_error *put_entries(struct show *show, const struct g2h_location *map)
+{
+    static const struct table_column columns[] = {
+        {"KEY", false}, {"type", false}, {"value", false}, {"leads to", false}};
+    struct page *page = show->report->page;
+    _cleanup_(table_deinit) struct table table;
+    struct entries entries;
+    TRY(entries_find(show->view, map, &entries));
+    if (!g2h_view_is_redacted(show->view))
+        PAGE_PUT(page, entries.count == 1 ? "  % entry\n" : "  % entries\n",
+                 page_count("entry_count", entries.count));
+    table_init(&table, page, "entries", columns, 4, ENTRIES_FIRST);
+    for (size_t i = 0; i < entries.shown; i++)
+        TRY(put_entry(show, &table, &entries.first[i]));
+    TRY(table_end(&table));
+    if (entries.count > entries.shown && !g2h_view_is_redacted(show->view))
+        PAGE_PUT(page, "  % more\n", page_count(NULL, entries.count - entries.shown));
+    return NULL;
+}
+
+/* ---- an object ---- */
+
+static struct g2h_error *put_layout(const struct show *show, uint32_t object)
+{
+    struct page *page = show->report->page;
+    struct g2h_layouts *layouts;
+    struct g2h_layout layout;
+    TRY(g2h_layouts_create(show->view, &layouts));
+    if (g2h_layouts_find(layouts, object, &layout) && layout.size > 0) {
+        const struct g2h_layout_class class = g2h_layouts_class(layouts, layout.number);
+        PAGE_PUT(page, "  size % B, padding % B, slot % B\n", page_count("size", layout.size),
+                 page_count("padding", class.padding), page_count("slot", layout.slot));
+    }
+    g2h_layouts_destroy(layouts);
+    return NULL;
+}
+
+static struct g2h_error *put_text(struct show *show, uint32_t number)
+{
+    struct page *page = show->report->page;
+    size_t size;
+    const char *text = g2h_view_text(show->view, number, &show->text, &size);
+    TRY_MEMORY(!show->text.failed);
+    if (g2h_view_is_redacted(show->view))
+        return NULL;
+    PAGE_PUT(page, "  % bytes of text: %\n",
+             page_count("length", g2h_view_text_size(show->view, number)),
+             page_text("value", text, size));
+    return NULL;
+}
+
+struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t address,
+                                  uint64_t offset)
+{
+    const struct report *report = show->report;
+    struct g2h_location location;
+    struct g2h_node node;
+    uint32_t object;
+    g2h_view_brief(show->view, number, &node);
+    report_put_object(report, number, offset);
+    if (node.kind == G2H_NODE_TEXT && node.members == 0)
+        TRY(put_text(show, number));
+    else if (!g2h_heap_find(g2h_view_heap(show->view), address, &object) ||
+             !g2h_location_of_object(show->view, object, &location))
+        page_say(report->page, "  its type is not known as a whole, so there are no values\n");
+    else if (g2h_location_is_map(show->view, &location))
+        TRY(put_entries(show, &location));
+    else {
+        TRY(show_put_values(show, &location));
+        TRY(put_layout(show, object));
+    }
+    TRY(report_put_retainers(report, paths_edges(report->findings->paths), number));
+    page_close(report->page);
+    return NULL;
+}
+
+uint64_t show_leads_to(struct show *show, const struct g2h_location *location)
+{
+    struct g2h_value value;
+    struct g2h_content content;
+    uint32_t object;
+    g2h_values_begin_at(show->values, location);
+    if (!g2h_values_next(show->values, &value) || value.path_size > 0 ||
+        value.kind != G2H_VALUE_POINTER)
+        return 0;
+    g2h_value_content(show->view, &value, &show->text, &content);
+    return g2h_heap_find(g2h_view_heap(show->view), content.target, &object) ? content.target : 0;
+}

@@ -1,0 +1,96 @@
+/*
+ * locals: the variables of frames; see include/go2heapsnapshot/values.h.
+ *
+ * DWARF says where a variable is at the frame's program counter. The words of a variable that is
+ * dead may have been used for something else since; the frame's field list tells which pointers are
+ * alive.
+ */
+#include "view/locations.h"
+#include "view/view.h"
+
+static struct frame frame_of(const struct g2h_view *view, size_t number)
+{
+    return heap_frame(view->graph->heap, view->graph->roots.frames.data[number].frame);
+}
+
+/* Returns whether a word of a frame is in its field list. */
+static bool is_listed(const struct frame *frame, uint64_t offset)
+{
+    struct g2h_fields fields = frame->fields;
+    struct g2h_field field;
+    while (g2h_fields_next(&fields, &field))
+        if (field.offset == offset)
+            return true;
+    return false;
+}
+
+/* Returns how many bytes of a variable, from its first one on, are in memory one behind the other.
+ */
+static uint64_t bytes_together(const struct typing *typing, const struct dwarf_local *local)
+{
+    const struct dwarf_piece *pieces = &typing->scopes->pieces.data[local->first_piece];
+    uint64_t done = 0;
+    for (uint32_t i = 0; i < local->piece_count; i++) {
+        if (pieces[i].offset != done ||
+            (uint64_t)pieces[i].cfa_offset != (uint64_t)pieces[0].cfa_offset + done)
+            break;
+        done += pieces[i].size;
+    }
+    return done;
+}
+
+/* Gets the memory of a variable that is there as a whole, in the frame or its caller's. */
+static bool locate(const struct g2h_view *view, const struct dwarf_local *local, size_t number,
+                   size_t caller, struct g2h_local *ret)
+{
+    const struct typing *typing = view->graph->typing;
+    struct frame frame = frame_of(view, number);
+    if (local->type >= typing->types->list.count || local->piece_count == 0)
+        return false;
+    const int64_t offset = typing->scopes->pieces.data[local->first_piece].cfa_offset;
+    const uint64_t size = typing->types->list.data[local->type].size;
+    uint64_t at = frame.contents.size + (uint64_t)offset;
+    if (offset >= 0 && caller == SIZE_MAX)
+        return false;
+    if (offset >= 0) {
+        at = (uint64_t)offset;
+        frame = frame_of(view, caller);
+    }
+    if (bytes_together(typing, local) < size || frame.contents.size < size ||
+        at > frame.contents.size - size)
+        return false;
+    ret->location = (struct g2h_location){.type = local->type,
+                                          .address = frame.sp + at,
+                                          .bytes = {frame.contents.data + at, size},
+                                          .object = UINT32_MAX};
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, local->type);
+    ret->is_doubtful = map && map->word_count > 0 && !is_listed(&frame, at + map->words[0]);
+    return true;
+}
+
+static const char *text_of(const struct g2h_view *view, uint32_t string, size_t *ret_size)
+{
+    *ret_size = 0;
+    return string == UINT32_MAX
+               ? ""
+               : string_pool_text(&view->graph->typing->types->names, string, ret_size);
+}
+
+bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller, uint32_t index,
+                    struct g2h_local *ret)
+{
+    const struct typing *typing = view->graph->typing;
+    uint32_t count = 0;
+    if (!typing)
+        return false;
+    const struct frame of = frame_of(view, frame);
+    const struct dwarf_local *local = typing_locals(typing, &of, &count);
+    if (index >= count)
+        return false;
+    local += index;
+    *ret = (struct g2h_local){.is_parameter = local->is_parameter, .is_made = local->is_made};
+    ret->name = text_of(view, local->name, &ret->name_size);
+    ret->function = text_of(view, local->function, &ret->function_size);
+    ret->is_there = locate(view, local, frame, caller, ret);
+    return true;
+}
