@@ -579,9 +579,33 @@ async function testSeries() {
   await test('a line of a trend is as high as its value, from zero', async () => {
     const points = await visit.see(() => document.querySelector('#trends polyline').getAttribute('points').split(' ').map(point => Number(point.split(',')[1])));
     const base = await visit.see(() => Number(document.querySelector('#trends .axis').getAttribute('y1'))), values = series.dumps.map(dump => dump.reachable);
+    assert.ok(Math.min(...points) < 15, 'the highest one reaches the top');
     values.forEach((value, i) => assert.ok(Math.abs((base - points[i]) / (base - points[values.indexOf(Math.max(...values))]) - value / Math.max(...values)) < .01));
   });
   await visit.end();
+}
+
+/** A heap in which the root holds 20,000 objects of as many classes, all alike. */
+async function testFlat() {
+  const kinds = 20_000, list = value => Array.from({length: kinds + 1}, (_, i) => value(i));
+  const tree = {parent: list(i => i === 0 ? -1 : 0), name: list(i => i), kind: list(i => i === 0 ? 0 : 2), package: list(() => 0), bytes: list(i => i === 0 ? 0 : 64),
+    count: list(() => 1), more: []};
+  const {since, ...report} = leak.report, path = join(made, 'flat.html');
+  const heap = {...report.heap, reachable: 64 * kinds, garbage: 0};
+  writeFileSync(path, withData(source('leak.html'), {...leak, names: list(i => i === 0 ? '' : `p.T${i}`), tree, layouts: [], largest: [], report: {...report, heap, suspects: []}}));
+  await test('20,000 objects that are alike are drawn with few boxes', async () => {
+    const visit = await Visit.to(browser, path);
+    assert.ok(await visit.count('.box') < 5);
+    await visit.choose('Map');
+    const boxes = await visit.boxes();
+    assert.equal(boxes.length, 800);
+    assert.equal(boxes[0].node, 0);
+    await visit.choose('Table');
+    assert.ok(await visit.count('.plot tr') < 20);
+    assert.equal(await visit.text('.plot tr:last-child button'), '19,995 more');
+    testQuiet(visit);
+    await visit.end();
+  });
 }
 
 /** What becomes of 5,000 and 20,000 nodes: how many boxes, and what it costs. Costs are only told. */
@@ -649,6 +673,7 @@ try {
     await testWithoutScripts();
     await testPrint();
     await testLarge();
+    await testFlat();
   }
 } catch (error) {
   tell('the tests come to their end', error);

@@ -599,10 +599,13 @@ function drawMap(width) {
     else squarify(children, values, x + 3, y + headHeight, innerWidth, innerHeight * share, place);
   };
   if (values[state.top] > 0) place(state.top, 0, 0, width, height);
-  const sizes = boxes.map(([, , , w, h]) => w * h).sort((a, b) => b - a), least = sizes[Math.min(most, sizes.length) - 1];
+  // A box is larger than those in it, and comes before them, so what is left out is never around something that is drawn.
+  const area = ([, , , w, h]) => w * h, largest = new Set([...boxes].sort((a, b) => area(b) - area(a)).slice(0, most));
   const out = document.createDocumentFragment();
-  // A box is larger than those in it, so what is left out is never around something that is drawn.
-  for (const [nodes, x, y, w, h] of boxes) if (w * h >= least) addBox(out, nodes, x, Math.round(y), w, Math.round(h), 'map');
+  for (const box of boxes) {
+    const [nodes, x, y, w, h] = box;
+    if (largest.has(box)) addBox(out, nodes, x, Math.round(y), w, Math.round(h), 'map');
+  }
   treeView.replaceChildren(out);
   treeView.style.height = `${height}px`;
   plot.style.height = `${height + 2}px`; // with its borders
