@@ -94,6 +94,13 @@ each('values of all objects of a class are spread as in the program', Object.ent
   return 1;
 });
 
+// Of more values than are kept, the median is a sample's, and marked as such.
+each('a median of a sample is marked', ['main.many', known.class], (what, complain) => {
+  const text = run('--show', what), [, median] = /^ +N +int +0 … ~(\d+) … 4999;/m.exec(text) ?? [];
+  if (what === known.class ? text.includes('~') : !(Math.abs(median - 2500) < 250)) complain(what, text);
+  return 1;
+});
+
 // The snapshot with numbers has the same values beside the same fields: numbers, bools and times, but no elements of arrays of
 // them. Entries of maps are called by their keys.
 const isNumber = (type) => /^(u?int(8|16|32|64|ptr)?|float(32|64)|complex(64|128)|bool|time\.(Time|Duration)|sync\/atomic\.(Int|Uint|Bool)\d*)$/.test(type);

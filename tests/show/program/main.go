@@ -325,6 +325,12 @@ func scalar(name string, p interface{}) {
 	know.Scalars = append(know.Scalars, thing{What: name, Is: "scalar", Fields: fieldsOf(reflect.ValueOf(p).Elem())})
 }
 
+// many has more objects than --show keeps values of a class.
+type many struct {
+	N    int
+	next *many
+}
+
 // local is a variable of a goroutine, of which p points to a copy.
 func local(goroutine, name string, p interface{}) {
 	know.Locals = append(know.Locals, thing{What: goroutine + " · " + name, Is: "local", Fields: fieldsOf(reflect.ValueOf(p).Elem())})
@@ -737,6 +743,10 @@ func main() {
 	scalar("main.gZero", &gZero)
 	scalar("main.gShares", &gShares)
 	scalar("main.gState", &gState)
+	var last *many
+	for i := 0; i < 5000; i++ {
+		last = &many{i, last}
+	}
 	ready, quit := make(chan bool), make(chan bool)
 	go blocked(-5, 0.75, true, "blocked "+os.Args[1][:0], []int{4, 5}, &embedded{"of w", inner{true, [2]int16{8, 9}}}, ready, quit)
 	<-ready
@@ -765,5 +775,6 @@ func main() {
 	quit <- true
 	runtime.KeepAlive(e)
 	runtime.KeepAlive(n)
+	runtime.KeepAlive(last)
 	runtime.KeepAlive(keep)
 }
