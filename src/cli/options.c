@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/printable.h"
+#include "base/scope.h"
 #include "cli/check.h"
 #include "cli/format.h"
 #include "cli/usage.h"
@@ -247,12 +249,19 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     *ret_status = EXIT_FAILED;
     if (!reserve(ret, argc))
         return false;
+    /* Where an option's argument is missing, musl's getopt_long() reorders the words wrongly: it is
+     * asked again with these. */
+    _cleanup_free_ char **as_given = memory_copy(argv, (size_t)argc + 1, sizeof(*argv));
+    if (!as_given) {
+        message_error(&error_no_memory);
+        return false;
+    }
     *ret_status = EXIT_USAGE;
     opterr = 0;
     while ((given = getopt_long(argc, argv, described.letters, described.options, NULL)) != -1) {
         const struct known *option = find(given);
         if (!option)
-            refuse_option(argc, argv, &described);
+            refuse_option(argc, as_given, &described);
         if (!option || !take(ret, option, optarg, ret_status))
             return false;
     }

@@ -134,7 +134,9 @@ make_named() {
 		errno = EOPNOTSUPP;
 		return -1;
 	}
+	#ifndef open64 // musl has one function for both
 	int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+	#endif
 	END
 	${CC:-cc} -shared -fPIC -o named.so named.c || exit 2
 }

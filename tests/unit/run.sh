@@ -72,7 +72,7 @@ for wanted in ${*:-plain sanitized threads}; do
 		;;
 	host)
 		emulator=${EMULATOR-}
-		kind "$HOST" make_host "$BUILD" "$cached $CC" '-O0 -g1' tests/unit/test_*.c
+		kind "$HOST" "make_host WERROR=" "$BUILD" "$cached $CC" '-O0 -g1' tests/unit/test_*.c
 		;;
 	*) kind debug make_debug "$debug" "${CC:-cc}" '-O0 -g' "tests/unit/test_$wanted.c" ;;
 	esac
