@@ -150,7 +150,7 @@ each('--numbers: numbers in maps are called by their keys', maps.filter((thing) 
 });
 
 // Nothing is said of any value if texts are redacted, neither in JSON nor in text; but the names and places of fields are.
-const asked = [known.class, ...objects.map((thing) => thing.what), ...maps.slice(0, 4).map((thing) => thing.what), ...(stripped ? [] : [...known.variables, ...(isOutside ? known.scalars : [])].map((thing) => thing.what))];
+const asked = [known.class, ...objects.map((thing) => thing.what), ...maps.slice(0, 4).map((thing) => thing.what), ...(stripped ? [] : [...known.variables, ...known.locals.slice(0, 4), ...(isOutside ? known.scalars : [])].map((thing) => thing.what))];
 each('--redact shows no value', asked, (what, complain) => {
   for (const json of [[], ['--json']]) {
     const text = run(...json, '--redact', '--show', what);
