@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/port.h"
 #include "base/scope.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -31,6 +32,7 @@
 #include "cli/signals.h"
 #include "cli/target.h"
 #include "cli/terminal.h"
+#include "cli/watch.h"
 #include "library/origin.h"
 
 /* ---- the conversion ---- */
@@ -53,6 +55,7 @@ struct series {
     VECTOR(struct g2h_base *) bases; /* earlier dumps, of formats that take a base or show trends */
     VECTOR(struct stat) base_files;  /* the dumps that these were made of */
     uint64_t base_build;             /* hash of the executable that wrote the base; 0: none */
+    struct g2h_trend *trend;         /* NULL: none */
     struct g2h_identity *identity;   /* NULL: there is only one dump */
     struct g2h_input *input;
     struct g2h_heap *heap;
@@ -90,7 +93,8 @@ static struct g2h_error *open_exe(const struct options *options, const struct ou
     if (!error)
         error = g2h_exe_match(conversion->exe, conversion->heap);
     if (!error) {
-        message_missing_in_exe(conversion->exe, conversion->heap);
+        if (!options->is_quiet)
+            message_missing_in_exe(conversion->exe, conversion->heap);
         return NULL;
     }
     if (error->code != G2H_ERROR_NOT_EXE || !options->untyped_ok)
@@ -159,7 +163,8 @@ static struct g2h_error *load(const struct options *options, const char *path,
     conversion->input = conversion->origin.input;
     conversion->exe = conversion->origin.exe;
     TRY(error);
-    message_process(&conversion->origin);
+    if (!options->is_quiet)
+        message_process(&conversion->origin);
     if (options->is_dump)
         return NULL;
     error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
@@ -364,6 +369,7 @@ static void series_deinit(struct series *series)
         g2h_base_destroy(series->bases.data[i]);
     free(series->bases.data);
     free(series->base_files.data);
+    g2h_trend_destroy(series->trend);
     g2h_redaction_destroy(series->redaction);
     g2h_identity_destroy(series->identity);
     g2h_heap_destroy(series->heap);
@@ -397,6 +403,7 @@ struct outcome {
     bool complete;   /* nothing was damaged or missing */
     bool is_process; /* the last conversion was of a core or a process */
     bool is_base;    /* the error is that the executable did not write the base */
+    size_t steady;   /* places that grew in every interval */
 };
 
 /* Converts a dump to a path, or to standard output if path is NULL. */
@@ -420,11 +427,23 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     return error;
 }
 
-/* Keeps a base, made of a view, and the status of its dump. */
+/* Returns when a file was written, in milliseconds since 1970; 0: not known, as of a pipe. */
+static int64_t written_at(const struct g2h_input *input)
+{
+    const struct stat *status = g2h_input_status(input);
+    return status && S_ISREG(status->st_mode)
+               ? (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000
+               : 0;
+}
+
+/* Keeps what a trend or a base, made of a view, needs. Of a base's dump the status is kept, too. */
 static struct g2h_error *keep_base(const struct options *options, struct series *series,
                                    const struct conversion *conversion)
 {
     struct g2h_base *base;
+    if (series->trend)
+        return g2h_trend_add(series->trend, conversion->view, conversion->input->name,
+                             written_at(conversion->input), options->threads);
     TRY_MEMORY(vector_grow(&series->bases, 1) && vector_grow(&series->base_files, 1));
     TRY(g2h_base_create(conversion->view, conversion->input->name, options->threads, &base));
     series->bases.data[series->bases.count++] = base;
@@ -493,6 +512,125 @@ static struct g2h_error *convert_each(const struct options *options, const struc
     return NULL;
 }
 
+/* Says what the last snapshot of a watched process had: as JSON in the output, else on standard
+ * error. */
+static struct g2h_error *write_last(const struct options *options, const struct g2h_trend *trend,
+                                    const struct g2h_output_options *output_options,
+                                    const struct conversion *conversion)
+{
+    struct g2h_output_options to = *output_options;
+    if (!options->json) {
+        to.fd = STDERR_FILENO;
+        to.name = "standard error";
+        to.gzip = false;
+    }
+    progress_clear();
+    return g2h_write_trend_last(trend, conversion->origin.account.stopped, &to);
+}
+
+/* Takes one snapshot of a watched process: only numbers and names of it are kept. */
+static struct g2h_error *add_snapshot(const struct options *options, struct series *series,
+                                      const struct g2h_output_options *output_options,
+                                      struct outcome *outcome)
+{
+    static const struct outputs none = {.name = "standard output"};
+    _cleanup_(conversion_deinit) struct conversion conversion = {.input = NULL};
+    const int64_t now = watch_now();
+    TRY(load(options, NULL, progress_start(), &conversion));
+    if (!options->is_quiet)
+        message_warnings(conversion.input, conversion.heap);
+    TRY(open_exe(options, &none, &conversion));
+    TRY(build(options, series, &conversion));
+    if (series->base_files.count == 0)
+        TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion.input)));
+    TRY(g2h_trend_add(series->trend, conversion.view, conversion.input->name, now,
+                      options->threads));
+    outcome->complete = outcome->complete && g2h_heap_is_complete(conversion.heap) &&
+                        origin_is_complete(&conversion.origin);
+    return write_last(options, series->trend, output_options, &conversion);
+}
+
+/* Returns whether a watched process has grown by as much as --until-growth says. */
+static bool has_grown(const struct options *options, const struct g2h_trend *trend)
+{
+    return options->until_growth > 0 && g2h_trend_growth(trend) >= (int64_t)options->until_growth;
+}
+
+/*
+ * Takes snapshots of a process until there are enough, or a signal comes, or the process ends. One
+ * that fails is left out, for the process may be short of memory at this moment; but the first one
+ * must not fail, nor several in a row.
+ */
+static struct g2h_error *watch(const struct options *options, struct series *series,
+                               const struct g2h_output_options *output_options,
+                               struct outcome *outcome)
+{
+    enum { MOST_FAILED = 3 };
+    struct options of_each = *options;
+    struct watch watch;
+    unsigned failed = 0;
+    watch_begin(options->pid, options->watch, &watch);
+    for (uint64_t taken = 0;;) {
+        struct g2h_error *error = add_snapshot(&of_each, series, output_options, outcome);
+        of_each.is_quiet = true;
+        if (error && (taken == 0 || error->code == G2H_ERROR_MEMORY))
+            return error;
+        const bool has_ended = error && watch_has_ended(&watch);
+        failed = error ? failed + 1 : 0;
+        taken += !error;
+        if (error && !has_ended)
+            message_error(error);
+        g2h_error_destroy(error);
+        if (has_ended || failed >= MOST_FAILED || taken == options->count ||
+            has_grown(options, series->trend) || !watch_wait(&watch))
+            break;
+    }
+    if (watch_has_ended(&watch))
+        say("go2heapsnapshot: note: process %llu has ended, or runs another program",
+            (unsigned long long)options->pid);
+    return NULL;
+}
+
+/* Writes how the heaps of all dumps, or of a process that is watched, go on. */
+static struct g2h_error *report_trend(const struct options *options, struct series *series,
+                                      struct outputs *outputs, struct outcome *outcome)
+{
+    const struct g2h_report_options report = {.size = sizeof(report),
+                                              .json = options->json,
+                                              .color = terminal_has_color(options),
+                                              .columns = terminal_columns(options)};
+    const struct g2h_output_options output_options = {.size = sizeof(output_options),
+                                                      .fd = outputs->list[0].fd,
+                                                      .name = outputs->name,
+                                                      .gzip = options->gzip,
+                                                      .threads = options->threads,
+                                                      .report = &report};
+    TRY(g2h_trend_create(&series->trend));
+    if (options->watch > 0)
+        TRY(watch(options, series, &output_options, outcome));
+    for (size_t i = 0; i < options->input_count; i++)
+        TRY(make_base(options, options->inputs[i], NULL, series, outcome));
+    progress_clear();
+    TRY(g2h_write_trend(series->trend, &output_options, &outcome->steady));
+    const struct target_read read = {.bases = series->base_files.data,
+                                     .base_count = series->base_files.count};
+    return outputs_complete(outputs, &read);
+}
+
+/* Does so in the file that the command line asks for. */
+static struct g2h_error *report_trend_to(const struct options *options,
+                                         const struct sources *sources, struct series *series,
+                                         struct outcome *outcome)
+{
+    struct outputs outputs = {.count = 0};
+    struct g2h_error *error =
+        outputs_open(options, options->output, sources->list, sources->count, &outputs);
+    if (!error)
+        error = report_trend(options, series, &outputs, outcome);
+    outputs_deinit(&outputs);
+    return error;
+}
+
 /* Converts one dump, or the dumps of a series. */
 static struct g2h_error *convert_all(const struct options *options, const struct sources *sources,
                                      struct outcome *outcome)
@@ -503,6 +641,11 @@ static struct g2h_error *convert_all(const struct options *options, const struct
     struct g2h_error *error = open_redaction(options, &series);
     const bool is_series =
         options->input_count > 1 && !options->append && !options_show_trends(options);
+    if (options_report_trend(options)) {
+        error = error ? error : report_trend_to(options, sources, &series, outcome);
+        series_deinit(&series);
+        return error;
+    }
     if (!error && is_series)
         error = series_make_paths(options, &paths, &directory);
     if (!error && is_series)
@@ -548,7 +691,10 @@ static int convert_asked(const struct options *options)
     else if (error && error->code == G2H_ERROR_NOT_EXE && !outcome.is_process)
         message_no_exe();
     g2h_error_destroy(error);
-    return error ? EXIT_FAILED : outcome.complete ? EXIT_FINE : EXIT_DAMAGED;
+    return error                ? EXIT_FAILED
+           : !outcome.complete  ? EXIT_DAMAGED
+           : outcome.steady > 0 ? EXIT_GREW
+                                : EXIT_FINE;
 }
 
 int main(int argc, char **argv)

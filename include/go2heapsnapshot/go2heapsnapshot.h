@@ -19,6 +19,7 @@
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/redaction.h>
 #include <go2heapsnapshot/session.h>
+#include <go2heapsnapshot/trend.h>
 #include <go2heapsnapshot/typing.h>
 #include <go2heapsnapshot/values.h>
 #include <go2heapsnapshot/version.h>

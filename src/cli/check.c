@@ -52,6 +52,26 @@ static bool check_output(const struct options *options)
                         format->name, format->is_file ? "file" : "directory", format->suffix);
 }
 
+/* Returns whether --watch has what it needs and nothing that it does not take. Returns false after
+ * saying what is wrong. */
+static bool check_watch(const struct options *options)
+{
+    if (options->watch == 0)
+        return (options->count == 0 && options->until_growth == 0) ||
+               USAGE_REFUSE("%s goes with --watch",
+                            options->count > 0 ? "--count" : "--until-growth");
+    if (options->pid == 0)
+        return USAGE_REFUSE("--watch goes with --pid");
+    if (options->is_dump || (options->format->takes & G2H_TAKES_PATH) == 0)
+        return USAGE_REFUSE("--watch prints a report of its own: it does not go with --format %s",
+                            options->is_dump ? FORMAT_DUMP : options->format->name);
+    if (options->base || options->path_to || options->show)
+        return USAGE_REFUSE("--watch does not go with %s", options->base      ? "--base"
+                                                           : options->path_to ? "--path-to"
+                                                                              : "--show");
+    return true;
+}
+
 bool check_options(const struct options *options)
 {
     const struct {
@@ -80,7 +100,8 @@ bool check_options(const struct options *options)
         return USAGE_REFUSE("--base-exe goes with --base");
     if (options->reachable && options->garbage)
         return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
-    return check_numbers(options) && check_summary(options) && check_output(options);
+    return check_watch(options) && check_numbers(options) && check_summary(options) &&
+           check_output(options);
 }
 
 /* ---- inputs ---- */
@@ -124,7 +145,20 @@ static bool check_series(const struct options *options)
         options->input_count + (options->base != NULL) > MOST_TRENDS)
         return USAGE_REFUSE("--format %s shows trends over %u dumps at most", options->format->name,
                             (unsigned)MOST_TRENDS);
-    if (!options->output && !options->append && !options_show_trends(options)) {
+    if (options_report_trend(options)) {
+        if (options->base)
+            return USAGE_REFUSE("a report of several dumps compares them all: give that of --base "
+                                "as the first one");
+        if (options->input_count > MOST_TRENDS)
+            return USAGE_REFUSE("--format report shows trends over %u dumps at most",
+                                (unsigned)MOST_TRENDS);
+        if (options->input_count == 2)
+            return USAGE_REFUSE("two dumps show no trend: --base %s compares them, three or more "
+                                "show how the heap goes on",
+                                options->inputs[0]);
+    }
+    if (!options->output && !options->append && !options_show_trends(options) &&
+        !options_report_trend(options)) {
         say("go2heapsnapshot: several dumps are taken for a series of one process, whose snapshots "
             "go to a directory:");
         say("  go2heapsnapshot -o snapshots %s %s%s", options->inputs[0], options->inputs[1],

@@ -13,6 +13,7 @@
 #include "cli/check.h"
 #include "cli/format.h"
 #include "cli/usage.h"
+#include "cli/watch.h"
 
 /* ---- values ---- */
 
@@ -94,6 +95,30 @@ static bool take_numbers(struct options *options, const char *text)
     return !text || *text != '\0' || USAGE_REFUSE("--numbers= takes names of classes, not ''");
 }
 
+static bool take_watch(struct options *options, const char *text)
+{
+    return watch_parse_time(text, &options->watch) ||
+           USAGE_REFUSE("--watch takes a time from 1 s to 30 days such as 30s, 5m or 1h, not '%s'",
+                        text);
+}
+
+static bool take_count(struct options *options, const char *text)
+{
+    return parse_number("--count", text, 1, INT32_MAX, &options->count);
+}
+
+static bool take_until_growth(struct options *options, const char *text)
+{
+    return watch_parse_size(text, &options->until_growth) ||
+           USAGE_REFUSE("--until-growth takes a size such as 500K, 64M or 2G, not '%s'", text);
+}
+
+static bool take_format(struct options *options, const char *text)
+{
+    options->has_format = true;
+    return format_choose(options, text);
+}
+
 /* ---- the known options ---- */
 
 /* An option: it sets a flag or a text, passes its argument to take(), or prints something and ends
@@ -114,7 +139,10 @@ static const struct known known[] = {
     {"untyped-ok", .flag = AT(untyped_ok)},
     {"base", .text = AT(base)},
     {"base-exe", .text = AT(base_exe)},
-    {"format", .take = format_choose},
+    {"watch", .take = take_watch},
+    {"count", .take = take_count},
+    {"until-growth", .take = take_until_growth},
+    {"format", .take = take_format},
     {"by", .text = AT(by)},
     {"output", 'o', .take = take_output},
     {"gzip", 'z', .flag = AT(gzip)},
@@ -265,6 +293,8 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         if (!option || !take(ret, option, optarg, ret_status))
             return false;
     }
+    if (ret->watch > 0 && !ret->has_format)
+        ret->format = g2h_format_find("report", NULL);
     if ((ret->by && !format_choose_by(ret, ret->by)) || !check_options(ret))
         return false;
     take_inputs(ret, argv + optind, argc - optind);

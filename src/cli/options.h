@@ -7,6 +7,7 @@
  *   messages, progress, terminal, signals
  *                       what people see, and how they stop it
  *   series, origin      several dumps; the executable and the dump that belong together
+ *   watch               when --watch looks at a process, and what ends it
  *   redact_key, sampling
  *                       values of options that are files or numbers
  */
@@ -23,6 +24,7 @@ enum exit_status {
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
     EXIT_DAMAGED = 3, /* the input was cut or damaged; what could be read was written */
+    EXIT_GREW = 4,    /* in a series of dumps something grew in every interval */
 };
 
 struct options {
@@ -48,6 +50,11 @@ struct options {
     const char **labels;    /* malloced: the label_count values of --label */
     size_t label_count;
     bool gzip, verbose;
+    uint64_t watch;           /* seconds between the snapshots of --watch; 0: it is not given */
+    uint64_t count;           /* of snapshots; 0: no limit */
+    uint64_t until_growth;    /* bytes; 0: no limit */
+    bool has_format;          /* --format is given */
+    bool is_quiet;            /* what there is to say of a process has been said of it before */
     uint64_t memprofile_rate; /* 0: not given */
     unsigned threads;         /* 0: one per processor */
 };
@@ -65,6 +72,14 @@ static inline bool options_show_trends(const struct options *options)
 {
     return options->input_count > 1 && !options->is_dump &&
            (options->format->takes & G2H_TAKES_TRENDS) != 0;
+}
+
+/* Returns whether several dumps become one report: how what they have goes on. */
+static inline bool options_report_trend(const struct options *options)
+{
+    return (options->input_count > 1 || options->watch > 0) && !options->is_dump &&
+           (!options->output || options->watch > 0) &&
+           (options->format->takes & G2H_TAKES_PATH) != 0 && !options->path_to && !options->show;
 }
 
 /*

@@ -34,6 +34,9 @@ static const char help[] =
     "\n"
     "Input:\n"
     "      --pid=PID       read a live process, which is stopped while it is copied\n"
+    "      --watch=TIME    do so every TIME (30s, 5m ...): which places keep growing\n"
+    "      --count=N       watch: stop after N times, not only by Ctrl-C\n"
+    "      --until-growth=SIZE watch: stop when the heap has grown by SIZE (64M, 2G)\n"
     "  -e, --exe=FILE      the executable that wrote the dump, for types of objects,\n"
     "                      names of fields, globals and locals, and texts of\n"
     "                      strings; a stripped one has most types, too\n"
@@ -80,7 +83,7 @@ static const char more_help[] =
     ".heapsnapshot. Load two of one process and choose \"Comparison\" to see a leak.\n"
     "\n"
     "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
-    "its readable part was converted.\n";
+    "its readable part was converted; 4 something grew in every interval.\n";
 
 /* Prints to standard output. Returns the exit status. */
 static int print(const char *text)

@@ -15,6 +15,7 @@
  *   finalized           finalizers and cleanups that never run
  *   allocated, calls    who allocated it, by the stacks of the heap profile
  *   growth              by how much each node has grown since another heap
+ *   trend               how each place goes on over a series of heaps
  *   class_rows          sums by class
  *   packages            the packages of classes
  *   largest             the objects that retain most

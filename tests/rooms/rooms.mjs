@@ -28,7 +28,8 @@ const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap'], proces
  */
 const headers = {
   bytes: 'base', error: 'base', memory: 'base', progress: 'base', redaction: 'base', version: 'base', visibility: 'base',
-  match: 'typing', process: 'process/attach', view: 'naming', values: 'view', session: 'library', go2heapsnapshot: null,
+  match: 'typing', process: 'process/attach', view: 'naming', values: 'view', trend: 'findings', session: 'library',
+  go2heapsnapshot: null,
 };
 
 /** Where the files of a room are listed, if it has no header of its own name; of other rooms of one word it is ROOM/ROOM.h. */

@@ -9,6 +9,7 @@
  *   parts, table        lines that several sections have
  *   page                writes each line as text or as JSON
  *   sections            what they share
+ *   trend               another report: how a series of heaps goes on
  */
 #ifndef OUTPUT_REPORT_SECTIONS_H
 #define OUTPUT_REPORT_SECTIONS_H

@@ -1,0 +1,41 @@
+/* watch: the moments at which --watch takes snapshots, and what ends it. */
+#ifndef CLI_WATCH_H
+#define CLI_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Reads a time such as 30s, 5m, 2h or 1d; a number alone is seconds. Returns false unless it is one
+ * from 1 s to 30 days. */
+bool watch_parse_time(const char *text, uint64_t *ret_seconds);
+
+/* Reads a size such as 500K, 64M or 2G, of powers of 1,024. Returns false unless it is one above 0.
+ */
+bool watch_parse_size(const char *text, uint64_t *ret_bytes);
+
+struct watch {
+    uint64_t pid, every; /* seconds */
+    uint64_t image;      /* g2h_process_image() when it began */
+    double begin;        /* of the monotonic clock, seconds */
+    uint64_t taken;      /* snapshots that are due so far */
+};
+
+/* Begins to watch a process every so many seconds. From now on SIGINT and SIGTERM do not end the
+ * program, the first time, but watch_wait() returns false. Signals that the caller ignores stay
+ * ignored. */
+void watch_begin(uint64_t pid, uint64_t every, struct watch *ret);
+
+/* Waits for the next moment; one that has passed while the last snapshot was made is left out.
+ * Returns false at once if the process ends or runs another program, or if a signal came. */
+bool watch_wait(struct watch *watch);
+
+/* Returns whether the process has ended, or runs another program. */
+bool watch_has_ended(const struct watch *watch);
+
+/* Returns whether a signal has come. */
+bool watch_is_stopped(void);
+
+/* Returns the milliseconds since 1970. */
+int64_t watch_now(void);
+
+#endif

@@ -1,0 +1,623 @@
+/* trend; see trend.h. */
+#include "findings/trend.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "findings/findings.h"
+
+/* A heap has some thousand places. Of a program that makes new ones all the time, by names that are
+ * never the same, no more than this many are kept. */
+enum { MOST_PLACES = 1 << 16 };
+
+/* ---- judging a series of numbers ---- */
+
+static uint64_t distance(uint64_t one, uint64_t other)
+{
+    return one > other ? one - other : other - one;
+}
+
+/* Returns how straight the way from the first number to the last one is, from 0 to 100: the number
+ * that is farthest from the straight line tells. */
+static unsigned straightness_of(const uint64_t *numbers, size_t count)
+{
+    const double first = (double)numbers[0], all = (double)numbers[count - 1] - first;
+    double farthest = 0;
+    for (size_t i = 1; i + 1 < count; i++) {
+        const double line = first + all * (double)i / (double)(count - 1);
+        const double off =
+            line > (double)numbers[i] ? line - (double)numbers[i] : (double)numbers[i] - line;
+        farthest = off > farthest ? off : farthest;
+    }
+    return all <= 0 || farthest >= all ? 0 : (unsigned)(100 * (1 - farthest / all) + 0.5);
+}
+
+/* Returns the first number from which on all are within a tenth of the range of the last one. */
+static size_t settled_since(const uint64_t *numbers, size_t count, uint64_t range)
+{
+    size_t since = count - 1;
+    while (since > 0 && distance(numbers[since - 1], numbers[count - 1]) <= range / 10)
+        since--;
+    return since;
+}
+
+/* Returns whether it has grown, and then has stayed where it is for a quarter of the time and for
+ * two intervals at least. */
+static bool has_stopped(const uint64_t *numbers, size_t count, uint64_t range, size_t since)
+{
+    const size_t stayed = count - 1 - since, least = (count - 1) / 4;
+    return since > 0 && numbers[since] > numbers[0] && stayed >= 2 && stayed >= least &&
+           numbers[since] - numbers[0] >= range - range / 5;
+}
+
+/* Returns whether numbers that are step intervals apart ascend all the time. */
+static bool ascends(const uint64_t *numbers, size_t count, size_t step)
+{
+    for (size_t i = count - 1; i >= step; i -= step)
+        if (numbers[i] <= numbers[i - step])
+            return false;
+    return true;
+}
+
+/*
+ * Returns whether it grows steadily: in nine of ten intervals, and hardly shrinks in any; or, if it
+ * never shrinks, in longer intervals of which there are five. And in the last third of the time it
+ * still grows by a tenth of what it grew by before, at least.
+ */
+static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_course *course,
+                      uint64_t fallen)
+{
+    enum { LONGER = TREND_LEAST - 1 };
+    const unsigned intervals = course->intervals;
+    const size_t third = (intervals + 2) / 3;
+    const uint64_t grown = (uint64_t)course->grown, last = numbers[count - 1];
+    bool is_often = course->ups >= intervals - intervals / 10 && fallen <= grown / 20;
+    if (course->grown <= 0 || last <= numbers[count - 1 - third])
+        return false;
+    for (size_t step = 2; !is_often && fallen == 0 && intervals / step >= LONGER; step++)
+        is_often = ascends(numbers, count, step);
+    return is_often && (double)(last - numbers[count - 1 - third]) * intervals >=
+                           (double)grown * (double)third / 10;
+}
+
+static enum trend_kind kind_of(const uint64_t *numbers, size_t count,
+                               const struct trend_course *course, uint64_t risen, uint64_t fallen)
+{
+    const uint64_t range = course->most - course->least;
+    const bool is_much = range >= course->most / 10; /* a full cache changes by less */
+    if (is_much && has_stopped(numbers, count, range, course->since))
+        return TREND_STOPPED;
+    if (is_steady(numbers, count, course, fallen))
+        return TREND_STEADY;
+    if (!is_much)
+        return TREND_LEVEL;
+    if (risen >= range / 4 && fallen >= range / 4)
+        return TREND_WAVES;
+    return course->grown > 0 && (uint64_t)course->grown >= range / 2 && /* and not all at once */
+                   course->ups >= 2 && course->ups >= course->intervals / 8
+               ? TREND_UNEVEN
+               : TREND_LEVEL;
+}
+
+void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret)
+{
+    uint64_t risen = 0, fallen = 0;
+    *ret = (struct trend_course){.kind = TREND_LEVEL};
+    if (count == 0)
+        return;
+    ret->least = ret->most = numbers[0];
+    ret->intervals = (unsigned)(count - 1);
+    for (size_t i = 1; i < count; i++) {
+        const bool is_up = numbers[i] > numbers[i - 1];
+        ret->ups += is_up;
+        *(is_up ? &risen : &fallen) += distance(numbers[i], numbers[i - 1]);
+        ret->least = numbers[i] < ret->least ? numbers[i] : ret->least;
+        ret->most = numbers[i] > ret->most ? numbers[i] : ret->most;
+    }
+    ret->grown = (int64_t)(numbers[count - 1] - numbers[0]);
+    ret->straightness = straightness_of(numbers, count);
+    if (ret->most == ret->least || count < 3)
+        return;
+    ret->since = settled_since(numbers, count, ret->most - ret->least);
+    ret->kind = kind_of(numbers, count, ret, risen, fallen);
+}
+
+/* ---- places ---- */
+
+/* Appends a name without the words that are numbers, for "main and 20 goroutines" may become "main
+ * and 80 goroutines". The names of classes stay as they are. */
+static void append_place_name(struct text *text, const char *name, size_t size,
+                              enum merged_kind kind)
+{
+    static const char digits[] = "0123456789,";
+    const size_t begin = text->size;
+    if (kind == MERGED_CLASS) {
+        text_append(text, name, size);
+        return;
+    }
+    for (size_t at = 0; at < size;) {
+        const char *blank = memchr(name + at, ' ', size - at);
+        const size_t end = blank ? (size_t)(blank - name) : size;
+        size_t number = at;
+        while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
+            number++;
+        if (number < end) {
+            text_append(text, " ", text->size > begin);
+            text_append(text, name + at, end - at);
+        }
+        at = end + 1;
+    }
+}
+
+static bool is_goroutines(const struct merged *merged, uint32_t node)
+{
+    const bool is_synthetic = merged->nodes.data[node].kind == MERGED_SYNTHETIC;
+    const enum g2h_node_kind kind = is_synthetic ? merged_kind_of(merged, node) : G2H_NODE_ROOT;
+    return kind == G2H_NODE_GOROUTINE || kind == G2H_NODE_GOROUTINES_IN_PLACE;
+}
+
+/* Finds a place below a place by its name. *ret becomes MERGED_NONE if there are too many. */
+static struct g2h_error *find_named(struct g2h_trend *trend, const struct trend_place *place,
+                                    const char *name, size_t size, uint32_t *ret)
+{
+    const uint32_t number = (uint32_t)trend->places.count, parent = place->parent;
+    uint32_t known;
+    *ret = MERGED_NONE;
+    if (!string_pool_find(&trend->names, name, size, &known)) {
+        if (number >= MOST_PLACES)
+            return NULL;
+        TRY_MEMORY(string_pool_intern(&trend->names, name, size, &known));
+    }
+    const uint64_t key = map_hash_pair((uint64_t)parent << 2 | place->kind, known);
+    *ret = map_get(&trend->numbers, key);
+    if (*ret != MAP_NONE || number >= MOST_PLACES)
+        return NULL;
+    TRY_MEMORY(map_put(&trend->numbers, key, number, ret));
+    TRY_MEMORY(vector_push(&trend->places, *place));
+    struct trend_place *made = &trend->places.data[number];
+    made->name = known;
+    made->child = made->sibling = made->anywhere = MERGED_NONE;
+    if (parent != MERGED_NONE) {
+        made->sibling = trend->places.data[parent].child;
+        trend->places.data[parent].child = number;
+    }
+    return NULL;
+}
+
+/* Finds the place of a node below a place. */
+static struct g2h_error *find_place(struct g2h_trend *trend, const struct merged *merged,
+                                    uint32_t node, uint32_t parent, uint32_t *ret)
+{
+    const struct trend_place place = {.parent = parent,
+                                      .kind = merged->nodes.data[node].kind,
+                                      .is_goroutines = is_goroutines(merged, node)};
+    _cleanup_(text_deinit) struct text text = {0};
+    size_t size;
+    const char *name = merged_name(merged, node, &size);
+    append_place_name(&text, name, size, place.kind);
+    TRY_MEMORY(!text.failed);
+    return find_named(trend, &place, text.data ? text.data : "", text.size, ret);
+}
+
+/* Finds the place that sums up a class below another one, wherever they are, and notes it in the
+ * place of the node. */
+static struct g2h_error *find_anywhere(struct g2h_trend *trend, const struct merged *merged,
+                                       uint32_t node, uint32_t place)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    struct trend_place at = {.parent = TREND_ANYWHERE, .kind = MERGED_CLASS};
+    uint32_t found = TREND_ANYWHERE;
+    size_t size;
+    if (nodes[nodes[node].parent].kind == MERGED_CLASS) {
+        const char *above = merged_name(merged, nodes[node].parent, &size);
+        TRY(find_named(trend, &at, above, size, &found));
+        if (found == MERGED_NONE)
+            return NULL;
+    }
+    at.parent = found;
+    const char *name = merged_name(merged, node, &size);
+    TRY(find_named(trend, &at, name, size, &found));
+    trend->places.data[place].anywhere = found;
+    return NULL;
+}
+
+/* Makes the places of the root and of what is summed up. */
+static struct g2h_error *find_first(struct g2h_trend *trend, const struct merged *merged)
+{
+    static const char name[] = "(holders change)";
+    const struct trend_place anywhere = {.parent = 0, .kind = MERGED_SYNTHETIC};
+    uint32_t found;
+    if (trend->places.count > 0)
+        return NULL;
+    TRY(find_place(trend, merged, 0, MERGED_NONE, &found));
+    return find_named(trend, &anywhere, name, sizeof(name) - 1, &found);
+}
+
+/* Returns the bytes that a node retains, without garbage. */
+static uint64_t held_by(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    uint64_t held = nodes[node].retained;
+    for (uint32_t i = nodes[node].child; node == 0 && i != MERGED_NONE; i = nodes[i].sibling)
+        held -= nodes[i].is_garbage ? nodes[i].retained : 0;
+    return held;
+}
+
+static struct g2h_error *add_value(struct trend_heap *heap, uint32_t place,
+                                   const struct merged *merged, uint32_t node)
+{
+    while (heap->values.count <= place)
+        TRY_MEMORY(vector_push(&heap->values, ((struct trend_value){0, 0})));
+    heap->values.data[place].retained += held_by(merged, node);
+    heap->values.data[place].count += merged->nodes.data[node].count;
+    return NULL;
+}
+
+static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *heap,
+                                   const struct merged *merged)
+{
+    _cleanup_free_ uint32_t *places = malloc((merged->nodes.count + 1) * sizeof(*places));
+    TRY_MEMORY(places);
+    TRY(find_first(trend, merged));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = &merged->nodes.data[i];
+        const uint32_t above = node->parent == MERGED_NONE ? MERGED_NONE : places[node->parent];
+        places[i] = MERGED_NONE;
+        if (node->is_garbage || (node->parent != MERGED_NONE && above == MERGED_NONE))
+            continue;
+        TRY(find_place(trend, merged, i, above, &places[i]));
+        if (places[i] == MERGED_NONE) {
+            trend->left_out++;
+            continue;
+        }
+        TRY(add_value(heap, places[i], merged, i));
+        if (node->kind == MERGED_CLASS && trend->places.data[places[i]].anywhere == MERGED_NONE)
+            TRY(find_anywhere(trend, merged, i, places[i]));
+        if (trend->places.data[places[i]].anywhere != MERGED_NONE)
+            TRY(add_value(heap, trend->places.data[places[i]].anywhere, merged, i));
+    }
+    return NULL;
+}
+
+static void heap_deinit(struct trend_heap *heap)
+{
+    free(heap->name);
+    free(heap->values.data);
+}
+
+static void destroy_dominators(struct g2h_dominators **dominators)
+{
+    g2h_dominators_destroy(*dominators);
+}
+
+static struct g2h_error *fill(struct g2h_trend *trend, const struct g2h_view *view,
+                              unsigned threads, struct trend_heap *heap)
+{
+    _cleanup_(destroy_dominators) struct g2h_dominators *dominators = NULL;
+    _cleanup_(merged_deinit) struct merged merged = {0};
+    TRY(g2h_view_dominators(view, &dominators));
+    TRY(merged_make(view, dominators, threads, &merged));
+    heap->reachable = held_by(&merged, 0);
+    heap->objects = growth_count_held(view);
+    heap->goroutines = g2h_view_goroutine_count(view);
+    return add_nodes(trend, heap, &merged);
+}
+
+/* Forgets the last heap if another one comes and it is not to be kept. */
+static void forget_last(struct g2h_trend *trend)
+{
+    if (trend->heaps.count > 0 && (trend->added - 1) % trend->stride != 0)
+        heap_deinit(&trend->heaps.data[--trend->heaps.count]);
+}
+
+/* If there are too many, forgets every second heap, so that the rest are at equal distances again.
+ */
+static void thin(struct g2h_trend *trend)
+{
+    size_t kept = 0;
+    if (trend->heaps.count <= TREND_MOST)
+        return;
+    for (size_t i = 0; i < trend->heaps.count; i++)
+        if (i % 2 == 0)
+            trend->heaps.data[kept++] = trend->heaps.data[i];
+        else
+            heap_deinit(&trend->heaps.data[i]);
+    trend->heaps.count = kept;
+    trend->stride *= 2;
+}
+
+struct g2h_error *g2h_trend_create(struct g2h_trend **ret)
+{
+    *ret = calloc(1, sizeof(**ret));
+    TRY_MEMORY(*ret);
+    (*ret)->stride = 1;
+    return NULL;
+}
+
+void g2h_trend_destroy(struct g2h_trend *trend)
+{
+    if (!trend)
+        return;
+    for (size_t i = 0; i < trend->heaps.count; i++)
+        heap_deinit(&trend->heaps.data[i]);
+    free(trend->heaps.data);
+    free(trend->places.data);
+    map_deinit(&trend->numbers);
+    string_pool_deinit(&trend->names);
+    free(trend);
+}
+
+struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *view,
+                                const char *name, int64_t time, unsigned threads)
+{
+    _cleanup_(heap_deinit) struct trend_heap heap = {.name = strdup(name), .time = time};
+    TRY_MEMORY(heap.name);
+    TRY(fill(trend, view, threads, &heap));
+    TRY_MEMORY(vector_grow(&trend->heaps, 1));
+    forget_last(trend);
+    trend->heaps.data[trend->heaps.count++] = heap;
+    heap = (struct trend_heap){.name = NULL};
+    trend->added++;
+    thin(trend);
+    return NULL;
+}
+
+struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place)
+{
+    const struct trend_heap *of = &trend->heaps.data[heap];
+    return place < of->values.count ? of->values.data[place] : (struct trend_value){0, 0};
+}
+
+uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place)
+{
+    uint64_t most = 0;
+    uint32_t found = MERGED_NONE;
+    for (uint32_t i = 0; i < trend->places.count && trend->heaps.count > 0; i++) {
+        const uint64_t retained = trend_value_of(trend, trend->heaps.count - 1, i).retained;
+        if (trend->places.data[i].anywhere != place || retained <= most)
+            continue;
+        most = retained;
+        found = i;
+    }
+    return found;
+}
+
+int64_t g2h_trend_growth(const struct g2h_trend *trend)
+{
+    const size_t count = trend->heaps.count;
+    return count == 0
+               ? 0
+               : (int64_t)(trend->heaps.data[count - 1].reachable - trend->heaps.data[0].reachable);
+}
+
+int64_t trend_elapsed(const struct g2h_trend *trend)
+{
+    enum { LEAST = 500 /* milliseconds from one heap to the next: files are copied faster */ };
+    const struct trend_heap *heaps = trend->heaps.data;
+    const size_t count = trend->heaps.count;
+    for (size_t i = 0; i < count; i++)
+        if (heaps[i].time == 0 || (i > 0 && heaps[i].time <= heaps[i - 1].time))
+            return 0;
+    const int64_t elapsed = count > 0 ? heaps[count - 1].time - heaps[0].time : 0;
+    return elapsed >= (int64_t)(count - 1) * LEAST ? elapsed : 0;
+}
+
+const char *trend_name(const struct g2h_trend *trend, uint32_t place, size_t *ret_size)
+{
+    return string_pool_text(&trend->names, trend->places.data[place].name, ret_size);
+}
+
+/* ---- choosing the places to be named ---- */
+
+struct choice {
+    const struct g2h_trend *trend;
+    struct trend_found *of;           /* by place */
+    uint64_t (*covered)[TREND_KINDS]; /* by place: by how much those have changed that were chosen,
+                                     at it or below it */
+    uint8_t *chosen; /* by place: the kind as which it was chosen, or one that it lies below; 0:
+                        neither; TREND_KINDS: see choose_anywhere() */
+};
+
+static struct g2h_error *judge_all(struct choice *choice)
+{
+    const struct g2h_trend *trend = choice->trend;
+    const size_t count = trend->heaps.count;
+    _cleanup_free_ uint64_t *numbers = calloc(2 * count + 1, sizeof(*numbers));
+    TRY_MEMORY(numbers);
+    for (uint32_t place = 0; place < trend->places.count; place++) {
+        for (size_t i = 0; i < count; i++) {
+            const struct trend_value value = trend_value_of(trend, i, place);
+            numbers[i] = value.retained;
+            numbers[count + i] = value.count;
+        }
+        choice->of[place].place = place;
+        trend_judge(numbers, count, &choice->of[place].retained);
+        trend_judge(numbers + count, count, &choice->of[place].count);
+    }
+    return NULL;
+}
+
+/* Returns by how much a place has changed. */
+static uint64_t change_of(const struct trend_found *found)
+{
+    const struct trend_course *course = &found->retained;
+    return course->kind == TREND_WAVES ? course->most - course->least
+           : course->grown > 0         ? (uint64_t)course->grown
+                                       : 0;
+}
+
+/* Returns whether a place has changed by enough to be named: a thousandth of the heap if it grows
+ * steadily, or anything if it does so over more than twelve heaps; otherwise a hundredth, and more
+ * than some stacks. */
+static bool is_worth(const struct choice *choice, uint32_t place)
+{
+    enum { SURE = 12, STACKS = 1 << 15 };
+    const struct g2h_trend *trend = choice->trend;
+    const uint64_t all = trend->heaps.data[trend->heaps.count - 1].reachable,
+                   change = change_of(&choice->of[place]);
+    return choice->of[place].retained.kind == TREND_STEADY
+               ? change >= all / 1000 || choice->of[place].retained.intervals >= SURE
+               : change >= all / 100 && change >= STACKS;
+}
+
+/* Returns whether a place has only come from another one, or goes to and fro: all objects of this
+ * class, wherever they are, go on in another way. */
+static bool is_elsewhere(const struct choice *choice, uint32_t place)
+{
+    const uint32_t anywhere = choice->trend->places.data[place].anywhere;
+    const enum trend_kind kind = choice->of[place].retained.kind,
+                          all = anywhere == MERGED_NONE ? kind : choice->of[anywhere].retained.kind;
+    return all == TREND_LEVEL || ((kind == TREND_WAVES || kind == TREND_UNEVEN) &&
+                                  all != TREND_WAVES && all != TREND_UNEVEN);
+}
+
+/* Returns whether a place below this one has most of the bytes, and by far most of the objects: the
+ * entries of a map, beside the few objects that the map itself consists of. */
+static bool is_superseded(const struct choice *choice, uint32_t place)
+{
+    enum { BY_FAR = 16 };
+    const struct trend_found *own = &choice->of[place];
+    for (uint32_t i = choice->trend->places.data[place].child; i != MERGED_NONE;
+         i = choice->trend->places.data[i].sibling) {
+        const struct trend_found *below = &choice->of[i];
+        if (choice->trend->places.data[i].kind == MERGED_CLASS &&
+            below->retained.kind == own->retained.kind && change_of(below) >= change_of(own) / 2 &&
+            below->count.grown / BY_FAR >= own->count.grown)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether a place is what has become more: objects or goroutines whose number goes on in
+ * the same way as their bytes. */
+static bool is_item(const struct choice *choice, uint32_t place)
+{
+    const struct trend_place *at = &choice->trend->places.data[place];
+    const struct trend_found *found = &choice->of[place];
+    return (at->kind == MERGED_CLASS || at->is_goroutines) &&
+           found->count.kind == found->retained.kind && !is_superseded(choice, place);
+}
+
+static struct g2h_error *choose(struct choice *choice, uint32_t place, trend_found_vector *ret)
+{
+    const enum trend_kind kind = choice->of[place].retained.kind;
+    choice->chosen[place] = kind;
+    choice->covered[place][kind] = change_of(&choice->of[place]);
+    TRY_MEMORY(vector_push(&ret[kind], choice->of[place]));
+    return NULL;
+}
+
+/* Chooses, from the root downwards, the places whose objects have become more. */
+static struct g2h_error *choose_items(struct choice *choice, trend_found_vector *ret)
+{
+    for (uint32_t i = 1; i < choice->trend->places.count; i++) {
+        const uint32_t parent = choice->trend->places.data[i].parent;
+        choice->chosen[i] = i == TREND_ANYWHERE ? TREND_KINDS : choice->chosen[parent];
+        if (choice->chosen[i] == 0 && choice->of[i].retained.kind != TREND_LEVEL &&
+            is_worth(choice, i) && is_item(choice, i) && !is_elsewhere(choice, i))
+            TRY(choose(choice, i, ret));
+    }
+    return NULL;
+}
+
+/* Chooses, from below upwards, objects and variables whose bytes change, while what was chosen
+ * below them makes less than half of that: one object that becomes larger. */
+static struct g2h_error *choose_others(struct choice *choice, trend_found_vector *ret)
+{
+    for (uint32_t i = (uint32_t)choice->trend->places.count; i-- > 1;) {
+        const struct trend_place *place = &choice->trend->places.data[i];
+        const enum trend_kind kind = choice->of[i].retained.kind;
+        const bool is_whole =
+            place->kind == MERGED_CLASS || (place->kind == MERGED_VARIABLE && kind == TREND_STEADY);
+        if (choice->chosen[i] == 0 && kind != TREND_LEVEL && is_whole && is_worth(choice, i) &&
+            !is_elsewhere(choice, i) && choice->covered[i][kind] < change_of(&choice->of[i]) / 2)
+            TRY(choose(choice, i, ret));
+        for (int j = 0; j < TREND_KINDS; j++)
+            choice->covered[place->parent][j] += choice->covered[i][j];
+    }
+    return NULL;
+}
+
+/* Finds how much of what each sum has grown by steadily lies in places that were chosen, and below
+ * them. */
+static void sum_chosen(const struct choice *choice, uint64_t *sums)
+{
+    for (uint32_t i = 2; i < choice->trend->places.count; i++) {
+        const uint32_t anywhere = choice->trend->places.data[i].anywhere;
+        const struct trend_course *course = &choice->of[i].retained;
+        if (anywhere != MERGED_NONE && choice->chosen[i] == TREND_STEADY && course->grown > 0)
+            sums[anywhere] += (uint64_t)course->grown;
+    }
+}
+
+static int compare_found(const void *one, const void *other)
+{
+    const struct trend_found *a = one, *b = other;
+    const uint64_t left = change_of(a), right = change_of(b);
+    return left != right ? (left < right) - (left > right)
+                         : (a->place > b->place) - (a->place < b->place);
+}
+
+static void free_found(trend_found_vector *found)
+{
+    free(found->data);
+}
+
+/*
+ * Chooses sums of classes that grow steadily, most of which lies in no place that was chosen: what
+ * holds them changes. The largest come first, so that what is below one that was chosen comes
+ * later, and can be left out: a class below a class that was seen.
+ */
+static struct g2h_error *choose_anywhere(struct choice *choice, trend_found_vector *ret)
+{
+    const struct g2h_trend *trend = choice->trend;
+    _cleanup_free_ uint64_t *sums = calloc(trend->places.count + 1, sizeof(*sums));
+    _cleanup_free_ bool *is_seen = calloc((size_t)trend->names.count + 1, sizeof(*is_seen));
+    _cleanup_(free_found) trend_found_vector steady = {0};
+    TRY_MEMORY(sums && is_seen);
+    sum_chosen(choice, sums);
+    for (uint32_t i = TREND_ANYWHERE + 1; i < trend->places.count; i++) {
+        const bool is_sum = trend->places.data[i].anywhere == MERGED_NONE &&
+                            trend->places.data[i].kind == MERGED_CLASS;
+        const struct trend_found *found = &choice->of[i];
+        if (is_sum && found->retained.kind == TREND_STEADY && found->count.kind == TREND_STEADY &&
+            is_worth(choice, i))
+            TRY_MEMORY(vector_push(&steady, *found));
+    }
+    vector_sort(&steady, compare_found);
+    for (size_t i = 0; i < steady.count; i++) {
+        const struct trend_place *place = &trend->places.data[steady.data[i].place];
+        const bool is_below =
+            place->parent != TREND_ANYWHERE && is_seen[trend->places.data[place->parent].name];
+        is_seen[place->name] = true;
+        if (!is_below && sums[steady.data[i].place] < change_of(&steady.data[i]) / 2)
+            TRY_MEMORY(vector_push(&ret[TREND_STEADY], steady.data[i]));
+    }
+    return NULL;
+}
+
+static void choice_deinit(struct choice *choice)
+{
+    free(choice->of);
+    free(choice->covered);
+    free(choice->chosen);
+}
+
+struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector ret[TREND_KINDS])
+{
+    const size_t count = trend->places.count + 1;
+    _cleanup_(choice_deinit) struct choice choice = {trend, calloc(count, sizeof(*choice.of)),
+                                                     calloc(count, sizeof(*choice.covered)),
+                                                     calloc(count, sizeof(*choice.chosen))};
+    TRY_MEMORY(choice.of && choice.covered && choice.chosen);
+    if (trend->heaps.count < 3)
+        return NULL;
+    TRY(judge_all(&choice));
+    TRY(choose_items(&choice, ret));
+    TRY(choose_others(&choice, ret));
+    TRY(choose_anywhere(&choice, ret));
+    for (int i = 0; i < TREND_KINDS; i++)
+        vector_sort(&ret[i], compare_found);
+    return NULL;
+}

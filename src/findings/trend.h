@@ -1,0 +1,108 @@
+/*
+ * trend: how the places of a merged tree go on over a series of heaps.
+ *
+ * A place is a node of the merged tree, known by all names on its path from the root as growth.h
+ * has them. Classes alone do not tell a leak: texts and bytes grow and shrink everywhere, and what
+ * leaks is lost in what comes and goes. By places, what is held in one way is judged by itself.
+ * Garbage never counts.
+ */
+#ifndef FINDINGS_TREND_H
+#define FINDINGS_TREND_H
+
+#include <go2heapsnapshot/trend.h>
+
+#include "findings/merged.h"
+
+/* How a number goes on. */
+enum trend_kind {
+    TREND_LEVEL,   /* nothing of the rest; or it shrinks */
+    TREND_STEADY,  /* it grows in every interval and still does */
+    TREND_STOPPED, /* it has grown, and then has stayed where it is */
+    TREND_UNEVEN,  /* it has grown, in some intervals */
+    TREND_WAVES,   /* it goes up and down */
+    TREND_KINDS
+};
+
+/* TREND_LEAST heaps are needed before it is said that something grows steadily: six numbers in
+ * random order ascend once in 720 times, five once in 120. TREND_MOST heaps are kept. */
+enum { TREND_LEAST = 6, TREND_MOST = 200 };
+
+struct trend_course {
+    enum trend_kind kind;
+    unsigned intervals, ups; /* in so many of the intervals it has grown */
+    uint64_t least, most;
+    int64_t grown;         /* from the first to the last number */
+    unsigned straightness; /* 100: it is on a straight line; 0: as far from that as it has grown */
+    size_t since; /* if it has stopped growing: the first number from which it has stayed */
+};
+
+/* Judges count numbers, the oldest first. */
+void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret);
+
+/*
+ * Places, and places that sum up others. While a goroutine runs a method of an object that a global
+ * holds, both hold the object together, and all below it has another place in this one heap. So
+ * objects of a class below objects of another are also summed up, whatever holds them: below
+ * TREND_ANYWHERE, a place of its own below the root.
+ */
+enum { TREND_ANYWHERE = 1 };
+
+/* What a place had in one heap. */
+struct trend_value {
+    uint64_t retained, count;
+};
+
+struct trend_place {
+    uint32_t parent, child, sibling; /* places, or MERGED_NONE */
+    enum merged_kind kind;
+    bool is_goroutines;
+    uint32_t name;     /* in names */
+    uint32_t anywhere; /* of objects: the place that sums up this class, and the class above it,
+                          wherever they are; MERGED_NONE: there is none, or this is one */
+};
+
+struct trend_heap {
+    char *name;
+    int64_t time; /* milliseconds since 1970; 0: not known */
+    uint64_t reachable, objects, goroutines;
+    VECTOR(struct trend_value) values; /* by place; places that came later have no value: 0 */
+};
+
+struct g2h_trend {
+    VECTOR(struct trend_heap) heaps;
+    size_t added;  /* heaps, with those that were forgotten */
+    size_t stride; /* of so many heaps one is kept, and the last one */
+    VECTOR(struct trend_place)
+    places;                   /* parents before their children; the first is the root, the
+                                 second TREND_ANYWHERE */
+    struct map numbers;       /* key of a place → place */
+    struct string_pool names; /* of places, numbers left out of those that are no class */
+    uint64_t left_out;        /* places beyond the limit, whose values were not kept */
+};
+
+/* A place that is to be named, with how its bytes and its objects go on. */
+struct trend_found {
+    uint32_t place;
+    struct trend_course retained, count;
+};
+typedef VECTOR(struct trend_found) trend_found_vector;
+
+/* Finds for each kind but TREND_LEVEL the places to be named, which do not contain each other.
+ * Those that have grown or changed most come first. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector ret[TREND_KINDS]);
+
+/* Returns the value of a place in a heap. */
+struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place);
+
+/* Returns the place of the last heap that has most of what a place below TREND_ANYWHERE sums up;
+ * MERGED_NONE: it is no such place, or has nothing any more. */
+uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place);
+
+/* Returns the milliseconds from the first heap to the last; 0: not known, because times are
+ * missing, not in order, or too near to each other, as after a copy of the files. */
+int64_t trend_elapsed(const struct g2h_trend *trend);
+
+/* Returns the name of a place: UTF-8, not terminated. */
+const char *trend_name(const struct g2h_trend *trend, uint32_t place, size_t *ret_size);
+
+#endif

@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# Tests --watch and reports of several dumps as far as no process is read: what goes together, what a report of a series has and
+# what it ends with. tests/unit/test_trend.c tests what it says of made-up series, tests/process/watch.sh what of processes.
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+hint="Try 'go2heapsnapshot --help'."
+gzip -dc "$top/samples/leakserver.exe.gz" >app
+for n in 1 2; do gzip -dc "$top/samples/leakserver.$n.dump.gz" >$n.dump; done
+
+# ---- the command line ----
+
+for time in 0 x 1x -1 '' 1.5s 60ss 31d 99999999999999999999; do
+	run go2heapsnapshot --watch "$time" --pid 1
+	said "--watch '$time'" 2 "go2heapsnapshot: --watch takes a time from 1 s to 30 days such as 30s, 5m or 1h, not '$time'" "$hint"
+done
+for size in 0 x 1T -1K '' 99999999999999999999 9999999999G; do
+	run go2heapsnapshot --watch 1s --until-growth "$size" --pid 1
+	said "--until-growth '$size'" 2 "go2heapsnapshot: --until-growth takes a size such as 500K, 64M or 2G, not '$size'" "$hint"
+done
+run go2heapsnapshot --watch 1s --count 0 --pid 1
+said "--count 0" 2 "go2heapsnapshot: --count takes a number from 1 to 2147483647, not '0'" "$hint"
+run go2heapsnapshot --watch 1s 1.dump
+said "--watch without --pid" 2 "go2heapsnapshot: --watch goes with --pid" "$hint"
+run go2heapsnapshot --count 3 1.dump
+said "--count without --watch" 2 "go2heapsnapshot: --count goes with --watch" "$hint"
+run go2heapsnapshot --until-growth 3M 1.dump
+said "--until-growth without --watch" 2 "go2heapsnapshot: --until-growth goes with --watch" "$hint"
+for format in heapsnapshot html dump; do
+	run go2heapsnapshot --watch 1s --pid 1 --format $format
+	said "--watch --format $format" 2 "go2heapsnapshot: --watch prints a report of its own: it does not go with --format $format" "$hint"
+done
+for other in base path-to show; do
+	run go2heapsnapshot --watch 1s --pid 1 --$other 1.dump
+	said "--watch --$other" 2 "go2heapsnapshot: --watch does not go with --$other" "$hint"
+done
+run go2heapsnapshot --watch 1s --pid 2147483647
+check "--watch of no process: fails" [ "$status" -eq 1 ]
+wrote_nothing "--watch of no process: nothing on stdout"
+run go2heapsnapshot --watch 1s --pid 2147483647 -o report
+check "--watch of no process: no file" eval '[ "$status" -eq 1 ] && [ ! -e report ]'
+
+# ---- saved dumps ----
+
+touch -d '2026-11-26 07:00:00' 1.dump
+touch -d '2026-11-26 07:01:00' 2.dump
+for n in 3 4 5 6; do
+	cp 2.dump $n.dump
+	touch -d "2026-11-26 07:0$((n - 1)):00" $n.dump
+done
+run go2heapsnapshot --exe app --format report 1.dump 2.dump 3.dump 4.dump 5.dump 6.dump
+said "six dumps: nothing to say on stderr" 0
+check "six dumps: the first line" [ "$(head -n 1 out)" = "6 heaps in 5 min, from 1.dump to 6.dump" ]
+check "six dumps: what has grown has stopped, at the second" eval 'grep -q "^GREW, AND HAS STOPPED GROWING" out && grep -A 1 "main.Watcher$" out | grep -q " since 07:01:00$"'
+check "six dumps: nothing grew in every interval" eval 'grep -qx "Nothing grew in every interval." out && ! grep -q "^GREW IN EVERY" out'
+mv out six
+run go2heapsnapshot --exe app --format report -j 1 1.dump 2.dump 3.dump 4.dump 5.dump 6.dump
+wrote "-j 1: the same bytes" six
+run go2heapsnapshot --exe app --format report -z 1.dump 2.dump 3.dump 4.dump 5.dump 6.dump
+check "-z: the same bytes" cmp six <(gzip -dc out)
+run go2heapsnapshot --exe app --format report --garbage 1.dump 2.dump 3.dump 4.dump 5.dump 6.dump
+wrote "--garbage: the same, for garbage never counts" six
+run go2heapsnapshot --exe app --format report --json 1.dump 2.dump 3.dump 4.dump 5.dump 6.dump
+check "--json: one line" [ "$(wc -l <out)" -eq 1 ]
+check "--json: the same" "${NODE:-node}" -e '
+	const trend = JSON.parse(require("fs").readFileSync("out", "utf8"));
+	const watchers = trend.stopped.find((found) => found.place.at(-1) === "main.Watcher");
+	process.exitCode = trend.heaps.length === 6 && trend.elapsed_ms === 300000 && trend.steady.length === 0 && watchers.since === 1 &&
+		watchers.count.length === 6 && watchers.count_grown === watchers.count[5] - watchers.count[0] ? 0 : 1;'
+touch 3.dump
+run go2heapsnapshot --exe app --format report 1.dump 2.dump 3.dump 4.dump
+check "times that are not in order: none is said" eval '[ "$(head -n 1 out)" = "4 heaps, from 1.dump to 4.dump" ] && grep -A 1 "main.Watcher$" out | grep -q " since 2.dump$"'
+run go2heapsnapshot --format report 1.dump 2.dump
+said "two dumps" 2 "go2heapsnapshot: two dumps show no trend: --base 1.dump compares them, three or more show how the heap goes on" "$hint"
+run go2heapsnapshot --format report --base 1.dump 2.dump 3.dump 4.dump
+said "--base" 2 "go2heapsnapshot: a report of several dumps compares them all: give that of --base as the first one" "$hint"
+# shellcheck disable=SC2046 # many words
+run go2heapsnapshot --format report $(for _ in $(seq 201); do echo 1.dump; done)
+said "too many" 2 "go2heapsnapshot: --format report shows trends over 200 dumps at most" "$hint"
+run go2heapsnapshot --format report 1.dump - 2.dump
+said "standard input" 2 "go2heapsnapshot: standard input cannot be one of several dumps"
+run go2heapsnapshot --exe app --format report -o reports 1.dump 2.dump 3.dump
+check "-o: a report of each, as before" eval '[ "$status" -eq 0 ] && grep -q "WHO HOLDS THE MEMORY" reports/3.txt'
+run go2heapsnapshot --exe app --format report --path-to main.Session 1.dump 2.dump 3.dump
+check "--path-to: is of one dump" [ "$status" -eq 2 ]
+head -c 600000 2.dump >cut.dump
+run go2heapsnapshot --format report 1.dump 2.dump cut.dump
+check "a cut dump: exit status 3, and a report" eval '[ "$status" -eq 3 ] && grep -q "^3 heaps" out'
+run go2heapsnapshot --format report 1.dump 2.dump nothing.dump
+check "a dump that is not there: fails, and writes nothing" eval '[ "$status" -eq 1 ] && [ ! -s out ]'
+run go2heapsnapshot --exe app --redact --format report 1.dump 2.dump 3.dump
+check "--redact: a report without texts" eval '[ "$status" -eq 0 ] && ! grep -qi "alice\|password" out'
+if [ -e /dev/full ]; then
+	run bash -c 'go2heapsnapshot --exe app --format report 1.dump 2.dump 3.dump >/dev/full'
+	check "a full disk: an error" [ "$status" -eq 1 ]
+fi
+
+finish

@@ -1,0 +1,118 @@
+#!/bin/sh
+# What --watch, and a report of saved dumps, say of a program that leaks beside a full cache, one that fills, and load in waves.
+# TAP on standard output.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: see tests/go.sh)
+set -u
+. "$(dirname "$0")/lib.sh"
+may_trace 'watched programs' || exit 0
+
+# await COMMAND...: waits until the command succeeds.
+await() {
+	tries=12000
+	while [ $tries -gt 0 ] && ! "$@"; do
+		tries=$((tries - 1))
+		sleep 0.05
+	done
+}
+
+lines() { # FILE COUNT: succeeds if the file has that many lines about snapshots, or lines at all
+	[ -e "$1" ] && [ "$(grep -c "${3-.}" "$1")" -ge "$2" ]
+}
+
+finish() {
+	kill -KILL "$pid"
+	wait "$pid"
+	pid=
+} 2>/dev/null
+
+
+saved() {
+	rm -f "$at/in" "$at"/*.dump
+	mkfifo "$at/in"
+	"$at/app" <"$at/in" >"$at/out" 2>&1 &
+	pid=$!
+	exec 3>"$at/in"
+	for n in 1 2 3 4 5 6 7 8; do
+		echo >&3
+		await lines "$at/out" $n
+		"$g2h" --pid "$pid" --format dump -o "$at/$n.dump" 2>"$at/log" || tell "$at/log"
+	done
+	exec 3>&-
+	finish
+	status=0
+	"$g2h" --exe "$at/app" --format report "$at"/*.dump >"$at/report" 2>"$at/log" || status=$?
+	[ "$status" -eq 4 ]
+	result $? "$release, saved dumps: exit status 4, not $status" "$at/log"
+	grep -A 1 'main › leak › \[\]\*main.Session › main.Session' "$at/report" | grep -q '+2,100.*, now 2,400; .*; 100 % straight'
+	result $? "$release, saved dumps: what leaks grows in every interval, by as much as it does" "$at/report"
+	[ "$(sed -n '/^GREW IN EVERY/,/^GREW, AND/p' "$at/report" | grep -c ' › ')" -eq 1 ]
+	result $? "$release, saved dumps: and nothing else does" "$at/report"
+	sed -n '/^GREW, AND/,/^GOES/p' "$at/report" | grep -A 1 'main › rows › .*main.Row$' | grep -q '+3,000, now 4,000; '
+	result $? "$release, saved dumps: a cache that has filled has stopped growing" "$at/report"
+	sed -n '/^GOES/,$p' "$at/report" | grep -A 1 'main › load › .*main.Request$' | grep -q '1,000 to 3,000, now 1,000; '
+	result $? "$release, saved dumps: load goes up and down" "$at/report"
+	! grep -q 'main › full' "$at/report"
+	result $? "$release, saved dumps: of a full cache there is nothing to say" "$at/report"
+	status=0
+	"$g2h" --exe "$at/app" --format report "$at"/[4-7].dump >"$at/report" 2>"$at/log" || status=$?
+	[ "$status" -eq 0 ] && grep -q 'main › leak' "$at/report" && grep -q 'So few heaps tell little' "$at/report"
+	result $? "$release, four of the dumps: names it, says that these are few, and exits with 0, not $status" "$at/report"
+}
+
+live() {
+	"$at/app" all-the-time >"$at/out" 2>&1 &
+	pid=$!
+	await lines "$at/out" 1
+	status=0
+	"$g2h" --watch 1 --count 7 --pid "$pid" >"$at/report" 2>"$at/log" || status=$?
+	[ "$status" -eq 4 ] && grep -q 'main › leak › \[\]\*main.Session › main.Session' "$at/report" && ! grep -q 'main › full' "$at/report"
+	result $? "$release, --watch: the leak alone, and exit status 4, not $status" "$at/report" 40
+	[ "$(grep -c 'reachable,.*stood still' "$at/log")" -eq 7 ] && grep -q "^7 heaps in .* of process $pid" "$at/report"
+	result $? "$release, --watch: a line per snapshot" "$at/log"
+	"$g2h" --watch 1 --count 3 --json --pid "$pid" 2>"$at/log" | "${NODE:-node}" -e '
+		const lines = require("fs").readFileSync(0, "utf8").trim().split("\n").map((line) => JSON.parse(line)), last = lines.pop();
+		const good = lines.length === 3 && lines.every((line) => line.format === "go2heapsnapshot snapshot" && line.objects > 5000) &&
+			last.format === "go2heapsnapshot trend" && last.heaps.length === 3 && last.heaps.every((heap, i) => heap.reachable === lines[i].reachable);
+		process.exitCode = good ? 0 : 1;'
+	result $? "$release, --watch --json: a line per snapshot, and one in the end" "$at/log"
+	"$g2h" --watch 1 --until-growth 10K --pid "$pid" >"$at/report" 2>"$at/log"
+	grep -q ' heaps in .* of process' "$at/report"
+	result $? "$release, --watch --until-growth: ends with the report" "$at/report"
+
+	rm -f "$at/log"
+	"$g2h" --watch 1h --pid "$pid" -o "$at/ended" 2>"$at/log" &
+	watcher=$!
+	await lines "$at/log" 1 'stood still 0'
+	kill -TERM $watcher
+	status=0
+	wait $watcher || status=$?
+	[ "$status" -eq 0 ] && grep -q '^1 heap of process' "$at/ended" && [ "$(stat -c %a "$at/ended")" = 600 ]
+	result $? "$release, --watch, a signal: ends with the report, which is the owner's, status $status" "$at/log"
+
+	rm -f "$at/log"
+	"$g2h" --watch 1h --pid "$pid" >"$at/report" 2>"$at/log" &
+	watcher=$!
+	await lines "$at/log" 1 'stood still 0'
+	finish
+	status=0
+	wait $watcher || status=$?
+	[ "$status" -eq 0 ] && grep -q 'has ended' "$at/log" && grep -q '^1 heap of process' "$at/report"
+	result $? "$release, --watch, the process ends: so does the watch, with the report, status $status" "$at/log"
+}
+
+for goroot in $goroots; do
+	export GOROOT="$goroot"
+	release=$(go_release "$goroot")
+	at=$build/$release
+	rm -rf "$at"
+	mkdir -p "$at"
+	if ! (cd "$here/watch" && CGO_ENABLED=0 "$goroot/bin/go" build -o "$at/app" .) >"$at/log" 2>&1; then
+		echo "not ok - $release, a watched program: is built"
+		tell "$at/log"
+		continue
+	fi
+	saved
+	live
+done

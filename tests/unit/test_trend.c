@@ -1,0 +1,325 @@
+/* Covers findings/trend and output/report/trend: how made-up numbers are judged, and which places
+ * of series of made-up heaps are named: a leak beside a full cache, one that fills, waves. */
+#include "dump_builder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "findings/trend.h"
+
+/* ---- numbers ---- */
+
+enum { MOST = 60 };
+
+static struct trend_course judge(size_t count, const uint64_t *numbers)
+{
+    struct trend_course course;
+    trend_judge(numbers, count, &course);
+    return course;
+}
+
+#define JUDGE(...) judge(WORDS(__VA_ARGS__))
+
+static void shapes(void **state)
+{
+    (void)state;
+    assert_int_equal(JUDGE(100, 110, 120, 130, 140, 150).kind, TREND_STEADY);
+    assert_int_equal(JUDGE(100, 110, 120, 130, 140, 150).straightness, 100);
+    assert_int_equal(JUDGE(0, 10, 20, 30, 40, 50).kind, TREND_STEADY);
+    assert_int_equal(JUDGE(100, 130, 131, 160, 170, 200).kind, TREND_STEADY);
+    assert_int_equal(JUDGE(1000000, 1000010, 1000020, 1000030).kind, TREND_STEADY);
+    assert_int_equal(JUDGE(100, 110, 105, 130, 140, 150).kind, TREND_UNEVEN);
+    assert_int_equal(JUDGE(100, 110, 120, 120, 140, 150).kind, TREND_UNEVEN);
+    assert_int_equal(JUDGE(100, 200, 300, 300, 300, 300).kind, TREND_STOPPED);
+    assert_int_equal(JUDGE(100, 200, 300, 300, 300, 300).since, 2);
+    assert_int_equal(JUDGE(100, 200, 300, 302, 299, 301).kind, TREND_STOPPED);
+    assert_int_equal(JUDGE(0, 500, 750, 875, 938, 969, 985, 993).kind, TREND_STOPPED);
+    assert_int_equal(JUDGE(0, 500, 750, 875, 938, 969, 985, 993).since, 4);
+    assert_int_equal(JUDGE(100, 200, 100, 200, 100, 200).kind, TREND_WAVES);
+    assert_int_equal(JUDGE(0, 50, 87, 100, 87, 50, 0, 50).kind, TREND_WAVES);
+    assert_int_equal(JUDGE(150, 140, 130, 120, 110, 100).kind, TREND_LEVEL);
+    assert_int_equal(JUDGE(100, 100, 100, 100, 100, 100).kind, TREND_LEVEL);
+    assert_int_equal(JUDGE(1000, 1001, 998, 1003, 1000, 1002).kind, TREND_LEVEL);
+    assert_int_equal(JUDGE(0, 0, 0, 0, 0, 0).kind, TREND_LEVEL);
+}
+
+/* Few numbers, and very large ones. */
+static void edges(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(0, NULL).kind, TREND_LEVEL);
+    assert_int_equal(JUDGE(7).kind, TREND_LEVEL);
+    assert_int_equal(JUDGE(7, 8).kind, TREND_LEVEL);
+    assert_int_equal(JUDGE(7, 8, 9).kind, TREND_STEADY);
+    const struct trend_course most = JUDGE(0, UINT64_MAX / 4, UINT64_MAX / 2 - 1);
+    assert_int_equal(most.kind, TREND_STEADY);
+    assert_int_equal(most.straightness, 100);
+    const struct trend_course wild = JUDGE(UINT64_MAX, 0, UINT64_MAX, 1, UINT64_MAX - 1);
+    assert_int_equal(wild.least, 0);
+    assert_true(wild.most == UINT64_MAX);
+    assert_int_equal(JUDGE(100, 101, 102, 103, 104, 900).straightness, 20);
+}
+
+/* Over many intervals a leak may pause in a few, and a slow one in most, if it never shrinks. */
+static void long_series(void **state)
+{
+    (void)state;
+    uint64_t pauses[MOST], slow[MOST], late[MOST];
+    for (size_t i = 0; i < MOST; i++) {
+        pauses[i] = i % 20 == 7 ? 100 + 10 * (i - 1) : 100 + 10 * i;
+        slow[i] = 100 + 10 * (i / 7);
+        late[i] = i < 5 ? i : 5; /* is full soon */
+    }
+    assert_int_equal(judge(MOST, pauses).kind, TREND_STEADY);
+    assert_int_equal(judge(MOST, pauses).ups, MOST - 1 - 3);
+    assert_int_equal(judge(MOST, slow).kind, TREND_STEADY);
+    assert_int_equal(judge(MOST, late).kind, TREND_STOPPED);
+    slow[30] += 10; /* and down again */
+    assert_int_equal(judge(MOST, slow).kind, TREND_UNEVEN);
+}
+
+/* Numbers in random order ascend in all of five intervals once in 720 times. */
+static void noise(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 20000 };
+    uint64_t random = 43;
+    unsigned steady = 0, longer = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint64_t numbers[30];
+        for (size_t i = 0; i < 30; i++)
+            numbers[i] = 1000 + unit_random(&random) % 1000;
+        steady += judge(TREND_LEAST, numbers).kind == TREND_STEADY;
+        longer += judge(30, numbers).kind == TREND_STEADY;
+    }
+    assert_in_range(steady, 0, 2 * ROUNDS / 720);
+    assert_int_equal(longer, 0);
+}
+
+/* ---- heaps ---- */
+
+#define BASE  0xc000000000
+#define STACK 0xc010000000
+
+/* A goroutine holds a table of TABLE bytes, and this holds items. */
+struct group {
+    const char *function;
+    unsigned items, size;
+    bool is_shared; /* another goroutine holds the table, too */
+};
+
+enum { TABLE = 1 << 13 };
+
+/* Adds a heap with some groups, and with garbage. */
+static void add(struct g2h_trend *trend, const struct group *groups, size_t count, unsigned garbage,
+                int64_t time)
+{
+    struct dump dump;
+    uint64_t next = BASE, words[TABLE / 8];
+    dump_start_modern(&dump, "go1.19.8");
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t table = next, first = table + TABLE;
+        next = first;
+        for (unsigned j = 0; j < groups[i].items; j++, next += groups[i].size) {
+            words[j] = next;
+            dump_object(&dump, next, groups[i].size, NO_WORDS);
+        }
+        dump_object(&dump, table, TABLE, groups[i].items, words);
+        dump_goroutine(&dump, i + 1, 0x700000 + i, STACK + i * 4096);
+        dump_frame(&dump, groups[i].function, STACK + i * 4096, 0, WORDS(table), 1);
+        if (!groups[i].is_shared)
+            continue;
+        dump_goroutine(&dump, 100 + i, 0x710000 + i, STACK + (100 + i) * 4096);
+        dump_frame(&dump, "main.other", STACK + (100 + i) * 4096, 0, WORDS(table), 1);
+    }
+    for (unsigned j = 0; j < garbage; j++)
+        dump_object(&dump, next + (uint64_t)j * 48, 48, NO_WORDS);
+    dump_eof(&dump);
+    dump_view(&dump, 1, NULL);
+    assert_no_error(g2h_trend_add(trend, dump.view, "a heap", time, 1));
+    dump_deinit(&dump);
+}
+
+struct founds {
+    trend_found_vector by_kind[TREND_KINDS];
+};
+
+static void free_founds(struct founds *founds)
+{
+    for (int i = 0; i < TREND_KINDS; i++)
+        free(founds->by_kind[i].data);
+}
+
+/* Asserts that one place of a kind was found: what the goroutine with a function holds, the items
+ * of which there are grown more. */
+static void assert_only(const struct g2h_trend *trend, const struct founds *founds,
+                        enum trend_kind kind, const char *function, int64_t grown)
+{
+    assert_int_equal(founds->by_kind[kind].count, 1);
+    const struct trend_found *found = &founds->by_kind[kind].data[0];
+    bool is_below = false;
+    for (uint32_t at = found->place; at != 0; at = trend->places.data[at].parent) {
+        size_t size;
+        const char *name = trend_name(trend, at, &size);
+        is_below = is_below || (size == strlen(function) && memcmp(name, function, size) == 0);
+    }
+    assert_true(is_below);
+    assert_int_equal(found->count.grown, grown);
+}
+
+/* Returns what g2h_write_trend() writes, from malloc(). */
+static char *written(const struct g2h_trend *trend, bool json, size_t *ret_steady)
+{
+    char path[] = "/tmp/trend.XXXXXX";
+    const int fd = mkstemp(path);
+    struct stat status;
+    const struct g2h_report_options report = {.size = sizeof(report), .json = json};
+    const struct g2h_output_options options = {
+        .size = sizeof(options), .fd = fd, .name = "trend", .threads = 1, .report = &report};
+    assert_true(fd >= 0);
+    unlink(path);
+    assert_no_error(g2h_write_trend(trend, &options, ret_steady));
+    assert_int_equal(fstat(fd, &status), 0);
+    char *text = calloc(1, (size_t)status.st_size + 1);
+    assert_int_equal(pread(fd, text, (size_t)status.st_size, 0), status.st_size);
+    close(fd);
+    return text;
+}
+
+/* A leak, a full cache whose entries change, one that fills and is full, and load in waves. */
+static void places(void **state)
+{
+    (void)state;
+    static const unsigned wave[] = {100, 200, 300, 200, 100, 200, 300, 200};
+    struct g2h_trend *trend;
+    struct founds founds = {0};
+    size_t steady;
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 8; i++) {
+        const struct group groups[] = {{"main.leak", 10 + 7 * i, 64},
+                                       {"main.full", 500 + (i * 5) % 7, 80},
+                                       {"main.fills", i < 4 ? 100 + 200 * i : 700, 96},
+                                       {"main.load", wave[i], 256}};
+        add(trend, groups, 4, 100 * i, 60000 * (i + 1));
+    }
+    assert_no_error(trend_find(trend, founds.by_kind));
+    assert_only(trend, &founds, TREND_STEADY, "main.leak", 49);
+    assert_only(trend, &founds, TREND_STOPPED, "main.fills", 600);
+    assert_only(trend, &founds, TREND_WAVES, "main.load", 100);
+    assert_int_equal(founds.by_kind[TREND_UNEVEN].count, 0);
+    assert_int_equal(founds.by_kind[TREND_STOPPED].data[0].retained.since, 3);
+    assert_int_equal(trend_elapsed(trend), 7 * 60000);
+    char *text = written(trend, false, &steady);
+    assert_non_null(strstr(text, "8 heaps in 7 min"));
+    assert_non_null(strstr(text, "+49 (7 a minute), now 59; +3.14 kB (448 B a minute)"));
+    assert_non_null(strstr(text, "100 % straight"));
+    assert_null(strstr(text, "main.full"));
+    assert_int_equal(steady, 1);
+    free(text);
+    text = written(trend, true, NULL);
+    assert_non_null(strstr(text, "\"count\":[10,17,24,31,38,45,52,59]"));
+    free(text);
+    free_founds(&founds);
+    g2h_trend_destroy(trend);
+}
+
+/* What grows does so although another goroutine holds it, too, in every second heap; and what is as
+ * large as before neither grows nor goes up and down. */
+static void changing_holders(void **state)
+{
+    (void)state;
+    struct g2h_trend *trend;
+    struct founds founds = {0};
+    size_t steady;
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 8; i++) {
+        const struct group groups[] = {{"main.leak", 500 + 30 * i, 64, i % 2 == 1},
+                                       {"main.level", 900, 96, i % 2 == 0}};
+        add(trend, groups, 2, 0, 0);
+    }
+    assert_no_error(trend_find(trend, founds.by_kind));
+    assert_int_equal(founds.by_kind[TREND_STEADY].count, 1);
+    assert_int_equal(founds.by_kind[TREND_STEADY].data[0].count.grown, 210);
+    for (int i = TREND_STOPPED; i < TREND_KINDS; i++)
+        assert_int_equal(founds.by_kind[i].count, 0);
+    char *text = written(trend, false, &steady);
+    assert_int_equal(steady, 1);
+    assert_non_null(strstr(text, "  (holders change) › "));
+    assert_non_null(strstr(text, "      now in (goroutines) › "));
+    free(text);
+    free_founds(&founds);
+    g2h_trend_destroy(trend);
+}
+
+/* Few heaps are no reason to say that anything grows; garbage that grows never is. */
+static void few_heaps_and_garbage(void **state)
+{
+    (void)state;
+    struct g2h_trend *trend;
+    size_t steady;
+    assert_no_error(g2h_trend_create(&trend));
+    char *text = written(trend, true, &steady); /* of no heap */
+    assert_int_equal(steady, 0);
+    free(text);
+    for (unsigned i = 0; i < TREND_LEAST; i++) {
+        const struct group groups[] = {{"main.leak", 10 + 7 * i, 64}};
+        text = written(trend, false, &steady);
+        assert_int_equal(steady, 0);
+        free(text);
+        add(trend, groups, 1, 0, 0);
+    }
+    text = written(trend, false, &steady);
+    assert_int_equal(steady, 1);
+    free(text);
+    g2h_trend_destroy(trend);
+
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 8; i++) {
+        const struct group groups[] = {{"main.level", 10, 64}};
+        add(trend, groups, 1, 1000 * i, 0);
+    }
+    text = written(trend, false, &steady);
+    assert_int_equal(steady, 0);
+    assert_non_null(strstr(text, "Nothing grew in every interval."));
+    free(text);
+    g2h_trend_destroy(trend);
+}
+
+/* However many heaps there are, no more than TREND_MOST are kept, the first and the last of them.
+ */
+static void many_heaps(void **state)
+{
+    (void)state;
+    enum { HEAPS = 3 * TREND_MOST };
+    struct g2h_trend *trend;
+    size_t steady;
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < HEAPS; i++) {
+        const struct group groups[] = {{"main.leak", 10 + i, 64}};
+        add(trend, groups, 1, 0, 1000 * (i + 1));
+        assert_in_range(trend->heaps.count, 1, TREND_MOST + 1);
+    }
+    assert_int_equal(trend->added, HEAPS);
+    assert_int_equal(trend_elapsed(trend), 1000 * (HEAPS - 1));
+    char *text = written(trend, false, &steady);
+    assert_int_equal(steady, 1);
+    assert_non_null(strstr(text, "600 heaps in 9 min 59 s"));
+    assert_non_null(strstr(text, "+599 (60 a minute), now 609"));
+    free(text);
+    g2h_trend_destroy(trend);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(long_series),
+        cmocka_unit_test(noise),
+        cmocka_unit_test(places),
+        cmocka_unit_test(changing_holders),
+        cmocka_unit_test(few_heaps_and_garbage),
+        cmocka_unit_test(many_heaps),
+    };
+    return UNIT_RUN(tests);
+}
