@@ -502,7 +502,7 @@ static bool is_item(const struct choice *choice, uint32_t place)
 static struct g2h_error *choose(struct choice *choice, uint32_t place, trend_found_vector *ret)
 {
     const enum trend_kind kind = choice->of[place].retained.kind;
-    choice->chosen[place] = kind;
+    choice->chosen[place] = (uint8_t)kind;
     choice->covered[place][kind] = change_of(&choice->of[place]);
     TRY_MEMORY(vector_push(&ret[kind], choice->of[place]));
     return NULL;
