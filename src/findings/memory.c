@@ -52,7 +52,7 @@ static enum g2h_memory_part largest(const struct g2h_memory *memory)
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret)
 {
     const struct g2h_memory *memory = findings->memory;
-    if (!memory_has_resident(findings))
+    if (findings->base || !memory_has_resident(findings))
         return false;
     *ret = largest(memory);
     const uint64_t bytes = memory->parts[*ret],

@@ -25,8 +25,9 @@ struct memory_use memory_use_of(const uint64_t *stats);
 /* Returns how many percent of whole some bytes are. */
 uint64_t memory_percent(uint64_t bytes, uint64_t whole);
 
-/* Returns whether objects are less than half of what is resident. *ret becomes the part that is
- * largest then, other than programs. */
+/* Returns whether objects are less than half of what is resident: then a report begins with that,
+ * unless it is about growth. *ret becomes the part that is largest then, other than programs. With
+ * a base it is false. */
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret);
 
 #endif

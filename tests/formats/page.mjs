@@ -6,6 +6,7 @@
 //   page.mjs NAME PAGE.html --series REPORT.json...    the trends are the reports of the single dumps
 //   page.mjs NAME PAGE.html --objects OBJECT.json...   the largest objects, in their order, as --path-to and --show have them
 //   page.mjs NAME PAGE.html --database ROWS.json       the nodes and edges of the database: of each largest object and its path
+//   page.mjs NAME PAGE.html --suspects VARIABLE...     the suspects are alike, and held by these variables
 //   page.mjs NAME PAGE.html --limits                   a page of a heap with very many classes
 
 import assert from 'node:assert/strict';
@@ -150,6 +151,16 @@ if (rest[0] === '--before') {
         `0x${address.toString(16)} ${row.name} retains ${row.retained_size}`);
     }
   });
+} else if (rest[0] === '--suspects') {
+  test(`${name}: of suspects that are alike each has its own node`, () => {
+    const {suspects} = report, above = node => tree.parent[node];
+    assert.equal(new Set(suspects.map(suspect => `${suspect.item} ${suspect.in.class}`)).size, 1);
+    assert.deepEqual(page.suspect_nodes.map(node => [nameOf(above(above(above(node)))), nameOf(above(above(node)))].join('.')), rest.slice(1));
+    suspects.forEach(({count, held_by: expression}, i) => {
+      assert.equal(tree.count[page.suspect_nodes[i]], count);
+      assert.ok(expression.startsWith(`${rest[1 + i]}[`), expression);
+    });
+  });
 } else if (rest[0] === '--limits') {
   test(`${name}: the shape`, checkShape);
   test(`${name}: is less than 4 MB`, () => assert.ok(statSync(path).size < 4e6 && statSync(path).size > 1e5));
@@ -171,8 +182,16 @@ if (rest[0] === '--before') {
     checkTree(whole.tree, new Set(tree.parent.keys()));
   });
   test(`${name}: each suspect is in it`, () => {
-    for (const suspect of whole.suspects.filter(({item}) => item))
-      assert.ok(tree.name.some((number, i) => names[number] === suspect.item && retained[i] === suspect.retained && (!suspect.in || nameOf(tree.parent[i]) === suspect.in.class)), suspect.item);
+    const {suspect_nodes: nodes} = page;
+    assert.equal(nodes.length, whole.suspects.length);
+    assert.equal(new Set(nodes).size, nodes.length, 'they are different nodes');
+    whole.suspects.forEach(({item, retained: bytes, in: holder, is_goroutines: isPlace, is_deferred: isDeferred, is_outside: isOutside}, i) => {
+      if (isOutside) return assert.equal(nodes[i], -1);
+      const node = nodes[i], above = tree.parent[node];
+      assert.deepEqual([nameOf(node), retained[node]], [item, bytes]);
+      if (isPlace || isDeferred) assert.equal(tree.kind[node], 0, item);
+      if (holder) assert.deepEqual([nameOf(above), tree.kind[above], tree.count[above]], [holder.class, 2, holder.count]);
+    });
   });
   test(`${name}: packages`, () => {
     for (let i = 0; i < count; i++) {

@@ -26,6 +26,11 @@ page() {
 	for dump in go1.3.3-amd64 go1.26-s390x; do agrees $dump "$top/samples/dumps/$dump.2.dump.gz"; done
 	node "$here/page.mjs" grown "$build/grown.html" --before "$build/typed.1.html"
 
+	(cd "$here/twins" && GOFLAGS=-mod=mod GOPROXY=off "$go" build -o "$build/twins.exe" .) >"$log" 2>&1 && "$build/twins.exe" "$build/twins.dump" >"$log" 2>&1
+	result $? 'twins: the program writes its dump'
+	agrees twins --exe "$build/twins.exe" "$build/twins.dump"
+	node "$here/page.mjs" twins "$build/twins.html" --suspects main.many main.fewer
+
 	# Garbage counts in no trend.
 	for i in 1 2; do "$g2h" --exe "$sample.exe.gz" --reachable --format report --json -o "$build/alive.$i.json" "$sample.$i.dump.gz" 2>"$log"; done
 	# shellcheck disable=SC2046 # words

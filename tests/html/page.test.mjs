@@ -419,6 +419,7 @@ async function testSuspects() {
     {...base, item: 'deferred calls of main.DEFER', is_deferred: true, hold: [{class: 'CAPTURED', count: 900, retained: 800_000}]},
     {...base, item: 'runtime.g', ended: 4321},
   ];
+  const nodes = suspects.map((_, i) => i === 0 ? -1 : i); // of any name
   const told = [
     ['205 MB', 'mapped files', 'MEANING', 'PLACE', '7.00 MB', '50 %'],
     ['5.00 MB', 'main.T', '1.23 MB', 'HOLDER', '250 kB', 'PART', '["KEY"]', '50 %', 'main.HELD', 'SHARED', 'REASON', 'main.MOST', '90 %', '77', '8 heaps', '17 of them',
@@ -428,12 +429,17 @@ async function testSuspects() {
   ];
   await test('all that is known of a suspect is told', async () => {
     const path = join(made, 'suspects.html'), {process, ...report} = leak.report;
-    writeFileSync(path, withData(source('leak.html'), {...leak, report: {...report, suspects, more_suspects: 6,
+    writeFileSync(path, withData(source('leak.html'), {...leak, suspect_nodes: nodes, report: {...report, suspects, more_suspects: 6,
       process: {...process, rss: {bytes: 410_000_000, parts: {objects: 8_000_000, free: 100_000_000, files: 205_000_000, gc: 97_000_000}}}}}));
     const visit = await Visit.to(browser, path), cards = await visit.texts('.card');
     assert.equal(cards.length, told.length);
     told.forEach((texts, i) => texts.forEach(text => assert.ok(cards[i].includes(text), `“${text}” is in “${cards[i]}”`)));
     assert.match(await visit.text('#suspects'), /6 more grew/);
+    assert.equal(await visit.count('.card:first-child .foot button'), 0);
+    for (let i = 1; i < nodes.length; i++) {
+      await visit.click(`.card:nth-child(${i + 1}) .foot button`);
+      await visit.addressField('node', nodes[i]);
+    }
     assert.match(await visit.text('.head'), /410 MB.*free heap 100 MB.*collector 97.0 MB/);
     testQuiet(visit);
     await visit.end();
@@ -592,7 +598,7 @@ async function testFlat() {
     count: list(() => 1), more: []};
   const {since, ...report} = leak.report, path = join(made, 'flat.html');
   const heap = {...report.heap, reachable: 64 * kinds, garbage: 0};
-  writeFileSync(path, withData(source('leak.html'), {...leak, names: list(i => i === 0 ? '' : `p.T${i}`), tree, layouts: [], largest: [], report: {...report, heap, suspects: []}}));
+  writeFileSync(path, withData(source('leak.html'), {...leak, names: list(i => i === 0 ? '' : `p.T${i}`), tree, layouts: [], largest: [], suspect_nodes: [], report: {...report, heap, suspects: []}}));
   await test('20,000 objects that are alike are drawn with few boxes', async () => {
     const visit = await Visit.to(browser, path);
     assert.ok(await visit.count('.box') < 5);

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "findings/findings.h"
+#include "findings/who.h"
 
 enum {
     DATA_CHARACTERS = 256,   /* of a name, which is cut */
@@ -83,6 +84,10 @@ void tree_deinit(struct tree *tree);
 
 /* Returns the number in the tree of what a node of merged is a part of. */
 uint32_t tree_number(const struct tree *tree, uint32_t node);
+
+/* Puts the nodes of the report's suspects, one for each of these, in their order. */
+void data_put_suspects(struct data *data, const struct tree *tree,
+                       const struct who_suspects *suspects);
 
 struct g2h_error *data_put_largest(struct data *data, const struct tree *tree);
 struct g2h_error *data_put_layouts(struct data *data);

@@ -31,7 +31,8 @@ enum { MOST_ROWS = 5000, MOST_BYTES = 500000, MOST_CHARACTERS = 512, COLUMNS = 1
 
 struct html {
     struct findings findings;
-    struct page pages[2]; /* the report as JSON and as text */
+    struct page pages[2];         /* the report as JSON and as text */
+    struct who_suspects suspects; /* of the report */
     struct data data;
     struct text out;
     const char *source;
@@ -42,6 +43,7 @@ static void html_deinit(struct html *html)
     findings_deinit(&html->findings);
     page_deinit(&html->pages[0]);
     page_deinit(&html->pages[1]);
+    who_suspects_deinit(&html->suspects);
     data_deinit(&html->data);
     text_deinit(&html->out);
 }
@@ -120,6 +122,7 @@ static struct g2h_error *put_data(struct html *html, const struct g2h_html_optio
     text_append(&data->out.text, report->out.data, report->out.size);
     data_words(data, ",\n");
     TRY(data_put_tree(data, &tree));
+    data_put_suspects(data, &tree, &html->suspects);
     TRY(data_put_largest(data, &tree));
     TRY(data_put_layouts(data));
     if (wanted->series_count > 1)
@@ -210,7 +213,7 @@ struct g2h_error *g2h_write_html(const struct g2h_view *view,
                   {.columns = COLUMNS}},
         .source = options->source ? options->source : ""};
     html.data.findings = &html.findings;
-    TRY(report_make(&html.findings, &report, html.source, html.pages, 2));
+    TRY(report_make(&html.findings, &report, html.source, html.pages, 2, &html.suspects));
     TRY(put_data(&html, wanted));
     append_page(&html);
     TRY_MEMORY(!html.out.failed);

@@ -295,16 +295,6 @@ page.append(make('header', {class: 'head'},
 
 // ---- suspects ----
 
-/** The node of the tree that a suspect is: of those with its name, below its holder, the largest. */
-function nodeOfSuspect(suspect) {
-  let best = -1;
-  for (let i = 1; i < size; i++) {
-    if (nameOf(i) !== suspect.item || (suspect.in && nameOf(parents[i]) !== suspect.in.class)) continue;
-    if (best < 0 || retained[i] > retained[best]) best = i;
-  }
-  return best;
-}
-
 /** What a suspect is, as a sentence. */
 function sentenceOfSuspect(suspect) {
   const {item, count: number, count_grown: more} = suspect;
@@ -365,8 +355,8 @@ function factsOfSuspect(suspect) {
   ];
 }
 
-function cardOf(suspect) {
-  const size = suspect.bytes ?? suspect.retained_grown ?? suspect.retained, node = nodeOfSuspect(suspect);
+function cardOf(suspect, number) {
+  const size = suspect.bytes ?? suspect.retained_grown ?? suspect.retained, node = data.suspect_nodes[number];
   const big = (share, of) => make('div', {class: 'big number'}, suspect.retained_grown === undefined ? bytes(size) : signed(size, bytes),
     ' ', make('small', {}, `${share} of ${of}`));
   if (suspect.is_outside) {
@@ -1227,7 +1217,7 @@ page.querySelectorAll('section').forEach(one => watcher.observe(one));
 
 for (let i = 0; i < size; i++) if (retained[i] > retained[0] * .02 && depths[i] < 30) opened.add(i);
 // Without an address the first suspect is selected: beside the picture there is what it holds.
-if (!readAddress()) state.node = report.suspects.map(nodeOfSuspect).find(node => node >= 0) ?? 0;
+if (!readAddress()) state.node = data.suspect_nodes.find(node => node >= 0) ?? 0;
 redraw();
 addEventListener('hashchange', () => { if (readAddress()) redraw(); });
 

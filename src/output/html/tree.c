@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/memory.h"
 #include "findings/packages.h"
 #include "findings/ranking.h"
 #include "output/html/data.h"
@@ -304,6 +305,21 @@ struct g2h_error *data_put_tree(struct data *data, struct tree *tree)
     put_columns(data, tree, rests);
     TRY_MEMORY(!data->out.text.failed);
     return NULL;
+}
+
+void data_put_suspects(struct data *data, const struct tree *tree,
+                       const struct who_suspects *suspects)
+{
+    enum g2h_memory_part part;
+    const bool is_outside =
+        memory_is_outside(data->findings, &part); /* comes first in the report */
+    data_key(data, "suspect_nodes");
+    data_words(data, is_outside ? "[-1" : "[");
+    for (size_t i = 0; i < suspects->count; i++) {
+        data_comma(data, is_outside + i);
+        data_number(data, tree_number(tree, suspects->list[i].suspect.item));
+    }
+    data_words(data, "],\n");
 }
 
 void tree_deinit(struct tree *tree)

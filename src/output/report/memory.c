@@ -204,7 +204,7 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     struct page *page = report->page;
     enum g2h_memory_part part;
     *ret = false;
-    if (report->findings->base || !memory_is_outside(report->findings, &part))
+    if (!memory_is_outside(report->findings, &part))
         return NULL;
     const uint64_t bytes = memory->parts[part];
     page_open(page, NULL);

@@ -76,7 +76,7 @@ struct work {
     const char *source;
     struct page *pages;
     size_t count;
-    struct who_suspects suspects;
+    struct who_suspects *suspects;
 };
 
 /* Returns whether the report is about one object or class only. */
@@ -96,7 +96,7 @@ static struct g2h_error *put_sections(const struct report *report)
 /* Puts all sections except waste on a page. */
 static struct g2h_error *put_page(const struct work *work, struct page *page)
 {
-    const struct report report = {work->findings, &work->suspects, page};
+    const struct report report = {work->findings, work->suspects, page};
     page_open(page, NULL);
     PAGE_DATA(page, page_words("format", "go2heapsnapshot report"),
               page_count("version", REPORT_VERSION));
@@ -112,7 +112,7 @@ static struct g2h_error *put_most(void *context)
     TRY(findings_merge(work->findings));
     if (!is_asked(work)) {
         TRY(allocated_find(&work->findings->merged, &work->findings->allocated));
-        TRY(who_find(work->findings, &work->suspects));
+        TRY(who_find(work->findings, work->suspects));
     }
     for (size_t i = 0; i < work->count; i++)
         TRY(put_page(work, &work->pages[i]));
@@ -125,25 +125,20 @@ static struct g2h_error *find_waste(void *context)
     return waste_find(work->findings, &work->findings->waste);
 }
 
-static void work_deinit(struct work *work)
-{
-    who_suspects_deinit(&work->suspects);
-}
-
 /* Puts the whole report. Much of the work runs on one thread only, so two steps run beside each
  * other. */
 struct g2h_error *report_make(struct findings *findings, const struct g2h_report_options *wanted,
-                              const char *source, struct page *pages, size_t count)
+                              const char *source, struct page *pages, size_t count,
+                              struct who_suspects *suspects)
 {
-    _cleanup_(work_deinit) struct work work = {findings, wanted, source,
-                                               pages,    count,  {.count = 0}};
+    struct work work = {findings, wanted, source, pages, count, suspects};
     const bool has_waste = g2h_view_is_typed(findings->view) && !is_asked(&work);
     TRY(findings_begin(findings, has_waste));
     TRY(has_waste ? workers_beside(findings->threads, put_most, find_waste, &work)
                   : put_most(&work));
     for (size_t i = 0; i < count; i++) {
         if (has_waste)
-            TRY(report_put_waste(&(struct report){findings, &work.suspects, &pages[i]}));
+            TRY(report_put_waste(&(struct report){findings, suspects, &pages[i]}));
         page_close(&pages[i]);
         TRY_MEMORY(!pages[i].out.failed);
     }
@@ -174,10 +169,12 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
         .base = wanted->base,
         .memory = options->memory,
         .threads = options->threads > 0 ? options->threads : workers_available()};
+    _cleanup_(who_suspects_deinit) struct who_suspects suspects = {.count = 0};
     const unsigned columns = wanted->columns > 0 ? wanted->columns : USUAL;
     _cleanup_(page_deinit) struct page page = {.is_json = wanted->json,
                                                .is_colored = wanted->color && !wanted->json};
     page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
-    TRY(report_make(&findings, wanted, options->source ? options->source : "", &page, 1));
+    TRY(report_make(&findings, wanted, options->source ? options->source : "", &page, 1,
+                    &suspects));
     return sink_run(options, 1, 1, produce, &page.out);
 }

@@ -3,14 +3,18 @@
 #define OUTPUT_REPORT_REPORT_H
 
 #include "findings/findings.h"
+#include "findings/who.h"
 #include "output/report/page.h"
 
 /*
  * Finds what a report says, and puts the report on each of count pages. findings has what is set
  * before findings_begin(), and then all that the report is made of. source is what the heap was
- * read from. Errors: G2H_ERROR_MEMORY, and those of g2h_write_report() for what is asked for.
+ * read from. *suspects, {0} before, gets those of the report, if it is about a whole heap; the
+ * caller gives it to who_suspects_deinit() in any case. Errors: G2H_ERROR_MEMORY, and those of
+ * g2h_write_report() for what is asked for.
  */
 struct g2h_error *report_make(struct findings *findings, const struct g2h_report_options *wanted,
-                              const char *source, struct page *pages, size_t count);
+                              const char *source, struct page *pages, size_t count,
+                              struct who_suspects *suspects);
 
 #endif
