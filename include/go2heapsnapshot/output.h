@@ -153,6 +153,7 @@ enum g2h_format_option {
     G2H_TAKES_RATE = 32,     /* pprof->memprofile_rate */
     G2H_TAKES_TRENDS = 64,   /* html->series */
     G2H_TAKES_NUMBERS = 128, /* heapsnapshot->numbers */
+    G2H_TAKES_FOLDED = 256,  /* a folded view; what others say is only true of a whole one */
 };
 
 /* A format that views can be written in. */

@@ -87,6 +87,7 @@ bool check_options(const struct options *options)
         {options->show, "--show", G2H_TAKES_PATH},
         {options->summary, "--summary", G2H_TAKES_SUMMARY},
         {options->numbers, "--numbers", G2H_TAKES_NUMBERS},
+        {options->max_nodes > 0, "--max-nodes", G2H_TAKES_FOLDED},
     };
     const char *without = g2h_format_left_out("sqlite");
     if (options->summary && without)

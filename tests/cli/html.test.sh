@@ -128,8 +128,11 @@ run go2heapsnapshot --exe app --format html -o cut.html cut.dump
 check "a cut dump: exit status 3, and a page" eval '[ "$status" -eq 3 ] && is_page cut.html'
 run go2heapsnapshot --exe app --format html -o cut.html cut.dump 1.dump 2.dump
 check "a cut dump in a series: exit status 3, and a page" eval '[ "$status" -eq 3 ] && is_page cut.html'
-run go2heapsnapshot --exe app --format html --max-nodes 3K -o folded.html 2.dump
-check "--max-nodes: a page" is_page folded.html
+for format in html report pprof; do
+	run go2heapsnapshot --exe app --format $format --max-nodes 3K -o folded 2.dump
+	said "$format: what it says is true of a whole heap only" 2 \
+		"go2heapsnapshot: --max-nodes goes with --format heapsnapshot or hprof or sqlite or csv, not with $format" "$hint"
+done
 if [ -e /dev/full ]; then
 	run go2heapsnapshot --exe app --format html -o /dev/full 2.dump
 	check "a full disk: an error" [ "$status" -eq 1 ]
