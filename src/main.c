@@ -164,7 +164,7 @@ static struct g2h_error *load(const struct options *options, const char *path,
     conversion->exe = conversion->origin.exe;
     TRY(error);
     if (!options->is_quiet)
-        message_process(&conversion->origin);
+        message_process(&conversion->origin, options->watch == 0);
     if (options->is_dump)
         return NULL;
     error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);

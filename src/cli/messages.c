@@ -115,7 +115,7 @@ static void message_modules(const struct origin *origin)
     }
 }
 
-void message_process(const struct origin *origin)
+void message_process(const struct origin *origin, bool says_stopped)
 {
     const struct g2h_process_account *account = &origin->account;
     const struct g2h_input *input = origin->input;
@@ -123,7 +123,7 @@ void message_process(const struct origin *origin)
     if (!origin->is_process)
         return;
     message_modules(origin);
-    if (account->stopped > 0)
+    if (says_stopped && account->stopped > 0)
         say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
             " thread%s were copied",
             input->name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s");

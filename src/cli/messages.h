@@ -30,9 +30,9 @@ void message_untyped(const struct g2h_error *error);
 /* Says what the executable of a heap lacks, and what that costs; nothing if it has all. */
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap);
 
-/* Says how long a live process stood still, and which parts of a process or core file are missing;
- * says nothing of a dump. */
-void message_process(const struct origin *origin);
+/* Says how long a live process stood still, if says_stopped is set, and which parts of a process or
+ * core file are missing; says nothing of a dump. */
+void message_process(const struct origin *origin, bool says_stopped);
 
 /* Prints the account of a process for -v: its memory, and how it was read. */
 void message_process_account(const struct origin *origin);
