@@ -536,6 +536,8 @@ static struct g2h_error *add_snapshot(const struct options *options, struct seri
     static const struct outputs none = {.name = "standard output"};
     _cleanup_(conversion_deinit) struct conversion conversion = {.input = NULL};
     const int64_t now = watch_now();
+    uint64_t left;
+    const uint64_t limit = g2h_process_limit(options->pid, &left);
     TRY(load(options, NULL, progress_start(), &conversion));
     if (!options->is_quiet)
         message_warnings(conversion.input, conversion.heap);
@@ -545,6 +547,7 @@ static struct g2h_error *add_snapshot(const struct options *options, struct seri
         TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion.input)));
     TRY(g2h_trend_add(series->trend, conversion.view, conversion.input->name, now,
                       options->threads));
+    g2h_trend_set_limit(series->trend, limit, left);
     outcome->complete = outcome->complete && g2h_heap_is_complete(conversion.heap) &&
                         origin_is_complete(&conversion.origin);
     return write_last(options, series->trend, output_options, &conversion);

@@ -131,6 +131,12 @@ G2H_PUBLIC uint64_t g2h_process_image(uint64_t pid);
  * have loaded what it will load. */
 G2H_PUBLIC bool g2h_process_is_new(uint64_t pid);
 
+/* Returns the memory limit of a live process's control groups, in bytes: of several the one that
+ * leaves least, and *ret_left is how much; memory that holds files counts as left. Returns 0 if
+ * there is none, if the machine itself has less left, or if the groups cannot be seen from here.
+ * Linux only; elsewhere there is none. */
+G2H_PUBLIC uint64_t g2h_process_limit(uint64_t pid, uint64_t *ret_left);
+
 /* Returns whether an input is a core file, of any kind. */
 G2H_PUBLIC bool g2h_input_is_core(const struct g2h_input *input);
 

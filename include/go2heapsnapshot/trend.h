@@ -30,6 +30,11 @@ G2H_PUBLIC void g2h_trend_destroy(struct g2h_trend *trend);
 G2H_PUBLIC struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *view,
                                            const char *name, int64_t time, unsigned threads);
 
+/* Notes that the process of the last heap has a memory limit, and how many bytes that leaves
+ * (g2h_process_limit()): the output then says of what grows steadily when that much is full. limit
+ * 0: there is none. */
+G2H_PUBLIC void g2h_trend_set_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left);
+
 /* Writes what the trend knows, as text or, by options->report, as JSON: docs/watch.md. *ret_steady
  * gets the number of places that grew steadily, which is 0 for less than six heaps; it may be NULL.
  * Errors: those of g2h_write_report() but G2H_ERROR_NOT_FOUND. */

@@ -254,11 +254,10 @@ static struct g2h_error *add_value(struct trend_heap *heap, uint32_t place,
     return NULL;
 }
 
+/* Finds the place of each node of the merged tree. */
 static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *heap,
-                                   const struct merged *merged)
+                                   const struct merged *merged, uint32_t *places)
 {
-    _cleanup_free_ uint32_t *places = malloc((merged->nodes.count + 1) * sizeof(*places));
-    TRY_MEMORY(places);
     TRY(find_first(trend, merged));
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
@@ -286,22 +285,32 @@ static void heap_deinit(struct trend_heap *heap)
     free(heap->values.data);
 }
 
-static void destroy_dominators(struct g2h_dominators **dominators)
+/* A heap that is being added. */
+struct addition {
+    struct findings findings;
+    struct trend_heap heap; /* empty once the trend has it */
+    uint32_t *places;       /* by node of the merged tree, or MERGED_NONE */
+};
+
+static void addition_deinit(struct addition *addition)
 {
-    g2h_dominators_destroy(*dominators);
+    findings_deinit(&addition->findings);
+    heap_deinit(&addition->heap);
+    free(addition->places);
 }
 
-static struct g2h_error *fill(struct g2h_trend *trend, const struct g2h_view *view,
-                              unsigned threads, struct trend_heap *heap)
+static struct g2h_error *fill(struct g2h_trend *trend, struct addition *addition)
 {
-    _cleanup_(destroy_dominators) struct g2h_dominators *dominators = NULL;
-    _cleanup_(merged_deinit) struct merged merged = {0};
-    TRY(g2h_view_dominators(view, &dominators));
-    TRY(merged_make(view, dominators, threads, &merged));
-    heap->reachable = held_by(&merged, 0);
-    heap->objects = growth_count_held(view);
-    heap->goroutines = g2h_view_goroutine_count(view);
-    return add_nodes(trend, heap, &merged);
+    struct trend_heap *heap = &addition->heap;
+    const struct merged *merged = &addition->findings.merged;
+    TRY(findings_begin(&addition->findings, false));
+    TRY(findings_merge(&addition->findings));
+    heap->reachable = held_by(merged, 0);
+    heap->objects = growth_count_held(merged->view);
+    heap->goroutines = g2h_view_goroutine_count(merged->view);
+    addition->places = malloc((merged->nodes.count + 1) * sizeof(*addition->places));
+    TRY_MEMORY(addition->places);
+    return add_nodes(trend, heap, merged, addition->places);
 }
 
 /* Forgets the last heap if another one comes and it is not to be kept. */
@@ -327,6 +336,50 @@ static void thin(struct g2h_trend *trend)
     trend->stride *= 2;
 }
 
+static void forget_held(struct g2h_trend *trend)
+{
+    for (size_t i = 0; i < trend->held.count; i++)
+        text_deinit(&trend->held.data[i].path);
+    trend->held.count = 0;
+}
+
+/* Finds how a place is held in the heap that has been added: the path to an example of its node, or
+ * of several the one that retains most. */
+static struct g2h_error *find_path(struct g2h_trend *trend, const struct addition *addition,
+                                   uint32_t place)
+{
+    const struct merged_node *nodes = addition->findings.merged.nodes.data, *found = NULL;
+    const uint32_t holder = trend_last_holder(trend, place),
+                   at = holder == MERGED_NONE ? place : holder;
+    struct trend_held held = {.place = place};
+    uint32_t end;
+    for (size_t i = 0; i < addition->findings.merged.nodes.count; i++)
+        if (addition->places[i] == at && (!found || nodes[i].retained > found->retained))
+            found = &nodes[i];
+    if (!found)
+        return NULL;
+    TRY_MEMORY(vector_grow(&trend->held, 1));
+    struct g2h_error *error =
+        path_append(addition->findings.paths, found->example, &held.path, &end);
+    trend->held.data[trend->held.count++] = held;
+    TRY(error);
+    TRY_MEMORY(!held.path.failed);
+    return NULL;
+}
+
+/* Finds how the places that grow steadily are held, as long as the heap is there: nobody knows
+ * which one will have been the last. */
+static struct g2h_error *find_held(struct g2h_trend *trend, const struct addition *addition)
+{
+    _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
+    const trend_found_vector *steady = &founds.by_kind[TREND_STEADY];
+    forget_held(trend);
+    TRY(trend_find(trend, founds.by_kind));
+    for (size_t i = 0; i < steady->count && i < TREND_HELD; i++)
+        TRY(find_path(trend, addition, steady->data[i].place));
+    return NULL;
+}
+
 struct g2h_error *g2h_trend_create(struct g2h_trend **ret)
 {
     *ret = calloc(1, sizeof(**ret));
@@ -343,6 +396,8 @@ void g2h_trend_destroy(struct g2h_trend *trend)
         heap_deinit(&trend->heaps.data[i]);
     free(trend->heaps.data);
     free(trend->places.data);
+    forget_held(trend);
+    free(trend->held.data);
     map_deinit(&trend->numbers);
     string_pool_deinit(&trend->names);
     free(trend);
@@ -351,16 +406,25 @@ void g2h_trend_destroy(struct g2h_trend *trend)
 struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *view,
                                 const char *name, int64_t time, unsigned threads)
 {
-    _cleanup_(heap_deinit) struct trend_heap heap = {.name = strdup(name), .time = time};
-    TRY_MEMORY(heap.name);
-    TRY(fill(trend, view, threads, &heap));
+    _cleanup_(addition_deinit) struct addition addition = {
+        .findings = {.view = view, .threads = threads},
+        .heap = {.name = strdup(name), .time = time}};
+    TRY_MEMORY(addition.heap.name);
+    TRY(fill(trend, &addition));
     TRY_MEMORY(vector_grow(&trend->heaps, 1));
     forget_last(trend);
-    trend->heaps.data[trend->heaps.count++] = heap;
-    heap = (struct trend_heap){.name = NULL};
+    trend->heaps.data[trend->heaps.count++] = addition.heap;
+    addition.heap = (struct trend_heap){.name = NULL};
     trend->added++;
+    trend->limit = 0;
     thin(trend);
-    return NULL;
+    return find_held(trend, &addition);
+}
+
+void g2h_trend_set_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left)
+{
+    trend->limit = limit;
+    trend->left = left;
 }
 
 struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place)
@@ -401,6 +465,21 @@ int64_t trend_elapsed(const struct g2h_trend *trend)
             return 0;
     const int64_t elapsed = count > 0 ? heaps[count - 1].time - heaps[0].time : 0;
     return elapsed >= (int64_t)(count - 1) * LEAST ? elapsed : 0;
+}
+
+const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place)
+{
+    for (size_t i = 0; i < trend->held.count; i++)
+        if (trend->held.data[i].place == place && trend->held.data[i].path.size > 0)
+            return &trend->held.data[i].path;
+    return NULL;
+}
+
+int64_t trend_full_in(const struct g2h_trend *trend, int64_t grown)
+{
+    const double year = 365.0 * 24 * 60 * 60 * 1000, elapsed = (double)trend_elapsed(trend),
+                 time = grown > 0 ? (double)trend->left / (double)grown * elapsed : 0;
+    return trend->limit > 0 && time <= year ? (int64_t)time : 0;
 }
 
 const char *trend_name(const struct g2h_trend *trend, uint32_t place, size_t *ret_size)
@@ -557,6 +636,12 @@ static int compare_found(const void *one, const void *other)
     const uint64_t left = change_of(a), right = change_of(b);
     return left != right ? (left < right) - (left > right)
                          : (a->place > b->place) - (a->place < b->place);
+}
+
+void trend_founds_deinit(struct trend_founds *founds)
+{
+    for (int i = 0; i < TREND_KINDS; i++)
+        free(founds->by_kind[i].data);
 }
 
 static void free_found(trend_found_vector *found)

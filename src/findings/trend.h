@@ -11,6 +11,7 @@
 
 #include <go2heapsnapshot/trend.h>
 
+#include "base/text.h"
 #include "findings/merged.h"
 
 /* How a number goes on. */
@@ -26,6 +27,9 @@ enum trend_kind {
 /* TREND_LEAST heaps are needed before it is said that something grows steadily: six numbers in
  * random order ascend once in 720 times, five once in 120. TREND_MOST heaps are kept. */
 enum { TREND_LEAST = 6, TREND_MOST = 200 };
+
+/* Of so many places that grow steadily it is found how the last heap holds them. */
+enum { TREND_HELD = 10 };
 
 struct trend_course {
     enum trend_kind kind;
@@ -68,6 +72,12 @@ struct trend_heap {
     VECTOR(struct trend_value) values; /* by place; places that came later have no value: 0 */
 };
 
+/* How one of the objects of a place is held in the last heap, as path.h writes it. */
+struct trend_held {
+    uint32_t place;
+    struct text path;
+};
+
 struct g2h_trend {
     VECTOR(struct trend_heap) heaps;
     size_t added;  /* heaps, with those that were forgotten */
@@ -78,6 +88,9 @@ struct g2h_trend {
     struct map numbers;       /* key of a place → place */
     struct string_pool names; /* of places, numbers left out of those that are no class */
     uint64_t left_out;        /* places beyond the limit, whose values were not kept */
+    VECTOR(struct trend_held) held;
+    uint64_t limit, left; /* bytes: the memory limit of the process when the last heap was taken,
+                             and what it left; limit 0: there is none */
 };
 
 /* A place that is to be named, with how its bytes and its objects go on. */
@@ -86,6 +99,12 @@ struct trend_found {
     struct trend_course retained, count;
 };
 typedef VECTOR(struct trend_found) trend_found_vector;
+
+struct trend_founds {
+    trend_found_vector by_kind[TREND_KINDS];
+};
+
+void trend_founds_deinit(struct trend_founds *founds);
 
 /* Finds for each kind but TREND_LEVEL the places to be named, which do not contain each other.
  * Those that have grown or changed most come first. Errors: G2H_ERROR_MEMORY. */
@@ -97,6 +116,15 @@ struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, ui
 /* Returns the place of the last heap that has most of what a place below TREND_ANYWHERE sums up;
  * MERGED_NONE: it is no such place, or has nothing any more. */
 uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place);
+
+/* Returns the Go expression for one of the objects of a place that grows steadily, in the last
+ * heap; NULL: none was found, or it was none of the first TREND_HELD places. */
+const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place);
+
+/* Returns in how many milliseconds what has grown by this many bytes, and goes on to, fills what
+ * the memory limit of the process leaves. 0: there is no limit, the times are not known, or it is
+ * more than a year. */
+int64_t trend_full_in(const struct g2h_trend *trend, int64_t grown);
 
 /* Returns the milliseconds from the first heap to the last; 0: not known, because times are
  * missing, not in order, or too near to each other, as after a copy of the files. */

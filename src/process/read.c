@@ -12,7 +12,8 @@
  *                       which slots are objects, what is attached to them, which words are pointers
  *   threads, unwind, frames, stack_objects, goroutines
  *                       stacks
- *   counters, resident  the runtime's numbers of its memory; RSS and its parts
+ *   counters, resident, limit
+ *                       the runtime's numbers of its memory; RSS and its parts; its limit
  *   types, objects, records
  *                       the dump, as WriteHeapDump would have written it
  */

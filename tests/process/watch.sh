@@ -3,6 +3,7 @@
 # TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
+#   MEMORY_GROUP         see available.sh
 #   GOROOTS              the releases (default: see tests/go.sh)
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -17,6 +18,17 @@ await() {
 	done
 }
 
+# starts ARGUMENT: starts the program, in a control group with a limit of 48 MiB if one can be made.
+group=
+starts() {
+	if mkdir "$groups/watch-$$" 2>"$at/log"; then
+		group=$groups/watch-$$
+		echo $((48 << 20)) >"$group/$file"
+	fi
+	sh -c '[ -z "$0" ] || echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$at/app" "$1" >"$at/out" 2>&1 &
+	pid=$!
+}
+
 lines() { # FILE COUNT: succeeds if the file has that many lines about snapshots, or lines at all
 	[ -e "$1" ] && [ "$(grep -c "${3-.}" "$1")" -ge "$2" ]
 }
@@ -25,8 +37,11 @@ finish() {
 	kill -KILL "$pid"
 	wait "$pid"
 	pid=
+	while [ -n "$group" ] && ! rmdir "$group"; do # a process that has ended may take a moment to leave it
+		sleep 0.1
+	done
+	group=
 } 2>/dev/null
-
 
 saved() {
 	rm -f "$at/in" "$at"/*.dump
@@ -53,6 +68,12 @@ saved() {
 	result $? "$release, saved dumps: a cache that has filled has stopped growing" "$at/report"
 	sed -n '/^GOES/,$p' "$at/report" | grep -A 1 'main › load › .*main.Request$' | grep -q '1,000 to 3,000, now 1,000; '
 	result $? "$release, saved dumps: load goes up and down" "$at/report"
+	grep -A 2 'main › leak › ' "$at/report" >"$at/leak"
+	expression=$(sed -n 's/^      held by //p' "$at/leak")
+	"$g2h" --exe "$at/app" --format report --path-to "$expression" "$at/8.dump" >"$at/path" 2>&1 && grep -q '^OBJECT   main.Session at' "$at/path"
+	result $? "$release, saved dumps: --path-to finds what leaks by what it is held by, '$expression'" "$at/path"
+	! grep -q 'at this rate' "$at/report"
+	result $? "$release, saved dumps: of no limit there is anything to say" "$at/report"
 	! grep -q 'main › full' "$at/report"
 	result $? "$release, saved dumps: of a full cache there is nothing to say" "$at/report"
 	status=0
@@ -62,15 +83,22 @@ saved() {
 }
 
 live() {
-	"$at/app" all-the-time >"$at/out" 2>&1 &
-	pid=$!
+	starts all-the-time
 	await lines "$at/out" 1
 	status=0
 	"$g2h" --watch 1 --count 7 --pid "$pid" >"$at/report" 2>"$at/log" || status=$?
 	[ "$status" -eq 4 ] && grep -q 'main › leak › \[\]\*main.Session › main.Session' "$at/report" && ! grep -q 'main › full' "$at/report"
 	result $? "$release, --watch: the leak alone, and exit status 4, not $status" "$at/report" 40
-	[ "$(grep -c 'reachable,.*stood still' "$at/log")" -eq 7 ] && grep -q "^7 heaps in .* of process $pid" "$at/report"
+	[ "$(grep -c 'stood still' "$at/log")" -eq 7 ] && [ "$(grep -c 'reachable,.*stood still' "$at/log")" -eq 7 ] && grep -q "^7 heaps in .* of process $pid" "$at/report"
 	result $? "$release, --watch: a line per snapshot" "$at/log"
+	grep -q 'held by main\.leak\[[0-9]*\]$' "$at/report"
+	result $? "$release, --watch: what the leak is held by" "$at/report" 40
+	if [ -n "$group" ]; then
+		grep -q 'at this rate its limit of 48 MiB is reached within [0-9]* min' "$at/report"
+		result $? "$release, --watch: when the memory limit is reached" "$at/report" 40
+	else
+		echo "ok - $release, --watch: when the memory limit is reached # SKIP no control group can be made"
+	fi
 	"$g2h" --watch 1 --count 3 --json --pid "$pid" 2>"$at/log" | "${NODE:-node}" -e '
 		const lines = require("fs").readFileSync(0, "utf8").trim().split("\n").map((line) => JSON.parse(line)), last = lines.pop();
 		const good = lines.length === 3 && lines.every((line) => line.format === "go2heapsnapshot snapshot" && line.objects > 5000) &&
@@ -102,6 +130,8 @@ live() {
 	result $? "$release, --watch, the process ends: so does the watch, with the report, status $status" "$at/log"
 }
 
+groups=${MEMORY_GROUP:-/sys/fs/cgroup/memory}
+[ -e "$groups/memory.limit_in_bytes" ] && file=memory.limit_in_bytes || file=memory.max
 for goroot in $goroots; do
 	export GOROOT="$goroot"
 	release=$(go_release "$goroot")

@@ -1280,6 +1280,48 @@ static void test_groups(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* Of another process's groups those count that can be seen, and none that only may be above them.
+ */
+static void test_groups_of_others(void **state)
+{
+    static const struct {
+        const char *root, *groups, *own;
+        uint64_t left;
+    } cases[] = {
+        {"/", "0::/a/b\n", "0::/\n", 600000},
+        {"/", "0::/a\n", "0::/a/b\n", 600000},
+        {"/", "0::/gone\n", "0::/a\n", 5000000},
+        {"/", "0::/gone\n", "0::/gone\n", 650000},
+        {"/", "0::/../b\n", "0::/\n", 5000000},
+        {"/pods/x", "0::/pods/x\n", "0::/pods/x/a\n", 650000},
+        {"/pods/x", "0::/pods/y\n", "0::/pods/x\n", 5000000},
+        {"/pods/x", "0::/pods/y\n", "1:memory:/\n", 5000000},
+    };
+    static const char *const files[][2] = {
+        {"memory.max", "1050000\n"},
+        {"memory.current", "400000\n"},
+        {"a", NULL},
+        {"a/memory.max", "1000000\n"},
+        {"a/b", NULL},
+        {"a/memory.current", "400000\n"},
+    };
+    char top[] = "/tmp/go2heapsnapshot-unit.XXXXXX", command[64], mounts[128];
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        make_file_of(top, files[i][0], files[i][1]);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct attach_available available = {.left = 5000000};
+        snprintf(mounts, sizeof(mounts), "30 24 0:26 %s %s rw - cgroup2 cgroup2 rw\n",
+                 cases[i].root, top);
+        attach_available_in_groups_of(mounts, cases[i].groups, cases[i].own, &available);
+        assert_int_equal(available.left, cases[i].left);
+        assert_int_equal(available.bytes, available.left == 5000000 ? 0 : available.left + 400000);
+    }
+    snprintf(command, sizeof(command), "rm -r %s", top);
+    assert_int_equal(system(command), 0);
+}
+
 /* ---- the parts of attach ---- */
 
 static void test_mappings(void **state)
@@ -1433,6 +1475,7 @@ int main(void)
         TEST(test_room_of_conversion),
 
         TEST(test_groups),
+        TEST(test_groups_of_others),
         TEST(test_mappings),
         TEST(test_procfs),
         TEST(test_space),

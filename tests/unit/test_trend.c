@@ -214,10 +214,12 @@ static void places(void **state)
     assert_non_null(strstr(text, "+49 (7 a minute), now 59; +3.14 kB (448 B a minute)"));
     assert_non_null(strstr(text, "100 % straight"));
     assert_null(strstr(text, "main.full"));
+    assert_null(strstr(text, "at this rate"));
     assert_int_equal(steady, 1);
     free(text);
     text = written(trend, true, NULL);
     assert_non_null(strstr(text, "\"count\":[10,17,24,31,38,45,52,59]"));
+    assert_null(strstr(text, "\"limit"));
     free(text);
     free_founds(&founds);
     g2h_trend_destroy(trend);
@@ -309,6 +311,50 @@ static void many_heaps(void **state)
     g2h_trend_destroy(trend);
 }
 
+static void assert_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left, const char *wanted,
+                         const char *in_json)
+{
+    g2h_trend_set_limit(trend, limit, left);
+    char *text = written(trend, false, NULL), *json = written(trend, true, NULL);
+    if (!strstr(text, wanted) || !strstr(json, in_json))
+        fail_msg("%s is not in %s, or %s in %s", wanted, text, in_json, json);
+    const char *said = strstr(text, "at this rate");
+    assert_true(*wanted ? said && !strstr(said + 1, "at this rate") : !said);
+    free(text);
+    free(json);
+}
+
+/* By 448 bytes in a minute, what a memory limit leaves is full at some time. */
+static void memory_limit(void **state)
+{
+    (void)state;
+    struct g2h_trend *trend;
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 8; i++) {
+        const struct group groups[] = {{"main.slow", 10 + 3 * i, 64},
+                                       {"main.leak", 10 + 7 * i, 64}};
+        add(trend, groups, 2, 0, 60000 * (i + 1));
+    }
+    assert_limit(trend, 0, 448, "", "\"heaps\":");
+    assert_limit(trend, 512 << 20, 448 * 60 * 14,
+                 "      at this rate its limit of 512 MiB is reached within 14 h\n",
+                 "\"limit_in_ms\":50400000");
+    assert_limit(trend, 512 << 20, 192 * 60, "is reached within 25 min 43 s\n",
+                 "\"limit_in_ms\":3600000"); /* the slow one */
+    assert_limit(trend, 2ull << 30, 448 * 7, "its limit of 2 GiB is reached within 7 min\n",
+                 "\"limit\":2147483648");
+    assert_limit(trend, 500000000, 448 * 7, "its limit of 500 MB is reached within 7 min\n",
+                 "\"limit_left\":3136");
+    assert_limit(trend, 512 << 20, 448ull * 60 * 24 * 366, "", "\"limit_left\":");
+    assert_limit(trend, 512 << 20, 0, "", "\"limit_left\":0");
+    const struct group more[] = {{"main.slow", 10 + 3 * 8, 64}, {"main.leak", 10 + 7 * 8, 64}};
+    add(trend, more, 2, 0, 60000 * 9); /* of which no limit is known */
+    assert_limit(trend, trend->limit, trend->left, "", "\"heaps\":");
+    add(trend, more, 2, 0, 0); /* nor its time */
+    assert_limit(trend, 512 << 20, 448 * 60 * 14, "", "\"heaps\":");
+    g2h_trend_destroy(trend);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +366,7 @@ int main(void)
         cmocka_unit_test(changing_holders),
         cmocka_unit_test(few_heaps_and_garbage),
         cmocka_unit_test(many_heaps),
+        cmocka_unit_test(memory_limit),
     };
     return UNIT_RUN(tests);
 }

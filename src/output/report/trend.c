@@ -194,6 +194,37 @@ static void put_growth(const struct trend_report *report, const struct trend_fou
 
 /* ---- sections ---- */
 
+/* Puts when a place will have filled what the memory limit of the process leaves; in text only the
+ * place that grows most, by which that is soonest. */
+static void put_limit(const struct trend_report *report, const struct trend_found *found)
+{
+    const uint64_t limit = report->trend->limit;
+    const int64_t time = trend_full_in(report->trend, found->retained.grown);
+    _cleanup_(text_deinit) struct text size = {0}, duration = {0};
+    if (time == 0)
+        return;
+    PAGE_DATA(report->page, page_count("limit_in_ms", (uint64_t)time));
+    if (found != report->found[TREND_STEADY].data)
+        return;
+    if (limit % (1 << 30) == 0)
+        text_printf(&size, "%" PRIu64 " GiB", limit >> 30);
+    else
+        text_printf(&size, "%" PRIu64 " MiB", limit >> 20);
+    append_duration(&duration, time);
+    report->page->out.failed |= size.failed || duration.failed;
+    PAGE_PUT(report->page, "      at this rate its limit of % is reached within %\n",
+             limit % (1 << 20) == 0 ? page_made(NULL, &size) : page_bytes(NULL, limit),
+             page_made(NULL, &duration));
+}
+
+static void put_held_by(const struct trend_report *report, uint32_t place)
+{
+    const struct text *path = trend_held_by(report->trend, place);
+    if (path)
+        PAGE_PUT(report->page, "      held by %\n",
+                 page_clipped(page_made("held_by", path), 2 * report->page->columns));
+}
+
 static void put_steady(const struct trend_report *report, const struct trend_found *found)
 {
     const struct trend_course *course = &found->retained;
@@ -202,6 +233,8 @@ static void put_steady(const struct trend_report *report, const struct trend_fou
         PAGE_PUT(report->page, "; in % of % intervals", page_count(NULL, course->ups),
                  page_count(NULL, course->intervals));
     PAGE_PUT(report->page, "; % straight\n", page_percent(course->straightness, 100));
+    put_limit(report, found);
+    put_held_by(report, found->place);
 }
 
 /* Appends the time of day of a heap, or its name if there is no time. */
@@ -308,6 +341,9 @@ static void put_heaps(const struct trend_report *report)
              page_bytes(NULL, first->reachable), page_bytes(NULL, last->reachable),
              page_count(NULL, first->objects), page_count(NULL, last->objects),
              page_count(NULL, first->goroutines), page_count(NULL, last->goroutines));
+    if (report->trend->limit > 0)
+        PAGE_DATA(page, page_bytes("limit", report->trend->limit),
+                  page_bytes("limit_left", report->trend->left));
     page_open_list(page, "heaps");
     for (size_t i = 0; i < report->trend->heaps.count; i++) {
         const struct trend_heap *heap = heap_at(report, i);
@@ -370,16 +406,6 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     return NULL;
 }
 
-struct founds {
-    trend_found_vector by_kind[TREND_KINDS];
-};
-
-static void founds_deinit(struct founds *founds)
-{
-    for (int i = 0; i < TREND_KINDS; i++)
-        free(founds->by_kind[i].data);
-}
-
 /* Makes one line of JSON whose members are lines: line breaks in texts are escaped. */
 static void join_lines(struct text *text)
 {
@@ -415,7 +441,7 @@ struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
 {
     struct g2h_output_options known;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
-    _cleanup_(founds_deinit) struct founds founds = {0};
+    _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
     _cleanup_(page_deinit) struct page page;
     begin(options, &page);
     TRY(trend_find(trend, founds.by_kind));

@@ -96,15 +96,19 @@ static bool find_group(const char *groups, const struct flavour *flavour, char r
 /*
  * Finds the directory of a group: the mount point and the part of the group's path below the
  * topmost group that is mounted. In a container the path may be the machine's, whose groups are not
- * visible there: then the directory is the topmost group's.
+ * visible there: then the directory is the topmost group's. Returns whether it is the group's own.
  */
-static void find_directory(const struct mount *mount, const char *group, char *ret, size_t size)
+static bool find_directory(const struct mount *mount, const char *group, char *ret, size_t size)
 {
     const size_t root = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
     const bool is_below = strncmp(group, mount->root, root) == 0 && strcmp(group, "/") != 0;
     const int length = snprintf(ret, size, "%s%s", mount->point, is_below ? group + root : "");
-    if ((size_t)length >= size || access(ret, F_OK) != 0)
-        snprintf(ret, size, "%s", mount->point);
+    const bool is_outside =
+        strncmp(group, "/..", 3) == 0; /* of a namespace: cgroup_namespaces(7) */
+    if ((size_t)length < size && !is_outside && access(ret, F_OK) == 0)
+        return is_below || strcmp(group, mount->root) == 0;
+    snprintf(ret, size, "%s", mount->point);
+    return false;
 }
 
 /* ---- what the groups leave ---- */
@@ -137,15 +141,18 @@ static void note_group(const struct flavour *flavour, const char *directory,
     if (left >= available->left)
         return;
     available->left = left;
+    available->bytes = limit;
     snprintf(available->limit, sizeof(available->limit), "%s/%s", directory, flavour->limit);
 }
 
-/* Lowers *available to what a group and the groups above it leave. */
+/* Lowers *available to what a group and the groups above it leave. If is_own is not set, the group
+ * is that of another process, and must be visible: the topmost one need not be above it. */
 static void note_groups(const struct flavour *flavour, const struct mount *mount, const char *group,
-                        struct attach_available *available)
+                        bool is_own, struct attach_available *available)
 {
     char directory[sizeof(available->limit) - 24];
-    find_directory(mount, group, directory, sizeof(directory));
+    if (!find_directory(mount, group, directory, sizeof(directory)) && !is_own)
+        return;
     for (;;) {
         note_group(flavour, directory, available);
         char *slash = strrchr(directory, '/');
@@ -155,28 +162,52 @@ static void note_groups(const struct flavour *flavour, const struct mount *mount
     }
 }
 
-void attach_available_in_groups(const char *mounts, const char *groups,
-                                struct attach_available *available)
+void attach_available_in_groups_of(const char *mounts, const char *groups, const char *own,
+                                   struct attach_available *available)
 {
     for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
         struct mount mount;
-        char group[1000];
+        char group[1000], of_this[1000];
         if (find_mount(mounts, &flavours[i], &mount) && find_group(groups, &flavours[i], group))
-            note_groups(&flavours[i], &mount, group, available);
+            note_groups(&flavours[i], &mount, group,
+                        find_group(own, &flavours[i], of_this) && strcmp(group, of_this) == 0,
+                        available);
     }
 }
 
-void attach_available_find(struct attach_available *ret)
+void attach_available_in_groups(const char *mounts, const char *groups,
+                                struct attach_available *available)
 {
-    _cleanup_(text_deinit) struct text memory = {0}, mounts = {0}, groups = {0};
+    attach_available_in_groups_of(mounts, groups, groups, available);
+}
+
+/* Finds what the machine and the groups of a process leave, by the contents of its
+ * /proc/PID/cgroup; own is that of this process. */
+static void find_by(const struct text *groups, const struct text *own, struct attach_available *ret)
+{
+    _cleanup_(text_deinit) struct text memory = {0}, mounts = {0};
     *ret = (struct attach_available){.left = UINT64_MAX};
     if (procfs_read("/proc/meminfo", &memory) == 0) {
         const uint64_t kilobytes = procfs_number(&memory, "MemAvailable:");
         ret->left = kilobytes < UINT64_MAX / 1024 ? kilobytes * 1024 : UINT64_MAX;
     }
-    if (procfs_read("/proc/self/mountinfo", &mounts) == 0 &&
-        procfs_read("/proc/self/cgroup", &groups) == 0)
-        attach_available_in_groups(mounts.data, groups.data, ret);
+    if (groups->data && own->data && procfs_read("/proc/self/mountinfo", &mounts) == 0)
+        attach_available_in_groups_of(mounts.data, groups->data, own->data, ret);
+}
+
+void attach_available_find(struct attach_available *ret)
+{
+    _cleanup_(text_deinit) struct text groups = {0};
+    procfs_read("/proc/self/cgroup", &groups);
+    find_by(&groups, &groups, ret);
+}
+
+void attach_available_find_of(uint64_t pid, struct attach_available *ret)
+{
+    _cleanup_(text_deinit) struct text groups = {0}, own = {0};
+    procfs_read_of(pid, "cgroup", &groups);
+    procfs_read("/proc/self/cgroup", &own);
+    find_by(&groups, &own, ret);
 }
 
 /* Returns whether the temporary dump is in memory, as in a tmpfs: then it is no file that the

@@ -17,6 +17,7 @@
 struct attach_available {
     uint64_t left;    /* bytes */
     char limit[1024]; /* the control group's file with this limit; "": all of the machine's */
+    uint64_t bytes;   /* this limit, of a control group */
 };
 
 /* Finds what the tightest of all limits leaves; UINT64_MAX if the system does not say. */
@@ -29,6 +30,16 @@ void attach_available_find(struct attach_available *ret);
  */
 void attach_available_in_groups(const char *mounts, const char *groups,
                                 struct attach_available *available);
+
+/* Does the same for another process, by its /proc/PID/cgroup. own is that of this process. Groups
+ * of which this process does not see the directory leave *available as it is, unless they are its
+ * own. */
+void attach_available_in_groups_of(const char *mounts, const char *groups, const char *own,
+                                   struct attach_available *available);
+
+/* Finds what the tightest limit of a process leaves, as attach_available_find() does for this
+ * program's. */
+void attach_available_find_of(uint64_t pid, struct attach_available *ret);
 
 /*
  * Returns how much memory is wanted at the most, for a copy of this many bytes and an eighth more
