@@ -4,9 +4,27 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/ranking.h"
 
 struct before {
     uint64_t retained, bytes, count;
+};
+
+/* A large node, whose name is kept. */
+struct named {
+    uint32_t number, parent; /* in nodes; */
+    uint32_t name;           /* in names */
+    enum merged_kind kind;
+};
+
+/* The least bytes that a node with a name retains, and of what share of the heap; how many nodes
+ * have one; and how long all names and one name are. */
+enum {
+    LEAST_NAMED = 1000,
+    SHARE_NAMED = 10000,
+    MOST_NAMED = 4000,
+    NAMES_BYTES = 1 << 18,
+    NAME_BYTES = 2048
 };
 
 struct g2h_base {
@@ -14,6 +32,8 @@ struct g2h_base {
     VECTOR(struct before) nodes;
     struct map classes; /* hash of a name → number in of_classes */
     VECTOR(struct growth_class) of_classes;
+    VECTOR(struct named) named; /* the largest first */
+    struct string_pool names;
     struct growth_totals totals;
 };
 
@@ -90,9 +110,38 @@ static struct g2h_error *add_class(struct g2h_base *base, const char *name, size
     return NULL;
 }
 
+/* Keeps the names of the largest nodes. numbers: of nodes of merged in base->nodes. */
+static struct g2h_error *name_largest(struct g2h_base *base, const struct merged *merged,
+                                      const uint32_t *numbers)
+{
+    _cleanup_(ranking_deinit) ranking order = {0};
+    uint32_t next = 1; /* number of the next node that has not been seen; the root has 0 */
+    for (uint32_t i = 1; i < merged->nodes.count; i++) {
+        if (merged->nodes.data[i].is_garbage || numbers[i] < next)
+            continue;
+        const uint64_t retained = base->nodes.data[next++].retained;
+        if (retained >= LEAST_NAMED && retained >= base->totals.reachable / SHARE_NAMED)
+            TRY_MEMORY(vector_push(&order, ((struct ranked){retained, i})));
+    }
+    ranking_sort(&order);
+    for (size_t i = 0; i < order.count && i < MOST_NAMED && base->names.text_size < NAMES_BYTES;
+         i++) {
+        const struct merged_node *node = &merged->nodes.data[order.data[i].node];
+        struct named named = {numbers[order.data[i].node], numbers[node->parent], 0, node->kind};
+        size_t size;
+        const char *name = merged_name(merged, order.data[i].node, &size);
+        TRY_MEMORY(string_pool_intern(&base->names, name, size < NAME_BYTES ? size : NAME_BYTES,
+                                      &named.name));
+        TRY_MEMORY(vector_push(&base->named, named));
+    }
+    return NULL;
+}
+
 static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *merged)
 {
     _cleanup_free_ uint64_t *keys = NULL;
+    _cleanup_free_ uint32_t *numbers = calloc(merged->nodes.count + 1, sizeof(*numbers));
+    TRY_MEMORY(numbers);
     TRY(keys_of(merged, &keys));
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
@@ -104,6 +153,7 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
         TRY_MEMORY(map_put(&base->numbers, keys[i], number, &number));
         if (number == base->nodes.count)
             TRY_MEMORY(vector_push(&base->nodes, ((struct before){0, 0, 0})));
+        numbers[i] = number;
         struct before *before = &base->nodes.data[number]; /* of all nodes with these names */
         before->retained += held_by(merged, i);
         before->bytes += node->bytes;
@@ -111,7 +161,7 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
         if (node->kind == MERGED_CLASS)
             TRY(add_class(base, name, size, node));
     }
-    return NULL;
+    return name_largest(base, merged, numbers);
 }
 
 static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view, const char *name,
@@ -155,6 +205,8 @@ void g2h_base_destroy(struct g2h_base *base)
     map_deinit(&base->classes);
     free(base->nodes.data);
     free(base->of_classes.data);
+    free(base->named.data);
+    string_pool_deinit(&base->names);
     free(base->totals.name);
     free(base);
 }
@@ -182,11 +234,12 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
         const uint32_t number = map_get(&base->numbers, keys[i]);
         const struct before before =
             number == MAP_NONE ? (struct before){0, 0, 0} : base->nodes.data[number];
-        struct growth growth = {0};
+        struct growth growth = {.before = MERGED_NONE};
         if (!nodes[i].is_garbage)
             growth = (struct growth){(int64_t)(held_by(merged, i) - before.retained),
                                      (int64_t)(nodes[i].bytes - before.bytes),
-                                     (int64_t)(nodes[i].count - before.count), 0};
+                                     (int64_t)(nodes[i].count - before.count), 0,
+                                     number == MAP_NONE ? MERGED_NONE : number};
         TRY_MEMORY(vector_push(ret, growth));
     }
     for (size_t i = merged->nodes.count; i-- > 0;) { /* children come after their parents */
@@ -197,6 +250,33 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
             continue;
         struct growth *above = &ret->data[nodes[i].parent];
         above->weight = growth->weight > above->weight ? growth->weight : above->weight;
+    }
+    return NULL;
+}
+
+/* ---- what is no more ---- */
+
+struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vector *growth,
+                                   gone_vector *ret)
+{
+    _cleanup_free_ uint32_t *now = malloc((base->nodes.count + 1) * sizeof(*now)); /* by number */
+    TRY_MEMORY(now);
+    for (size_t i = 0; i < base->nodes.count; i++)
+        now[i] = MERGED_NONE;
+    for (size_t i = growth->count; i-- > 0;) /* of nodes with the same names the first one */
+        if (growth->data[i].before != MERGED_NONE)
+            now[growth->data[i].before] = (uint32_t)i;
+    for (size_t i = 0; i < base->named.count; i++) {
+        const struct named *named = &base->named.data[i];
+        const struct before *before = &base->nodes.data[named->number];
+        struct growth_gone gone = {.kind = named->kind,
+                                   .parent = now[named->parent],
+                                   .retained = before->retained,
+                                   .count = before->count};
+        if (now[named->number] != MERGED_NONE || gone.parent == MERGED_NONE)
+            continue;
+        gone.name = string_pool_text(&base->names, named->name, &gone.name_size);
+        TRY_MEMORY(vector_push(ret, gone));
     }
     return NULL;
 }

@@ -18,6 +18,7 @@ struct growth {
     int64_t retained, bytes, count;
     uint64_t weight; /* the most that retained has grown by, here or in a node below: a node may
                         have shrunk as a whole while a part of it has grown */
+    uint32_t before; /* the base's number of it; MERGED_NONE: the base does not have it */
 };
 
 typedef VECTOR(struct growth) growth_vector;
@@ -25,6 +26,25 @@ typedef VECTOR(struct growth) growth_vector;
 /* Finds the growth of each node of merged. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
                               growth_vector *ret);
+
+/* A branch of the base that is no more: no node has its names. Those of its parent are still there.
+ */
+struct growth_gone {
+    const char *name; /* valid as long as the base; of a very long one the first 2,048 bytes */
+    size_t name_size;
+    enum merged_kind kind;
+    uint32_t parent; /* node of merged */
+    uint64_t retained, count;
+};
+
+typedef VECTOR(struct growth_gone) gone_vector;
+
+/* Finds the branches of the base that are no more, those first that retained most; of a branch in
+ * such a branch nothing is said. growth is what growth_find() has found. Each had a kilobyte and a
+ * ten-thousandth of the base's bytes: smaller ones, and all but the largest few thousand nodes,
+ * have no names in the base. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vector *growth,
+                                   gone_vector *ret);
 
 /* The objects of a class in the base that are not garbage, and their bytes. growth_class_before()
  * finds a class by its name; both are 0 for a class that the base does not have. */

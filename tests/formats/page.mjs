@@ -2,7 +2,7 @@
 // largest objects, with the tree of the base, and with the SQLite database of the same dump. TAP on standard output.
 //
 //   page.mjs NAME PAGE.html REPORT.json REPORT.txt     a page, and the report of the same dump and base
-//   page.mjs NAME PAGE.html --before OTHER.html        what the tree was is the tree of the base's page
+//   page.mjs NAME PAGE.html --before OTHER.html        what the tree was, and what is gone, is the tree of the base's page
 //   page.mjs NAME PAGE.html --series REPORT.json...    the trends are the reports of the single dumps
 //   page.mjs NAME PAGE.html --objects OBJECT.json...   the largest objects, in their order, as --path-to and --show have them
 //   page.mjs NAME PAGE.html --database ROWS.json       the nodes and edges of the database: of each largest object and its path
@@ -94,6 +94,18 @@ if (rest[0] === '--before') {
     }
     assert.ok(same > count / 3);
     assert.equal(retained[0] - tree.was[0], report.since.reachable);
+  });
+  test(`${name}: what is gone is in the tree of the base, and not in this one`, () => {
+    const here = new Set(tree.parent.map((_, i) => key(tree, names, i))), gone = new Map(), parent = before.tree.parent;
+    for (let i = 1; i < parent.length; i++) {
+      const at = key(before.tree, before.names, i), above = key(before.tree, before.names, parent[i]), [bytes, objects] = known.get(at);
+      if (!here.has(at) && here.has(above) && !at.includes('(unreachable)') && bytes >= Math.max(1000, Math.floor(tree.was[0] / 10_000)) && !gone.has(at))
+        gone.set(at, [above, before.names[before.tree.name[i]], before.tree.kind[i], bytes, objects]);
+    }
+    const all = sum([...gone.values()].map(row => row[3])), listed = page.gone.map(row => [key(tree, names, row.below), row.name, row.kind, row.was, row.was_count]);
+    assert.deepEqual(listed.toSorted(), [...gone.values()].filter(row => row[3] >= Math.floor(all / 1000)).toSorted());
+    assert.ok(listed.length > 2);
+    listed.forEach((row, i) => assert.ok(i === 0 || row[3] <= listed[i - 1][3], 'the largest first'));
   });
 } else if (rest[0] === '--series') {
   const reports = rest.slice(1).map(json), {series} = page;

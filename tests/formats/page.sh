@@ -21,10 +21,12 @@ page() {
 	of="--exe $sample.exe.gz $sample.2.dump.gz"
 	for i in 1 2; do agrees typed.$i --exe "$sample.exe.gz" "$sample.$i.dump.gz"; done
 	agrees grown --exe "$sample.exe.gz" --base "$sample.1.dump.gz" "$sample.2.dump.gz"
+	agrees shrunk --exe "$sample.exe.gz" --base "$sample.2.dump.gz" "$sample.1.dump.gz"
 	agrees untyped "$sample.2.dump.gz"
 	agrees reachable --reachable --names full --exe "$sample.exe.gz" "$sample.2.dump.gz"
 	for dump in go1.3.3-amd64 go1.26-s390x; do agrees $dump "$top/samples/dumps/$dump.2.dump.gz"; done
 	node "$here/page.mjs" grown "$build/grown.html" --before "$build/typed.1.html"
+	node "$here/page.mjs" shrunk "$build/shrunk.html" --before "$build/typed.2.html"
 
 	(cd "$here/twins" && GOFLAGS=-mod=mod GOPROXY=off "$go" build -o "$build/twins.exe" .) >"$log" 2>&1 && "$build/twins.exe" "$build/twins.dump" >"$log" 2>&1
 	result $? 'twins: the program writes its dump'

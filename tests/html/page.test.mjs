@@ -140,6 +140,7 @@ async function testPictures(name, options) {
       await visit.choose(view);
       assert.equal(await selected(visit), node, view);
       assert.equal(await side(visit), title, view);
+      await visit.addressField('view', view.toLowerCase());
     }
   });
   await test(it('a picture that is higher than its frame fits into it'), async () => {
@@ -150,6 +151,7 @@ async function testPictures(name, options) {
     for (const node of [leaf.number, 0]) { // the first one needs no bar, the second one does
       await visit.see(node => { location.hash = `view=icicle&node=${node}&top=${node}`; }, node);
       await visit.until(node => document.querySelector('.selected')?.id === `n${node}`, node);
+      await visit.addressField('by', 'now'); // the page has written it: it must not do so when another one was just set
       await isAsWideAsPlot(visit);
     }
     await visit.see(() => { document.querySelector('.plot').style.maxHeight = ''; });
@@ -401,6 +403,50 @@ async function testTables() {
   });
   await test('the text of the report is there, to the letter', async () =>
     assert.equal(await visit.text('#text'), source('leak.txt')));
+  await visit.end();
+}
+
+/** What is gone or less than before: each row is of the data, the leaks that are not there yet come first, and nothing that is gone is missing. */
+async function testGone() {
+  const data = dataOf(source('shrunk.html')), nodes = nodesOf(data), visit = await Visit.to(browser, file('shrunk.html'));
+  await visit.clickText('#less .more button', `Show all ${await visit.see(() => document.querySelector('#less .more button').textContent.match(/\d+/)[0])}`);
+  const rows = await visit.see(() => [...document.querySelectorAll('#less tbody tr')].map(row => [...row.cells].map(cell => cell.textContent)));
+  await test('what has become less is listed', async () => {
+    assert.ok(rows.length > 10);
+    for (const [name, , fewer, less, now] of rows) {
+      const isOf = now === 'gone' ? data.gone.some(gone => visible(gone.name) === name && gone.was_count.toLocaleString('en-US') === fewer && bytes(gone.was) === less)
+        : nodes.some(node => visible(node.name) === name && bytes(node.retained) === now && (fewer === '0' ? node.children.reduce((left, child) => left - child.was, node.was
+            - data.gone.reduce((sum, gone) => sum + (gone.below === node.number ? gone.was : 0), 0)) - node.own : node.was - node.retained) > 0
+          && (fewer === '0' || (data.tree.was_count[node.number] - node.count).toLocaleString('en-US') === fewer && bytes(node.was - node.retained) === less));
+      assert.ok(isOf, `${name}: ${fewer} fewer, ${less} less, ${now} now`);
+    }
+    assert.deepEqual(rows.slice(0, 3).map(row => [row[0], row[2]]), [['main.Watcher', '1,600'], ['goroutine [chan send] main.(*Server).value.gowrap1', '60'], ['main.Preview', '300']]);
+    for (const gone of data.gone) assert.ok(rows.some(row => row[0] === visible(gone.name) && row[4] === 'gone'), gone.name);
+  });
+  await test('a click there leads to the place, or to what held it', async () => {
+    for (const name of [rows[0][0], visible(data.gone[0].name)]) {
+      await visit.clickText('#less td button', name);
+      await visit.addressField('node', data.gone.find(gone => visible(gone.name) === name)?.below ?? nodeOf(nodes, name, 'map[uint64]*main.Watcher').number);
+    }
+    testQuiet(visit);
+  });
+  await test('names that are gone stay text', async () => {
+    const path = join(made, 'gone.html'), name = '<img src=x onerror=window.pwned=30>\u202e';
+    writeFileSync(path, withData(source('shrunk.html'), {...data, gone: data.gone.map(gone => ({...gone, name, was: 1e9}))}));
+    const other = await Visit.to(browser, path);
+    assert.equal(await other.text('#less td button'), visible(name));
+    assert.equal(await other.count('#less img'), 0);
+    testQuiet(other);
+    await other.end();
+  });
+  await test('nothing is less: there is no such section', async () => {
+    const path = join(made, 'same.html'), {since, ...report} = data.report, {was, was_count: wasCount, ...tree} = data.tree, {gone, ...others} = data;
+    writeFileSync(path, withData(source('shrunk.html'), {...others, report, tree}));
+    const other = await Visit.to(browser, path);
+    assert.equal(await other.count('#less'), 0);
+    testQuiet(other);
+    await other.end();
+  });
   await visit.end();
 }
 
@@ -673,6 +719,7 @@ try {
   if (isChromium) {
     await testGrowth();
     await testTables();
+    await testGone();
     await testSuspects();
     await testSeries();
     await testNarrow();

@@ -18,6 +18,7 @@ enum {
     DATA_TREE_DEPTH = 200,
     DATA_TREE_NAMES = 600000, /* bytes of their names */
     DATA_OBJECTS_BYTES = 400000,
+    DATA_GONE_BYTES = 100000,
     DATA_LAYOUTS_BYTES = 100000,
 };
 
@@ -88,6 +89,9 @@ uint32_t tree_number(const struct tree *tree, uint32_t node);
 /* Puts the nodes of the report's suspects, one for each of these, in their order. */
 void data_put_suspects(struct data *data, const struct tree *tree,
                        const struct who_suspects *suspects);
+
+/* Puts nothing if there is no base. */
+struct g2h_error *data_put_gone(struct data *data, const struct tree *tree);
 
 struct g2h_error *data_put_largest(struct data *data, const struct tree *tree);
 struct g2h_error *data_put_layouts(struct data *data);

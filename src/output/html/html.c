@@ -5,6 +5,7 @@
  *   html                the page: its sources, the report as text, and the data in its place
  *   data                JSON values and names, and the limits of all parts:
  *   tree                the merged tree of dominators
+ *   gone                what the base had, and this heap has not
  *   objects             the largest objects with the paths to them, and layouts of structs
  *   series              trends over several dumps
  *   sources             the bytes of page.html, page.css and page.js
@@ -123,6 +124,7 @@ static struct g2h_error *put_data(struct html *html, const struct g2h_html_optio
     data_words(data, ",\n");
     TRY(data_put_tree(data, &tree));
     data_put_suspects(data, &tree, &html->suspects);
+    TRY(data_put_gone(data, &tree));
     TRY(data_put_largest(data, &tree));
     TRY(data_put_layouts(data));
     if (wanted->series_count > 1)

@@ -905,6 +905,42 @@ section('tree', 'What holds what', 'What holds what',
   data.cut?.tree?.[0] > 0 && note(`${several(data.cut.tree[0], 'branch', 'branches')} that are too small for this page, `
     + `${bytes(data.cut.tree[1])}, are drawn together, as “smaller branches” of what holds them.`));
 
+// ---- what is gone, or less than before ----
+
+/**
+ * What has become less by a thousandth of all that has: the uppermost objects and goroutines of which there are fewer, and the
+ * branches that are gone. Of objects as many as before, their own bytes may be fewer, with those of branches that are too small
+ * for the list of what is gone.
+ */
+function lessThanBefore() {
+  const goneBelow = new Map(), rows = [];
+  for (const gone of data.gone) goneBelow.set(gone.below, [...goneBelow.get(gone.below) ?? [], gone]);
+  const stack = [0];
+  while (stack.length > 0) {
+    const i = stack.pop(), fewer = tree.was_count[i] - tree.count[i];
+    if (i > 0 && (tree.kind[i] === CLASS || tree.kind[i] === GROUP) && fewer > 0 && change(i) < 0) {
+      rows.push({name: nameOf(i), in: labelOf(parents[i]), fewer, freed: -change(i), now: retained[i], node: i});
+      continue;
+    }
+    const own = below[i].reduce((left, child) => left - was[child], was[i]) - (goneBelow.get(i) ?? []).reduce((all, gone) => all + gone.was, 0);
+    if (tree.kind[i] === CLASS && own > tree.bytes[i])
+      rows.push({name: nameOf(i), in: labelOf(parents[i]), fewer: 0, freed: own - tree.bytes[i], now: retained[i], node: i});
+    for (const gone of goneBelow.get(i) ?? [])
+      rows.push({name: gone.name, in: labelOf(i), fewer: gone.was_count, freed: gone.was, now: 0, node: i});
+    stack.push(...below[i]);
+  }
+  const all = rows.reduce((sum, row) => sum + row.freed, 0);
+  return rows.filter(row => row.freed >= all / 1000);
+}
+
+const less = since ? lessThanBefore() : [];
+if (less.length > 0) {
+  section('less', 'Gone', 'Gone or shrunk', 'Places are compared by the names of all that holds them: what something else holds now is gone from its place, too.',
+    ...sheet([{key: 'name', title: 'what', click: row => show(row.node)}, {key: 'in', title: 'in'}, {key: 'fewer', title: 'fewer', format: count},
+      {key: 'freed', title: 'less by', format: bytes, hasBar: true}, {key: 'now', title: 'retains now', format: size => size > 0 ? bytes(size) : 'gone'}],
+    less, {sort: 'freed', most: 10}));
+}
+
 // ---- tables ----
 
 /**
