@@ -2,7 +2,7 @@
 # Completion needs a terminal, so another zsh runs at one (zsh/zpty), where compadd prints the matches that it is given.
 zmodload zsh/zpty
 zpty shell zsh -f -i
-zpty -w shell "PROMPT=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -d /dev/null"
+zpty -w shell "PROMPT=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D"
 # Functions of zsh call compadd with -O, -A or -D to sort out words, not to offer them.
 zpty -w shell 'compadd() {
 	local -a found
