@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/port.h"
 #include "base/scope.h"
+#include "cli/keep.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
@@ -56,6 +57,7 @@ struct series {
     VECTOR(struct stat) base_files;  /* the dumps that these were made of */
     uint64_t base_build;             /* hash of the executable that wrote the base; 0: none */
     struct g2h_trend *trend;         /* NULL: none */
+    struct keep keep;                /* of a process that is watched */
     struct g2h_identity *identity;   /* NULL: there is only one dump */
     struct g2h_input *input;
     struct g2h_heap *heap;
@@ -370,6 +372,7 @@ static void series_deinit(struct series *series)
     free(series->bases.data);
     free(series->base_files.data);
     g2h_trend_destroy(series->trend);
+    keep_deinit(&series->keep);
     g2h_redaction_destroy(series->redaction);
     g2h_identity_destroy(series->identity);
     g2h_heap_destroy(series->heap);
@@ -528,7 +531,21 @@ static struct g2h_error *write_last(const struct options *options, const struct 
     return g2h_write_trend_last(trend, conversion->origin.account.stopped, &to);
 }
 
-/* Takes one snapshot of a watched process: only numbers and names of it are kept. */
+/* Keeps the dump of a snapshot if it is the first one, or may be the last one. */
+static struct g2h_error *keep_dump(struct series *series, bool is_first,
+                                   struct conversion *conversion)
+{
+    if (!series->keep.path)
+        return NULL;
+    if (is_first)
+        return keep_first(&series->keep, conversion->input);
+    keep_later(&series->keep, conversion->input);
+    conversion->input = NULL;
+    return NULL;
+}
+
+/* Takes one snapshot of a watched process: only numbers and names of it are kept, unless the user
+ * wants the first and the last dump. */
 static struct g2h_error *add_snapshot(const struct options *options, struct series *series,
                                       const struct g2h_output_options *output_options,
                                       struct outcome *outcome)
@@ -543,14 +560,16 @@ static struct g2h_error *add_snapshot(const struct options *options, struct seri
         message_warnings(conversion.input, conversion.heap);
     TRY(open_exe(options, &none, &conversion));
     TRY(build(options, series, &conversion));
-    if (series->base_files.count == 0)
+    const bool is_first = series->base_files.count == 0;
+    if (is_first)
         TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion.input)));
     TRY(g2h_trend_add(series->trend, conversion.view, conversion.input->name, now,
                       options->threads));
     g2h_trend_set_limit(series->trend, limit, left);
     outcome->complete = outcome->complete && g2h_heap_is_complete(conversion.heap) &&
                         origin_is_complete(&conversion.origin);
-    return write_last(options, series->trend, output_options, &conversion);
+    TRY(write_last(options, series->trend, output_options, &conversion));
+    return keep_dump(series, is_first, &conversion);
 }
 
 /* Returns whether a watched process has grown by as much as --until-growth says. */
@@ -617,7 +636,8 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
     TRY(g2h_write_trend(series->trend, &output_options, &outcome->steady));
     const struct target_read read = {.bases = series->base_files.data,
                                      .base_count = series->base_files.count};
-    return outputs_complete(outputs, &read);
+    TRY(outputs_complete(outputs, &read));
+    return keep_last(&series->keep);
 }
 
 /* Does so in the file that the command line asks for. */
@@ -628,6 +648,9 @@ static struct g2h_error *report_trend_to(const struct options *options,
     struct outputs outputs = {.count = 0};
     struct g2h_error *error =
         outputs_open(options, options->output, sources->list, sources->count, &outputs);
+    if (!error && options->keep)
+        error = keep_begin(options->keep, sources->list, sources->count, options->threads,
+                           &series->keep);
     if (!error)
         error = report_trend(options, series, &outputs, outcome);
     outputs_deinit(&outputs);

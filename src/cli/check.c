@@ -57,9 +57,10 @@ static bool check_output(const struct options *options)
 static bool check_watch(const struct options *options)
 {
     if (options->watch == 0)
-        return (options->count == 0 && options->until_growth == 0) ||
-               USAGE_REFUSE("%s goes with --watch",
-                            options->count > 0 ? "--count" : "--until-growth");
+        return (options->count == 0 && options->until_growth == 0 && !options->keep) ||
+               USAGE_REFUSE("%s goes with --watch", options->count > 0          ? "--count"
+                                                    : options->until_growth > 0 ? "--until-growth"
+                                                                                : "--keep");
     if (options->pid == 0)
         return USAGE_REFUSE("--watch goes with --pid");
     if (options->is_dump || (options->format->takes & G2H_TAKES_PATH) == 0)
@@ -69,6 +70,8 @@ static bool check_watch(const struct options *options)
         return USAGE_REFUSE("--watch does not go with %s", options->base      ? "--base"
                                                            : options->path_to ? "--path-to"
                                                                               : "--show");
+    if (options->keep && (options->redact || options->redact_key))
+        return USAGE_REFUSE("--keep keeps dumps, which have what --redact hides");
     return true;
 }
 

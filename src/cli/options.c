@@ -142,6 +142,7 @@ static const struct known known[] = {
     {"watch", .take = take_watch},
     {"count", .take = take_count},
     {"until-growth", .take = take_until_growth},
+    {"keep", .text = AT(keep)},
     {"format", .take = take_format},
     {"by", .text = AT(by)},
     {"output", 'o', .take = take_output},

@@ -7,7 +7,7 @@
  *   messages, progress, terminal, signals
  *                       what people see, and how they stop it
  *   series, origin      several dumps; the executable and the dump that belong together
- *   watch               when --watch looks at a process, and what ends it
+ *   watch, keep         when --watch looks at a process, what ends it, which dumps stay
  *   redact_key, sampling
  *                       values of options that are files or numbers
  */
@@ -53,6 +53,7 @@ struct options {
     uint64_t watch;           /* seconds between the snapshots of --watch; 0: it is not given */
     uint64_t count;           /* of snapshots; 0: no limit */
     uint64_t until_growth;    /* bytes; 0: no limit */
+    const char *keep;         /* a directory; NULL: no dumps are kept */
     bool has_format;          /* --format is given */
     bool is_quiet;            /* what there is to say of a process has been said of it before */
     uint64_t memprofile_rate; /* 0: not given */

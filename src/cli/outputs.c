@@ -25,8 +25,7 @@ struct g2h_error *directory_make(const char *path, const char *what_for,
                               what_for);
 }
 
-/* Returns the path of a file in a directory, or NULL if memory runs out. */
-static char *path_of(const char *directory, const char *name, bool gzip)
+char *directory_path(const char *directory, const char *name, bool gzip)
 {
     const size_t end = strlen(directory);
     const char *between = end > 0 && directory[end - 1] == '/' ? "" : "/";
@@ -50,7 +49,7 @@ static struct g2h_error *open_in_directory(struct outputs *outputs, const struct
     const struct g2h_format *format = options->format;
     TRY(directory_make(outputs->name, format->name, &outputs->directory));
     for (unsigned i = 0; i < G2H_MOST_FILES && format->files[i]; i++) {
-        outputs->paths[i] = path_of(outputs->name, format->files[i], options->gzip);
+        outputs->paths[i] = directory_path(outputs->name, format->files[i], options->gzip);
         TRY_MEMORY(outputs->paths[i]);
         TRY(open_next(outputs, outputs->paths[i], sources, count));
     }

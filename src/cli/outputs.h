@@ -35,6 +35,10 @@ struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_
 struct g2h_error *outputs_complete(struct outputs *outputs, const struct target_read *read);
 void outputs_deinit(struct outputs *outputs);
 
+/* Returns the path of a file in a directory, from malloc(), with .gz behind it if gzip is set;
+ * NULL: memory has run out. */
+char *directory_path(const char *directory, const char *name, bool gzip);
+
 /* Makes a directory unless it is there already. what_for names what needs it, for a message.
  * Errors: G2H_ERROR_SYSTEM. */
 struct g2h_error *directory_make(const char *path, const char *what_for,

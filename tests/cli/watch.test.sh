@@ -26,6 +26,14 @@ run go2heapsnapshot --count 3 1.dump
 said "--count without --watch" 2 "go2heapsnapshot: --count goes with --watch" "$hint"
 run go2heapsnapshot --until-growth 3M 1.dump
 said "--until-growth without --watch" 2 "go2heapsnapshot: --until-growth goes with --watch" "$hint"
+run go2heapsnapshot --keep kept 1.dump
+said "--keep without --watch" 2 "go2heapsnapshot: --keep goes with --watch" "$hint"
+for redact in --redact --redact-key=1.dump; do
+	run go2heapsnapshot --watch 1s --keep kept $redact --pid 1
+	said "--keep and $redact" 2 "go2heapsnapshot: --keep keeps dumps, which have what --redact hides" "$hint"
+done
+run go2heapsnapshot --watch 1s --keep kept --pid 2147483647
+check "--keep of no process: fails, and leaves no directory" eval '[ "$status" -eq 1 ] && [ ! -e kept ]'
 for format in heapsnapshot html dump; do
 	run go2heapsnapshot --watch 1s --pid 1 --format $format
 	said "--watch --format $format" 2 "go2heapsnapshot: --watch prints a report of its own: it does not go with --format $format" "$hint"

@@ -105,6 +105,22 @@ live() {
 			last.format === "go2heapsnapshot trend" && last.heaps.length === 3 && last.heaps.every((heap, i) => heap.reachable === lines[i].reachable);
 		process.exitCode = good ? 0 : 1;'
 	result $? "$release, --watch --json: a line per snapshot, and one in the end" "$at/log"
+	"$g2h" --watch 1 --count 4 --json --keep "$at/kept" --pid "$pid" >"$at/lines" 2>"$at/log" &&
+		"$g2h" --exe "$at/app" --format report --json "$at/kept/first.dump.gz" "$at/kept/first.dump.gz" "$at/kept/last.dump.gz" 2>"$at/log" |
+		"${NODE:-node}" -e '
+			const read = (file) => require("fs").readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+			const lines = read(process.argv[1]), heaps = read(0)[0].heaps;
+			const same = (one, other) => one.reachable === other.reachable && one.objects === other.objects && one.goroutines === other.goroutines;
+			process.exitCode = lines.length === 5 && same(lines[0], heaps[0]) && same(lines[3], heaps[2]) && !same(lines[0], lines[3]) ? 0 : 1;' "$at/lines"
+	result $? "$release, --watch --keep: the dumps of the first and the last snapshot" "$at/log"
+	[ "$(cd "$at/kept" && stat -c '%n %a' -- *)" = 'first.dump.gz 600
+last.dump.gz 600' ]
+	result $? "$release, --watch --keep: these two files, which are the owner's"
+	"$g2h" --watch 1 --count 1 --keep "$at/once/" --pid "$pid" >"$at/report" 2>"$at/log" && [ "$(ls "$at/once")" = first.dump.gz ]
+	result $? "$release, --watch --keep of one snapshot: one dump" "$at/log"
+	"$g2h" --watch 1 --count 1 --keep "$at/app" --pid "$pid" >"$at/report" 2>"$at/log"
+	[ $? -eq 1 ] && grep -q 'is no directory, which --keep needs' "$at/log" && [ ! -s "$at/report" ]
+	result $? "$release, --watch --keep in a file: an error before anything is read" "$at/log"
 	"$g2h" --watch 1 --until-growth 10K --pid "$pid" >"$at/report" 2>"$at/log"
 	grep -q ' heaps in .* of process' "$at/report"
 	result $? "$release, --watch --until-growth: ends with the report" "$at/report"
