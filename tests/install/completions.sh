@@ -7,6 +7,7 @@ here=$(realpath "$(dirname "$0")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 touch "$work/app.dump"
+mkdir "$work/kept"
 
 # in_bash LINE: prints what bash completes the line to, as readline splits it, one per line.
 in_bash() {
@@ -60,11 +61,13 @@ for shell in bash zsh fish; do
 	fi
 	# Bash alone shows the "=" before what an option takes.
 	if [ "$shell" = bash ]; then wanted=("${with_equals[@]}"); else wanted=("${options[@]}"); fi
+	if [ "$shell" = fish ]; then directory=kept/; else directory=kept; fi # fish alone shows that it is one
 	offers "$shell" 'go2heapsnapshot --' "${wanted[@]}" only
 	offers "$shell" 'go2heapsnapshot --format ' "${formats[@]}" only
 	offers "$shell" 'go2heapsnapshot --names ' short full only
 	offers "$shell" 'go2heapsnapshot --by ' retained alloc only
 	offers "$shell" 'go2heapsnapshot --exe ' app.dump
+	offers "$shell" 'go2heapsnapshot --keep ' "$directory"
 	offers "$shell" 'go2heapsnapshot ap' app.dump only
 done
 # What an option takes may stand behind a "=" or behind its letter as well.

@@ -28,7 +28,7 @@ _go2heapsnapshot() {
 	--format:*) words=$(_go2heapsnapshot_help 's/^ {24}([a-z0-9]+)  .*/\1/p') ;;
 	--names:*) words='short full' ;;
 	--by:*) words='retained alloc' ;;
-	*:FILE | *:DUMP | *:) # dumps, executables and outputs are files
+	*:FILE | *:DIR | *:DUMP | *:) # dumps, executables and outputs are files
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return

@@ -20,7 +20,7 @@ for line in (go2heapsnapshot --help 2>/dev/null | string match -r '^ {2,6}(?:-.,
             set -a given -x -a 'retained alloc'
         case '*:=PID'
             set -a given -x -a '(__fish_complete_pids)'
-        case '*:=FILE' '*:=DUMP'
+        case '*:=FILE' '*:=DIR' '*:=DUMP'
             set -a given -r -F
         case '*'
             set -a given -x
