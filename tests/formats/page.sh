@@ -33,6 +33,23 @@ page() {
 	agrees twins --exe "$build/twins.exe" "$build/twins.dump"
 	node "$here/page.mjs" twins "$build/twins.html" --suspects main.many main.fewer
 
+	# 800 variables that were let go: more than a page lists.
+	mkdir -p "$build/many" && awk 'BEGIN {
+		print "package main\n\nimport (\n\t\"os\"\n\t\"runtime\"\n\t\"runtime/debug\"\n)\n"
+		for (i = 0; i < 800; i++) print "var v" i " = new([8192]byte)"
+		print "var kept = new([8192]byte)"
+		print "\nfunc dump(name string) {\n\truntime.GC()\n\truntime.GC()\n\tfile, _ := os.Create(name)\n\tdebug.WriteHeapDump(file.Fd())\n}\n"
+		print "func main() {\n\tdump(os.Args[1])"
+		for (i = 0; i < 800; i++) print "\tv" i " = nil"
+		print "\tdump(os.Args[2])\n}"
+	}' >"$build/many/main.go" && "$go" build -o "$build/many.exe" "$build/many/main.go" >"$log" 2>&1 &&
+		"$build/many.exe" "$build/many.1.dump" "$build/many.2.dump" >"$log" 2>&1
+	result $? 'many: the program writes its dumps'
+	agrees many.1 --exe "$build/many.exe" "$build/many.1.dump"
+	agrees many --exe "$build/many.exe" --base "$build/many.1.dump" "$build/many.2.dump"
+	node "$here/page.mjs" many "$build/many.html" --before "$build/many.1.html"
+	rm -f "$build"/many.?.dump
+
 	# Garbage counts in no trend.
 	for i in 1 2; do "$g2h" --exe "$sample.exe.gz" --reachable --format report --json -o "$build/alive.$i.json" "$sample.$i.dump.gz" 2>"$log"; done
 	# shellcheck disable=SC2046 # words

@@ -33,7 +33,7 @@ struct data {
     struct data_json out;
     struct string_pool names;    /* that out refers to by number, */
     struct data_json names_json; /* and these as strings, separated by commas */
-    uint64_t cut_names;
+    uint64_t cut_names, cut_gone;
 };
 
 /* ---- values ---- */

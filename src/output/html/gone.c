@@ -43,11 +43,12 @@ struct g2h_error *data_put_gone(struct data *data, const struct tree *tree)
         all += list.data[i].retained;
     data_key(data, "gone");
     data_words(data, "[");
-    for (size_t i = 0;
-         i < list.count && i < MOST_GONE && list.data[i].retained >= all / LEAST_SHARE &&
-         data_size(&data->out) - begin < DATA_GONE_BYTES;
-         i++)
-        put_gone(data, tree, &list.data[i], i);
+    for (size_t i = 0; i < list.count && list.data[i].retained >= all / LEAST_SHARE; i++) {
+        if (i < MOST_GONE && data_size(&data->out) - begin < DATA_GONE_BYTES)
+            put_gone(data, tree, &list.data[i], i);
+        else
+            data->cut_gone++;
+    }
     data_words(data, "],\n");
     TRY_MEMORY(!data->out.text.failed);
     return NULL;

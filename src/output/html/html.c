@@ -98,6 +98,8 @@ static void put_cut(struct data *data, const struct page *report, const struct t
         data_key(data, members[i]);
         data_number(data, page_left_out(report, members[i]));
     }
+    data_words(data, ",\"gone\":");
+    data_number(data, data->cut_gone);
     data_words(data, ",\"names\":");
     data_number(data, data->cut_names + report->cut);
     data_words(data, "}");

@@ -938,7 +938,8 @@ if (less.length > 0) {
   section('less', 'Gone', 'Gone or shrunk', 'Places are compared by the names of all that holds them: what something else holds now is gone from its place, too.',
     ...sheet([{key: 'name', title: 'what', click: row => show(row.node)}, {key: 'in', title: 'in'}, {key: 'fewer', title: 'fewer', format: count},
       {key: 'freed', title: 'less by', format: bytes, hasBar: true}, {key: 'now', title: 'retains now', format: size => size > 0 ? bytes(size) : 'gone'}],
-    less, {sort: 'freed', most: 10}));
+    less, {sort: 'freed', most: 10}),
+    data.cut?.gone > 0 && note(`${several(data.cut.gone, 'further branch', 'further branches')} that are gone are not in this table.`));
 }
 
 // ---- tables ----
