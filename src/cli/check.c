@@ -102,6 +102,9 @@ bool check_options(const struct options *options)
         return USAGE_REFUSE("--path-to and --show are two reports");
     if (options->base_exe && !options->base)
         return USAGE_REFUSE("--base-exe goes with --base");
+    if (options->is_dump && (options->redact || options->redact_key))
+        return USAGE_REFUSE("a dump cannot be redacted: --redact does not go with --format %s",
+                            FORMAT_DUMP);
     if (options->reachable && options->garbage)
         return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
     return check_watch(options) && check_numbers(options) && check_summary(options) &&

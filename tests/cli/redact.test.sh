@@ -25,6 +25,12 @@ check "--redact: there are texts" [ "$(hashes random.1 | wc -l)" -gt 500 ]
 equal "--redact: the same dump again has no hash in common" "$(common random.1 again.1)" 0
 equal "--redact: two dumps have none in common" "$(common random.1 random.2)" 0
 
+for redact in -r --redact-key=1.dump; do
+	run go2heapsnapshot $redact --format dump 1.dump
+	said "$redact --format dump" 2 "go2heapsnapshot: a dump cannot be redacted: --redact does not go with --format dump" "Try 'go2heapsnapshot --help'."
+	check "$redact --format dump: nothing is written" [ ! -s out ]
+done
+
 (umask 077 && head -c 32 /dev/urandom >key && head -c 16 /dev/urandom >short.key && head -c 4096 /dev/urandom >long.key)
 run go2heapsnapshot --exe app --redact-key key 1.dump
 check "--redact-key: fine, and is --redact" [ "$status" -eq 0 -a "$(grep -cE '"lamp"|100 wide' out)" -eq 0 ]
