@@ -213,6 +213,7 @@ static void places(void **state)
     assert_non_null(strstr(text, "8 heaps in 7 min"));
     assert_non_null(strstr(text, "+49 (7 a minute), now 59; +3.14 kB (448 B a minute)"));
     assert_non_null(strstr(text, "100 % straight"));
+    assert_non_null(strstr(text, "held by f0.f0  (local of main.leak)\n"));
     assert_null(strstr(text, "main.full"));
     assert_null(strstr(text, "at this rate"));
     assert_int_equal(steady, 1);
@@ -248,6 +249,7 @@ static void changing_holders(void **state)
     assert_int_equal(steady, 1);
     assert_non_null(strstr(text, "  (holders change) › "));
     assert_non_null(strstr(text, "      now in (goroutines) › "));
+    assert_non_null(strstr(text, "      held by f0.f0  (local of main.leak)\n"));
     free(text);
     free_founds(&founds);
     g2h_trend_destroy(trend);
