@@ -9,7 +9,7 @@
 //   case NAME [VARIABLE=VALUE]...   runs the program with these variables in its environment
 //   from RELEASE                    only with this release of Go (1.24) or newer
 //   ways WAY...                     how to build: plain, stripped, pie, cgo (default: plain stripped)
-//   options OPTION...               more options of the report
+//   options OPTION...               more options of the report, and of the snapshot for points
 //   base                            a dump of the process is the base: the program then gets a line on its standard input, on
 //                                   which it goes on, prints READY once more and waits again
 //   says REGEX                      is in the first screen (40 lines) of the report, behind what the last "says" has found
@@ -99,7 +99,9 @@ async function reportOf(app, name, each) {
       running.stdin.write('\n');
       await ready(2);
     }
-    const options = ['--pid', String(running.pid), '--format', 'report', ...base, ...each.options];
+    const folding = each.options.indexOf('--max-nodes'); // is for snapshots, and so for what points to mappings
+    const ofReport = each.options.filter((_, i) => folding < 0 || i < folding || i > folding + 1);
+    const options = ['--pid', String(running.pid), '--format', 'report', ...base, ...ofReport];
     const text = await run(...options);
     writeFileSync(`${name}.txt`, text);
     const json = each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
