@@ -150,7 +150,8 @@ static void write_views(const struct g2h_graph *graph, const struct g2h_heap *he
         write(NULL, kinds[i], "view");
         for (size_t j = 0; g2h_format(j); j++) {
             const struct run run = {g2h_format(j), view, plain, none, {.size = 0}};
-            if (sampling.sites > 0 || (run.format->takes & G2H_TAKES_RATE) == 0)
+            const bool takes_view = i == 0 || (run.format->takes & G2H_TAKES_FOLDED) != 0;
+            if (takes_view && (sampling.sites > 0 || (run.format->takes & G2H_TAKES_RATE) == 0))
                 write_one(run, kinds[i], write);
         }
         if (i == 0)
