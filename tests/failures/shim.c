@@ -199,6 +199,12 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
     return data;
 }
 
+/* The same under the names that programs with _FILE_OFFSET_BITS=64 call. */
+void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return mmap(address, size, protection, flags, fd, offset);
+}
+
 void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 {
     if (fails(FAILURE_MAP)) {
@@ -298,4 +304,13 @@ int open(const char *path, int flags, ...)
         return -1;
     }
     return next(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    const int mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(more, int) : 0;
+    va_end(more);
+    return open(path, flags, mode);
 }
