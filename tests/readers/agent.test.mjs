@@ -7,13 +7,21 @@
 
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
-import {resolve} from 'node:path';
+import {copyFileSync, mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {basename, join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {createRequire} from 'node:module';
 import {findChromium} from '../devtools/browser.mjs';
 import {end, test} from '../tap.mjs';
 
-const [base, target] = process.argv.slice(2).map(path => resolve(path));
+// The server reads files below the system's temporary directory only, unless its client names others.
+const directory = mkdtempSync(join(tmpdir(), 'agent-'));
+process.on('exit', () => rmSync(directory, {recursive: true}));
+const [base, target] = process.argv.slice(2).map(path => {
+  copyFileSync(path, join(directory, basename(path)));
+  return join(directory, basename(path));
+});
 const [major, minor] = process.versions.node.split('.').map(Number);
 const isOld = major < 20 || (major === 20 && minor < 19), browser = findChromium();
 if (isOld || browser === undefined) {
