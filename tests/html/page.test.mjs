@@ -464,6 +464,7 @@ async function testSuspects() {
       hold: [{variable: 'VARIABLE', of: 'main.OF', class: 'HELD', each: 1152}], frames: {count: 2001, most: 1999, function: 'main.DEEP'}},
     {...base, item: 'deferred calls of main.DEFER', is_deferred: true, hold: [{class: 'CAPTURED', count: 900, retained: 800_000}]},
     {...base, item: 'runtime.g', ended: 4321},
+    {...base, item: 'main.SAME', count: 1, count_grown: 0, retained_grown: 382_000},
   ];
   const nodes = suspects.map((_, i) => i === 0 ? -1 : i); // of any name
   const told = [
@@ -472,15 +473,17 @@ async function testSuspects() {
       'beyond the length', 'main.SLICE', '1,234', 'main.ALLOCATES', 'FILE.go:31', '12 of 14', 'WITHIN'],
     ['[select] main.WAIT', 'chan CHAN', 'main.START', '2.35 kB', 'VARIABLE', 'main.OF', 'HELD', '1.15 kB', '2,001 calls', '1,999', 'main.DEEP'],
     ['main.DEFER', 'CAPTURED', '900', '800 kB'], ['runtime.g', '4,321 goroutines have ended'],
+    ['+382 kB', 'main.SAME.'], // a map that has grown is no more of them
   ];
   await test('all that is known of a suspect is told', async () => {
     const path = join(made, 'suspects.html'), {process, ...report} = leak.report;
-    writeFileSync(path, withData(source('leak.html'), {...leak, suspect_nodes: nodes, report: {...report, suspects, more_suspects: 6,
+    writeFileSync(path, withData(source('leak.html'), {...leak, suspect_nodes: nodes, report: {...report, suspects, more_suspects: 6, since: {...report.since, goroutines: 0},
       process: {...process, rss: {bytes: 410_000_000, parts: {objects: 8_000_000, free: 100_000_000, files: 205_000_000, gc: 97_000_000}}}}}));
     const visit = await Visit.to(browser, path), cards = await visit.texts('.card');
     assert.equal(cards.length, told.length);
     told.forEach((texts, i) => texts.forEach(text => assert.ok(cards[i].includes(text), `“${text}” is in “${cards[i]}”`)));
     assert.match(await visit.text('#suspects'), /6 more grew/);
+    assert.doesNotMatch(await visit.text('.head'), /·\s*goroutines/); // of which there are as many as before
     assert.equal(await visit.count('.card:first-child .foot button'), 0);
     for (let i = 1; i < nodes.length; i++) {
       await visit.click(`.card:nth-child(${i + 1}) .foot button`);

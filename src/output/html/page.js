@@ -276,8 +276,9 @@ function growthOfHeap() {
   return make('div', {},
     make('b', {class: directionOf(since.reachable)}, since.reachable ? signed(since.reachable, bytes) : 'no change'),
     before > 0 && since.reachable !== 0 && ` (${signed(since.reachable / before, x => `${Math.round(100 * x)} %`)})`,
-    ' since ', code(baseName(since.source)), `, ${signed(since.objects, count)} ${since.objects === 1 ? 'object' : 'objects'}, `,
-    `${signed(since.goroutines, count)} ${since.goroutines === 1 ? 'goroutine' : 'goroutines'}`,
+    ' since ', code(baseName(since.source)),
+    since.objects !== 0 && `, ${signed(since.objects, count)} ${since.objects === 1 ? 'object' : 'objects'}`,
+    since.goroutines !== 0 && `, ${signed(since.goroutines, count)} ${since.goroutines === 1 ? 'goroutine' : 'goroutines'}`,
     since.is_other_build && '. Another build of the program wrote that one.');
 }
 
@@ -305,7 +306,7 @@ function sentenceOfSuspect(suspect) {
     suspect.wait_on && [' They wait on a ', code(suspect.wait_on), '.'],
     suspect.started_by && [' They were started by the ', code(suspect.started_by), '.']];
   }
-  return [more ? `${count(more)} more ` : number > 1 ? `${count(number)} ` : '', code(item), more && `, now ${count(number)}`,
+  return [more ? `${count(more)} more ` : number > 1 ? `${count(number)} ` : '', code(item), more > 0 && `, now ${count(number)}`,
     suspect.in && [', in ', suspect.in.count > 1 && `${count(suspect.in.count)}\u00a0×\u00a0`, code(suspect.in.class)], '.',
     suspect.started_by && [' It was started by the ', code(suspect.started_by), '.'],
     suspect.not_resident > 0 && ` ${bytes(suspect.not_resident)} of it take no memory: nobody has written there.`];
