@@ -41,22 +41,14 @@ struct g2h_base {
  * count, for "main and 20 goroutines" may become "main and 80 goroutines". */
 static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
 {
-    static const char digits[] = "0123456789,";
     char named[1024];
-    size_t count = 0;
+    const char *word;
+    size_t count = 0, at = 0, length;
     if (kind == MERGED_CLASS || size > sizeof(named))
         return map_hash_text(name, size);
-    for (size_t at = 0; at < size;) {
-        const char *blank = memchr(name + at, ' ', size - at);
-        const size_t end = blank ? (size_t)(blank - name) : size;
-        size_t number = at;
-        while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
-            number++;
-        if (number < end) {
-            memcpy(named + count, name + at, end - at);
-            count += end - at;
-        }
-        at = end + 1;
+    while (merged_next_word(name, size, &at, &word, &length)) {
+        memcpy(named + count, word, length);
+        count += length;
     }
     return map_hash_text(named, count) + (uint64_t)kind + 1;
 }

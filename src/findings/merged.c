@@ -44,6 +44,24 @@ const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_
                : string_pool_text(&merged->names, name - merged->view_names, ret_size);
 }
 
+bool merged_next_word(const char *name, size_t size, size_t *at, const char **ret, size_t *ret_size)
+{
+    static const char digits[] = "0123456789,";
+    while (*at < size) {
+        const char *blank = memchr(name + *at, ' ', size - *at);
+        const size_t begin = *at, end = blank ? (size_t)(blank - name) : size;
+        size_t number = begin;
+        while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
+            number++;
+        *at = end + 1;
+        *ret = name + begin;
+        *ret_size = end - begin;
+        if (number < end)
+            return true;
+    }
+    return false;
+}
+
 /* Finds the number of a name that the view may not have. */
 static struct g2h_error *own_name(struct merged *merged, const char *text, size_t size,
                                   uint32_t *ret)

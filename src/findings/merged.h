@@ -71,6 +71,12 @@ void merged_deinit(struct merged *merged);
 /* Returns the name of a node: UTF-8, not terminated. */
 const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size);
 
+/* Finds the next word of a name that is no number, from *at on, which goes behind it: "main and 20
+ * goroutines" may become "main and 80 goroutines" in another dump. Returns false if there is none.
+ * Not for classes, whose names stay as they are. */
+bool merged_next_word(const char *name, size_t size, size_t *at, const char **ret,
+                      size_t *ret_size);
+
 /* Returns the kind of the view's nodes that are merged in a node, which must not be of objects. */
 enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node);
 

@@ -130,23 +130,16 @@ void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret
 static void append_place_name(struct text *text, const char *name, size_t size,
                               enum merged_kind kind)
 {
-    static const char digits[] = "0123456789,";
     const size_t begin = text->size;
+    const char *word;
+    size_t at = 0, length;
     if (kind == MERGED_CLASS) {
         text_append(text, name, size);
         return;
     }
-    for (size_t at = 0; at < size;) {
-        const char *blank = memchr(name + at, ' ', size - at);
-        const size_t end = blank ? (size_t)(blank - name) : size;
-        size_t number = at;
-        while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
-            number++;
-        if (number < end) {
-            text_append(text, " ", text->size > begin);
-            text_append(text, name + at, end - at);
-        }
-        at = end + 1;
+    while (merged_next_word(name, size, &at, &word, &length)) {
+        text_append(text, " ", text->size > begin);
+        text_append(text, word, length);
     }
 }
 
