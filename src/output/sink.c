@@ -138,3 +138,17 @@ struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned th
     }
     return write_all(&sink, tail, sizeof(tail));
 }
+
+static struct g2h_error *produce_text(void *context, size_t task, unsigned worker,
+                                      struct worker_buffer *buffer)
+{
+    const struct text *text = context;
+    (void)task, (void)worker;
+    TRY_MEMORY(worker_buffer_put(buffer, text->data, text->size));
+    return NULL;
+}
+
+struct g2h_error *sink_text(const struct g2h_output_options *options, struct text *text)
+{
+    return sink_run(options, 1, 1, produce_text, text);
+}

@@ -11,6 +11,7 @@
 
 #include <go2heapsnapshot/output.h>
 
+#include "base/text.h"
 #include "base/workers.h"
 
 /* Returns how many threads go along the edges of a view. If some nodes are folded, each thread
@@ -20,5 +21,8 @@ unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_optio
 /* Writes the bytes that produce makes of the tasks 0 … tasks-1. */
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce, void *context);
+
+/* Writes a text that is there as a whole. */
+struct g2h_error *sink_text(const struct g2h_output_options *options, struct text *text);
 
 #endif

@@ -187,15 +187,6 @@ static void append_page(struct html *html)
     }
 }
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
-{
-    const struct text *text = context;
-    (void)task, (void)worker;
-    TRY_MEMORY(worker_buffer_put(buffer, text->data, text->size));
-    return NULL;
-}
-
 struct g2h_error *g2h_write_html(const struct g2h_view *view,
                                  const struct g2h_dominators *dominators,
                                  const struct g2h_output_options *given)
@@ -221,5 +212,5 @@ struct g2h_error *g2h_write_html(const struct g2h_view *view,
     TRY(put_data(&html, wanted));
     append_page(&html);
     TRY_MEMORY(!html.out.failed);
-    return sink_run(options, 1, 1, produce, &html.out);
+    return sink_text(options, &html.out);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/printable.h"
 #include "output/json.h"
 
@@ -332,6 +333,19 @@ void page_put_fields(struct page *page, const char *template, const struct page_
         put_member(page, &fields[i]);
     if (!page->is_json && template)
         put_line(page, template, fields, count);
+}
+
+void page_begin(const struct g2h_report_options *given, struct page *ret)
+{
+    enum { USUAL = 100, LEAST = 60, MOST = 400 };
+    struct g2h_report_options known;
+    const struct g2h_report_options *wanted = OPTIONS_COPY(&known, given);
+    const unsigned columns = wanted->columns > 0 ? wanted->columns : USUAL;
+    *ret = (struct page){.is_json = wanted->json,
+                         .is_colored = wanted->color && !wanted->json,
+                         .columns = columns < LEAST  ? LEAST
+                                    : columns > MOST ? MOST
+                                                     : columns};
 }
 
 void page_deinit(struct page *page)

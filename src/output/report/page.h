@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <go2heapsnapshot/output.h>
+
 #include "base/text.h"
 
 enum { PAGE_DEPTH = 64 /* the deepest nesting of objects and lists in JSON */ };
@@ -145,6 +147,9 @@ static inline struct page_field page_strong(struct page_field field)
     field.is_strong = true;
     return field;
 }
+
+/* Begins a page as the options want it, which may be NULL. */
+void page_begin(const struct g2h_report_options *given, struct page *ret);
 
 void page_deinit(struct page *page);
 

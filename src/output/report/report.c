@@ -145,20 +145,10 @@ struct g2h_error *report_make(struct findings *findings, const struct g2h_report
     return NULL;
 }
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
-{
-    const struct text *text = context;
-    (void)task, (void)worker;
-    TRY_MEMORY(worker_buffer_put(buffer, text->data, text->size));
-    return NULL;
-}
-
 struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *given)
 {
-    enum { USUAL = 100, LEAST = 60, MOST = 400 };
     struct g2h_output_options known;
     struct g2h_report_options known_report;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
@@ -170,11 +160,9 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
         .memory = options->memory,
         .threads = options->threads > 0 ? options->threads : workers_available()};
     _cleanup_(who_suspects_deinit) struct who_suspects suspects = {.count = 0};
-    const unsigned columns = wanted->columns > 0 ? wanted->columns : USUAL;
-    _cleanup_(page_deinit) struct page page = {.is_json = wanted->json,
-                                               .is_colored = wanted->color && !wanted->json};
-    page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+    _cleanup_(page_deinit) struct page page;
+    page_begin(wanted, &page);
     TRY(report_make(&findings, wanted, options->source ? options->source : "", &page, 1,
                     &suspects));
-    return sink_run(options, 1, 1, produce, &page.out);
+    return sink_text(options, &page.out);
 }

@@ -397,15 +397,6 @@ static struct g2h_error *put_all(const struct trend_report *report)
     return NULL;
 }
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
-{
-    const struct text *text = context;
-    (void)task, (void)worker;
-    TRY_MEMORY(worker_buffer_put(buffer, text->data, text->size));
-    return NULL;
-}
-
 /* Makes one line of JSON whose members are lines: line breaks in texts are escaped. */
 static void join_lines(struct text *text)
 {
@@ -416,24 +407,12 @@ static void join_lines(struct text *text)
     text->size = size;
 }
 
-/* Begins a page as the options want it. */
-static void begin(const struct g2h_output_options *options, struct page *ret)
-{
-    enum { USUAL = 100, LEAST = 60 };
-    struct g2h_report_options known;
-    const struct g2h_report_options *wanted = OPTIONS_COPY(&known, options->report);
-    const unsigned columns = wanted->columns == 0 ? USUAL : wanted->columns;
-    *ret = (struct page){.is_json = wanted->json,
-                         .is_colored = wanted->color && !wanted->json,
-                         .columns = columns < LEAST ? LEAST : columns};
-}
-
 static struct g2h_error *write_page(const struct g2h_output_options *options, struct page *page)
 {
     TRY_MEMORY(!page->out.failed);
     if (page->is_json)
         join_lines(&page->out);
-    return sink_run(options, 1, 1, produce, &page->out);
+    return sink_text(options, &page->out);
 }
 
 struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
@@ -443,7 +422,7 @@ struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
     _cleanup_(page_deinit) struct page page;
-    begin(options, &page);
+    page_begin(options->report, &page);
     TRY(trend_find(trend, founds.by_kind));
     const struct trend_report report = {trend, founds.by_kind, trend_elapsed(trend), &page};
     TRY(put_all(&report));
@@ -460,7 +439,7 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
     const struct trend_report report = {trend, NULL, trend_elapsed(trend), NULL};
     _cleanup_(page_deinit) struct page page;
     _cleanup_(text_deinit) struct text moment = {0}, seconds = {0};
-    begin(options, &page);
+    page_begin(options->report, &page);
     if (trend->heaps.count == 0)
         return NULL;
     const struct trend_heap *heap = last_heap(&report);
