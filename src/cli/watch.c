@@ -56,11 +56,6 @@ static void on_stop(int number)
     is_stopped = 1;
 }
 
-bool watch_is_stopped(void)
-{
-    return is_stopped != 0;
-}
-
 /* Catches a signal once; what handled it before handles it from then on. */
 static void catch_once(int number)
 {

@@ -32,9 +32,6 @@ bool watch_wait(struct watch *watch);
 /* Returns whether the process has ended, or runs another program. */
 bool watch_has_ended(const struct watch *watch);
 
-/* Returns whether a signal has come. */
-bool watch_is_stopped(void);
-
 /* Returns the milliseconds since 1970. */
 int64_t watch_now(void);
 
