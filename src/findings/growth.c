@@ -69,16 +69,6 @@ static struct g2h_error *keys_of(const struct merged *merged, uint64_t **ret)
     return NULL;
 }
 
-/* Returns the bytes that a node retains without garbage, whose node is below the root. */
-static uint64_t held_by(const struct merged *merged, uint32_t node)
-{
-    const struct merged_node *nodes = merged->nodes.data;
-    uint64_t held = nodes[node].retained;
-    for (uint32_t i = nodes[node].child; node == 0 && i != MERGED_NONE; i = nodes[i].sibling)
-        held -= nodes[i].is_garbage ? nodes[i].retained : 0;
-    return held;
-}
-
 uint64_t growth_count_held(const struct g2h_view *view)
 {
     const size_t objects = g2h_heap_object_count(g2h_view_heap(view));
@@ -147,7 +137,7 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
             TRY_MEMORY(vector_push(&base->nodes, ((struct before){0, 0, 0})));
         numbers[i] = number;
         struct before *before = &base->nodes.data[number]; /* of all nodes with these names */
-        before->retained += held_by(merged, i);
+        before->retained += merged_held(merged, i);
         before->bytes += node->bytes;
         before->count += node->count;
         if (node->kind == MERGED_CLASS)
@@ -166,7 +156,7 @@ static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view
     TRY(g2h_view_dominators(view, &dominators));
     struct g2h_error *error = merged_make(view, dominators, threads, &merged);
     if (!error) {
-        base->totals.reachable = held_by(&merged, 0);
+        base->totals.reachable = merged_held(&merged, 0);
         base->totals.objects = growth_count_held(view);
         base->totals.goroutines = g2h_view_goroutine_count(view);
         error = take_nodes(base, &merged);
@@ -228,7 +218,7 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
             number == MAP_NONE ? (struct before){0, 0, 0} : base->nodes.data[number];
         struct growth growth = {.before = MERGED_NONE};
         if (!nodes[i].is_garbage)
-            growth = (struct growth){(int64_t)(held_by(merged, i) - before.retained),
+            growth = (struct growth){(int64_t)(merged_held(merged, i) - before.retained),
                                      (int64_t)(nodes[i].bytes - before.bytes),
                                      (int64_t)(nodes[i].count - before.count), 0,
                                      number == MAP_NONE ? MERGED_NONE : number};

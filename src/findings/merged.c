@@ -44,6 +44,15 @@ const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_
                : string_pool_text(&merged->names, name - merged->view_names, ret_size);
 }
 
+uint64_t merged_held(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    uint64_t held = nodes[node].retained;
+    for (uint32_t i = nodes[node].child; node == 0 && i != MERGED_NONE; i = nodes[i].sibling)
+        held -= nodes[i].is_garbage ? nodes[i].retained : 0;
+    return held;
+}
+
 bool merged_next_word(const char *name, size_t size, size_t *at, const char **ret, size_t *ret_size)
 {
     static const char digits[] = "0123456789,";

@@ -71,6 +71,9 @@ void merged_deinit(struct merged *merged);
 /* Returns the name of a node: UTF-8, not terminated. */
 const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size);
 
+/* Returns the bytes that a node retains, without garbage, whose node is below the root. */
+uint64_t merged_held(const struct merged *merged, uint32_t node);
+
 /* Finds the next word of a name that is no number, from *at on, which goes behind it: "main and 20
  * goroutines" may become "main and 80 goroutines" in another dump. Returns false if there is none.
  * Not for classes, whose names stay as they are. */

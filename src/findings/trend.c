@@ -227,22 +227,12 @@ static struct g2h_error *find_first(struct g2h_trend *trend, const struct merged
     return find_named(trend, &anywhere, name, sizeof(name) - 1, &found);
 }
 
-/* Returns the bytes that a node retains, without garbage. */
-static uint64_t held_by(const struct merged *merged, uint32_t node)
-{
-    const struct merged_node *nodes = merged->nodes.data;
-    uint64_t held = nodes[node].retained;
-    for (uint32_t i = nodes[node].child; node == 0 && i != MERGED_NONE; i = nodes[i].sibling)
-        held -= nodes[i].is_garbage ? nodes[i].retained : 0;
-    return held;
-}
-
 static struct g2h_error *add_value(struct trend_heap *heap, uint32_t place,
                                    const struct merged *merged, uint32_t node)
 {
     while (heap->values.count <= place)
         TRY_MEMORY(vector_push(&heap->values, ((struct trend_value){0, 0})));
-    heap->values.data[place].retained += held_by(merged, node);
+    heap->values.data[place].retained += merged_held(merged, node);
     heap->values.data[place].count += merged->nodes.data[node].count;
     return NULL;
 }
@@ -298,7 +288,7 @@ static struct g2h_error *fill(struct g2h_trend *trend, struct addition *addition
     const struct merged *merged = &addition->findings.merged;
     TRY(findings_begin(&addition->findings, false));
     TRY(findings_merge(&addition->findings));
-    heap->reachable = held_by(merged, 0);
+    heap->reachable = merged_held(merged, 0);
     heap->objects = growth_count_held(merged->view);
     heap->goroutines = g2h_view_goroutine_count(merged->view);
     addition->places = malloc((merged->nodes.count + 1) * sizeof(*addition->places));
