@@ -1,0 +1,58 @@
+/* channel; see channel.h. */
+#include "inspect/channel.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/port.h"
+
+/* Sends all bytes. Returns false if the other process is gone. */
+static bool send_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t sent = send(fd, data, size, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return false;
+        data += sent;
+        size -= (size_t)sent;
+    }
+    return true;
+}
+
+bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *body, size_t size)
+{
+    const struct channel_head head = {(uint32_t)size, number, kind};
+    return send_all(fd, (const char *)&head, sizeof(head)) && send_all(fd, body, size);
+}
+
+/* Receives size bytes. Returns false if the other process is gone. */
+static bool receive_all(int fd, char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t received = recv(fd, data, size, 0);
+        if (received < 0 && errno == EINTR)
+            continue;
+        if (received <= 0)
+            return false;
+        data += received;
+        size -= (size_t)received;
+    }
+    return true;
+}
+
+enum channel_state channel_receive(int fd, size_t most, struct channel_head *ret, struct text *body)
+{
+    body->size = 0;
+    if (!receive_all(fd, (char *)ret, sizeof(*ret)))
+        return CHANNEL_CLOSED;
+    if (ret->size > most || !text_grow(body, ret->size + 1))
+        return CHANNEL_BROKEN;
+    if (!receive_all(fd, body->data, ret->size))
+        return CHANNEL_CLOSED;
+    body->size = ret->size;
+    body->data[body->size] = '\0';
+    return CHANNEL_RECEIVED;
+}
