@@ -29,10 +29,6 @@ static inline char *json_characters(char *at, uint64_t characters)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     characters = __builtin_bswap64(characters);
-    /* Returns how many bytes more a text takes if each < > & in it is written as \u003c and so on,
-     * as it is where the text is in HTML. */
-    size_t json_markup(const char *text, size_t size);
-
 #endif
     memcpy(at, &characters, sizeof(characters));
     return at + sizeof(characters);
