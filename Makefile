@@ -55,13 +55,16 @@ ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(foreach wi
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
 LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) -lm -pthread
 
-ROOMS    := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite output/html library
+ROOMS    := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite output/html library inspect
 OF_SQLITE := src/output/database.c src/output/rows.c src/output/sqlite/%
-LIB_SRC  := $(filter-out $(if $(WITH_SQLITE),,$(OF_SQLITE)),$(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
+LIB_SRC  := $(filter-out $(if $(WITH_SQLITE),,$(OF_SQLITE)),$(foreach room,$(filter-out inspect,$(ROOMS)),$(wildcard src/$(room)/*.c)))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
+# A room of the program: no program that uses the library can reach it.
+INSPECT_SRC := $(wildcard src/inspect/*.c)
 PAGE     := $(BUILD)/src/output/html/sources
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(PAGE).o
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
+INSPECT_OBJ := $(INSPECT_SRC:%.c=$(BUILD)/%.o)
 
 PROGRAM  := $(BUILD)/go2heapsnapshot
 INTERNAL := $(BUILD)/internal.a
@@ -73,7 +76,7 @@ SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.
 
 .PHONY: all objects libs samples demo check check-all bench fuzz install uninstall dist deb clean
 all: $(PROGRAM) $(HEAPQUERY) $(STATIC) $(SHARED)
-objects: $(CLI_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
+objects: $(CLI_OBJ) $(INSPECT_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
 
 $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -83,7 +86,7 @@ $(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/signals.o $(BUILD)/src/cli
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # This library has all symbols of the rooms, for the program and the tests.
-$(INTERNAL): $(LIB_OBJ)
+$(INTERNAL): $(LIB_OBJ) $(INSPECT_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
@@ -140,7 +143,7 @@ $(WITH):
 
 $(BUILD)/src/output/formats.o $(patsubst %,$(BUILD)/src/input/unpack_%.o,zstd xz lz4): $(WITH)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HEAPQUERY_OBJ:.o=.d) $(wildcard $(BUILD)/tests/*/*.d)
+-include $(LIB_OBJ:.o=.d) $(INSPECT_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HEAPQUERY_OBJ:.o=.d) $(wildcard $(BUILD)/tests/*/*.d)
 
 # ---- the two commands of the README ----
 

@@ -12,7 +12,7 @@ import {fileURLToPath} from 'node:url';
 /** The rooms in the order in which a dump goes through them: each room may include the rooms before it. */
 const order = [
   'base', 'input', 'dump', 'heap', 'types', 'exe/image', 'exe/dwarf', 'exe/go', 'exe', 'process/attach', 'process', 'typing', 'naming', 'roots', 'graph', 'dominators', 'view', 'identity', 'findings', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite', 'output/html',
-  'library',
+  'library', 'inspect',
 ];
 
 /** The program: it may include all rooms, and none of them may include it. */
@@ -34,7 +34,7 @@ const headers = {
 
 /** Where the files of a room are listed, if it has no header of its own name; of other rooms of one word it is ROOM/ROOM.h. */
 const lists = {
-  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
+  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', inspect: 'server.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
   'output/hprof': 'hprof.c', 'output/pprof': 'profile.h', 'output/report': 'sections.h', 'output/sqlite': 'sqlite.c', 'output/html': 'html.c',
   process: 'read.c',
 };
