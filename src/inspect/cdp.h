@@ -1,0 +1,19 @@
+/* cdp: the Chrome DevTools Protocol: one table from method to function. docs/inspect-protocol.md
+ * says which requests DevTools send when, and why they are answered like that. */
+#ifndef INSPECT_CDP_H
+#define INSPECT_CDP_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+#include "inspect/connection.h"
+
+struct hub;
+
+/* Answers a message of a client, now or when the session has. */
+void cdp_message(struct hub *hub, struct connection *connection, const char *text, size_t size);
+
+/* Appends the description of the protocol, from which clients make their methods. */
+void cdp_describe(struct text *text);
+
+#endif

@@ -1,0 +1,159 @@
+/* discovery; see discovery.h. */
+#include "inspect/discovery.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "inspect/cdp.h"
+#include "inspect/hub.h"
+#include "inspect/json_write.h"
+
+static void refuse(struct hub *hub, struct connection *connection, unsigned status, const char *why)
+{
+    http_refuse(&connection->out, status, why);
+    connection_move(connection, CONNECTION_LEAVES, hub->now);
+}
+
+static void answer(struct hub *hub, struct connection *connection, const struct text *body)
+{
+    http_answer(&connection->out, 200, "application/json", body->data, body->size);
+    connection->out.failed |= body->failed;
+    connection_move(connection, CONNECTION_LEAVES, hub->now);
+}
+
+static void answer_version(struct hub *hub, struct connection *connection)
+{
+    _cleanup_(text_deinit) struct text body = {0};
+    text_append(&body, "{\"Browser\":", strlen("{\"Browser\":"));
+    json_write_string(&body, hub->options->program);
+    text_printf(&body, ",\"Protocol-Version\":\"1.3\"}");
+    answer(hub, connection, &body);
+}
+
+static void answer_protocol(struct hub *hub, struct connection *connection)
+{
+    _cleanup_(text_deinit) struct text body = {0};
+    cdp_describe(&body);
+    answer(hub, connection, &body);
+}
+
+/* Appends a member with an address in which the client finds this server. */
+static void append_address(struct text *text, const char *member, const char *before,
+                           const char *host, const char *path)
+{
+    _cleanup_(text_deinit) struct text address = {0};
+    text_printf(&address, "%s%s%s", before, host, path);
+    text_printf(text, ",\"%s\":", member);
+    json_write(text, address.data, address.size);
+    text->failed |= address.failed;
+}
+
+void discovery_list(struct hub *hub, struct connection *connection)
+{
+    static const char
+        page[] = "devtools://devtools/bundled/js_app.html?experiments=true&v8only=true&ws=",
+        compatible[] =
+            "devtools://devtools/bundled/inspector.html?experiments=true&v8only=true&ws=";
+    _cleanup_(text_deinit) struct text body = {0};
+    const char *host = connection->host, *path = hub->address->path;
+    text_append(&body, "[", 1);
+    if (hub->target.size > 0) {
+        text_printf(&body,
+                    "{\"id\":\"%s\",\"type\":\"node\",\"description\":\"\",\"faviconUrl\":\"\",",
+                    path + 1);
+        text_append(&body, hub->target.data, hub->target.size);
+        append_address(&body, "devtoolsFrontendUrl", page, host, path);
+        append_address(&body, "devtoolsFrontendUrlCompat", compatible, host, path);
+        append_address(&body, "webSocketDebuggerUrl", "ws://", host, path);
+        text_append(&body, "}", 1);
+    }
+    text_append(&body, "]", 1);
+    answer(hub, connection, &body);
+}
+
+/* The session has said what is inspected: all that wait for it are answered. */
+static void target_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
+                        const char *body, size_t size)
+{
+    (void)to;
+    hub->asks_target = false;
+    if (kind == CHANNEL_ANSWER) {
+        hub->target.size = 0;
+        text_append(&hub->target, body, size);
+    }
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
+        if (hub->connections[i] && hub->connections[i]->state == CONNECTION_WAITS)
+            discovery_list(hub, hub->connections[i]);
+}
+
+static void begin_list(struct hub *hub, struct connection *connection,
+                       const struct http_request *request)
+{
+    _cleanup_(text_deinit) struct text none = {0};
+    if (hub->options->is_private) {
+        text_append(&none, "[]", 2);
+        answer(hub, connection, &none);
+        return;
+    }
+    memcpy(connection->host, request->host.data, request->host.size);
+    connection->host[request->host.size] = '\0';
+    if (!hub->asks_target)
+        hub->asks_target =
+            asks_ask(&hub->asks, CHANNEL_TARGET, NULL, 0, &(struct reply_to){0}, target_came);
+    connection_move(connection, CONNECTION_WAITS, hub->now);
+}
+
+/* Answers the handshake of a WebSocket (RFC 6455, 4.2.2). No extension is taken of those that are
+ * offered. */
+static void upgrade(struct hub *hub, struct connection *connection,
+                    const struct http_request *request)
+{
+    char accept[WEBSOCKET_ACCEPT];
+    if (!request->is_upgrade) {
+        refuse(hub, connection, 426, "this is the address of a WebSocket");
+        return;
+    }
+    if (!http_is(request->version, "13")) {
+        refuse(hub, connection, 426, "only version 13 of WebSocket is understood");
+        return;
+    }
+    if (!request->key.data || !websocket_accept(request->key.data, request->key.size, accept)) {
+        refuse(hub, connection, 400, "Sec-WebSocket-Key must be 16 bytes in base64");
+        return;
+    }
+    text_printf(&connection->out,
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                "Sec-WebSocket-Accept: %s\r\n\r\n",
+                accept);
+    connection_move(connection, CONNECTION_OPEN, hub->now);
+}
+
+/* Returns the path without a slash at its end. */
+static struct http_part without_slash(struct http_part path)
+{
+    path.size -= path.size > 1 && path.data[path.size - 1] == '/' ? 1 : 0;
+    return path;
+}
+
+void discovery_request(struct hub *hub, struct connection *connection,
+                       const struct http_request *request)
+{
+    const struct http_part path = without_slash(request->path);
+    if (request->is_twice || request->host.size >= sizeof(connection->host) ||
+        !http_host_is_here(request->host, hub->address->host))
+        refuse(hub, connection, 400, "Host must be localhost or the address of this server");
+    else if (request->origin.data && !http_is(request->origin, "devtools://devtools"))
+        refuse(hub, connection, 403, "only DevTools may connect from within a browser");
+    else if (!http_is(request->method, "GET"))
+        refuse(hub, connection, 405, "only GET is understood");
+    else if (http_is(path, "/json/version"))
+        answer_version(hub, connection);
+    else if (http_is(path, "/json/protocol"))
+        answer_protocol(hub, connection);
+    else if (http_is(path, "/json") || http_is(path, "/json/list"))
+        begin_list(hub, connection, request);
+    else if (http_is(path, hub->address->path))
+        upgrade(hub, connection, request);
+    else
+        refuse(hub, connection, 404, "there is nothing of this name: see /json/list");
+}

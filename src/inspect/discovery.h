@@ -1,0 +1,20 @@
+/* discovery: what is answered to requests of HTTP: the list of targets that chrome://inspect asks
+ * for, and the handshake of a WebSocket. */
+#ifndef INSPECT_DISCOVERY_H
+#define INSPECT_DISCOVERY_H
+
+#include "inspect/connection.h"
+#include "inspect/http.h"
+
+struct hub;
+
+enum { DISCOVERY_PATIENCE = 1000 }; /* milliseconds that a list waits for the session */
+
+/* Answers a request, or makes the client wait for the session. */
+void discovery_request(struct hub *hub, struct connection *connection,
+                       const struct http_request *request);
+
+/* Answers a client that waits with what is known. */
+void discovery_list(struct hub *hub, struct connection *connection);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * json_read: reads a text of JSON (RFC 8259) that a client has sent.
+ *
+ * The text is checked once, as a whole. After that its values are parts of it, in which members are
+ * looked up; no tree is built.
+ */
+#ifndef INSPECT_JSON_READ_H
+#define INSPECT_JSON_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum { JSON_DEPTH = 32 }; /* objects and arrays within each other, at the most */
+
+/* A value of a text that has been checked, without space around it; size 0: there is none. */
+struct json_value {
+    const char *data;
+    size_t size;
+};
+
+/* Checks a text, of which the value is then a part. Returns false if it is no JSON, or deeper than
+ * JSON_DEPTH. That it is UTF-8 is not checked. */
+bool json_read(const char *text, size_t size, struct json_value *ret);
+
+/* Returns the value of an object's member; of several with this name the last one, as JSON.parse()
+ * does. Returns none if there is no such member, or the value is no object. */
+struct json_value json_member(struct json_value object, const char *name);
+
+/* Appends the characters of a string. A surrogate without its other half becomes U+FFFD. Returns
+ * false if the value is no string. */
+bool json_text(struct json_value value, struct text *ret);
+
+/* Returns whether a value is the word true. */
+bool json_is_true(struct json_value value);
+
+/* Returns whether a value is a number without a fraction or an exponent. */
+bool json_is_integer(struct json_value value);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * presses: clients that have asked for a snapshot, and the one that is being made.
+ *
+ * At most one is made at a time. A press that comes until it is there shares it; all that come
+ * later share the next one. The bytes of a snapshot are asked for when all who wait for them have
+ * taken those before, so that the slowest client, and no memory of ours, is the limit.
+ */
+#ifndef INSPECT_PRESSES_H
+#define INSPECT_PRESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "inspect/asks.h"
+#include "inspect/channel.h"
+
+enum { PRESSES_PAUSE = 2000 }; /* milliseconds between two snapshots, in which the process runs */
+
+struct press_client {
+    struct reply_to to;
+    bool has_progress; /* it wants to see it */
+};
+
+struct press {
+    uint32_t number; /* of the question; 0: the session has not been asked */
+    bool is_ready;   /* there is something to ask for, */
+    bool is_asked;   /* and it has been */
+    unsigned percent;
+    char rest[4]; /* the beginning of a character, whose end comes with the next bytes */
+    size_t rest_size;
+    VECTOR(struct press_client) clients;
+};
+
+struct presses {
+    struct press current, next;
+    int64_t not_before; /* milliseconds: when the next one may begin */
+};
+
+struct hub;
+
+/* Adds a press of the client that an answer goes to. */
+void presses_add(struct hub *hub, const struct reply_to *to, bool has_progress);
+
+/* Begins a snapshot if one is wanted, and asks for the next bytes if all clients have taken those
+ * before. */
+void presses_tick(struct hub *hub);
+
+/* Returns how many milliseconds it is until a snapshot that is wanted may begin; -1: none waits. */
+int presses_patience(const struct hub *hub);
+
+/* Takes a message of the session about a snapshot. Returns false if it is none of that. */
+bool presses_answered(struct hub *hub, const struct channel_head *head, const char *body);
+
+void presses_deinit(struct presses *presses);
+
+#endif

@@ -1,0 +1,102 @@
+/* reply; see reply.h. */
+#include "inspect/reply.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/scope.h"
+#include "inspect/hub.h"
+#include "inspect/json_write.h"
+
+/* Sends a text, unless memory ran out when it was made: then the connection ends. */
+static void send_text(struct hub *hub, uint64_t number, const struct text *text)
+{
+    struct connection *connection = hub_find(hub, number);
+    if (!connection)
+        return;
+    connection_send(connection, text->data, text->size);
+    if (text->failed || connection->out.failed)
+        connection_end(connection);
+}
+
+/* Begins an answer: what it repeats of the request. */
+static void begin(struct text *text, const struct reply_to *to)
+{
+    text_append(text, "{", 1);
+    if (*to->id)
+        text_printf(text, "\"id\":%s,", to->id);
+    if (*to->session)
+        text_printf(text, "\"sessionId\":%s,", to->session);
+}
+
+void reply_within(struct hub *hub, const struct reply_to *to, const char *before,
+                  const char *result, size_t size, const char *behind)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    begin(&text, to);
+    text_printf(&text, "\"result\":%s", before);
+    text_append(&text, result, size);
+    text_printf(&text, "%s}", behind);
+    send_text(hub, to->connection, &text);
+}
+
+void reply_result(struct hub *hub, const struct reply_to *to, const char *result, size_t size)
+{
+    reply_within(hub, to, "", result, size, "");
+}
+
+void reply_string(struct hub *hub, const struct reply_to *to, const char *result)
+{
+    reply_result(hub, to, result, strlen(result));
+}
+
+void reply_error(struct hub *hub, const struct reply_to *to, enum reply_code code,
+                 const char *message, size_t size)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    begin(&text, to);
+    text_printf(&text, "\"error\":{\"code\":%d,\"message\":", (int)code);
+    json_write(&text, message, size);
+    text_append(&text, "}}", 2);
+    send_text(hub, to->connection, &text);
+}
+
+void reply_refuse(struct hub *hub, const struct reply_to *to, const char *message)
+{
+    reply_error(hub, to, REPLY_REFUSED, message, strlen(message));
+}
+
+void reply_event(struct hub *hub, uint64_t connection, const char *method, const char *params)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    text_printf(&text, "{\"method\":\"%s\",\"params\":", method);
+    text_append(&text, params, strlen(params));
+    text_append(&text, "}", 1);
+    send_text(hub, connection, &text);
+}
+
+void reply_line(struct hub *hub, uint64_t connection, const char *type, const char *line,
+                size_t size)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    text_printf(&text,
+                "{\"method\":\"Runtime.consoleAPICalled\",\"params\":{\"type\":\"%s\",\"args\":[{"
+                "\"type\":\"string\",\"value\":",
+                type);
+    json_write(&text, line, size);
+    text_printf(&text, "}],\"executionContextId\":1,\"timestamp\":%lld000}}",
+                (long long)time(NULL));
+    send_text(hub, connection, &text);
+}
+
+void reply_events(struct hub *hub, uint64_t connection, const char *lines, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        const char *end = memchr(lines + at, '\n', size - at);
+        const size_t line = end ? (size_t)(end - lines) - at : size - at;
+        const struct text text = {.data = (char *)(uintptr_t)(lines + at), .size = line};
+        if (line > 0)
+            send_text(hub, connection, &text);
+        at += line + 1;
+    }
+}

@@ -1,0 +1,533 @@
+/*
+ * server; see server.h.
+ *
+ * One thread waits for all sockets at once. Nothing that it does waits for a single one of them:
+ * neither for a client that takes its time nor for the session, which may be busy for long.
+ */
+#include "inspect/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/port.h"
+#include "base/scope.h"
+#include "inspect/http.h"
+#include "inspect/hub.h"
+#include "inspect/peer.h"
+#include "inspect/rights.h"
+
+enum {
+    PORT = 9229, /* where chrome://inspect looks without being told */
+    BACKLOG = 64,
+    AT_ONCE = 64 << 10,                 /* bytes that are received or sent in one call */
+    IN_MOST = WEBSOCKET_MOST + AT_ONCE, /* bytes of a client that wait to be read */
+    FAREWELL = 1000,                    /* milliseconds for the last messages */
+    YOUNG = 1000 /* milliseconds for which a client is not sent away for another one's sake */
+};
+
+/* ---- the address ---- */
+
+static bool parse_port(const char *text, uint16_t *ret)
+{
+    unsigned port = 0;
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        port = 10 * port + (unsigned)(*text - '0');
+        if (port > UINT16_MAX)
+            return false;
+    }
+    *ret = (uint16_t)port;
+    return true;
+}
+
+/* Reads a host of this size. */
+static bool parse_host(const char *text, size_t size, struct server_address *ret)
+{
+    struct in6_addr six;
+    struct in_addr four;
+    const bool is_bracketed = size > 2 && *text == '[' && text[size - 1] == ']';
+    if (is_bracketed)
+        text++, size -= 2;
+    if (size == 0 || size >= sizeof(ret->host))
+        return false;
+    memcpy(ret->host, text, size);
+    ret->host[size] = '\0';
+    if (is_bracketed) {
+        ret->is_loopback = inet_pton(AF_INET6, ret->host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+        return inet_pton(AF_INET6, ret->host, &six) == 1;
+    }
+    if (strcmp(ret->host, "localhost") == 0)
+        memcpy(ret->host, "127.0.0.1", sizeof("127.0.0.1"));
+    if (inet_pton(AF_INET, ret->host, &four) != 1)
+        return false;
+    ret->is_loopback = ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET;
+    return true;
+}
+
+bool server_parse(const char *text, struct server_address *ret)
+{
+    static const char usual[] = "127.0.0.1";
+    struct server_address address = {.port = PORT};
+    const char *colon = text ? strrchr(text, ':') : NULL;
+    const bool good = (colon ? parse_host(text, (size_t)(colon - text), &address)
+                             : parse_host(usual, sizeof(usual) - 1, &address)) &&
+                      (!text || parse_port(colon ? colon + 1 : text, &address.port));
+    if (good)
+        *ret = address;
+    return good;
+}
+
+/* Makes "/" and a random UUID (RFC 9562, version 4): nobody can guess it. */
+static struct g2h_error *make_path(char *ret, size_t space)
+{
+    uint8_t random[16];
+    const int number = port_random(random, sizeof(random), true);
+    if (number != 0)
+        return error_system(number, "no random numbers");
+    random[6] = (uint8_t)(0x40 | (random[6] & 0x0f));
+    random[8] = (uint8_t)(0x80 | (random[8] & 0x3f));
+    _cleanup_(text_deinit) struct text path = {0};
+    text_append(&path, "/", 1);
+    for (unsigned i = 0; i < sizeof(random); i++)
+        text_printf(&path, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", random[i]);
+    text_append(&path, "", 1);
+    TRY_MEMORY(!path.failed && path.size <= space);
+    memcpy(ret, path.data, path.size);
+    return NULL;
+}
+
+/* An address as the system takes it. */
+union socket_address {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+};
+
+static socklen_t fill(const struct server_address *address, union socket_address *ret)
+{
+    *ret = (union socket_address){0};
+    if (inet_pton(AF_INET, address->host, &ret->four.sin_addr) == 1) {
+        ret->four.sin_family = AF_INET;
+        ret->four.sin_port = htons(address->port);
+        return sizeof(ret->four);
+    }
+    inet_pton(AF_INET6, address->host, &ret->six.sin6_addr);
+    ret->six.sin6_family = AF_INET6;
+    ret->six.sin6_port = htons(address->port);
+    return sizeof(ret->six);
+}
+
+/* Makes a descriptor one that never waits, and that no other program inherits. */
+static bool prepare(int fd)
+{
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
+}
+
+static void close_fd(const int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+static struct g2h_error *cannot_listen(const struct server_address *address, int number)
+{
+    const unsigned port = address->port, other = port == PORT ? PORT + 1 : PORT;
+    if (number == EADDRINUSE)
+        return error_create(
+            G2H_ERROR_SYSTEM,
+            "port %u is taken, by another --inspect or by Node perhaps: take "
+            "--inspect=%u%s",
+            port, other, other == PORT ? "" : ", and add it in chrome://inspect under Configure");
+    return error_system(number, "cannot listen at %s, port %u", address->host, port);
+}
+
+struct g2h_error *server_listen(struct server_address *address, int *ret_fd)
+{
+    union socket_address name;
+    socklen_t size = fill(address, &name);
+    const int on = 1;
+    _cleanup_(close_fd) int fd = socket(name.any.sa_family, SOCK_STREAM, 0);
+    TRY(make_path(address->path, sizeof(address->path)));
+    if (fd < 0 || !prepare(fd))
+        return cannot_listen(address, errno);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)); /* of an --inspect that has ended */
+    if (name.any.sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+    if (bind(fd, &name.any, size) < 0 || listen(fd, BACKLOG) < 0 ||
+        getsockname(fd, &name.any, &size) < 0)
+        return cannot_listen(address, errno);
+    address->port = ntohs(name.any.sa_family == AF_INET ? name.four.sin_port : name.six.sin6_port);
+    *ret_fd = fd;
+    fd = -1;
+    return NULL;
+}
+
+/* ---- signals ---- */
+
+static int wake[2] = {-1, -1}; /* a pipe that a signal writes to */
+
+static void on_signal(int number)
+{
+    const int before = errno;
+    const char byte = (char)number;
+    if (write(wake[1], &byte, 1) < 0) /* it is full: one byte is enough */
+        errno = before;
+    errno = before;
+}
+
+struct signals {
+    struct sigaction interrupt, terminate, pipe;
+};
+
+static struct g2h_error *catch_signals(struct signals *ret)
+{
+    struct sigaction action = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
+    if (pipe(wake) < 0 || !prepare(wake[0]) || !prepare(wake[1]))
+        return error_system(errno, "no pipe for signals");
+    sigaction(SIGINT, &action, &ret->interrupt);
+    sigaction(SIGTERM, &action, &ret->terminate);
+    sigaction(SIGPIPE, &ignore, &ret->pipe);
+    return NULL;
+}
+
+static void restore_signals(const struct signals *signals)
+{
+    sigaction(SIGINT, &signals->interrupt, NULL);
+    sigaction(SIGTERM, &signals->terminate, NULL);
+    sigaction(SIGPIPE, &signals->pipe, NULL);
+    close(wake[0]);
+    close(wake[1]);
+    wake[0] = wake[1] = -1;
+}
+
+static bool has_signal(void)
+{
+    char byte;
+    return read(wake[0], &byte, 1) > 0;
+}
+
+/* ---- bytes ---- */
+
+static int64_t clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum { SEND_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL };
+
+static bool must_wait(void)
+{
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+/* Sends what there is of a text from *sent on, as far as the socket takes it. Returns how much that
+ * was, or -1 if the other end is gone. */
+static ssize_t send_some(int fd, struct text *text, size_t *sent)
+{
+    enum { KEPT = 64 << 10 };
+    size_t all = 0;
+    while (*sent < text->size) {
+        const ssize_t count = send(fd, text->data + *sent, text->size - *sent, SEND_FLAGS);
+        if (count < 0 && must_wait())
+            break;
+        if (count <= 0)
+            return -1;
+        *sent += (size_t)count;
+        all += (size_t)count;
+    }
+    if (*sent == text->size) {
+        *sent = text->size = 0;
+        if (text->capacity > KEPT) {
+            text_deinit(text);
+            *text = (struct text){0};
+        }
+    }
+    return (ssize_t)all;
+}
+
+/* Appends what a socket has. Returns how much that was, 0 if there is nothing now, or -1 at the
+ * end. */
+static ssize_t receive_some(int fd, struct text *text)
+{
+    if (text->capacity - text->size < AT_ONCE && !text_grow(text, AT_ONCE))
+        return -1;
+    const ssize_t count = recv(fd, text->data + text->size, AT_ONCE, MSG_DONTWAIT);
+    if (count < 0 && must_wait())
+        return 0;
+    if (count <= 0)
+        return -1;
+    text->size += (size_t)count;
+    return count;
+}
+
+/* ---- clients ---- */
+
+static void send_to(struct hub *hub, struct connection *connection)
+{
+    if (connection_left(connection) > 0) {
+        const ssize_t count = send_some(connection->fd, &connection->out, &connection->sent);
+        connection->taken += count > 0 ? (size_t)count : 0;
+        if (connection_left(connection) == 0 || connection->taken >= CONNECTION_STEP) {
+            connection->taken = 0;
+            connection->taken_at = hub->now;
+        }
+        if (count < 0)
+            connection_end(connection);
+    }
+    if (connection->state == CONNECTION_LEAVES && connection_left(connection) == 0 &&
+        !connection->is_shut) {
+        shutdown(connection->fd, SHUT_WR);
+        connection->is_shut = true;
+        connection->since = hub->now;
+    }
+}
+
+/* Receives what a client has sent. One that sends no more may still wait for an answer of HTTP. */
+static void receive_from(struct hub *hub, struct connection *connection)
+{
+    if (receive_some(connection->fd, &connection->in) >= 0)
+        hub_feed(hub, connection);
+    else if (connection->state == CONNECTION_WAITS || connection_left(connection) > 0)
+        connection->has_ended = true;
+    else
+        connection_end(connection);
+}
+
+/* Returns whether the process at the other end may ask. */
+static bool may_connect(const struct hub *hub, int fd)
+{
+    uid_t user;
+    const enum peer_kind kind = peer_find(fd, &user);
+    return kind == PEER_REMOTE ||
+           (kind == PEER_LOCAL && rights_may_connect(user, hub->options->owner));
+}
+
+static void accept_one(struct hub *hub, int listener)
+{
+    static const char why[] = "this is another user's";
+    const int fd = accept(listener, NULL, NULL), on = 1;
+    if (fd < 0)
+        return;
+    struct connection *connection = prepare(fd) ? hub_add(hub, fd) : NULL;
+    if (!connection) {
+        close(fd);
+        return;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* progress is tiny */
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* and no client is ever pinged */
+    if (!may_connect(hub, fd)) {
+        http_refuse(&connection->out, 403, why);
+        connection_leave(connection, WEBSOCKET_PROTOCOL_ERROR, hub->now);
+    }
+}
+
+/* Returns the client that has kept its place longest without a request, if it had time for one. */
+static struct connection *find_idle(const struct hub *hub)
+{
+    struct connection *oldest = NULL;
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
+        struct connection *connection = hub->connections[i];
+        if (connection && connection->state == CONNECTION_HEAD &&
+            hub->now - connection->since >= YOUNG && (!oldest || connection->since < oldest->since))
+            oldest = connection;
+    }
+    return oldest;
+}
+
+static bool is_full(const struct hub *hub)
+{
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
+        if (!hub->connections[i])
+            return false;
+    return true;
+}
+
+static void remove_gone(struct hub *hub)
+{
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
+        struct connection *connection = hub->connections[i];
+        if (!connection || connection->state != CONNECTION_GONE)
+            continue;
+        close(connection->fd);
+        hub_remove(hub, connection);
+    }
+}
+
+/* ---- the loop ---- */
+
+struct loop {
+    struct hub hub;
+    int listener, channel;
+    bool is_ended; /* by a signal */
+};
+
+enum { LISTENER, CHANNEL, SIGNAL, FIRST, PLACES = FIRST + HUB_CONNECTIONS };
+
+static short events_of(const struct connection *connection)
+{
+    const bool wants_more = connection->in.size < IN_MOST && !connection->has_ended;
+    return (short)((wants_more ? POLLIN : 0) | (connection_left(connection) > 0 ? POLLOUT : 0));
+}
+
+static void set_places(const struct loop *loop, struct pollfd places[PLACES])
+{
+    const struct hub *hub = &loop->hub;
+    const bool has_place = !is_full(hub) || find_idle(hub);
+    places[LISTENER] = (struct pollfd){.fd = has_place ? loop->listener : -1, .events = POLLIN};
+    places[SIGNAL] = (struct pollfd){.fd = wake[0], .events = POLLIN};
+    places[CHANNEL] = (struct pollfd){
+        .fd = loop->channel,
+        .events = (short)(POLLIN | (hub->asks.sent < hub->asks.out.size ? POLLOUT : 0))};
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
+        const struct connection *connection = hub->connections[i];
+        places[FIRST + i] =
+            (struct pollfd){.fd = connection ? connection->fd : -1,
+                            .events = (short)(connection ? events_of(connection) : 0)};
+    }
+}
+
+/* Exchanges messages with the session. */
+static struct g2h_error *talk(struct loop *loop, short events)
+{
+    struct asks *asks = &loop->hub.asks;
+    static const char gone[] = "the process that holds the heaps has ended";
+    if (send_some(loop->channel, &asks->out, &asks->sent) < 0)
+        return error_create(G2H_ERROR_SYSTEM, "%s", gone);
+    if (!(events & (POLLIN | POLLHUP | POLLERR)))
+        return NULL;
+    if (receive_some(loop->channel, &asks->in) < 0)
+        return error_create(G2H_ERROR_SYSTEM, "%s", gone);
+    if (!hub_answered(&loop->hub))
+        return error_create(G2H_ERROR_SYSTEM, "the process that holds the heaps talks nonsense");
+    return NULL;
+}
+
+/* Accepts a client. If there is no place, the one that is idle longest goes. */
+static void welcome(struct loop *loop)
+{
+    struct hub *hub = &loop->hub;
+    struct connection *idle = is_full(hub) ? find_idle(hub) : NULL;
+    if (idle)
+        connection_end(idle);
+    remove_gone(hub);
+    if (!is_full(hub))
+        accept_one(hub, loop->listener);
+}
+
+/* Returns how many milliseconds it may be until the next turn. */
+static int patience(const struct loop *loop)
+{
+    const int most = hub_patience(&loop->hub);
+    /* Clients may wait until one that has a place is no longer young. */
+    return is_full(&loop->hub) && (most < 0 || most > YOUNG) ? YOUNG : most;
+}
+
+static struct g2h_error *turn(struct loop *loop)
+{
+    struct hub *hub = &loop->hub;
+    struct pollfd places[PLACES];
+    set_places(loop, places);
+    if (poll(places, PLACES, patience(loop)) < 0 && errno != EINTR)
+        return error_system(errno, "cannot wait for clients");
+    hub->now = clock_now();
+    loop->is_ended = has_signal();
+    if (loop->is_ended)
+        return NULL;
+    TRY(talk(loop, places[CHANNEL].revents));
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
+        struct connection *connection = hub->connections[i];
+        if (connection && connection->state != CONNECTION_GONE &&
+            (places[FIRST + i].revents & ~POLLOUT))
+            receive_from(hub, connection);
+    }
+    hub_tick(hub);
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
+        if (hub->connections[i] && hub->connections[i]->state != CONNECTION_GONE)
+            send_to(hub, hub->connections[i]);
+    remove_gone(hub);
+    if (places[LISTENER].revents & POLLIN)
+        welcome(loop);
+    TRY_MEMORY(!hub->failed);
+    return NULL;
+}
+
+/* Throws away what a client sends. */
+static void drain(struct connection *connection)
+{
+    ssize_t count;
+    do {
+        connection->in.size = 0;
+        count = receive_some(connection->fd, &connection->in);
+    } while (count > 0);
+    if (count < 0)
+        connection_end(connection);
+}
+
+/* Closes all connections, and waits for a moment until the clients have closed them, too. */
+static void say_farewell(struct hub *hub, enum websocket_status why)
+{
+    const int64_t end = hub->now + FAREWELL;
+    bool is_left = true;
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
+        if (hub->connections[i] && hub->connections[i]->state != CONNECTION_LEAVES)
+            connection_leave(hub->connections[i], why, hub->now);
+    for (; is_left && hub->now < end; hub->now = clock_now()) {
+        struct pollfd places[HUB_CONNECTIONS];
+        is_left = false;
+        for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
+            struct connection *connection = hub->connections[i];
+            places[i] = (struct pollfd){.fd = -1};
+            if (!connection)
+                continue;
+            send_to(hub, connection);
+            drain(connection);
+            if (connection->state == CONNECTION_GONE)
+                continue;
+            places[i].fd = connection->fd;
+            places[i].events = (short)(POLLIN | (connection_left(connection) > 0 ? POLLOUT : 0));
+            is_left = true;
+        }
+        remove_gone(hub);
+        if (is_left)
+            poll(places, HUB_CONNECTIONS, (int)(end - hub->now));
+    }
+}
+
+struct g2h_error *server_run(const struct server_options *options,
+                             const struct server_address *address, int listener, int channel)
+{
+    struct loop loop = {
+        .hub = {.options = options, .address = address}, .listener = listener, .channel = channel};
+    struct signals signals;
+    struct g2h_error *error = NULL;
+    TRY(catch_signals(&signals));
+    loop.hub.now = clock_now();
+    while (!error && !loop.is_ended)
+        error = turn(&loop);
+    if (error && has_signal()) { /* the session ended by the same signal */
+        g2h_error_destroy(error);
+        error = NULL;
+    }
+    say_farewell(&loop.hub, error ? WEBSOCKET_INTERNAL_ERROR : WEBSOCKET_AWAY);
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
+        if (loop.hub.connections[i])
+            connection_end(loop.hub.connections[i]);
+    remove_gone(&loop.hub);
+    hub_deinit(&loop.hub);
+    restore_signals(&signals);
+    return error;
+}
