@@ -67,6 +67,11 @@ G2H_PUBLIC uint32_t g2h_identity_object(const struct g2h_identity *identity, uin
 G2H_PUBLIC bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind,
                                   uint64_t key, uint32_t *ret);
 
+/* Finds the id that a node of the dump that was added last, which is no object, has got; of several
+ * of the same kind and key, that of the first one. Returns false if none has been asked for. */
+G2H_PUBLIC bool g2h_identity_find_node(const struct g2h_identity *identity, enum g2h_node_kind kind,
+                                       uint64_t key, uint32_t *ret);
+
 G2H_END
 
 #endif

@@ -61,6 +61,13 @@ G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *r
 
 /* ---- options: set the size of each struct, and all other members that are not needed to 0 ---- */
 
+/* Where the code of a node is: a function, or the place where a goroutine is. script is a number by
+ * which whoever DevTools are attached to knows the file (Debugger.scriptParsed), line counts from 0.
+ */
+struct g2h_code_location {
+    uint32_t node, script, line;
+};
+
 /* heapsnapshot. */
 struct g2h_heapsnapshot_options {
     size_t size;
@@ -73,6 +80,8 @@ struct g2h_heapsnapshot_options {
     const char *numbers_of; /* only those of objects of these classes, whose names are separated by
                                commas outside of brackets; NULL: of all objects */
     struct g2h_numbers_account *numbers_account; /* gets how many there are; may be NULL */
+    const struct g2h_code_location *locations;   /* location_count of them, in any order */
+    size_t location_count;
 };
 
 /* report. */

@@ -261,3 +261,10 @@ bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind, u
     }
     return map_put(&identity->nodes, own, *ret, &number);
 }
+
+bool g2h_identity_find_node(const struct g2h_identity *identity, enum g2h_node_kind kind,
+                            uint64_t key, uint32_t *ret)
+{
+    *ret = map_get(&identity->nodes, map_hash_pair(map_hash_pair(key, kind), 0));
+    return *ret != MAP_NONE;
+}

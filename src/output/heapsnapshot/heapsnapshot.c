@@ -78,6 +78,8 @@ struct snapshot {
     uint32_t continued;        /* a string's number: the name of edges to parts */
     struct contexts contexts;  /* the nodes of contexts are written behind the parts, */
     struct numbers numbers;    /* and those of numbers behind these */
+    const struct g2h_code_location *locations; /* location_count of them */
+    size_t location_count;
     uint64_t nodes, edges;
     size_t string_tasks;
     struct name_digits digits;  /* of the strings that are not texts */
@@ -182,6 +184,8 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
         TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,
                           &snapshot->strings));
     TRY(find_numbers(snapshot, &wanted));
+    snapshot->locations = wanted.locations;
+    snapshot->location_count = wanted.location_count;
     TRY(count_all(snapshot, options->name));
     TRY(strings_number_texts(&snapshot->strings, threads));
     TRY(make_digits(snapshot));
@@ -543,6 +547,31 @@ static struct g2h_error *write_edges(const struct snapshot *snapshot, size_t blo
     return write_edges_from(snapshot, reader, 1, end, &keys, buffer);
 }
 
+/* ---- locations ---- */
+
+/* Writes where the code of nodes is: the index of a node's first field, and three numbers more. */
+static struct g2h_error *write_locations(const struct snapshot *snapshot,
+                                         struct worker_buffer *buffer)
+{
+    enum { MOST = 3 * JSON_U32_MAX + sizeof(",,,,0") };
+    for (size_t i = 0; i < snapshot->location_count; i++) {
+        const struct g2h_code_location *location = &snapshot->locations[i];
+        TRY(worker_buffer_provide(buffer, MOST, LARGE_BUFFER));
+        char *at = buffer->data + buffer->size;
+        if (i > 0)
+            *at++ = ',';
+        at = json_u32(at, 7 * location->node);
+        *at++ = ',';
+        at = json_u32(at, location->script);
+        *at++ = ',';
+        at = json_u32(at, location->line);
+        *at++ = ',';
+        *at++ = '0';
+        buffer->size = (size_t)(at - buffer->data);
+    }
+    return NULL;
+}
+
 /* ---- strings ---- */
 
 static bool write_string(struct worker_buffer *buffer, bool is_first, const char *text, size_t size)
@@ -581,9 +610,10 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
                                  struct worker_buffer *buffer)
 {
     static const char edges[] = "],\n\"edges\":[",
-                      strings[] =
+                      locations[] =
                           "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
-                          "\"locations\":[],\n\"strings\":[";
+                          "\"locations\":[",
+                      strings[] = "],\n\"strings\":[";
     const struct snapshot *snapshot = context;
     const size_t blocks = snapshot->strings.blocks;
     if (snapshot->progress && worker == 0) /* worker 0 is the thread of the caller */
@@ -604,6 +634,8 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     task -= blocks;
     if (task == 0) {
         TRY(write_edges_of_contexts(snapshot, buffer));
+        TRY_MEMORY(worker_buffer_put(buffer, locations, sizeof(locations) - 1));
+        TRY(write_locations(snapshot, buffer));
         TRY_MEMORY(worker_buffer_put(buffer, strings, sizeof(strings) - 1));
     }
     TRY(write_strings(snapshot, task, buffer));
