@@ -2,16 +2,13 @@
 #include "inspect/channel.h"
 
 #include <errno.h>
-#include <sys/socket.h>
 #include <unistd.h>
-
-#include "base/port.h"
 
 /* Sends all bytes. Returns false if the other process is gone. */
 static bool send_all(int fd, const char *data, size_t size)
 {
     while (size > 0) {
-        const ssize_t sent = send(fd, data, size, MSG_NOSIGNAL);
+        const ssize_t sent = write(fd, data, size);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent <= 0)
@@ -32,7 +29,7 @@ bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *b
 static bool receive_all(int fd, char *data, size_t size)
 {
     while (size > 0) {
-        const ssize_t received = recv(fd, data, size, 0);
+        const ssize_t received = read(fd, data, size);
         if (received < 0 && errno == EINTR)
             continue;
         if (received <= 0)

@@ -71,8 +71,8 @@ struct channel_head {
 };
 
 /*
- * Sends a message. size is CHANNEL_MOST at the most. The descriptor blocks. Returns false if the
- * other process is gone.
+ * Sends a message. size is CHANNEL_MOST at the most. The descriptor blocks, and SIGPIPE is
+ * ignored. Returns false if the other process is gone.
  */
 bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *body, size_t size);
 

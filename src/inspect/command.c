@@ -1,0 +1,72 @@
+/* command: runs the command whose standard output is a dump; see session.h. */
+#include "inspect/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+enum { MOST_SAID = 4096 /* bytes of the end of standard error that are read */ };
+
+/* Returns the descriptor of a file without a name; -1: there is none. */
+static int open_nameless(void)
+{
+    FILE *file = tmpfile();
+    const int fd = file ? dup(fileno(file)) : -1;
+    if (file)
+        fclose(file);
+    return fd;
+}
+
+struct g2h_error *command_start(const char *words, struct command *ret)
+{
+    int ends[2];
+    *ret = (struct command){-1, open_nameless(), 0};
+    if (ret->problems < 0 || pipe(ends) != 0)
+        return error_system(errno, "cannot run '%s'", words);
+    ret->pid = fork();
+    if (ret->pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ret->problems, STDERR_FILENO);
+        for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
+            close(fd); /* the channel above all */
+        execl("/bin/sh", "sh", "-c", words, (char *)NULL);
+        _exit(127);
+    }
+    const int number = errno;
+    close(ends[1]);
+    ret->output = ends[0];
+    return ret->pid > 0 ? NULL : error_system(number, "cannot run '%s'", words);
+}
+
+/* Returns the last line of what a command has said, which is cut off from said. */
+static const char *last_line(int fd, char said[MOST_SAID + 1])
+{
+    const off_t end = lseek(fd, 0, SEEK_END);
+    const off_t from = end > MOST_SAID ? end - MOST_SAID : 0;
+    ssize_t size = end > 0 ? pread(fd, said, MOST_SAID, from) : 0;
+    while (size > 0 && (said[size - 1] == '\n' || said[size - 1] == ' '))
+        size--;
+    said[size > 0 ? size : 0] = '\0';
+    const char *line = strrchr(said, '\n');
+    return line ? line + 1 : said;
+}
+
+struct g2h_error *command_end(struct command *command, const char *words)
+{
+    char said[MOST_SAID + 1] = "";
+    int status = 0;
+    close(command->output);
+    const bool is_known = waitpid((pid_t)command->pid, &status, 0) == command->pid;
+    const char *line = last_line(command->problems, said);
+    close(command->problems);
+    if (!is_known || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        return NULL;
+    if (WIFSIGNALED(status))
+        return error_create(G2H_ERROR_SYSTEM, "'%s' died of signal %d", words, WTERMSIG(status));
+    return error_create(G2H_ERROR_SYSTEM, "'%s' failed with status %d%s%s", words,
+                        WEXITSTATUS(status), *line ? ": " : "", line);
+}

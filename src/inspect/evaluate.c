@@ -1,0 +1,502 @@
+/*
+ * evaluate: Go expressions in the Console; see evaluate.h.
+ *
+ * An expression is read from left to right, and each step is looked up in what the one before has
+ * led to. Names of packages have dots and slashes, too, so the longest beginning counts that is a
+ * variable.
+ */
+#include "inspect/evaluate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "findings/expression.h"
+
+enum { DEPTH = 32 /* of parentheses and functions */ };
+
+struct evaluation {
+    struct taken *taken;
+    const struct channel_evaluate *options;
+    const char *at; /* what has not been read yet */
+    unsigned depth;
+    struct text words; /* of a list that is the result */
+};
+
+static bool is_eager(const struct evaluation *evaluation)
+{
+    return (evaluation->options->flags & CHANNEL_EAGER) != 0;
+}
+
+static void skip_blanks(struct evaluation *evaluation)
+{
+    evaluation->at += strspn(evaluation->at, " \t\n");
+}
+
+/* Reads a character if it comes next. */
+static bool read_if(struct evaluation *evaluation, char wanted)
+{
+    skip_blanks(evaluation);
+    const bool is_there = *evaluation->at == wanted;
+    evaluation->at += is_there;
+    return is_there;
+}
+
+static struct g2h_error *expect(struct evaluation *evaluation, char wanted)
+{
+    return read_if(evaluation, wanted)
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND, "expected %c before '%.40s'", wanted,
+                              evaluation->at);
+}
+
+/* ---- steps ---- */
+
+struct looking {
+    const char *name;
+    size_t size;
+    struct remote *found;
+    bool is_found;
+};
+
+static bool compare_property(void *context, const char *name, size_t size,
+                             const struct remote *property)
+{
+    struct looking *looking = context;
+    if (size != looking->size || memcmp(name, looking->name, size) != 0)
+        return true;
+    *looking->found = *property;
+    looking->is_found = true;
+    return false;
+}
+
+/* Finds what a place has under a name: a field, an index, a key. */
+static struct g2h_error *look_up(struct evaluation *evaluation, const struct place *place,
+                                 const char *name, size_t size, struct remote *ret)
+{
+    _cleanup_free_ struct remote *found = malloc(sizeof(*found));
+    struct looking looking = {name, size, found, false};
+    TRY_MEMORY(found);
+    TRY(properties_visit(evaluation->taken, place, compare_property, &looking));
+    if (!looking.is_found)
+        return error_create(G2H_ERROR_NOT_FOUND, "there is no %.*s in it", (int)size, name);
+    *ret = *found;
+    return NULL;
+}
+
+/* Goes from a value to what it has under a name. */
+static struct g2h_error *step(struct evaluation *evaluation, const char *name, size_t size,
+                              struct remote *remote)
+{
+    struct place place;
+    return remote_place(evaluation->taken, remote, &place)
+               ? look_up(evaluation, &place, name, size, remote)
+               : error_create(G2H_ERROR_NOT_FOUND, "there is nothing in it that could be %.*s",
+                              (int)size, name);
+}
+
+/* Returns the size of the Go name that comes next. */
+static size_t name_size(const char *at)
+{
+    size_t size = 0;
+    while ((at[size] >= '0' && at[size] <= '9') || (at[size] >= 'a' && at[size] <= 'z') ||
+           (at[size] >= 'A' && at[size] <= 'Z') || at[size] == '_' || (at[size] & 0x80) != 0)
+        size++;
+    return size;
+}
+
+/* Returns the size of the text in quotation marks that comes next, with them; 0: it has no end. */
+static size_t quoted_size(const char *at)
+{
+    for (size_t i = 1; at[i]; i++) {
+        if (at[i] == '"')
+            return i + 1;
+        i += at[i] == '\\' && at[i + 1];
+    }
+    return 0;
+}
+
+static struct g2h_error *read_key(struct evaluation *evaluation, struct remote *remote)
+{
+    skip_blanks(evaluation);
+    const char *key = evaluation->at;
+    const size_t size = *key == '"' ? quoted_size(key) : strcspn(key, "]");
+    if (size == 0)
+        return error_create(G2H_ERROR_NOT_FOUND, "expected an index or a key before '%.40s'", key);
+    evaluation->at += size;
+    TRY(expect(evaluation, ']'));
+    return step(evaluation, key, size, remote);
+}
+
+static struct g2h_error *read_steps(struct evaluation *evaluation, struct remote *remote)
+{
+    for (;;) {
+        if (read_if(evaluation, '[')) {
+            TRY(read_key(evaluation, remote));
+        } else if (read_if(evaluation, '.')) {
+            const char *name = evaluation->at;
+            const size_t size = name_size(name);
+            if (size == 0)
+                return error_create(G2H_ERROR_NOT_FOUND, "expected a name behind the dot");
+            evaluation->at += size;
+            TRY(step(evaluation, name, size, remote));
+        } else {
+            return NULL;
+        }
+    }
+}
+
+/* ---- variables ---- */
+
+/* Finds the package with a name. */
+static uint32_t find_package(const struct taken *taken, const char *name, size_t size)
+{
+    const uint64_t count = g2h_view_account(taken->view)->first_object;
+    for (uint32_t i = 0; i < count; i++) {
+        struct g2h_node node;
+        size_t length;
+        g2h_view_brief(taken->view, i, &node);
+        const char *package = g2h_view_name(taken->view, node.name, &length);
+        if (node.kind == G2H_NODE_PACKAGE && length == size && memcmp(package, name, size) == 0)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+/* Reads the name of a package, or of a package and its variable. Sets ret->kind to REMOTE_NOTHING,
+ * and reads nothing, if neither comes next. */
+static struct g2h_error *read_variable(struct evaluation *evaluation, enum g2h_variable *ret_found,
+                                       struct remote *ret)
+{
+    const char *name = evaluation->at;
+    const size_t all = strcspn(name, " \t\n()[],\"");
+    *ret_found = G2H_VARIABLE_NONE;
+    for (size_t size = 0; size < all;) {
+        size++;
+        while (size < all && name[size] != '.')
+            size++;
+        const enum g2h_variable found = properties_variable(evaluation->taken, name, size, ret);
+        *ret_found = found == G2H_VARIABLE_NOT_IN_DUMP ? found : *ret_found;
+        const uint32_t package =
+            ret->kind == REMOTE_NOTHING ? find_package(evaluation->taken, name, size) : UINT32_MAX;
+        if (package != UINT32_MAX && size == all) {
+            *ret = (struct remote){.kind = REMOTE_NODE, .node = package};
+        } else if (package != UINT32_MAX) {
+            /* one that has no type */
+            struct remote member = {.kind = REMOTE_NODE, .node = package};
+            const size_t next = name_size(name + size + 1);
+            struct g2h_error *error = step(evaluation, name + size + 1, next, &member);
+            if (!error) {
+                *ret = member;
+                size += 1 + next;
+            }
+            g2h_error_destroy(error);
+        }
+        if (ret->kind == REMOTE_NOTHING)
+            continue;
+        evaluation->at += size;
+        return NULL;
+    }
+    return NULL;
+}
+
+/* Reads the name of a variable of package main, without it. */
+static void read_own(struct evaluation *evaluation, struct remote *ret)
+{
+    char name[PLACE_TEXT] = "main.";
+    const size_t size = name_size(evaluation->at);
+    if (size == 0 || size + strlen(name) >= PLACE_TEXT)
+        return;
+    memcpy(name + strlen(name), evaluation->at, size);
+    properties_variable(evaluation->taken, name, strlen("main.") + size, ret);
+    if (ret->kind != REMOTE_NOTHING)
+        evaluation->at += size;
+}
+
+/* Reads a name, or the whole rest, as an expression that a report has printed. */
+static struct g2h_error *read_name(struct evaluation *evaluation, struct remote *ret)
+{
+    enum g2h_variable found;
+    TRY(read_variable(evaluation, &found, ret));
+    if (ret->kind == REMOTE_NOTHING)
+        read_own(evaluation, ret);
+    if (ret->kind != REMOTE_NOTHING)
+        return NULL;
+    *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
+    if (!is_eager(evaluation))
+        TRY(expression_read(evaluation->taken->view, evaluation->taken->edges, evaluation->at,
+                            &ret->node));
+    if (ret->node != UINT32_MAX) {
+        evaluation->at += strlen(evaluation->at);
+        return NULL;
+    }
+    const int size = (int)strcspn(evaluation->at, " \t\n()[],\"");
+    if (found == G2H_VARIABLE_NOT_IN_DUMP)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "%.*s is not in the dump: Go writes only variables that may have "
+                            "pointers in them",
+                            size, evaluation->at);
+    return error_create(G2H_ERROR_NOT_FOUND,
+                        "%.*s is no variable; instances(\"main.T\") lists the objects of a class",
+                        size, evaluation->at);
+}
+
+/* ---- goroutines ---- */
+
+static bool begins_with(const char *at, const char *words)
+{
+    return strncmp(at, words, strlen(words)) == 0;
+}
+
+/* Reads "goroutine 17", and a variable of it behind a dot in the middle: "goroutine 17 · v". */
+static struct g2h_error *read_goroutine(struct evaluation *evaluation, struct remote *ret)
+{
+    static const char word[] = "goroutine ", dot[] = "·";
+    const struct g2h_view *view = evaluation->taken->view;
+    char *end;
+    const uint64_t number = strtoull(evaluation->at + strlen(word), &end, 10);
+    *ret = (struct remote){.kind = REMOTE_NOTHING};
+    evaluation->at = end;
+    for (size_t i = 0; i < g2h_view_goroutine_count(view); i++) {
+        struct g2h_view_goroutine goroutine;
+        g2h_view_goroutine(view, i, &goroutine);
+        if (goroutine.record.goid == number && goroutine.node != UINT32_MAX)
+            *ret = (struct remote){.kind = REMOTE_NODE, .node = goroutine.node};
+    }
+    if (ret->kind == REMOTE_NOTHING)
+        return error_create(G2H_ERROR_NOT_FOUND, "there is no goroutine %" PRIu64, number);
+    skip_blanks(evaluation);
+    if (!begins_with(evaluation->at, dot))
+        return NULL;
+    evaluation->at += strlen(dot);
+    skip_blanks(evaluation);
+    const char *name = evaluation->at;
+    const size_t size = name_size(name);
+    evaluation->at += size;
+    const struct place locals = {.kind = PLACE_LOCALS, .node = ret->node};
+    return look_up(evaluation, &locals, name, size, ret);
+}
+
+/* ---- functions ---- */
+
+static struct g2h_error *read_expression(struct evaluation *evaluation, struct remote *ret);
+
+static struct g2h_error *take_length(struct evaluation *evaluation, struct remote *remote)
+{
+    uint64_t length;
+    if (!remote_length(evaluation->taken, remote, &length))
+        return error_create(G2H_ERROR_NOT_FOUND, "it has no length");
+    *remote = (struct remote){.kind = REMOTE_NUMBER, .number = length};
+    return NULL;
+}
+
+static struct g2h_error *take_retained(struct evaluation *evaluation, struct remote *remote)
+{
+    struct taken *taken = evaluation->taken;
+    const uint32_t node = remote_node(taken, remote);
+    if (node == UINT32_MAX)
+        return error_create(G2H_ERROR_NOT_FOUND, "it is no object, so it retains nothing");
+    if (is_eager(evaluation) && !taken->dominators)
+        return error_create(G2H_ERROR_NOT_FOUND, "this takes a moment: press Enter");
+    TRY(taken_need_dominators(taken));
+    *remote = (struct remote){.kind = REMOTE_NUMBER,
+                              .number = g2h_dominators_retained_size(taken->dominators, node)};
+    return NULL;
+}
+
+static bool count_property(void *context, const char *name, size_t size,
+                           const struct remote *property)
+{
+    uint64_t *count = context;
+    (void)name;
+    (void)size;
+    (void)property;
+    ++*count;
+    return true;
+}
+
+/* Makes a list of what is in a place, as the result. */
+static struct g2h_error *list(struct evaluation *evaluation, const struct place *place,
+                              const char *what, size_t size, struct remote *ret)
+{
+    uint64_t count = 0;
+    if (is_eager(evaluation))
+        return error_create(G2H_ERROR_NOT_FOUND, "this takes a moment: press Enter");
+    TRY(properties_visit(evaluation->taken, place, count_property, &count));
+    text_printf(&evaluation->words, "%" PRIu64 " × ", count);
+    text_append(&evaluation->words, what, size);
+    TRY_MEMORY(!evaluation->words.failed);
+    *ret =
+        (struct remote){.kind = REMOTE_PARTS,
+                        .words = {(const uint8_t *)evaluation->words.data, evaluation->words.size},
+                        .place = *place};
+    return NULL;
+}
+
+static struct g2h_error *read_instances(struct evaluation *evaluation, struct remote *ret)
+{
+    struct place place = {.kind = PLACE_CLASS};
+    skip_blanks(evaluation);
+    const char *class = evaluation->at;
+    const size_t size = *class == '"' ? quoted_size(class) : 0;
+    if (size < 3 || size - 2 >= PLACE_TEXT)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "instances() takes the name of a class: instances(\"main.Session\")");
+    place.name_size = size - 2;
+    memcpy(place.name, class + 1, place.name_size);
+    evaluation->at += size;
+    TRY(expect(evaluation, ')'));
+    return list(evaluation, &place, class + 1, size - 2, ret);
+}
+
+static struct g2h_error *read_call(struct evaluation *evaluation, const char *name, size_t size,
+                                   struct remote *ret)
+{
+    static const struct {
+        const char *name;
+        struct g2h_error *(*take)(struct evaluation *, struct remote *);
+    } functions[] = {{"len", take_length}, {"retained", take_retained}};
+    const struct place goroutines = {.kind = PLACE_GOROUTINES};
+    if (size == strlen("instances") && memcmp(name, "instances", size) == 0)
+        return read_instances(evaluation, ret);
+    if (size == strlen("goroutines") && memcmp(name, "goroutines", size) == 0) {
+        TRY(expect(evaluation, ')'));
+        return list(evaluation, &goroutines, "goroutine", strlen("goroutine"), ret);
+    }
+    for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+        if (size == strlen(functions[i].name) && memcmp(name, functions[i].name, size) == 0) {
+            TRY(read_expression(evaluation, ret));
+            TRY(expect(evaluation, ')'));
+            return functions[i].take(evaluation, ret);
+        }
+    return error_create(G2H_ERROR_NOT_FOUND,
+                        "%.*s is no function; there are len, retained, instances and goroutines",
+                        (int)size, name);
+}
+
+/* ---- expressions ---- */
+
+/* Reads $0: the object that was selected last. */
+static struct g2h_error *read_selected(struct evaluation *evaluation, struct remote *ret)
+{
+    const unsigned index = (unsigned)(evaluation->at[1] - '0');
+    const uint32_t id = index < CHANNEL_INSPECTED ? evaluation->options->inspected[index] : 0;
+    *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
+    evaluation->at += 2;
+    if (id != 0)
+        TRY(taken_find(evaluation->taken, id, &ret->node));
+    return ret->node != UINT32_MAX
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND,
+                              "$%u: select a row of the newest snapshot in Memory first", index);
+}
+
+static struct g2h_error *read_address(struct evaluation *evaluation, struct remote *ret)
+{
+    uint32_t object;
+    char *end;
+    const uint64_t address = strtoull(evaluation->at, &end, 16);
+    *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
+    evaluation->at = end;
+    if (g2h_heap_find(evaluation->taken->heap, address, &object))
+        ret->node = g2h_view_object(evaluation->taken->view, object);
+    return ret->node != UINT32_MAX
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND, "0x%" PRIx64 " is in no object", address);
+}
+
+static struct g2h_error *read_primary(struct evaluation *evaluation, struct remote *ret)
+{
+    while (read_if(evaluation, '*') || read_if(evaluation, '&'))
+        continue; /* what a pointer leads to is shown in its place anyhow */
+    if (read_if(evaluation, '(')) {
+        TRY(read_expression(evaluation, ret));
+        return expect(evaluation, ')');
+    }
+    const char *at = evaluation->at;
+    if (at[0] == '$' && at[1] >= '0' && at[1] <= '9')
+        return read_selected(evaluation, ret);
+    if (begins_with(at, "0x"))
+        return read_address(evaluation, ret);
+    if (begins_with(at, "goroutine ") && at[10] >= '0' && at[10] <= '9')
+        return read_goroutine(evaluation, ret);
+    const size_t size = name_size(at);
+    if (size > 0 && at[size] == '(') {
+        evaluation->at += size + 1;
+        return read_call(evaluation, at, size, ret);
+    }
+    return read_name(evaluation, ret);
+}
+
+static struct g2h_error *read_expression(struct evaluation *evaluation, struct remote *ret)
+{
+    if (++evaluation->depth > DEPTH)
+        return error_create(G2H_ERROR_NOT_FOUND, "the expression is too deep");
+    TRY(read_primary(evaluation, ret));
+    TRY(read_steps(evaluation, ret));
+    evaluation->depth--;
+    return NULL;
+}
+
+static struct g2h_error *read_all(struct evaluation *evaluation, struct remote *ret)
+{
+    if (!evaluation->taken->view)
+        return error_create(G2H_ERROR_NOT_FOUND, "there is no snapshot yet: Memory, Take snapshot");
+    TRY(taken_need_iterators(evaluation->taken));
+    TRY(read_expression(evaluation, ret));
+    skip_blanks(evaluation);
+    return *evaluation->at == '\0'
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND, "unexpected '%.40s'", evaluation->at);
+}
+
+/* Returns whether a text can only be JavaScript, which programs send to see what they have attached
+ * to. */
+static bool is_script(const char *text)
+{
+    static const char *const words[] = {"process", "globalThis", "typeof ", "void ",
+                                        "this",    "require",    "new "};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (begins_with(text, words[i]))
+            return true;
+    return text[strcspn(text, ";{}=")] != '\0';
+}
+
+static void append_exception(struct text *text, const char *message)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        text_printf(
+            text,
+            "%s{\"type\":\"object\",\"subtype\":\"error\",\"className\":\"Error\",\"description\":",
+            i == 0 ? "{\"result\":"
+                   : ",\"exceptionDetails\":{\"exceptionId\":1,\"text\":\"Uncaught\","
+                     "\"lineNumber\":0,\"columnNumber\":0,\"exception\":");
+        remote_append_string(text, message, strlen(message));
+        text_printf(text, i == 0 ? "}" : "}}}");
+    }
+}
+
+struct g2h_error *evaluate(struct taken *taken, const struct channel_evaluate *options,
+                           const char *expression, struct text *text)
+{
+    struct evaluation evaluation = {.taken = taken, .options = options, .at = expression};
+    _cleanup_free_ struct remote *remote = malloc(sizeof(*remote));
+    TRY_MEMORY(remote);
+    struct g2h_error *error = read_all(&evaluation, remote);
+    if (error && error->code == G2H_ERROR_NOT_FOUND) {
+        if (is_script(expression))
+            text_printf(text, "{\"result\":{\"type\":\"undefined\"}}");
+        else
+            append_exception(text, error->message);
+        g2h_error_destroy(error);
+        error = NULL;
+    } else if (!error) {
+        text_printf(text, "{\"result\":");
+        error = remote_write(taken, remote, text);
+        text_printf(text, "}");
+    }
+    text_deinit(&evaluation.words);
+    return error;
+}

@@ -1,0 +1,112 @@
+/*
+ * remote: what is in a heap, as the Chrome DevTools Protocol has it: RemoteObjects, and their
+ * properties.
+ *
+ *   taken               a snapshot that was taken
+ *   remote, properties  values and nodes as RemoteObjects; what is in them
+ *   place               their objectIds
+ *   evaluate            Go expressions
+ *   scripts             source files
+ */
+#ifndef INSPECT_REMOTE_H
+#define INSPECT_REMOTE_H
+
+#include <go2heapsnapshot/values.h>
+
+#include "base/text.h"
+#include "inspect/taken.h"
+
+/* ---- places: what an objectId stands for ---- */
+
+enum place_kind {
+    PLACE_NODE = 'n',     /* a node: its edges */
+    PLACE_OBJECT = 'o',   /* an object: its values */
+    PLACE_SLICE = 's',    /* first: the address, second: the length */
+    PLACE_VARIABLE = 'v', /* of a package; name */
+    PLACE_LOCAL = 'l',    /* first: the frame, second: the variable's index */
+    PLACE_ENTRY = 'e',    /* of the map that is the object node; first: the entry, second: 0 for its
+                             key, 1 for the element */
+    PLACE_CLASS = 'c',    /* the objects of the class name */
+    PLACE_PACKAGE = 'p',  /* the variables of a package, which is node */
+    PLACE_GOROUTINES = 'g',
+    PLACE_LOCALS = 'a', /* all variables of the frames of the goroutine node; only to look one up */
+};
+
+enum { PLACE_TEXT = 1024 };
+struct place {
+    enum place_kind kind;
+    uint32_t node;
+    uint64_t first, second;
+    size_t name_size, path_size;
+    char name[PLACE_TEXT];
+    char path[PLACE_TEXT]; /* of the values that are meant, "Config.Limits", if it is not all */
+};
+
+/* Appends an objectId. */
+void place_append(const struct taken *taken, const struct place *place, struct text *text);
+
+/* Reads an objectId of a snapshot. Returns false if the text is none: it comes from the network. Of
+ * other snapshots, *ret_is_old is set. */
+bool place_read(const struct taken *taken, const char *text, struct place *ret, bool *ret_is_old);
+
+/* ---- RemoteObjects ---- */
+
+enum remote_kind {
+    REMOTE_VALUE, /* value, at place if it has parts */
+    REMOTE_NODE,
+    REMOTE_PARTS,   /* of a struct or an array, or a list: those at place */
+    REMOTE_NUMBER,  /* number */
+    REMOTE_WORDS,   /* words */
+    REMOTE_NOTHING, /* undefined */
+};
+
+struct remote {
+    enum remote_kind kind;
+    struct g2h_value value;
+    uint32_t node;
+    uint64_t number;
+    struct g2h_bytes words; /* of a list at place: what it is called */
+    struct place place;
+};
+
+/* Appends a RemoteObject, as JSON. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *remote_write(struct taken *taken, const struct remote *remote, struct text *text);
+
+/* Finds out where the parts are of which a RemoteObject has an objectId. Returns false if it has
+ * none. */
+bool remote_place(struct taken *taken, const struct remote *remote, struct place *ret);
+
+/* Returns the node that a value leads to, or that a RemoteObject is; UINT32_MAX: none. */
+uint32_t remote_node(struct taken *taken, const struct remote *remote);
+
+/* Gets the length of a string, slice, map or channel. Returns false if it has none. */
+bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *ret);
+
+/* Appends a text as a JSON string. */
+void remote_append_string(struct text *text, const char *words, size_t size);
+
+/* ---- properties ---- */
+
+/* Gets a property; returns false to stop. */
+typedef bool (*property_visit)(void *context, const char *name, size_t size,
+                               const struct remote *property);
+
+/* Visits what is in a place. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *properties_visit(struct taken *taken, const struct place *place,
+                                   property_visit visit, void *context);
+
+/* Appends the result of Runtime.getProperties. The first thousand are in it, and at most a
+ * megabyte. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *properties_write(struct taken *taken, const struct place *place,
+                                   struct text *text);
+
+/* Gets a variable by its name with its package's, size characters; REMOTE_NOTHING if there is none.
+ */
+enum g2h_variable properties_variable(struct taken *taken, const char *name, size_t size,
+                                      struct remote *ret);
+
+/* Gets a value or the parts of a location, which is place. */
+void properties_of_location(struct taken *taken, const struct g2h_location *location,
+                            const struct place *place, struct remote *ret);
+
+#endif

@@ -1,0 +1,179 @@
+/* take: takes a snapshot, in the child that then is the session; see session.h. */
+#include "inspect/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "inspect/remote.h"
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+void session_add_line(struct session *session, const char *type, const char *line)
+{
+    text_printf(&session->lines,
+                "{\"method\":\"Runtime.consoleAPICalled\",\"params\":{\"type\":\"%s\",\"args\":[{"
+                "\"type\":\"string\",\"value\":",
+                type);
+    remote_append_string(&session->lines, line, strlen(line));
+    text_printf(&session->lines, "}],\"executionContextId\":1,\"timestamp\":%" PRId64 "}}\n",
+                now());
+}
+
+/* ---- reading ---- */
+
+/* Reads the output of the command. If that failed, its own words tell more than what there is to
+ * say of the dump. */
+static struct g2h_error *read_command(const struct session_options *options,
+                                      const struct g2h_progress *progress, struct taken *ret)
+{
+    struct taken_options taken = options->taken;
+    struct command command;
+    char path[32];
+    TRY(command_start(options->command, &command));
+    snprintf(path, sizeof(path), "/dev/fd/%d", command.output);
+    taken.input = path;
+    struct g2h_error *error = taken_read(&taken, progress, ret);
+    struct g2h_error *failed = command_end(&command, options->command);
+    if (failed)
+        g2h_error_destroy(error);
+    return failed ? failed : error;
+}
+
+static struct g2h_error *read_heap(const struct session *session,
+                                   const struct g2h_progress *progress, struct taken *ret)
+{
+    const struct session_options *options = session->options;
+    struct taken_options taken = options->taken;
+    if (options->command)
+        return read_command(options, progress, ret);
+    if (taken.pid == 0)
+        taken.input =
+            options->inputs[session->count <= options->input_count ? session->count - 1
+                                                                   : options->input_count - 1];
+    return taken_read(&taken, progress, ret);
+}
+
+/* Adds the heap to the series. One of another process begins a new series. */
+static struct g2h_error *identify(struct session *session, const struct taken *taken)
+{
+    struct g2h_error *error =
+        session->identity ? g2h_identity_check(session->identity, taken->heap) : NULL;
+    if (error && error->code == G2H_ERROR_NOT_SERIES) {
+        session_add_line(session, "warning", error->message);
+        session_add_line(session, "warning",
+                         "so it cannot be compared with the snapshots before: their objects may "
+                         "have the same ids");
+        g2h_error_destroy(error);
+        error = NULL;
+        g2h_identity_destroy(session->identity);
+        session->identity = NULL;
+    }
+    TRY(error);
+    if (!session->identity)
+        TRY(g2h_identity_create(session->options->taken.threads, &session->identity));
+    return g2h_identity_add(session->identity, taken->graph);
+}
+
+/* ---- what is said of it ---- */
+
+static void append_objects(struct text *text, uint64_t count, uint64_t bytes)
+{
+    text_append_grouped(text, count);
+    text_printf(text, count == 1 ? " object, " : " objects, ");
+    text_append_bytes(text, bytes);
+}
+
+static void say_warning(struct session *session, const char *line)
+{
+    session_add_line(session, "warning", line);
+    session->options->say(line);
+}
+
+static void say_all(struct session *session, bool is_first)
+{
+    const struct taken *taken = &session->taken;
+    const struct g2h_account *account = g2h_heap_account(taken->heap);
+    const struct g2h_view_account *view = g2h_view_account(taken->view);
+    const struct g2h_identity_account *series = g2h_identity_account(session->identity);
+    const struct g2h_error *damage = g2h_heap_damage(taken->heap);
+    _cleanup_(text_deinit) struct text text = {0};
+    text_printf(&text, "snapshot %" PRIu32, taken->number);
+    if (taken->origin.is_process && session->options->taken.pid != 0)
+        text_printf(&text, ": the process stood still for %.2f s", taken->origin.account.stopped);
+    text_printf(&text, "; ");
+    append_objects(&text, account->objects - view->left_out_objects,
+                   account->object_bytes - view->left_out_bytes);
+    if (view->left_out_objects > 0) {
+        text_printf(&text, "; garbage is left out: ");
+        append_objects(&text, view->left_out_objects, view->left_out_bytes);
+    }
+    if (!is_first) {
+        text_printf(&text, "; of all objects ");
+        text_append_grouped(&text, series->survivors);
+        text_printf(&text, " were there before");
+    }
+    text_append(&text, "", 1);
+    if (text.failed)
+        return;
+    session_add_line(session, "log", text.data);
+    session->options->say(text.data);
+    if (damage)
+        say_warning(session, damage->message);
+    if (!taken->typing)
+        say_warning(session, "without the executable nothing has a type: --exe");
+    else if (!g2h_heap_is_complete(taken->heap) || !origin_is_complete(&taken->origin))
+        say_warning(session, "the heap is not complete: a part could not be read");
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *write_snapshot(struct session *session,
+                                        const struct g2h_progress *progress, int fd)
+{
+    code_locations locations = {0};
+    struct g2h_error *error = scripts_locate(&session->scripts, &session->taken, &locations);
+    const struct g2h_heapsnapshot_options heapsnapshot = {.size = sizeof(heapsnapshot),
+                                                          .no_contexts =
+                                                              session->options->no_contexts,
+                                                          .locations = locations.data,
+                                                          .location_count = locations.count};
+    const struct g2h_output_options output = {.size = sizeof(output),
+                                              .fd = fd,
+                                              .name = "DevTools",
+                                              .threads = session->options->taken.threads,
+                                              .progress = progress,
+                                              .series = session->identity,
+                                              .heapsnapshot = &heapsnapshot};
+    if (!error)
+        error = g2h_write(g2h_format(0), session->taken.view, &output);
+    free(locations.data);
+    return error;
+}
+
+struct g2h_error *session_take(struct session *session, const struct g2h_progress *progress, int fd)
+{
+    struct taken before = session->taken;
+    struct taken *taken = &session->taken;
+    const bool is_first = before.number == 0;
+    taken_forget(&before);
+    *taken = (struct taken){.number = session->count, .time = now()};
+    struct g2h_error *error = read_heap(session, progress, taken);
+    if (!error)
+        error = identify(session, taken);
+    taken_deinit(&before);
+    TRY(error);
+    taken->identity = session->identity;
+    TRY(taken_view(&session->options->taken, taken));
+    say_all(session, is_first);
+    return write_snapshot(session, progress, fd);
+}

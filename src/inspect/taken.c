@@ -1,0 +1,149 @@
+/* taken; see taken.h. */
+#include "inspect/taken.h"
+
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "base/memory.h"
+#include "base/scope.h"
+
+/* ---- making it ---- */
+
+/* Opens the executable, unless that was necessary to read the process, and matches it with the
+ * heap. */
+static struct g2h_error *match_exe(const struct taken_options *options, struct taken *taken)
+{
+    struct origin *origin = &taken->origin;
+    if (!options->exe && !origin->exe)
+        return NULL;
+    if (!origin->exe)
+        TRY(g2h_exe_open(options->exe, &origin->exe));
+    struct g2h_error *error = g2h_exe_match(origin->exe, taken->heap);
+    if (!error || error->code != G2H_ERROR_NOT_EXE || !options->untyped_ok)
+        return error;
+    g2h_error_destroy(error);
+    g2h_exe_close(origin->exe);
+    origin->exe = NULL;
+    return NULL;
+}
+
+struct g2h_error *taken_read(const struct taken_options *options,
+                             const struct g2h_progress *progress, struct taken *ret)
+{
+    const struct origin_options origin = {.path = options->input,
+                                          .pid = options->pid,
+                                          .exe = options->exe,
+                                          .threads = options->threads,
+                                          .memory = g2h_format(0)->memory,
+                                          .progress = progress};
+    const struct g2h_heap_options heap = {options->threads, progress, 0};
+    const struct g2h_typing_options typing = {options->threads, options->redaction};
+    TRY(origin_open(&origin, &ret->origin));
+    TRY(g2h_heap_load(ret->origin.input, &heap, &ret->heap));
+    TRY(match_exe(options, ret));
+    if (ret->origin.exe)
+        TRY(g2h_typing_create(ret->heap, ret->origin.exe, &typing, &ret->typing));
+    const struct g2h_graph_options graph = {.exe = ret->origin.exe,
+                                            .typing = ret->typing,
+                                            .threads = options->threads,
+                                            .redaction = options->redaction,
+                                            .memory = &ret->origin.memory,
+                                            .no_stacks = options->no_stacks,
+                                            .full_names = options->full_names};
+    return g2h_graph_build(ret->heap, &graph, &ret->graph);
+}
+
+struct g2h_error *taken_view(const struct taken_options *options, struct taken *taken)
+{
+    const struct g2h_view_options view = {!options->garbage && g2h_heap_is_complete(taken->heap),
+                                          options->max_nodes};
+    return g2h_view_create(taken->graph, &view, &taken->view);
+}
+
+/* ---- its end ---- */
+
+void taken_forget(struct taken *taken)
+{
+    struct g2h_input *input = taken->origin.input;
+    struct g2h_heap *heap = taken->heap;
+    free(taken->ids);
+    g2h_dominators_destroy(taken->dominators);
+    g2h_values_destroy(taken->values);
+    g2h_values_destroy(taken->inner);
+    g2h_edges_destroy(taken->edges);
+    g2h_view_destroy(taken->view);
+    g2h_graph_destroy(taken->graph);
+    g2h_typing_destroy(taken->typing);
+    g2h_exe_close(taken->origin.exe);
+    origin_deinit(&taken->origin);
+    *taken = (struct taken){.origin.input = input, .heap = heap};
+}
+
+void taken_deinit(struct taken *taken)
+{
+    taken_forget(taken);
+    g2h_heap_destroy(taken->heap);
+    g2h_input_close(taken->origin.input);
+    *taken = (struct taken){.number = 0};
+}
+
+/* ---- ids ---- */
+
+uint32_t taken_id(const struct taken *taken, uint32_t number)
+{
+    struct g2h_node node;
+    uint32_t id = 0;
+    g2h_view_brief(taken->view, number, &node);
+    if (node.object != UINT32_MAX)
+        return g2h_identity_object(taken->identity, node.object);
+    return node.members == 0 && g2h_identity_find_node(taken->identity, node.kind, node.key, &id)
+               ? id
+               : 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t *one = a, *other = b;
+    return *one < *other ? -1 : *one > *other;
+}
+
+static struct g2h_error *find_ids(struct taken *taken)
+{
+    const uint32_t count = g2h_view_node_count(taken->view);
+    uint64_t *ids = block_alloc((size_t)count + 1, sizeof(*ids));
+    TRY_MEMORY(ids);
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = (uint64_t)taken_id(taken, i) << 32 | i;
+    qsort(ids, count, sizeof(*ids), compare);
+    taken->ids = ids;
+    taken->id_count = count;
+    return NULL;
+}
+
+struct g2h_error *taken_find(struct taken *taken, uint32_t id, uint32_t *ret)
+{
+    *ret = UINT32_MAX;
+    if (!taken->ids)
+        TRY(find_ids(taken));
+    size_t at;
+    BISECT(at, taken->id_count, taken->ids[at] >> 32 < id);
+    if (id != 0 && at < taken->id_count && taken->ids[at] >> 32 == id)
+        *ret = (uint32_t)taken->ids[at];
+    return NULL;
+}
+
+/* ---- what is made when it is needed ---- */
+
+struct g2h_error *taken_need_iterators(struct taken *taken)
+{
+    if (!taken->edges)
+        TRY(g2h_edges_create(taken->view, &taken->edges));
+    if (!taken->values)
+        TRY(g2h_values_create(taken->view, &taken->values));
+    return taken->inner ? NULL : g2h_values_create(taken->view, &taken->inner);
+}
+
+struct g2h_error *taken_need_dominators(struct taken *taken)
+{
+    return taken->dominators ? NULL : g2h_view_dominators(taken->view, &taken->dominators);
+}
