@@ -11,6 +11,7 @@
  *   output  a snapshot, a report …
  */
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "base/memory.h"
 #include "base/port.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/keep.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -34,6 +36,7 @@
 #include "cli/target.h"
 #include "cli/terminal.h"
 #include "cli/watch.h"
+#include "inspect/inspect.h"
 #include "library/origin.h"
 
 /* ---- the conversion ---- */
@@ -686,12 +689,86 @@ static struct g2h_error *convert_all(const struct options *options, const struct
     return error;
 }
 
+/* ---- DevTools ---- */
+
+static void say_line(const char *line)
+{
+    say("go2heapsnapshot: %s", line);
+}
+
+/* Finds out what is inspected: *ret_path is its file, or empty; the title is its name, and the
+ * number of the process. */
+static struct g2h_error *name_inspected(const struct options *options, struct text *title,
+                                        struct text *path)
+{
+    char link[64], target[4096];
+    ssize_t size = 0;
+    snprintf(link, sizeof(link), "/proc/%llu/exe", (unsigned long long)options->pid);
+    if (options->pid != 0)
+        size = readlink(link, target, sizeof(target));
+    if (size > 0)
+        text_append(path, target, (size_t)size);
+    else if (options->exe || options->input_count > 0)
+        text_printf(path, "%.250s", options->exe ? options->exe : options->inputs[0]);
+    text_append(path, "", 1);
+    TRY_MEMORY(!path->failed);
+    const char *slash = strrchr(path->data, '/');
+    const char *name = options->command && !options->exe ? options->command
+                       : slash                           ? slash + 1
+                                                         : path->data;
+    text_printf(title, "%.200s", name);
+    if (options->pid != 0)
+        text_printf(title, " (pid %llu)", (unsigned long long)options->pid);
+    text_append(title, "", 1);
+    TRY_MEMORY(!title->failed);
+    return NULL;
+}
+
+/* Serves DevTools. */
+static struct g2h_error *inspect(const struct options *options)
+{
+    _cleanup_(text_deinit) struct text title = {0}, path = {0};
+    struct series series = {.identity = NULL};
+    char process[64];
+    struct stat owner;
+    TRY(open_redaction(options, &series));
+    TRY(name_inspected(options, &title, &path));
+    snprintf(process, sizeof(process), "/proc/%llu", (unsigned long long)options->pid);
+    const bool has_owner = options->pid != 0 && stat(process, &owner) == 0;
+    struct inspect_options of = {
+        .session = {.taken = {.exe = options->exe,
+                              .pid = options->pid,
+                              .threads = options->threads,
+                              .untyped_ok = options->untyped_ok,
+                              .no_stacks = options->no_stacks,
+                              .full_names = options->full_names,
+                              .garbage = options->garbage,
+                              .max_nodes = view_nodes(options),
+                              .redaction = series.redaction},
+                    .inputs = options->inputs,
+                    .input_count = options->input_count,
+                    .command = options->command,
+                    .title = title.data,
+                    .path = path.data,
+                    .directory = options->source,
+                    .no_contexts = options->no_contexts,
+                    .say = say_line},
+        .server = {.program = "go2heapsnapshot " G2H_VERSION,
+                   .name = title.data,
+                   .owner = has_owner ? owner.st_uid : (uid_t)-1},
+    };
+    server_parse(options->inspect_at, &of.address);
+    struct g2h_error *error = inspect_run(&of);
+    series_deinit(&series);
+    return error;
+}
+
 /* Does what the command line asks for. Returns the exit status. */
 static int convert_asked(const struct options *options)
 {
     struct sources sources;
     struct outcome outcome = {.complete = true};
-    if (!options->format->is_text && terminal_is_output(options)) {
+    if (!options->inspect && !options->format->is_text && terminal_is_output(options)) {
         say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
         if (options->pid != 0)
             say("  go2heapsnapshot --pid %llu > app%s", (unsigned long long)options->pid,
@@ -709,7 +786,8 @@ static int convert_asked(const struct options *options)
     if (target_is_source(STDERR_FILENO, list, sources.count))
         return EXIT_FAILED; /* a message would be written to the source */
     signals_catch("go2heapsnapshot");
-    struct g2h_error *error = convert_all(options, &sources, &outcome);
+    struct g2h_error *error =
+        options->inspect ? inspect(options) : convert_all(options, &sources, &outcome);
     if (error)
         message_error(error);
     if (error && error->code == G2H_ERROR_NOT_EXE && outcome.is_base)

@@ -75,6 +75,35 @@ static bool check_watch(const struct options *options)
     return true;
 }
 
+/* Returns whether --inspect has what it needs and nothing that it does not take. Returns false
+ * after saying what is wrong. */
+static bool check_inspect(const struct options *options)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } others[] = {
+        {options->has_format || options->is_dump, "--format"},
+        {options->output, "-o"},
+        {options->gzip, "-z"},
+        {options->base, "--base"},
+        {options->watch > 0, "--watch"},
+        {options->reachable, "--reachable, which is what it does"},
+        {options->numbers, "--numbers: values are shown when the mouse is on a row"},
+        {options->path_to, "--path-to"},
+        {options->show, "--show"},
+        {options->json, "--json"},
+    };
+    if (!options->inspect)
+        return (!options->command && !options->source) ||
+               USAGE_REFUSE("%s goes with --inspect", options->command ? "--command" : "--source");
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (others[i].is_given)
+            return USAGE_REFUSE("--inspect does not go with %s", others[i].name);
+    return !options->command || options->pid == 0 ||
+           USAGE_REFUSE("--command takes the place of --pid");
+}
+
 bool check_options(const struct options *options)
 {
     const struct {
@@ -107,8 +136,8 @@ bool check_options(const struct options *options)
                             FORMAT_DUMP);
     if (options->reachable && options->garbage)
         return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
-    return check_watch(options) && check_numbers(options) && check_summary(options) &&
-           check_output(options);
+    return check_inspect(options) && check_watch(options) && check_numbers(options) &&
+           check_summary(options) && check_output(options);
 }
 
 /* ---- inputs ---- */
@@ -187,9 +216,14 @@ bool check_inputs(const struct options *options)
             options->inputs[0]);
         return false;
     }
-    if (options->pid != 0)
+    if (options->command && options->input_count > 0)
+        return USAGE_REFUSE("--command takes the place of a dump, so '%s' is one too many",
+                            options->inputs[0]);
+    if (options->pid != 0 || options->command)
         return true;
     if (options->input_count == 0)
         return USAGE_REFUSE("no dump given");
+    if (options->inspect)
+        return !refuse_executable(options);
     return options->input_count == 1 || (!refuse_executable(options) && check_series(options));
 }

@@ -14,6 +14,7 @@
 #include "cli/format.h"
 #include "cli/usage.h"
 #include "cli/watch.h"
+#include "inspect/server.h"
 
 /* ---- values ---- */
 
@@ -95,6 +96,17 @@ static bool take_numbers(struct options *options, const char *text)
     return !text || *text != '\0' || USAGE_REFUSE("--numbers= takes names of classes, not ''");
 }
 
+static bool take_inspect(struct options *options, const char *text)
+{
+    struct server_address address;
+    options->inspect = true;
+    options->inspect_at = text;
+    return server_parse(text, &address) ||
+           USAGE_REFUSE("--inspect takes a port or an address and a port, 9230 or 127.0.0.1:9230, "
+                        "not '%s'",
+                        text);
+}
+
 static bool take_watch(struct options *options, const char *text)
 {
     return watch_parse_time(text, &options->watch) ||
@@ -143,6 +155,9 @@ static const struct known known[] = {
     {"count", .take = take_count},
     {"until-growth", .take = take_until_growth},
     {"keep", .text = AT(keep)},
+    {"inspect", .take = take_inspect, .is_optional = true},
+    {"command", .text = AT(command)},
+    {"source", .text = AT(source)},
     {"format", .take = take_format},
     {"by", .text = AT(by)},
     {"output", 'o', .take = take_output},

@@ -54,6 +54,10 @@ struct options {
     uint64_t count;           /* of snapshots; 0: no limit */
     uint64_t until_growth;    /* bytes; 0: no limit */
     const char *keep;         /* a directory; NULL: no dumps are kept */
+    bool inspect;             /* serves DevTools instead of writing something */
+    const char *inspect_at;   /* [HOST:]PORT; NULL: the usual port */
+    const char *command;      /* of --inspect: its output is the dump; NULL: none */
+    const char *source;       /* of --inspect: a directory; NULL: none */
     bool has_format;          /* --format is given */
     bool is_quiet;            /* what there is to say of a process has been said of it before */
     uint64_t memprofile_rate; /* 0: not given */

@@ -1,0 +1,75 @@
+/* inspect; see inspect.h. */
+#include "inspect/inspect.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+/* Says how to get there. The address is in the form that Chrome takes. */
+static void say_where(const struct inspect_options *options)
+{
+    const struct server_address *address = &options->address;
+    const bool is_ipv6 = strchr(address->host, ':') != NULL;
+    void (*const say)(const char *) = options->session.say;
+    char line[512];
+    snprintf(line, sizeof(line),
+             "%s waits for DevTools: chrome://inspect, or in Chrome's address bar",
+             options->session.title);
+    say(line);
+    snprintf(
+        line, sizeof(line),
+        "  devtools://devtools/bundled/js_app.html?v8only=true&panel=heap-profiler&ws=%s%s%s:%u%s",
+        is_ipv6 ? "[" : "", address->host, is_ipv6 ? "]" : "", (unsigned)address->port,
+        address->path);
+    say(line);
+    if (!address->is_loopback)
+        say("warning: whoever can reach this address can read the process's memory, for nothing is "
+            "encrypted: ssh -L 9229:localhost:9229 is safer");
+}
+
+/* Checks that there is what snapshots are to be taken of. */
+static struct g2h_error *check_sources(const struct session_options *options)
+{
+    struct stat status;
+    if (options->taken.pid != 0)
+        return g2h_process_check(options->taken.pid);
+    for (size_t i = 0; i < options->input_count; i++)
+        if (stat(options->inputs[i], &status) != 0)
+            return error_system(errno, "%s", options->inputs[i]);
+    return NULL;
+}
+
+struct g2h_error *inspect_run(struct inspect_options *options)
+{
+    int listener, channel[2];
+    TRY(check_sources(&options->session));
+    TRY(server_listen(&options->address, &listener));
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
+        return error_system(errno, "cannot make a channel");
+    const pid_t session = fork();
+    if (session < 0)
+        return error_system(errno, "cannot start the session");
+    if (session == 0) {
+        close(listener);
+        close(channel[0]);
+        session_run(&options->session, channel[1]);
+    }
+    close(channel[1]);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD,
+           SIG_IGN); /* nobody waits for the session, which may have another process by then */
+    struct g2h_error *error = server_drop_rights();
+    if (!error) {
+        say_where(options);
+        error = server_run(&options->server, &options->address, listener, channel[0]);
+    }
+    close(channel[0]); /* which ends the session */
+    close(listener);
+    return error;
+}
