@@ -211,8 +211,8 @@ install: all
 	$(INSTALL_PROGRAM) $(PROGRAM) $(HEAPQUERY) $(DEST)$(BINDIR)
 	$(INSTALL_DATA) $(STATIC) $(DEST)$(LIBDIR)
 	$(INSTALL_PROGRAM) $(SHARED) $(DEST)$(LIBDIR)
-	ln -sf libgo2heapsnapshot.so.$(VERSION) $(DEST)$(LIBDIR)/libgo2heapsnapshot.so.$(SOVERSION)
-	ln -sf libgo2heapsnapshot.so.$(SOVERSION) $(DEST)$(LIBDIR)/libgo2heapsnapshot.so
+	ln -sf $(SHARED_NAME) $(DEST)$(LIBDIR)/$(SHARED_SONAME)
+	ln -sf $(SHARED_SONAME) $(DEST)$(LIBDIR)/$(SHARED_LINK)
 	$(INSTALL_DATA) include/go2heapsnapshot/*.h $(DEST)$(INCLUDEDIR)/go2heapsnapshot
 	printf '%s\n' "$$PKGCONFIG" > $(DEST)$(LIBDIR)/pkgconfig/go2heapsnapshot.pc
 	$(INSTALL_DATA) docs/go2heapsnapshot.1 $(if $(HEAPQUERY),docs/heapquery.1) $(DEST)$(MANDIR)/man1
@@ -223,8 +223,8 @@ install: all
 # Removes what install puts there, with the same variables.
 uninstall:
 	rm -f $(addprefix $(DEST)$(BINDIR)/,go2heapsnapshot heapquery) $(addprefix $(DEST)$(MANDIR)/man1/,go2heapsnapshot.1 heapquery.1) \
-	    $(addprefix $(DEST)$(LIBDIR)/,libgo2heapsnapshot.a libgo2heapsnapshot.so libgo2heapsnapshot.so.$(SOVERSION) \
-	    libgo2heapsnapshot.so.$(VERSION) pkgconfig/go2heapsnapshot.pc) \
+	    $(addprefix $(DEST)$(LIBDIR)/,libgo2heapsnapshot.a $(SHARED_LINK) $(SHARED_SONAME) $(SHARED_NAME) \
+	    pkgconfig/go2heapsnapshot.pc) \
 	    $(addprefix $(DEST)$(DATADIR)/,bash-completion/completions/go2heapsnapshot zsh/site-functions/_go2heapsnapshot \
 	    fish/vendor_completions.d/go2heapsnapshot.fish)
 	rm -rf $(DEST)$(INCLUDEDIR)/go2heapsnapshot

@@ -114,6 +114,9 @@ await_file() {
 	return 1
 }
 
+# preloads: succeeds if a library can be preloaded into the program. It cannot be if an emulator runs it.
+preloads() { [ -z "${EMULATED-}" ]; }
+
 # make_named: builds named.so, a library to preload that simulates a file system without nameless files.
 make_named() {
 	cat >named.c <<-'END'

@@ -5,6 +5,7 @@
 #   run.sh [DUMP_DIR]    sample dumps (default: samples/dumps of the tree)
 #
 #   GO2HEAPSNAPSHOT      the program (default: build/go2heapsnapshot of the tree)
+#   EMULATED             set if the program is run by an emulator: what needs a library that is preloaded is skipped
 #   FILES                the tests, without .test.sh (default: all)
 
 set -u

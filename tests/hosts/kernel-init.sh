@@ -7,7 +7,8 @@ mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 ifconfig lo 127.0.0.1 up
 cd /tmp || exit 1
-echo "# Linux $(uname -r) on $(uname -m), $(grep -m 1 KernelPageSize /proc/self/smaps)"
+pages=$(sed -n '/^KernelPageSize:/{s/^[^0-9]*//p; q; }' /proc/self/smaps)
+echo "# Linux $(uname -r) on $(uname -m), pages of $pages"
 
 # result STATUS NAME FILE: prints a line of TAP, and the end of a log if the status is not 0.
 result() {
@@ -35,11 +36,11 @@ same_moment() {
 	"/apps/$name" fifo /tmp/fifo >app.log 2>&1 &
 	pid=$!
 	pause fifo $pid reference.dump go2heapsnapshot --pid {} --format dump -o ours.dump >log 2>&1
-	result $? "arm64 kernel, $name: is read from outside" log
+	result $? "arm64, pages of $pages, $name: is read from outside" log
 	wait $pid
-	result $? "arm64 kernel, $name: goes on" app.log
+	result $? "arm64, pages of $pages, $name: goes on" app.log
 	compare --may-change runtime.sched --may-change runtime.m0 --threads-move $stripped --symbols "/apps/symbols-${name%-*}" ours.dump reference.dump >log 2>&1
-	result $? "arm64 kernel, $name: what was read is what it writes" log
+	result $? "arm64, pages of $pages, $name: what was read is what it writes" log
 	rm -f ./*.dump
 }
 
@@ -50,12 +51,12 @@ any_moment() {
 	ready
 	for i in 1 2 3; do
 		go2heapsnapshot --pid $pid --format dump -o any.dump >log 2>&1 && dangling any.dump >log 2>&1
-		result $? "arm64 kernel, $name: nothing dangles at moment $i" log
+		result $? "arm64, pages of $pages, $name: nothing dangles at moment $i" log
 	done
 	dangling --control any.dump >log 2>&1
-	result $? "arm64 kernel, $name: what is taken out is missed" log
+	result $? "arm64, pages of $pages, $name: what is taken out is missed" log
 	go2heapsnapshot --pid $pid --format report >log 2>&1
-	result $? "arm64 kernel, $name: is reported" log
+	result $? "arm64, pages of $pages, $name: is reported" log
 	go2heapsnapshot --pid $pid --format dump -o any.dump >log 2>&1 &
 	reader=$!
 	while kill -0 $reader 2>/dev/null && ! grep -q '^State:.t' /proc/$pid/task/*/status; do :; done
@@ -63,11 +64,11 @@ any_moment() {
 	wait $reader
 	echo "status $?" >log
 	grep -q 'status 137' log
-	result $? "arm64 kernel, $name: its reader is killed" log
+	result $? "arm64, pages of $pages, $name: its reader is killed" log
 	sleep 1
 	grep -h '^State' /proc/$pid/task/*/status >log
 	! grep -q '[Tt] (' log
-	result $? "arm64 kernel, $name: goes on when its reader is killed" log
+	result $? "arm64, pages of $pages, $name: goes on when its reader is killed" log
 	kill -KILL $pid
 	wait $pid 2>/dev/null
 	rm -f ./*.dump

@@ -1,11 +1,13 @@
 #!/bin/bash
-# Reads live processes on arm64: an emulator of a whole machine runs Debian's kernel, and in it the programs of tests/process/everything,
-# the program, and the checks of tests/process. TAP on standard output. run.sh calls it, when it has built the program for arm64.
+# Reads live processes on arm64: an emulator of a whole machine runs each of Debian's kernels, with pages of 4 and of 16 kB, and in it
+# the programs of tests/process/everything, the program, and the checks of tests/process. TAP on standard output. run.sh calls it, when
+# it has built the program for arm64.
 #
 #   kernel.sh HOST_BUILD    where run.sh has built for arm64
 #
 #   BUILD                   where everything goes (default: build/hosts/kernel)
 #   RELEASES                of Go (default: 1.22 and 1.27)
+#   KERNELS                 directories with a kernel and busybox (default: all that there are)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 host=$1
@@ -19,10 +21,10 @@ fail() {
 	exit 1
 }
 
-kernel=$(tools/setup kernel 2>/dev/null) && command -v qemu-system-aarch64 >/dev/null || { echo 'ok - arm64 kernel # SKIP no kernel or no emulator here'; exit; }
+kernels=${KERNELS:-$(tools/setup kernel 2>/dev/null)}
+[ -n "$kernels" ] && command -v qemu-system-aarch64 >/dev/null || { echo 'ok - arm64 kernel # SKIP no kernel or no emulator here'; exit; }
 rm -rf "$root"
 mkdir -p "$root"/{bin,proc,sys,dev,tmp,apps}
-cp "$kernel/busybox" "$root/bin"
 for name in sh mount mkfifo kill sleep cat grep tail sed poweroff uname ifconfig; do ln -s busybox "$root/bin/$name"; done
 cp "$host/go2heapsnapshot" "$root/bin"
 # shellcheck disable=SC2046  # libraries are words
@@ -44,8 +46,12 @@ for release in ${RELEASES:-1.22 1.27}; do
 done
 cp tests/hosts/kernel-init.sh "$root/init"
 chmod +x "$root/init"
-(cd "$root" && find . | cpio -o -H newc --quiet) >"$build/initrd" || fail 'arm64 kernel: the initramfs is made'
-timeout -k 5 $seconds qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp 2 -m 2048 -nographic -no-reboot -net none \
-	-kernel "$kernel/vmlinuz" -initrd "$build/initrd" -append 'console=ttyAMA0 quiet panic=-1 rdinit=/init' </dev/null >"$build/console" 2>&1
-tr -d '\r' <"$build/console" | grep -E '^((not )?ok - |# )'
-tr -d '\r' <"$build/console" | grep -qx 'the end' || fail 'arm64 kernel: all is tried' "$build/console"
+for kernel in $kernels; do
+	console=$build/$(basename "$kernel").console
+	cp "$kernel/busybox" "$root/bin"
+	(cd "$root" && find . | cpio -o -H newc --quiet) >"$build/initrd" || fail 'arm64 kernel: the initramfs is made'
+	timeout -k 5 $seconds qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp 2 -m 2048 -nographic -no-reboot -net none \
+		-kernel "$kernel/vmlinuz" -initrd "$build/initrd" -append 'console=ttyAMA0 quiet panic=-1 rdinit=/init' </dev/null >"$console" 2>&1
+	tr -d '\r' <"$console" | grep -E '^((not )?ok - |# )'
+	tr -d '\r' <"$console" | grep -qx 'the end' || fail 'arm64 kernel: all is tried' "$console"
+done

@@ -2,7 +2,8 @@
 # Tests what a release consists of: run.sh dist | SUITE. TAP on standard output.
 #
 #   dist       `make dist`: the same bytes from a clone and, in another directory, from the tarball of the sources without git; the
-#              programs run in an empty root directory and, those for arm64, under qemu-user, and write what this tree's do
+#              programs run in an empty root directory, on a bare bullseye, bookworm and trixie, and, those for arm64, under
+#              qemu-user, and write what this tree's do
 #   SUITE      `make deb`: lintian is content; the packages install on a bare Debian of that suite, run, link, and leave nothing
 #
 #   BUILD   where everything goes (default: build/packages)
@@ -45,18 +46,34 @@ bills() {
 	done
 }
 
-# in_root COMMAND...: runs a command in a root that has nothing but these programs, busybox and the samples, as an image without a
-# distribution is. It sees no other process.
+# in_root COMMAND...: runs a command in the root, which sees no other process.
 in_root() {
 	unshare --mount --pid --fork --kill-child bash -ec '
 		mount -t proc proc "$1/proc"
 		exec chroot "$1" /busybox sh -ec "$2"' bash "$build/root" "$1"
 }
 
+# make_root [SUITE]: makes a root that has nothing but these programs, busybox and the samples, as an image without a distribution
+# is; or a bare Debian with these.
 make_root() {
-	local go
-	rm -rf "$build/root" && mkdir -p "$build/root"/{proc,tmp,dev} && mknod "$build/root/dev/null" c 1 3 && cp "$build/unpacked/$release-linux-amd64/"{go2heapsnapshot,heapquery} "$(command -v busybox)" "$dump" "$exe" "$build/root" &&
-		go=$(tools/setup go-current) && CGO_ENABLED=0 GOFLAGS=-buildvcs=false "$go/bin/go" build -ldflags=-s -o "$build/root/waits" tests/packages/waits.go
+	local go root=$build/root
+	rm -rf --one-file-system "${root:?}" && mkdir -p "$root" && { [ -z "${1-}" ] || debootstrap --variant=minbase "$1" "$root"; } &&
+		mkdir -p "$root"/{proc,tmp,dev} && { [ -e "$root/dev/null" ] || mknod "$root/dev/null" c 1 3; } &&
+		cp "$build/unpacked/$release-linux-amd64/"{go2heapsnapshot,heapquery} "$(command -v busybox)" "$dump" "$exe" "$root" &&
+		go=$(tools/setup go-current) && CGO_ENABLED=0 GOFLAGS=-buildvcs=false "$go/bin/go" build -ldflags=-s -o "$root/waits" tests/packages/waits.go
+}
+
+# works_in NAME [SUITE]: tests the programs of the tarball in a root.
+works_in() {
+	local name=$1
+	shift
+	result "$name: is made" make_root "$@"
+	result "$name: a dump is converted" in_root "./go2heapsnapshot --exe $(basename "$exe") -o s.heapsnapshot $(basename "$dump")"
+	result "$name: to the same bytes" cmp "$build/ours.heapsnapshot" "$build/root/s.heapsnapshot"
+	result "$name: heapquery" in_root './heapquery s.heapsnapshot s.db'
+	result "$name: a process is read" in_root './waits > ready & while ! [ -s ready ] && kill -0 $!; do :; done
+		./go2heapsnapshot --pid $! --format report > report; /busybox grep "1,000 main.Order" report'
+	rm -rf --one-file-system "${build:?}/root"
 }
 
 dist() {
@@ -79,12 +96,12 @@ dist() {
 		echo 'ok - in an empty root # SKIP no right to make one, or no busybox'
 		return
 	fi
-	result 'an empty root' make_root
-	result 'in an empty root: a dump is converted' in_root "./go2heapsnapshot --exe $(basename "$exe") -o s.heapsnapshot $(basename "$dump")"
-	result 'in an empty root: to the same bytes' cmp "$build/ours.heapsnapshot" "$build/root/s.heapsnapshot"
-	result 'in an empty root: heapquery' in_root './heapquery s.heapsnapshot s.db'
-	result 'in an empty root: a process is read' in_root './waits > ready & while ! [ -s ready ] && kill -0 $!; do :; done
-		./go2heapsnapshot --pid $! --format report > report; /busybox grep "1,000 main.Order" report'
+	works_in 'an empty root'
+	if ! command -v debootstrap >/dev/null; then
+		echo 'ok - in a bare Debian # SKIP no debootstrap'
+		return
+	fi
+	for suite in bullseye bookworm trixie; do works_in "a bare $suite" $suite; done
 }
 
 # --- deb

@@ -866,11 +866,12 @@ static void whole_object_of_5_gib(void **state)
 
     char path[] = "/tmp/go2heapsnapshot-test-XXXXXX";
     const int fd = mkstemp(path);
-    const uint64_t words[] = {first + size, first + size};
+    uint8_t word[8];
+    dump_store(&head, word, first + size);
     assert_true(fd >= 0);
     assert_int_equal(pwrite(fd, head.data, head.size, 0), head.size);
-    assert_int_equal(pwrite(fd, words, 8, (off_t)(head.size)), 8);
-    assert_int_equal(pwrite(fd, words + 1, 8, (off_t)(head.size + last)), 8);
+    assert_int_equal(pwrite(fd, word, 8, (off_t)(head.size)), 8);
+    assert_int_equal(pwrite(fd, word, 8, (off_t)(head.size + last)), 8);
     assert_int_equal(pwrite(fd, tail.data, tail.size, (off_t)(head.size + size)), tail.size);
     close(fd);
     if (sizeof(size_t) < 8) { /* such a host has no addresses for the file, and says so */

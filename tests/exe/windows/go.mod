@@ -1,0 +1,3 @@
+module windows
+
+go 1.19
