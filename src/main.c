@@ -161,6 +161,7 @@ static struct g2h_error *load(const struct options *options, const char *path,
                                                   options->exe,
                                                   options->threads,
                                                   options->is_dump ? 0 : options->format->memory,
+                                                  options->fork,
                                                   progress};
     if (options->pid != 0)
         be_first_to_end();

@@ -59,6 +59,10 @@ struct g2h_process_account {
     double stopped;         /* seconds for which a live process was stopped */
     int urgent_error; /* why the threads that stopped and copied it were not scheduled before all
                          others (SCHED_RR): an errno value; 0: they were */
+    bool is_forked;   /* it was stopped for a fork only, and the child was read */
+    bool is_left;     /* the child has ended, but stays a zombie of the process until that ends, or
+                         until the process is forked again */
+    char not_forked[200]; /* why it was not, although that was asked for; "": it was not */
 
     uint64_t spans, spans_unswept, span_bytes; /* spans of objects, those not swept since the last
                                                   collection, and their size */
@@ -85,6 +89,9 @@ struct g2h_process_options {
     unsigned memory; /* what the caller does with the dump of a live process takes that many percent
                         of its resident memory (struct g2h_format); 0: less than the copy. Where
                         there is no memory for it, the process is not stopped, but refused */
+    bool forks; /* a live process is stopped only while the kernel forks it, from outside, and the
+                   child is copied. Where that is not possible or not safe, the process itself is
+                   copied as otherwise */
 };
 
 /*

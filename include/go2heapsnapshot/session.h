@@ -27,6 +27,7 @@ struct g2h_open_options {
     uint64_t max_nodes;                    /* as there */
     const struct g2h_redaction *redaction; /* must outlive the session; NULL: none */
     const struct g2h_progress *progress;   /* NULL: none */
+    bool forks;                            /* as in struct g2h_process_options */
 };
 
 /*

@@ -127,6 +127,8 @@ bool check_options(const struct options *options)
     for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
         if (given[i].is_given && !format_takes(options, given[i].name, given[i].takes))
             return false;
+    if (options->fork && options->pid == 0)
+        return USAGE_REFUSE("--fork goes with --pid");
     if (options->path_to && options->show)
         return USAGE_REFUSE("--path-to and --show are two reports");
     if (options->base_exe && !options->base)

@@ -115,6 +115,38 @@ static void message_modules(const struct origin *origin)
     }
 }
 
+/* Says for how long a live process stood still, and how it would be for less. */
+static void message_stopped(const struct origin *origin, uint64_t threads)
+{
+    const double long_stop = 1; /* seconds: leases and probes end that soon */
+    const struct g2h_process_account *account = &origin->account;
+    const char *name = origin->input->name;
+    if (account->is_forked)
+        say("go2heapsnapshot: note: %s stood still for %.3f s while it was forked; %" PRIu64
+            " bytes of %" PRIu64 " thread%s were copied meanwhile",
+            name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s");
+    else
+        say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
+            " thread%s were copied%s",
+            name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s",
+            account->stopped > long_stop && !account->not_forked[0]
+                ? "; --fork stops it for a tenth of that"
+                : "");
+}
+
+/* Says what became of a fork. */
+static void message_fork(const struct origin *origin)
+{
+    const struct g2h_process_account *account = &origin->account;
+    if (account->not_forked[0])
+        say("go2heapsnapshot: note: %s was copied and not forked: %s", origin->input->name,
+            account->not_forked);
+    if (account->is_left)
+        say("go2heapsnapshot: warning: %s did not wait for its fork, which has ended, but stays a "
+            "zombie until the process ends or is forked again",
+            origin->input->name);
+}
+
 void message_process(const struct origin *origin, bool says_stopped)
 {
     const struct g2h_process_account *account = &origin->account;
@@ -124,9 +156,8 @@ void message_process(const struct origin *origin, bool says_stopped)
         return;
     message_modules(origin);
     if (says_stopped && account->stopped > 0)
-        say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
-            " thread%s were copied",
-            input->name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s");
+        message_stopped(origin, threads);
+    message_fork(origin);
     if (account->threads_stuck > 0)
         say("go2heapsnapshot: warning: %s: of %" PRIu64 " threads %" PRIu64
             " did not stop, because %s; what only their registers hold looks unreachable",

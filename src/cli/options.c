@@ -147,6 +147,7 @@ struct known {
 #define AT(member) offsetof(struct options, member)
 static const struct known known[] = {
     {"pid", .take = take_pid},
+    {"fork", .flag = AT(fork)},
     {"exe", 'e', .text = AT(exe)},
     {"untyped-ok", .flag = AT(untyped_ok)},
     {"base", .text = AT(base)},

@@ -21,6 +21,7 @@ struct origin_options {
     const char *exe;  /* the executable that the user gives; NULL: that of the process */
     unsigned threads; /* 0: one per processor */
     unsigned memory;  /* as in struct g2h_process_options */
+    bool forks;       /* as there */
     const struct g2h_progress *progress; /* may be NULL */
 };
 

@@ -30,8 +30,11 @@ static struct g2h_error *open_origin(struct g2h_session *session, const char *so
 {
     static const char process[] = "pid:";
     const size_t size = sizeof(process) - 1;
-    struct origin_options origin = {
-        .path = source, .exe = exe, .threads = options->threads, .progress = options->progress};
+    struct origin_options origin = {.path = source,
+                                    .exe = exe,
+                                    .threads = options->threads,
+                                    .forks = options->forks,
+                                    .progress = options->progress};
     if (strncmp(source, process, size) == 0) {
         char *end;
         errno = 0;

@@ -3,8 +3,8 @@
  *
  *   read                calls all of these
  *   core                the memory and threads of a process from a core file
- *   modules, loaded, started
- *                       which mapped files are Go, where the one that is read is
+ *   modules, loaded, started, fork_code
+ *                       which mapped files are Go, where the one that is read is, and its code
  *   layout, layout_table, layout_dwarf, release
  *                       the offsets of the runtime's fields in each release
  *   runtime, search     the runtime's variables, found by symbols or by their contents
@@ -20,6 +20,7 @@
 #include <go2heapsnapshot/process.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "base/workers.h"
@@ -27,6 +28,7 @@
 #include "input/magic.h"
 #include "process/attach/attach.h"
 #include "process/core.h"
+#include "process/fork_code.h"
 #include "process/modules.h"
 #include "process/attach/procfs.h"
 #include "process/records.h"
@@ -157,8 +159,13 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     const bool is_there = stat(procfs_path(pid, "mem").text, &memory) == 0;
     *ret_account = (struct g2h_process_account){0};
     *ret_memory = (struct g2h_memory){0};
-    TRY(attach_copy(pid, options ? options->memory : 0, options ? options->progress : NULL,
-                    &process, &account));
+    struct attach_options attach_options = {.after = 0};
+    if (options)
+        attach_options = (struct attach_options){
+            .after = options->memory, .progress = options->progress, .forks = options->forks};
+    if (attach_options.forks && exe)
+        attach_options.code = fork_code_find(pid, exe);
+    TRY(attach_copy(pid, &attach_options, &process, &account));
     if (!exe)
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);
@@ -167,6 +174,9 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     ret_account->threads_stuck = account.stuck;
     ret_account->is_frozen = account.is_frozen;
     ret_account->memory_bytes = account.bytes;
+    ret_account->is_forked = account.is_forked;
+    ret_account->is_left = account.is_left;
+    memcpy(ret_account->not_forked, account.not_forked, sizeof(ret_account->not_forked));
     return read_process(&process, is_there ? &memory : NULL, exe, options, ret_account, ret_memory,
                         ret);
 }

@@ -50,7 +50,8 @@ same_moment() { # WAY [FLAG_OF_PROGRAM]...
 	shift
 	"$at/app" "$@" fifo "$at/fifo" >"$at/app.log" 2>&1 &
 	pid=$!
-	"$build/pause" "$at/fifo" "$pid" "$at/reference.dump" "$g2h" --pid {} --format dump -o "$at/ours.dump" >"$at/log" 2>&1
+	# shellcheck disable=SC2016  # for the other shell
+	"$build/pause" "$at/fifo" "$pid" "$at/reference.dump" sh -c '"$0" --pid "$1" --format dump -o "$2/ours.dump" && "$0" --fork --pid "$1" --format dump -o "$2/forked.dump"' "$g2h" {} "$at" >"$at/log" 2>&1
 	status=$?
 	wait "$pid"
 	lives=$?
@@ -67,6 +68,7 @@ same_moment() { # WAY [FLAG_OF_PROGRAM]...
 	"$build/compare" $may_change $stripped --symbols "$symbols" "$at/ours.dump" "$at/reference.dump" >"$at/compared" 2>&1
 	status=$?
 	result "$status" "$name: what was read is what it writes" "$at/compared" 200
+	forked
 	[ "$status" -eq 0 ] || return # both dumps are kept
 	grep -Eq '^words of stack objects +[1-9]' "$at/compared"
 	result $? "$name: there are words of stack objects, too" "$at/compared"
@@ -74,6 +76,20 @@ same_moment() { # WAY [FLAG_OF_PROGRAM]...
 	rm -f "$at/ours.dump"
 	[ -z "${last-}" ] || rm -f "$last"
 	last=$at/reference.dump
+}
+
+# forked: compares what was read of a fork of the process with what it writes.
+# shellcheck disable=SC2086  # lists of options
+forked() {
+	if [ "$(uname -m)" != x86_64 ]; then
+		echo "ok - $name: a fork # SKIP on amd64 only"
+		return
+	fi
+	grep -q 'while it was forked' "$at/log"
+	result $? "$name: is forked" "$at/log"
+	"$build/compare" $may_change $stripped --symbols "$symbols" "$at/forked.dump" "$at/reference.dump" >"$at/of_fork" 2>&1
+	result $? "$name: what was read of the fork is what it writes" "$at/of_fork" 200
+	rm -f "$at/forked.dump"
 }
 
 for goroot in $goroots; do

@@ -301,7 +301,7 @@ static void assert_goes_on(void)
 
 static void assert_attaches(pid_t pid, struct process *ret, struct attach_account *ret_account)
 {
-    assert_no_error(attach_copy((uint64_t)pid, 0, NULL, ret, ret_account));
+    assert_no_error(attach_copy((uint64_t)pid, NULL, ret, ret_account));
 }
 
 /* Attaches to the process and discards the copy. */
@@ -318,7 +318,7 @@ static void assert_refused(uint64_t pid, const char *words)
 {
     struct process process;
     struct attach_account account;
-    struct g2h_error *error = attach_copy(pid, 0, NULL, &process, &account);
+    struct g2h_error *error = attach_copy(pid, NULL, &process, &account);
     assert_non_null(error);
     if (!strstr(error->message, words))
         fail_msg("'%s' is not in: %s", words, error->message);
@@ -458,7 +458,8 @@ static void test_growth(void **state)
     const struct g2h_progress progress = {let_it_grow, &has_asked};
     uint8_t byte;
     (void)state;
-    assert_no_error(attach_copy((uint64_t)pid, 0, &progress, &process, &account));
+    assert_no_error(attach_copy((uint64_t)pid, &(struct attach_options){.progress = &progress},
+                                &process, &account));
     /* Without MADV_POPULATE_WRITE there is no phase in which to ask. */
     while (has_asked && read(answers[0], &byte, 1) != 1)
         usleep(1000);
@@ -479,7 +480,7 @@ static void attach_with_limit(pid_t pid, int resource)
     struct attach_account account;
     if (setrlimit(resource, &limit) != 0)
         _exit(1);
-    struct g2h_error *error = attach_copy((uint64_t)pid, 0, NULL, &process, &account);
+    struct g2h_error *error = attach_copy((uint64_t)pid, NULL, &process, &account);
     if (resource == RLIMIT_AS)
         _exit(error && strstr(error->message, "the limit is 102400 kB: raise it (ulimit -v)") ? 0
                                                                                               : 2);
@@ -689,7 +690,8 @@ static void assert_urgent(pid_t pid, pid_t kill)
         struct process process = {0};
         struct attach_account account = {0};
         assert_int_equal(sched_setscheduler(0, policies[i], &(struct sched_param){0}), 0);
-        struct g2h_error *error = attach_copy((uint64_t)pid, 0, &progress, &process, &account);
+        struct g2h_error *error = attach_copy(
+            (uint64_t)pid, &(struct attach_options){.progress = &progress}, &process, &account);
         assert_true(!error || kill != 0);
         g2h_error_destroy(error);
         process_deinit(&process);
@@ -844,7 +846,8 @@ static void test_signal_while_stopped(void **state)
     int what[] = {pid, SIGRTMIN};
     const struct g2h_progress progress = {signal_it, what};
     (void)state;
-    assert_no_error(attach_copy((uint64_t)pid, 0, &progress, &process, &account));
+    assert_no_error(attach_copy((uint64_t)pid, &(struct attach_options){.progress = &progress},
+                                &process, &account));
     process_deinit(&process);
     for (unsigned i = 0; i < 10000 && shared->signals == 0; i++)
         usleep(1000);
@@ -972,7 +975,8 @@ static void test_killed(void **state)
         if (CPU_ISSET(i, &all))
             CPU_SET(i, &one);
     sched_setaffinity(0, sizeof(one), &one);
-    struct g2h_error *error = attach_copy((uint64_t)pid, 0, &progress, &process, &account);
+    struct g2h_error *error = attach_copy(
+        (uint64_t)pid, &(struct attach_options){.progress = &progress}, &process, &account);
     sched_setaffinity(0, sizeof(all), &all);
     assert_non_null(error);
     if (!strstr(error->message, "has ended"))
@@ -1038,7 +1042,7 @@ static void assert_refused_as_nobody(pid_t pid, const char *words)
         struct attach_account account;
         if (setgid(65534) != 0 || setuid(65534) != 0)
             _exit(3);
-        struct g2h_error *error = attach_copy((uint64_t)pid, 0, NULL, &process, &account);
+        struct g2h_error *error = attach_copy((uint64_t)pid, NULL, &process, &account);
         _exit(error && strstr(error->message, words) ? 0 : 1);
     }
     int status;
@@ -1426,7 +1430,8 @@ static void test_guess(void **state)
     data[9 * page - 1] = data[20 * page] = data[31 * page - 1] = 1;
     munmap(data + 40 * page, 2 * page);
     assert_true(attach_space_make(&pages, 0, &space));
-    if (attach_copy_pages((uint64_t)getpid(), &pages, &space, NULL, &memory, &copied) == EPERM)
+    if (attach_copy_pages((uint64_t)getpid(), &pages, &space, true, NULL, &memory, &copied) ==
+        EPERM)
         skip();
     assert_int_equal(copied.bytes, (PAGES - 2) * page);
     assert_int_equal(copied.unreadable, 2 * page);
@@ -1436,8 +1441,8 @@ static void test_guess(void **state)
     memory_deinit(&memory);
     attach_space_deinit(&space);
     attach_space_make(&pages, 0, &space);
-    assert_int_equal(attach_copy_pages((uint64_t)getpid(), &pages, &space, NULL, &memory, &copied),
-                     0);
+    assert_int_equal(
+        attach_copy_pages((uint64_t)getpid(), &pages, &space, true, NULL, &memory, &copied), 0);
     assert_int_equal(mincore(space.data, PAGES * page, resident), 0);
     for (size_t i = 0; i < PAGES; i++)
         assert_int_equal(resident[i] & 1, i == 8 || i == 20 || i == 30);

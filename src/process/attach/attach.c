@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +29,12 @@
  * stopped: it takes addresses, not memory. */
 #define AROUND (256ull << 20)
 
-/* In place of an errno value: the system does not give the addresses that a copy needs. */
-enum { NO_ADDRESSES = -1 };
+/* In place of errno values: the system does not give the addresses that a copy needs; the child was
+ * ended because memory became short. */
+enum { NO_ADDRESSES = -1, SHORT = -2 };
+
+/* How long it is tried to fork a process, in seconds, if signals for it come in between. */
+#define PATIENCE_TO_FORK 1.0
 
 /* ---- the process's header and executable ---- */
 
@@ -94,7 +100,7 @@ static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
 
 /* Gets the memory of the copy while the process still runs, so that neither this work nor a refusal
  * stops it. */
-static struct g2h_error *prepare(uint64_t pid, unsigned after, const struct g2h_progress *progress,
+static struct g2h_error *prepare(uint64_t pid, const struct attach_options *options,
                                  struct attach_space *ret)
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
@@ -103,14 +109,14 @@ static struct g2h_error *prepare(uint64_t pid, unsigned after, const struct g2h_
     if (error != 0)
         return attach_refuse(pid, error, true);
     attach_available_find(&available);
-    TRY(attach_available_check(pid, estimate(pid, &pages), after, &available));
+    TRY(attach_available_check(pid, estimate(pid, &pages), options->after, &available));
     if (!attach_space_make(&pages, AROUND, ret)) {
         attach_space_deinit(ret);
         if (!attach_space_make(&pages, 0, ret))
             return attach_available_refuse_addresses(pid, ret->size);
     }
     if (!pages.is_guess)
-        attach_space_fill(ret, &pages, progress);
+        attach_space_fill(ret, &pages, options->progress);
     return NULL;
 }
 
@@ -124,36 +130,45 @@ static int make_do(const struct attach_pages *pages, struct attach_space *space)
     return attach_space_make(pages, 0, space) ? 0 : NO_ADDRESSES;
 }
 
-/* Keeps which pages are there, and how the system counts them by mapping. Without these the heap is
- * still read. Returns 0 or an errno value. */
-static int note_resident(uint64_t pid, const struct attach_pages *pages, struct process *ret)
+/* Keeps which pages are there. Returns 0 or an errno value. */
+static int note_resident(const struct attach_pages *pages, struct process *ret)
 {
-    _cleanup_(text_deinit) struct text smaps = {0};
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         const struct process_pages there = {run->address, run->size};
         if (run->kind != ATTACH_ZERO && !vector_push(&ret->resident, there))
             return ENOMEM;
     }
-    if (procfs_read_of(pid, "smaps", &smaps) == 0)
-        ret->smaps = take_pointer(smaps.data);
     return 0;
 }
 
-static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
-                        struct attach_space *space, struct process *ret,
-                        struct attach_account *account)
+/* Keeps how the system counts the pages of a process by mapping. Without that the heap is still
+ * read. */
+static void note_smaps(uint64_t pid, struct process *ret)
+{
+    _cleanup_(text_deinit) struct text smaps = {0};
+    if (procfs_read_of(pid, "smaps", &smaps) == 0)
+        ret->smaps = take_pointer(smaps.data);
+}
+
+/* Copies a process that is stopped, or the child of its fork. Returns 0 or an errno value. */
+static int copy_from(uint64_t pid, bool is_child, const struct attach_options *options,
+                     struct attach_space *space, struct process *ret,
+                     struct attach_account *account)
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     struct attach_copied copied;
     const double start = attach_clock();
     int error = attach_pages_find(pid, &pages);
     if (error == 0)
-        error = note_resident(pid, &pages, ret);
+        error = note_resident(&pages, ret);
+    if (error == 0 && !is_child)
+        note_smaps(pid, ret);
     if (error == 0)
         error = make_do(&pages, space);
     if (error == 0)
-        error = attach_copy_pages(pid, &pages, space, progress, &ret->memory, &copied);
+        error = attach_copy_pages(pid, &pages, space, !is_child, options->progress, &ret->memory,
+                                  &copied);
     if (error != 0)
         return error;
     ret->entry = procfs_auxv(pid, AT_ENTRY);
@@ -165,28 +180,89 @@ static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
     return 0;
 }
 
-/* Stops the process, copies it, and lets it go on. Returns 0 or an errno value. */
-static int stop_and_copy(uint64_t pid, const struct g2h_progress *progress,
-                         struct attach_space *space, struct process *ret,
-                         struct attach_account *account)
+/* Notes what the stop says of the process. */
+static void note_stop(uint64_t pid, struct attach_stop *stop, struct process *ret,
+                      struct attach_account *account)
+{
+    account->stopped_seconds = stop->seconds;
+    account->threads = (unsigned)stop->threads.count;
+    account->stuck = stop->stuck;
+    account->is_frozen = stop->stuck > 0 && attach_is_frozen(pid);
+    ret->threads.count = stop->threads.count;
+    ret->threads.capacity = stop->threads.capacity;
+    ret->threads.data = take_pointer(stop->threads.data);
+}
+
+/* Stops the process, forks or copies it, and lets it go on; copies it only if may_copy, or if it
+ * may not be forked for a reason that stays. fork is NULL if no fork is wanted. Returns 0 or an
+ * errno value. */
+static int stop_once(uint64_t pid, const struct attach_options *options, bool may_copy,
+                     struct attach_fork *fork, struct attach_stop *stop, struct attach_space *space,
+                     struct process *ret, struct attach_account *account)
 {
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
-    _cleanup_(attach_stop_deinit) struct attach_stop stop = {0};
     account->urgent_error = attach_urgent_begin(&urgent);
-    int error = attach_stop(pid, &stop);
+    int error = attach_stop(pid, fork, stop);
+    if (error == 0 && (!fork || (fork->child == 0 && (may_copy || !fork->may_come))))
+        error = copy_from(pid, false, options, space, ret, account);
+    attach_stop_let_go(stop);
+    return error;
+}
+
+/* Copies the child, and ends it. Returns 0 or an errno value. */
+static int copy_child(uint64_t pid, const struct attach_options *options, struct attach_fork *fork,
+                      struct attach_stop *stop, struct attach_space *space, struct process *ret,
+                      struct attach_account *account)
+{
+    note_smaps(pid, ret); /* the child has no pages of files yet */
+    const int error = copy_from((uint64_t)fork->child, true, options, space, ret, account);
+    attach_stop_end(stop);
+    account->is_forked = true;
+    account->is_left = fork->is_left;
+    return error == 0 || (!fork->was_short && kill((pid_t)pid, 0) != 0) ? error : SHORT;
+}
+
+/* Has the signals wait that would end this program, so that it ends with no child left behind. The
+ * threads that are started meanwhile do not get them either. */
+static void hold_signals(sigset_t *ret_before)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        sigaddset(&held, numbers[i]);
+    pthread_sigmask(SIG_BLOCK, &held, ret_before);
+}
+
+static void release_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* Stops the process until it is forked, for a second at the most, or else copied. Returns 0 or an
+ * errno value. */
+static int stop_and_copy(uint64_t pid, const struct attach_options *options,
+                         struct attach_fork *fork, struct attach_space *space, struct process *ret,
+                         struct attach_account *account)
+{
+    _cleanup_(attach_stop_deinit) struct attach_stop stop = {0};
+    const double start = attach_clock();
+    int error;
+    for (;;) {
+        const bool may_copy =
+            !fork || !attach_fork_await(fork) || attach_clock() - start > PATIENCE_TO_FORK;
+        error = stop_once(pid, options, may_copy, fork, &stop, space, ret, account);
+        if (error != 0 || may_copy || fork->child != 0 || !fork->may_come)
+            break;
+        attach_stop_deinit(&stop);
+    }
+    if (error == 0 && fork && fork->child != 0)
+        error = copy_child(pid, options, fork, &stop, space, ret, account);
+    else
+        attach_stop_end(&stop);
     if (error == 0)
-        error = copy_stopped(pid, progress, space, ret, account);
-    attach_stop_end(&stop);
-    if (error != 0)
-        return error;
-    account->stopped_seconds = stop.seconds;
-    account->threads = (unsigned)stop.threads.count;
-    account->stuck = stop.stuck;
-    account->is_frozen = stop.stuck > 0 && attach_is_frozen(pid);
-    ret->threads.count = stop.threads.count;
-    ret->threads.capacity = stop.threads.capacity;
-    ret->threads.data = take_pointer(stop.threads.data);
-    return 0;
+        note_stop(pid, &stop, ret, account);
+    return error;
 }
 
 /* Makes the space the copy that the process owns. */
@@ -196,22 +272,49 @@ static void hand_over(struct attach_space *space, struct process *process)
     process->copy_size = space->size;
 }
 
-struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
+static struct g2h_error *refuse_short(uint64_t pid)
+{
+    return error_create(G2H_ERROR_SYSTEM,
+                        "process %llu: memory became short while its fork was read, so the fork "
+                        "was ended; the process goes on. Try it when there is more, or without "
+                        "--fork",
+                        (unsigned long long)pid);
+}
+
+/* Returns the error for what stop_and_copy() returns. */
+static struct g2h_error *explain(uint64_t pid, int error, const struct attach_space *space)
+{
+    if (error == 0)
+        return NULL;
+    if (error == NO_ADDRESSES)
+        return attach_available_refuse_addresses(pid, space->size);
+    return error == SHORT ? refuse_short(pid) : attach_refuse(pid, error, true);
+}
+
+struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options,
                               struct process *ret, struct attach_account *ret_account)
 {
+    static const struct attach_options none = {.after = 0};
     _cleanup_(process_deinit) struct process process = {.name = ret_account->name};
     _cleanup_(attach_space_deinit) struct attach_space space = {0};
     struct attach_account account = {0};
     snprintf(account.name, sizeof(account.name), "process %llu", (unsigned long long)pid);
     TRY(attach_refuse(pid, 0, false));
     TRY(check_machine(pid, &process.machine));
-    TRY(prepare(pid, after, progress, &space));
+    options = options ? options : &none;
+    struct attach_fork fork = {.pid = pid, .code = options->code};
+    TRY(prepare(pid, options, &space));
     process.executable = read_executable(pid);
-    const int error = stop_and_copy(pid, progress, &space, &process, &account);
-    if (error == NO_ADDRESSES)
-        return attach_available_refuse_addresses(pid, space.size);
-    if (error != 0)
-        return attach_refuse(pid, error, true);
+    const bool forks = options->forks && attach_fork_check(&fork);
+    sigset_t before;
+    if (forks)
+        hold_signals(&before);
+    const int error = stop_and_copy(pid, options, forks ? &fork : NULL, &space, &process, &account);
+    if (forks)
+        release_signals(&before);
+    TRY(explain(pid, error, &space));
+    if (!account.is_forked)
+        memcpy(account.not_forked, fork.refused, sizeof(account.not_forked));
     process.is_new = g2h_process_is_new(pid);
     hand_over(&space, &process);
     TRY_MEMORY(mapped_parse_maps(process.maps, &process.files));
@@ -236,10 +339,10 @@ struct g2h_error *g2h_process_check(uint64_t pid)
                         (unsigned long long)pid);
 }
 
-struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
+struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options,
                               struct process *ret, struct attach_account *ret_account)
 {
-    (void)after, (void)progress, (void)ret, (void)ret_account;
+    (void)options, (void)ret, (void)ret_account;
     return g2h_process_check(pid);
 }
 

@@ -6,7 +6,10 @@
  * read from the copy afterwards, while the process runs.
  *
  *   attach              calls these; refuse: why a process cannot be read
- *   stop, urgent        stops threads and reads registers; lets nothing come between
+ *   stop, urgent, tracee
+ *                       stops threads and reads registers; lets nothing come between
+ *   fork, inject, inject_amd64, filters
+ *                       a copy of the process by a fork from outside, which is read instead
  *   space, pages, copy  which memory there is, what of it is there, and its copy
  *   available           whether there is memory for the copy
  *   process, memory     what this gives, and process/core.h as well
@@ -17,7 +20,15 @@
 
 #include <go2heapsnapshot/progress.h>
 
+#include "process/attach/inject.h"
 #include "process/attach/process.h"
+
+struct attach_options {
+    unsigned after;                      /* see attach_copy() */
+    const struct g2h_progress *progress; /* NULL: none */
+    bool forks;              /* the process is forked, if it may be, and the child is copied */
+    struct inject_code code; /* for that */
+};
 
 struct attach_account {
     char name[32]; /* "process 1234" */
@@ -29,6 +40,9 @@ struct attach_account {
     int urgent_error;      /* why the threads that stopped and copied it waited for processors like
                               others: an errno value; 0: they did not */
     double stopped_seconds, copy_seconds;
+    bool is_forked;       /* copy_seconds is how long the child was there */
+    bool is_left;         /* the child is a zombie of the process */
+    char not_forked[200]; /* why it was copied, although a fork was asked for; "": it was not */
 };
 
 /*
@@ -37,12 +51,14 @@ struct attach_account {
  * contains, so no object has holes. *ret goes to process_deinit(); its name is that of
  * *ret_account. The phases of progress are "preparing", while the process still runs, and
  * "copying", while it is stopped. There must be memory for the copy and, once the copy is gone, for
- * what is done with the records: after percent of the resident memory.
+ * what is done with the records: options->after percent of the resident memory. If options->forks,
+ * it is stopped only for a fork (fork.h), and the child is copied; if it may not be forked, it is
+ * copied as otherwise. options may be NULL.
  *
  * Errors: G2H_ERROR_SYSTEM: the process cannot be read; the message says what to do about it;
  * G2H_ERROR_NOT_DUMP: processes of this kind are not read; G2H_ERROR_MEMORY.
  */
-struct g2h_error *attach_copy(uint64_t pid, unsigned after, const struct g2h_progress *progress,
+struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options,
                               struct process *ret, struct attach_account *ret_account);
 
 #endif

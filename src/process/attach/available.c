@@ -19,15 +19,23 @@
 
 /* The names that a version of control groups has for things that both versions have. */
 struct flavour {
-    const char *type, *option;     /* of the mounted file system */
-    const char *limit, *usage;     /* files of a group */
-    const char *inactive, *active; /* keys of its memory.stat: memory that holds files */
+    const char *type, *option; /* of the mounted file system */
+    const char *limit, *usage; /* files of a group */
+    const char *inactive,
+        *active; /* keys of its memory.stat: memory that holds files; NULL: none */
 };
 
-static const struct flavour flavours[] = {
+enum { FLAVOURS = 2 };
+
+static const struct flavour of_memory[FLAVOURS] = {
     {"cgroup2", "", "memory.max", "memory.current", "inactive_file", "active_file"},
     {"cgroup", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
      "total_active_file"},
+};
+
+static const struct flavour of_tasks[FLAVOURS] = {
+    {"cgroup2", "", "pids.max", "pids.current", NULL, NULL},
+    {"cgroup", "pids", "pids.max", "pids.current", NULL, NULL},
 };
 
 /* Where a flavour's groups are mounted, and the topmost group that is visible there. */
@@ -132,10 +140,14 @@ static void note_group(const struct flavour *flavour, const char *directory,
 {
     const uint64_t limit = number_in(directory, flavour->limit, "");
     const uint64_t usage = number_in(directory, flavour->usage, "");
+    if (flavour->inactive && number_in(directory, "memory.oom.group", "") == 1)
+        available->ends_all = true;
     if (limit == UINT64_MAX || usage == UINT64_MAX)
         return; /* "max", or the topmost group, which has no limit */
-    const uint64_t files = or_zero(number_in(directory, "memory.stat", flavour->inactive)) +
-                           or_zero(number_in(directory, "memory.stat", flavour->active));
+    const uint64_t files = flavour->inactive
+                               ? or_zero(number_in(directory, "memory.stat", flavour->inactive)) +
+                                     or_zero(number_in(directory, "memory.stat", flavour->active))
+                               : 0;
     const uint64_t used = files < usage ? usage - files : 0;
     const uint64_t left = used < limit ? limit - used : 0;
     if (left >= available->left)
@@ -162,10 +174,11 @@ static void note_groups(const struct flavour *flavour, const struct mount *mount
     }
 }
 
-void attach_available_in_groups_of(const char *mounts, const char *groups, const char *own,
-                                   struct attach_available *available)
+/* Lowers *available to what the groups of a process leave, in the flavours of one controller. */
+static void note_flavours(const struct flavour flavours[FLAVOURS], const char *mounts,
+                          const char *groups, const char *own, struct attach_available *available)
 {
-    for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
+    for (size_t i = 0; i < FLAVOURS; i++) {
         struct mount mount;
         char group[1000], of_this[1000];
         if (find_mount(mounts, &flavours[i], &mount) && find_group(groups, &flavours[i], group))
@@ -173,6 +186,12 @@ void attach_available_in_groups_of(const char *mounts, const char *groups, const
                         find_group(own, &flavours[i], of_this) && strcmp(group, of_this) == 0,
                         available);
     }
+}
+
+void attach_available_in_groups_of(const char *mounts, const char *groups, const char *own,
+                                   struct attach_available *available)
+{
+    note_flavours(of_memory, mounts, groups, own, available);
 }
 
 void attach_available_in_groups(const char *mounts, const char *groups,
@@ -208,6 +227,17 @@ void attach_available_find_of(uint64_t pid, struct attach_available *ret)
     procfs_read_of(pid, "cgroup", &groups);
     procfs_read("/proc/self/cgroup", &own);
     find_by(&groups, &own, ret);
+}
+
+uint64_t attach_available_tasks_of(uint64_t pid)
+{
+    _cleanup_(text_deinit) struct text groups = {0}, own = {0}, mounts = {0};
+    struct attach_available available = {.left = UINT64_MAX};
+    if (procfs_read_of(pid, "cgroup", &groups) == 0 &&
+        procfs_read("/proc/self/cgroup", &own) == 0 &&
+        procfs_read("/proc/self/mountinfo", &mounts) == 0)
+        note_flavours(of_tasks, mounts.data, groups.data, own.data, &available);
+    return available.left;
 }
 
 /* Returns whether the temporary dump is in memory, as in a tmpfs: then it is no file that the

@@ -18,6 +18,8 @@ struct attach_available {
     uint64_t left;    /* bytes */
     char limit[1024]; /* the control group's file with this limit; "": all of the machine's */
     uint64_t bytes;   /* this limit, of a control group */
+    bool ends_all;    /* if memory runs out, the kernel ends all processes of a group, and not only
+                         the one that it chooses (memory.oom.group) */
 };
 
 /* Finds what the tightest of all limits leaves; UINT64_MAX if the system does not say. */
@@ -40,6 +42,10 @@ void attach_available_in_groups_of(const char *mounts, const char *groups, const
 /* Finds what the tightest limit of a process leaves, as attach_available_find() does for this
  * program's. */
 void attach_available_find_of(uint64_t pid, struct attach_available *ret);
+
+/* Returns how many more threads and processes the control groups of a process let it have;
+ * UINT64_MAX if that is not limited, or not known. */
+uint64_t attach_available_tasks_of(uint64_t pid);
 
 /*
  * Returns how much memory is wanted at the most, for a copy of this many bytes and an eighth more

@@ -48,6 +48,7 @@ struct batch {
 struct copy {
     pid_t pid;
     int file; /* /proc/PID/mem, or -1 */
+    bool is_urgent;
     uint64_t page, total;
     VECTOR(struct piece) pieces;
     VECTOR(struct batch) batches;
@@ -241,6 +242,12 @@ static void *help(void *argument)
     return NULL;
 }
 
+static int start_helper(struct copy *copy, pthread_t *ret)
+{
+    return copy->is_urgent ? attach_urgent_start(ret, help, copy)
+                           : pthread_create(ret, NULL, help, copy);
+}
+
 /* Reads all batches, on the caller's thread and on others. */
 static void read_all(struct copy *copy, const struct g2h_progress *progress)
 {
@@ -248,7 +255,7 @@ static void read_all(struct copy *copy, const struct g2h_progress *progress)
     pthread_t helpers[MOST_THREADS];
     unsigned count = 0;
     while (count + 1 < MOST_THREADS && count + 1 < available && count + 1 < copy->batches.count &&
-           attach_urgent_start(&helpers[count], help, copy) == 0)
+           start_helper(copy, &helpers[count]) == 0)
         count++;
     read_batches(copy, progress);
     while (count > 0)
@@ -316,11 +323,13 @@ static int copy_all(struct copy *copy, const struct attach_pages *pages,
 }
 
 int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
-                      const struct attach_space *space, const struct g2h_progress *progress,
-                      struct memory *memory, struct attach_copied *ret)
+                      const struct attach_space *space, bool is_urgent,
+                      const struct g2h_progress *progress, struct memory *memory,
+                      struct attach_copied *ret)
 {
     struct copy copy = {.pid = (pid_t)pid,
                         .file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC),
+                        .is_urgent = is_urgent,
                         .page = (uint64_t)sysconf(_SC_PAGESIZE),
                         .total = pages->resident,
                         .lock = PTHREAD_MUTEX_INITIALIZER};

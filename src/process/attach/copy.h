@@ -13,11 +13,13 @@ struct attach_copied {
 };
 
 /*
- * Copies pages to their places in space, and adds those that could be read to memory. Returns 0 or
+ * Copies pages to their places in space, by threads that are as urgent as urgent.h makes them if
+ * somebody waits for that, and adds those that could be read to memory. Returns 0 or
  * an errno value, such as ESRCH if the process has ended; after an error memory must not be used.
  */
 int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
-                      const struct attach_space *space, const struct g2h_progress *progress,
-                      struct memory *memory, struct attach_copied *ret);
+                      const struct attach_space *space, bool is_urgent,
+                      const struct g2h_progress *progress, struct memory *memory,
+                      struct attach_copied *ret);
 
 #endif

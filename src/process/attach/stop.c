@@ -29,35 +29,24 @@
 #define PATIENCE_IN_KERNEL 0.5
 #define PATIENCE           10.0
 
+/* How often the tracer looks whether a child may stay, in nanoseconds. */
+#define GUARD_PAUSE 50000000
+
 enum { QUIET_ROUNDS = 2 }; /* a thread that ends may hide another from a listing of the directory */
-
-enum tracee_state { TRACEE_RUNNING, TRACEE_STOPPED, TRACEE_STUCK, TRACEE_ENDED };
-
-struct tracee {
-    pid_t id;
-    enum tracee_state state;
-    int signal; /* the signal at which it stopped, which is still to be delivered */
-};
 
 /* The state of a tracer; the lock guards the fields that both threads use. */
 struct attach_tracer {
     uint64_t pid;
+    struct attach_fork *fork; /* NULL: none is wanted */
     struct attach_stop *stop;
     VECTOR(struct tracee) tracees;
     struct map by_id; /* from a thread's id to its tracee */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool is_ready, may_end;
+    bool is_ready, may_go, has_gone, may_end;
     int error; /* valid once is_ready */
 };
-
-double attach_clock(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 /* ---- threads of the process ---- */
 
@@ -92,7 +81,7 @@ static int seize(const struct attach_tracer *tracer, struct tracee *tracee)
  * ended. */
 static int seize_new(struct attach_tracer *tracer, pid_t id)
 {
-    const struct tracee fresh = {id, TRACEE_ENDED, 0};
+    const struct tracee fresh = {id, TRACEE_ENDED, 0, false};
     uint32_t index;
     if (!map_put(&tracer->by_id, (uint64_t)id, (uint32_t)tracer->tracees.count, &index) ||
         (index == tracer->tracees.count && !vector_push(&tracer->tracees, fresh)))
@@ -141,6 +130,7 @@ static void look_at(const struct attach_tracer *tracer, struct tracee *tracee)
         /* With an event, the thread was stopped by PTRACE_INTERRUPT or before; without one, it
          * stopped at a signal. */
         tracee->signal = info.si_status >> 8 == 0 ? info.si_status : 0;
+        tracee->is_group_stop = info.si_status >> 8 != 0 && (info.si_status & 0xff) != SIGTRAP;
         return;
     }
     tracee->state = TRACEE_ENDED;
@@ -247,15 +237,38 @@ static int read_all_registers(struct attach_tracer *tracer)
 
 /* ---- the tracer ---- */
 
-static void await_end(struct attach_tracer *tracer, int error)
+/* Sets a flag of the tracer, and tells the other thread. */
+static void set(struct attach_tracer *tracer, bool *flag)
 {
     pthread_mutex_lock(&tracer->lock);
-    tracer->error = error;
-    tracer->is_ready = true;
+    *flag = true;
     pthread_cond_broadcast(&tracer->changed);
-    while (error == 0 && !tracer->may_end)
+    pthread_mutex_unlock(&tracer->lock);
+}
+
+/* Waits until a flag is set. */
+static void await(struct attach_tracer *tracer, const bool *flag)
+{
+    pthread_mutex_lock(&tracer->lock);
+    while (!*flag)
         pthread_cond_wait(&tracer->changed, &tracer->lock);
     pthread_mutex_unlock(&tracer->lock);
+}
+
+/* Waits until the end is near, for GUARD_PAUSE at the most. Returns whether it is. */
+static bool await_end_briefly(struct attach_tracer *tracer)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += GUARD_PAUSE;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&tracer->lock);
+    if (!tracer->may_end)
+        pthread_cond_timedwait(&tracer->changed, &tracer->lock, &until);
+    const bool may_end = tracer->may_end;
+    pthread_mutex_unlock(&tracer->lock);
+    return may_end;
 }
 
 /* Detaches from all stopped threads. Threads that have not stopped cannot be detached in this way:
@@ -269,17 +282,45 @@ static void let_go(const struct attach_tracer *tracer)
     }
 }
 
+/* Forks the process if that is wanted. That it cannot be forked is no error. */
+static int make_child(struct attach_tracer *tracer)
+{
+    struct attach_fork *fork = tracer->fork;
+    if (!fork || attach_fork_make(fork, tracer->tracees.data, tracer->tracees.count) ||
+        !fork->is_lost)
+        return 0;
+    return has_ended(tracer, (pid_t)tracer->pid) ? ESRCH : ETIMEDOUT;
+}
+
+/* Keeps the child as long as it is needed and may stay. */
+static void keep_child(struct attach_tracer *tracer)
+{
+    if (!tracer->fork || tracer->fork->child == 0)
+        return;
+    while (!await_end_briefly(tracer) && attach_fork_may_stay(tracer->fork))
+        continue;
+    attach_fork_end(tracer->fork);
+}
+
 static void *trace(void *argument)
 {
     struct attach_tracer *tracer = argument;
     attach_urgent_confine();
     const double start = attach_clock();
-    int error = stop_all(tracer);
-    if (error == 0)
-        error = read_all_registers(tracer);
-    await_end(tracer, error);
+    tracer->error = stop_all(tracer);
+    if (tracer->error == 0)
+        tracer->error = read_all_registers(tracer);
+    if (tracer->error == 0)
+        tracer->error = make_child(tracer);
+    const bool is_good = tracer->error == 0;
+    set(tracer, &tracer->is_ready);
+    if (is_good)
+        await(tracer, &tracer->may_go);
     let_go(tracer);
     tracer->stop->seconds = attach_clock() - start;
+    set(tracer, &tracer->has_gone);
+    if (is_good)
+        keep_child(tracer);
     return NULL;
 }
 
@@ -292,12 +333,13 @@ static void destroy(struct attach_tracer *tracer)
     free(tracer);
 }
 
-int attach_stop(uint64_t pid, struct attach_stop *ret)
+int attach_stop(uint64_t pid, struct attach_fork *fork, struct attach_stop *ret)
 {
     struct attach_tracer *tracer = calloc(1, sizeof(*tracer));
     if (!tracer)
         return ENOMEM;
     tracer->pid = pid;
+    tracer->fork = fork;
     tracer->stop = ret;
     pthread_mutex_init(&tracer->lock, NULL);
     pthread_cond_init(&tracer->changed, NULL);
@@ -307,11 +349,16 @@ int attach_stop(uint64_t pid, struct attach_stop *ret)
         return error;
     }
     ret->tracer = tracer;
-    pthread_mutex_lock(&tracer->lock);
-    while (!tracer->is_ready)
-        pthread_cond_wait(&tracer->changed, &tracer->lock);
-    pthread_mutex_unlock(&tracer->lock);
+    await(tracer, &tracer->is_ready);
     return tracer->error;
+}
+
+void attach_stop_let_go(struct attach_stop *stop)
+{
+    if (!stop->tracer)
+        return;
+    set(stop->tracer, &stop->tracer->may_go);
+    await(stop->tracer, &stop->tracer->has_gone);
 }
 
 void attach_stop_end(struct attach_stop *stop)
@@ -319,10 +366,8 @@ void attach_stop_end(struct attach_stop *stop)
     struct attach_tracer *tracer = stop->tracer;
     if (!tracer)
         return;
-    pthread_mutex_lock(&tracer->lock);
-    tracer->may_end = true;
-    pthread_cond_broadcast(&tracer->changed);
-    pthread_mutex_unlock(&tracer->lock);
+    set(tracer, &tracer->may_go);
+    set(tracer, &tracer->may_end);
     pthread_join(tracer->thread, NULL);
     destroy(tracer);
     stop->tracer = NULL;

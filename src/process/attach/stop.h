@@ -10,6 +10,7 @@
 #ifndef PROCESS_ATTACH_STOP_H
 #define PROCESS_ATTACH_STOP_H
 
+#include "process/attach/fork.h"
 #include "process/attach/process.h"
 
 struct attach_threads {
@@ -24,14 +25,18 @@ struct attach_stop {
     struct attach_tracer *tracer;
 };
 
-/* Returns the seconds since an unspecified moment. */
-double attach_clock(void);
+/*
+ * Stops all threads of a process. If fork is not NULL, the process is forked, too, where that is
+ * possible: fork->child says whether it was; it must have passed attach_fork_check(), and must
+ * outlive the stop. Returns 0 or an errno value: ESRCH if the process has ended, ETIMEDOUT if it
+ * does not stop. *ret goes to attach_stop_deinit() in any case.
+ */
+int attach_stop(uint64_t pid, struct attach_fork *fork, struct attach_stop *ret);
 
-/* Stops all threads of a process. Returns 0 or an errno value: ESRCH if the process has ended,
- * ETIMEDOUT if it does not stop. *ret goes to attach_stop_deinit() in any case. */
-int attach_stop(uint64_t pid, struct attach_stop *ret);
+/* Lets the threads go on. A child stays until attach_stop_end(), unless memory becomes short. */
+void attach_stop_let_go(struct attach_stop *stop);
 
-/* Lets the threads go on; does nothing if they run already. */
+/* Lets the threads go on, if they do not run already, and ends the child, if there is one. */
 void attach_stop_end(struct attach_stop *stop);
 void attach_stop_deinit(struct attach_stop *stop);
 

@@ -1,0 +1,464 @@
+/* fork; see fork.h. */
+#include "process/attach/fork.h"
+
+#ifdef __linux__
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <go2heapsnapshot/process.h>
+
+#include "base/scope.h"
+#include "process/attach/available.h"
+#include "process/attach/filters.h"
+#include "process/attach/procfs.h"
+
+/* Seconds that a thread is waited for which sleeps where it can be borrowed: before the process is
+ * copied instead, and before a child that has ended stays a zombie. */
+#define PATIENCE_TO_FORK 1.0
+#define PATIENCE_TO_REAP 10.0
+
+/* The memory that must be left: at least so many bytes, and this part of the limit. */
+#define LEAST_ROOM (64ull << 20)
+enum { PART_OF_LIMIT = 50 };
+
+/* Threads and processes that the process must still be able to start: Go ends if it cannot start a
+ * thread. */
+enum { LEAST_TASKS = 16 };
+
+__attribute__((format(printf, 2, 3))) static bool refuse(struct attach_fork *fork,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fork->refused, sizeof(fork->refused), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static void close_directory(DIR **directory)
+{
+    if (*directory)
+        closedir(*directory);
+}
+
+/* Returns the next entry whose name is a number, or 0 at the end. */
+static uint64_t next_number(DIR *directory)
+{
+    uint64_t number;
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        const char *at = entry->d_name;
+        if (procfs_take_number(&at, 10, &number))
+            return number;
+    }
+    return 0;
+}
+
+/* ---- before the stop ---- */
+
+/* Returns what a descriptor of the process is that a fork might disturb, or NULL. What the kernel
+ * writes to memory meanwhile, by the process's pages, may go to the copy's instead. */
+static const char *is_disturbed(const char *target)
+{
+    static const char *const names[][2] = {
+        {"anon_inode:[io_uring]", "io_uring"},
+        {"anon_inode:[userfaultfd]", "userfaultfd"},
+        {"/dev/infiniband/", "RDMA"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strncmp(target, names[i][0], strlen(names[i][0])) == 0)
+            return names[i][1];
+    return NULL;
+}
+
+static bool check_descriptors(struct attach_fork *fork)
+{
+    _cleanup_(close_directory) DIR *directory = opendir(procfs_path(fork->pid, "fd").text);
+    if (!directory)
+        return refuse(fork, "its descriptors cannot be read");
+    for (const struct dirent *entry; (entry = readdir(directory));) {
+        char target[64];
+        const ssize_t size =
+            readlinkat(dirfd(directory), entry->d_name, target, sizeof(target) - 1);
+        target[size > 0 ? size : 0] = '\0';
+        const char *what = is_disturbed(target);
+        if (what)
+            return refuse(fork, "it uses %s", what);
+    }
+    return true;
+}
+
+/* Checks the mappings: memory of aio and of io_uring, whose descriptor may be closed, and memory
+ * that a child does not get (MADV_DONTFORK; "dc" in smaps, proc(5)). */
+static bool check_mappings(struct attach_fork *fork)
+{
+    _cleanup_(text_deinit) struct text smaps = {0};
+    bool is_private = false;
+    if (procfs_read_of(fork->pid, "smaps", &smaps) != 0)
+        return refuse(fork, "its mappings cannot be read");
+    if (strstr(smaps.data, " /[aio]"))
+        return refuse(fork, "it uses aio");
+    if (strstr(smaps.data, " anon_inode:[io_uring]"))
+        return refuse(fork, "it uses io_uring");
+    for (const char *line = smaps.data; *line;) {
+        const char *end = strchrnul(line, '\n'), *blank = memchr(line, ' ', (size_t)(end - line));
+        if (strncmp(line, "VmFlags:", 8) == 0) {
+            const char *flag = strstr(line, " dc");
+            if (is_private && flag && flag < end)
+                return refuse(fork, "it has memory that a fork would not have (MADV_DONTFORK)");
+        } else if (blank && end - blank > 4 && memchr(line, '-', (size_t)(blank - line))) {
+            is_private = blank[1] == 'r' && blank[2] == 'w' && blank[4] == 'p';
+        }
+        line = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+/* Returns how many threads the processes of a user have. */
+static uint64_t threads_of(uint64_t user)
+{
+    _cleanup_(close_directory) DIR *processes = opendir("/proc");
+    uint64_t sum = 0;
+    for (uint64_t pid; (pid = next_number(processes)) != 0;) {
+        _cleanup_(text_deinit) struct text status = {0};
+        if (procfs_read_of(pid, "status", &status) == 0 && procfs_number(&status, "Uid:") == user)
+            sum += procfs_number(&status, "Threads:");
+    }
+    return sum;
+}
+
+/* Checks that the process can start threads although there is one process more. */
+static bool check_tasks(struct attach_fork *fork)
+{
+    _cleanup_(text_deinit) struct text limits = {0}, status = {0};
+    if (attach_available_tasks_of(fork->pid) < LEAST_TASKS)
+        return refuse(fork, "its control group has no room for another process (pids.max)");
+    if (procfs_read_of(fork->pid, "limits", &limits) != 0 ||
+        procfs_read_of(fork->pid, "status", &status) != 0)
+        return refuse(fork, "its limits cannot be read");
+    const uint64_t user = procfs_number(&status, "Uid:"),
+                   most = procfs_number(&limits, "Max processes");
+    if (user != 0 && most != UINT64_MAX && threads_of(user) + LEAST_TASKS > most)
+        return refuse(fork, "its user may have no other process (ulimit -u)");
+    return true;
+}
+
+/* Returns how much memory has to be left beside a child. */
+static uint64_t least_room(const struct attach_available *available)
+{
+    const uint64_t limit =
+        *available->limit ? available->bytes
+                          : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return limit / PART_OF_LIMIT > LEAST_ROOM ? limit / PART_OF_LIMIT : LEAST_ROOM;
+}
+
+/* Checks that there is room for page tables, and for the pages that both will have: a collection of
+ * Go 1.26 and later writes to up to a quarter of the heap. Less than that is enough, because the
+ * child ends when it becomes short, but not where the kernel would end the process as well. */
+static bool check_room(struct attach_fork *fork)
+{
+    _cleanup_(text_deinit) struct text status = {0}, overcommit = {0};
+    struct attach_available available;
+    if (procfs_read_of(fork->pid, "status", &status) != 0)
+        return refuse(fork, "its size cannot be read");
+    attach_available_find_of(fork->pid, &available);
+    const uint64_t resident = procfs_number(&status, "VmRSS:") << 10,
+                   tables = procfs_number(&status, "VmPTE:") << 10,
+                   wanted =
+                       least_room(&available) + tables + (available.ends_all ? resident / 4 : 0);
+    if (available.left < wanted)
+        return refuse(fork, "a fork needs %.0f MB, and %s leaves %.0f MB", (double)wanted / 1e6,
+                      *available.limit ? available.limit : "this machine",
+                      (double)available.left / 1e6);
+    if (procfs_read("/proc/sys/vm/overcommit_memory", &overcommit) == 0 &&
+        procfs_number(&overcommit, "") == 2)
+        return refuse(fork, "/proc/sys/vm/overcommit_memory is 2, which counts a fork as a copy");
+    return true;
+}
+
+bool attach_fork_check(struct attach_fork *fork)
+{
+    if (!inject_is_possible())
+        return refuse(fork, "that is possible on amd64 only");
+    if (fork->code.futex == 0 || fork->code.exit == 0)
+        return refuse(fork, "runtime.futex or runtime.exit is not found in the executable");
+    return check_descriptors(fork) && check_mappings(fork) && check_tasks(fork) && check_room(fork);
+}
+
+/* Returns a thread of the process that seems to sleep where it can be borrowed, or 0. */
+static pid_t find_sleeper(const struct attach_fork *fork)
+{
+    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
+    for (uint64_t id; (id = next_number(tasks)) != 0;)
+        if (inject_is_sleeping(fork->pid, (pid_t)id, &fork->code))
+            return (pid_t)id;
+    return 0;
+}
+
+static void pause_briefly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+bool attach_fork_await(const struct attach_fork *fork)
+{
+    const double start = attach_clock();
+    while (find_sleeper(fork) == 0) {
+        if (attach_clock() - start > PATIENCE_TO_FORK)
+            return false;
+        pause_briefly();
+    }
+    return true;
+}
+
+/* ---- the fork ---- */
+
+/* Returns whether children of a thread are in its own pid namespace. In another one the child would
+ * be the first process, and no other could start there after its end. */
+static bool has_own_namespace(const struct attach_fork *fork, pid_t id)
+{
+    char path[96], own[64], other[64];
+    snprintf(path, sizeof(path), "/proc/%llu/task/%d/ns/pid", (unsigned long long)fork->pid, id);
+    const ssize_t size = readlink(path, own, sizeof(own));
+    strcat(path, "_for_children");
+    return size > 0 && readlink(path, other, sizeof(other)) == size &&
+           memcmp(own, other, (size_t)size) == 0;
+}
+
+/* The arguments of wait4(2) for the child; WNOHANG, so that the thread cannot be kept. */
+static void waits_for(uint64_t child, uint64_t ret[6])
+{
+    const uint64_t arguments[6] = {child, 0, WNOHANG | __WALL};
+    memcpy(ret, arguments, sizeof(arguments));
+}
+
+/* Asks the filters of a borrowed thread. Returns whether they do no harm. */
+static bool pass_filters(struct injection *injection, long call, const uint64_t arguments[6],
+                         enum filters_answer *ret)
+{
+    *ret = filters_ask(injection->tracee->id, call, inject_pointer(injection), arguments);
+    injection->suspends_filters = *ret == FILTERS_REFUSE;
+    return *ret == FILTERS_ALLOW || *ret == FILTERS_REFUSE;
+}
+
+/* Chooses the thread to be borrowed: if possible one whose sleep has no time limit. */
+static bool choose(struct attach_fork *fork, struct tracee *tracees, size_t count,
+                   struct injection *ret)
+{
+    for (int may_be_timed = 0; may_be_timed < 2; may_be_timed++)
+        for (size_t i = 0; i < count; i++)
+            if (inject_begin(&tracees[i], &fork->code, ret) &&
+                (may_be_timed != 0 || !ret->is_timed))
+                return true;
+    fork->may_come = true;
+    return refuse(fork, "none of its threads sleeps where it could be borrowed (runtime.futex)");
+}
+
+/* Notes what the call has returned. Returns whether there is a child. */
+static bool note_result(struct attach_fork *fork, const struct injection *injection, long result)
+{
+    enum { ERESTARTSYS = 512, ERESTART_LAST = 516 }; /* a signal came: the call did nothing */
+    if (injection->child != 0) {
+        fork->child = injection->child;
+        fork->image = g2h_process_image(fork->pid);
+        fork->there = result > 0 ? (uint64_t)result : 0;
+    }
+    fork->is_lost = result == INJECT_LOST;
+    fork->may_come =
+        injection->child == 0 &&
+        (result == INJECT_AGAIN || (-result >= ERESTARTSYS && -result <= ERESTART_LAST));
+    if (fork->is_lost)
+        return refuse(fork, "a thread of it does not answer");
+    if (fork->may_come)
+        return refuse(fork, "signals for it came all the time");
+    if (fork->child == 0 && result == -EAGAIN)
+        return refuse(fork, "it may not start another process (pids.max, ulimit -u)");
+    if (fork->child == 0)
+        return refuse(fork, "clone: %s", result < 0 ? strerror((int)-result) : "no child appeared");
+    return true;
+}
+
+bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t count)
+{
+    struct injection injection;
+    enum filters_answer answer, answer_to_wait;
+    uint64_t arguments[6] = {CLONE_FILES | CLONE_FS}, wait[6];
+    fork->may_come = false;
+    for (size_t i = 0; i < count; i++)
+        if (tracees[i].state == TRACEE_STUCK)
+            return refuse(fork, "a thread of it waits in the kernel for a device");
+    if (!choose(fork, tracees, count, &injection))
+        return false;
+    if (!has_own_namespace(fork, injection.tracee->id))
+        return refuse(fork, "its children begin another pid namespace");
+    arguments[1] = inject_exit_frame(&injection, &fork->code);
+    if (arguments[1] == 0)
+        return refuse(fork, "the stack of a thread cannot be written to");
+    waits_for((uint64_t)fork->pid, wait);
+    const bool waits = pass_filters(&injection, SYS_wait4, wait, &answer_to_wait),
+               clones = pass_filters(&injection, SYS_clone, arguments, &answer);
+    if (answer == FILTERS_UNKNOWN || answer_to_wait == FILTERS_UNKNOWN)
+        return refuse(fork, "it has a seccomp filter, which takes CAP_SYS_ADMIN to look at");
+    if (!waits || !clones)
+        return refuse(fork, "its seccomp filter would act on %s", waits ? "clone" : "wait4");
+    injection.traces_child = true;
+    return note_result(fork, &injection, inject(&injection, SYS_clone, arguments));
+}
+
+/* ---- the guard ---- */
+
+bool attach_fork_may_stay(struct attach_fork *fork)
+{
+    _cleanup_(text_deinit) struct text status = {0};
+    struct attach_available available;
+    const char *state =
+        procfs_read_of(fork->pid, "status", &status) == 0 ? procfs_value(&status, "State:") : NULL;
+    if (!state || *state == 'Z' || *state == 'X')
+        return false;
+    attach_available_find_of(fork->pid, &available);
+    fork->was_short = available.left < least_room(&available);
+    return !fork->was_short;
+}
+
+/* ---- the end ---- */
+
+/* Seizes and stops one thread. Returns whether it is now the caller's stopped tracee. */
+static bool stop_one(pid_t id, struct tracee *ret)
+{
+    *ret = (struct tracee){.id = id, .state = TRACEE_RUNNING};
+    if (ptrace(PTRACE_SEIZE, id, NULL, NULL) != 0)
+        return false;
+    (void)ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
+    const int status = inject_await(id);
+    if (status < 0)
+        return false;
+    ret->state = TRACEE_STOPPED;
+    ret->signal = status >> 8 == 0 ? status : 0;
+    ret->is_group_stop = status >> 8 != 0 && (status & 0xff) != SIGTRAP;
+    return true;
+}
+
+static void let_go(const struct tracee *tracee)
+{
+    (void)ptrace(PTRACE_DETACH, tracee->id, NULL, (void *)(intptr_t)tracee->signal);
+}
+
+/* Has one thread of the process wait for a child that has ended. Returns what wait4(2) returns
+ * there, INJECT_AGAIN or INJECT_LOST. */
+static long reap_once(const struct attach_fork *fork, uint64_t child)
+{
+    const pid_t id = find_sleeper(fork);
+    struct tracee tracee;
+    struct injection injection;
+    enum filters_answer answer;
+    uint64_t arguments[6];
+    long result = INJECT_AGAIN;
+    if (id == 0 || !stop_one(id, &tracee))
+        return INJECT_AGAIN;
+    waits_for(child, arguments);
+    if (inject_begin(&tracee, &fork->code, &injection) &&
+        pass_filters(&injection, SYS_wait4, arguments, &answer))
+        result = inject(&injection, SYS_wait4, arguments);
+    let_go(&tracee);
+    return result;
+}
+
+/* Has the process wait for a child. Returns whether it has, or need not any more. A process that
+ * runs another program meanwhile has other code. */
+static bool reap(const struct attach_fork *fork, uint64_t child)
+{
+    const double start = attach_clock();
+    while (attach_clock() - start < PATIENCE_TO_REAP) {
+        const long result = reap_once(fork, child);
+        if (result == (long)child || result == -ECHILD || kill((pid_t)fork->pid, 0) != 0)
+            return true;
+        if (result == INJECT_LOST || g2h_process_image(fork->pid) != fork->image)
+            return false;
+        pause_briefly();
+    }
+    return false;
+}
+
+/* Moves on by count fields of stat. */
+static void skip_fields(const char **at, int count)
+{
+    for (; count > 0 && **at; count--) {
+        *at += strcspn(*at, " ");
+        *at += **at == ' ';
+    }
+}
+
+/* Returns whether a child of the process was made by this program: a zombie whose end sends no
+ * signal, and which was to be the first to end, or ended by the exit frame. If so, *ret_there is
+ * its number in its own pid namespace, which is that of the process. */
+static bool is_left_child(uint64_t child, uint64_t *ret_there)
+{
+    enum { STATE = 3, EXIT_SIGNAL = 38, EXIT_CODE = 52 }; /* fields of stat, by proc(5) */
+    _cleanup_(text_deinit) struct text stat = {0}, status = {0}, score = {0};
+    if (procfs_read_of(child, "stat", &stat) != 0 ||
+        procfs_read_of(child, "status", &status) != 0 ||
+        procfs_read_of(child, "oom_score_adj", &score) != 0)
+        return false;
+    const char *at = strrchr(stat.data, ')');
+    if (!at || strncmp(at, ") Z ", 4) != 0)
+        return false;
+    at += 2;
+    uint64_t exit_signal, exit_code, number;
+    skip_fields(&at, EXIT_SIGNAL - STATE);
+    if (!procfs_take_number(&at, 10, &exit_signal) || exit_signal != 0)
+        return false;
+    skip_fields(&at, EXIT_CODE - EXIT_SIGNAL - 1);
+    if (procfs_number(&score, "") != 1000 &&
+        (!procfs_take_number(&at, 10, &exit_code) || exit_code != INJECT_STATUS << 8))
+        return false;
+    const char *numbers = procfs_value(&status, "NSpid:");
+    *ret_there = 0;
+    while (numbers && procfs_take_number(&numbers, 10, &number))
+        *ret_there = number;
+    return *ret_there != 0;
+}
+
+/* Has the process wait for children that runs before this one have left, because they were killed.
+ */
+static void reap_left(const struct attach_fork *fork)
+{
+    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
+    for (uint64_t id; (id = next_number(tasks)) != 0;) {
+        _cleanup_(text_deinit) struct text children = {0};
+        char path[96];
+        snprintf(path, sizeof(path), "/proc/%llu/task/%llu/children", (unsigned long long)fork->pid,
+                 (unsigned long long)id);
+        if (procfs_read(path, &children) != 0)
+            continue;
+        const char *at = children.data;
+        for (uint64_t child, there; procfs_take_number(&at, 10, &child);)
+            if (is_left_child(child, &there) && !reap(fork, there))
+                return;
+    }
+}
+
+void attach_fork_end(struct attach_fork *fork)
+{
+    siginfo_t info;
+    if (fork->child == 0)
+        return;
+    (void)kill(fork->child, SIGKILL); /* it is a tracee, or waits for this thread to ask for it */
+    while (waitid(P_PID, (id_t)fork->child, &info, WEXITED | __WALL) != 0 && errno == EINTR)
+        continue;
+    fork->child = 0;
+    fork->is_left = fork->there == 0 || !reap(fork, fork->there);
+    if (!fork->is_left)
+        reap_left(fork);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* tracee: a thread of another process that ptrace(2) has been asked to stop, and the time. */
+#ifndef PROCESS_ATTACH_TRACEE_H
+#define PROCESS_ATTACH_TRACEE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
+
+enum tracee_state { TRACEE_RUNNING, TRACEE_STOPPED, TRACEE_STUCK, TRACEE_ENDED };
+
+struct tracee {
+    pid_t id;
+    enum tracee_state state;
+    int signal;         /* the signal at which it stopped, which is still to be delivered */
+    bool is_group_stop; /* a signal such as SIGSTOP has stopped the process before */
+};
+
+/* Returns the seconds since an unspecified moment. */
+static inline double attach_clock(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+#endif

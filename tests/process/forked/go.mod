@@ -1,0 +1,3 @@
+module forked
+
+go 1.19
