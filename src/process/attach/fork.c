@@ -326,7 +326,9 @@ bool attach_fork_may_stay(struct attach_fork *fork)
     if (!state || *state == 'Z' || *state == 'X')
         return false;
     attach_available_find_of(fork->pid, &available);
-    fork->was_short = available.left < least_room(&available);
+    const uint64_t less = fork->left > available.left ? fork->left - available.left : 0;
+    fork->left = available.left;
+    fork->was_short = available.left / 2 < least_room(&available) / 2 + less;
     return !fork->was_short;
 }
 

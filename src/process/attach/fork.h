@@ -43,6 +43,7 @@ struct attach_fork {
     char refused[200]; /* why there is no child */
     bool may_come;     /* only at this moment: no thread sleeps, or a signal came */
     bool is_lost;      /* a thread does not answer, so that the tracer must end */
+    uint64_t left;     /* memory that was left when the guard last looked; 0: it has not yet */
     bool was_short;    /* the child was ended because memory became short */
     bool is_left;      /* the process could not be made to wait for the child */
 };
@@ -63,8 +64,10 @@ bool attach_fork_await(const struct attach_fork *fork);
 bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t count);
 
 /* Returns whether the child may be kept: the process has not ended, and its control groups and the
- * machine have memory left. To be asked several times a second; if it may not, the tracer ends it,
- * and fork->was_short tells why. */
+ * machine have memory left, also if it goes on to become less as fast as since the last time. To be
+ * asked a hundred times a second; if it may not, the tracer ends it, and fork->was_short tells why.
+ * To rely on the kernel to end the child is not enough: before the memory of that is free, the
+ * kernel may end the process, too. */
 bool attach_fork_may_stay(struct attach_fork *fork);
 
 /* Ends the child, and has the process wait for it, and for children that runs before have left

@@ -30,7 +30,7 @@
 #define PATIENCE           10.0
 
 /* How often the tracer looks whether a child may stay, in nanoseconds. */
-#define GUARD_PAUSE 50000000
+#define GUARD_PAUSE 10000000
 
 enum { QUIET_ROUNDS = 2 }; /* a thread that ends may hide another from a listing of the directory */
 
