@@ -740,6 +740,7 @@ static struct g2h_error *inspect(const struct options *options)
         .session = {.taken = {.exe = options->exe,
                               .pid = options->pid,
                               .threads = options->threads,
+                              .forks = options->fork,
                               .untyped_ok = options->untyped_ok,
                               .no_stacks = options->no_stacks,
                               .full_names = options->full_names,
