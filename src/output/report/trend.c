@@ -69,7 +69,9 @@ static struct per per_of(uint64_t grown, int64_t elapsed)
 {
     static const struct per minute = {MINUTE, "a minute"}, hour = {HOUR, "an hour"};
     const double rate = (double)grown / (double)elapsed;
-    return rate * MINUTE >= 1 ? minute : rate * HOUR >= 1 ? hour : (struct per){DAY, "a day"};
+    return rate * (double)MINUTE >= 1 ? minute
+           : rate * (double)HOUR >= 1 ? hour
+                                      : (struct per){DAY, "a day"};
 }
 
 static uint64_t rate_of(uint64_t grown, int64_t elapsed, int64_t time)
@@ -448,7 +450,7 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
     page_open(&page, NULL);
     PAGE_DATA(&page, page_words("format", "go2heapsnapshot snapshot"),
               page_count("version", TREND_VERSION), page_count("time_ms", (uint64_t)heap->time),
-              page_count("stopped_ms", (uint64_t)(stopped * SECOND + 0.5)));
+              page_count("stopped_ms", (uint64_t)(stopped * (double)SECOND + 0.5)));
     PAGE_PUT(&page, "% % reachable, % %", page_made(NULL, &moment),
              page_wide(page_bytes("reachable", heap->reachable), 9),
              page_wide(page_bytes_change("grown", g2h_trend_growth(trend)), 9),
