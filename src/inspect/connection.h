@@ -38,6 +38,7 @@ struct connection {
     bool has_ended;     /* and no more comes from it */
     struct text joined; /* a message in fragments */
     bool is_joining;
+    bool is_held;   /* there may be a message in what came, whose turn it was not yet */
     unsigned asked; /* requests that the session has not answered */
     char host[64];  /* what the client calls this machine */
     /* What the protocol has per client: */

@@ -12,7 +12,7 @@ enum {
     HEAD_TIME = 5000,  /* milliseconds for a request's head, */
     LEAVE_TIME = 1000, /* for taking what is left, and closing, */
     TAKE_TIME = 30000, /* and for taking some of what a client has asked for */
-    ASKED_MOST = 16,   /* requests of one client to the session at a time */
+    ASKED_MOST = 16,   /* questions to the session for one client at a time */
     KEPT = 64 << 10    /* bytes of a buffer that stay when it is empty */
 };
 
@@ -122,23 +122,40 @@ static void forget(struct connection *connection)
     }
 }
 
-void hub_feed(struct hub *hub, struct connection *connection)
+/* Returns whether a client may be answered: it takes its answers, and not too many are under way.
+ */
+static bool is_its_turn(const struct connection *connection)
+{
+    return connection->asked < ASKED_MOST && connection_left(connection) < CONNECTION_FULL;
+}
+
+/* Takes the messages that are there as a whole. */
+static void read_frames(struct hub *hub, struct connection *connection)
 {
     struct websocket_frame frame;
-    size_t size = 1;
-    if (connection->state == CONNECTION_HEAD && connection->in.size > 0)
-        read_head(hub, connection);
-    while (connection->state == CONNECTION_OPEN && size > 0 && connection->asked < ASKED_MOST &&
-           connection_left(connection) < CONNECTION_FULL &&
-           connection->in.size > connection->used) {
+    size_t size;
+    connection->is_held = false;
+    while (connection->state == CONNECTION_OPEN && connection->in.size > connection->used) {
+        connection->is_held = !is_its_turn(connection);
+        if (connection->is_held)
+            return;
         const unsigned why = websocket_read(connection->in.data + connection->used,
                                             connection->in.size - connection->used, &frame, &size);
         if (why != 0)
             connection_leave(connection, why, hub->now);
         else if (size > 0)
             take_frame(hub, connection, &frame);
+        else
+            return;
         connection->used += size;
     }
+}
+
+void hub_feed(struct hub *hub, struct connection *connection)
+{
+    if (connection->state == CONNECTION_HEAD && connection->in.size > 0)
+        read_head(hub, connection);
+    read_frames(hub, connection);
     if (connection->state == CONNECTION_LEAVES || connection->state == CONNECTION_WAITS)
         connection->used = connection->in.size;
     if (connection->in.failed || connection->out.failed)
@@ -206,9 +223,11 @@ void hub_tick(struct hub *hub)
             continue;
         if (connection_left(connection) == 0)
             connection->taken_at = hub->now;
+        if (connection->is_held)
+            hub_feed(hub, connection);
         if (deadline(connection) > hub->now)
-            hub_feed(hub, connection); /* it may have had to wait */
-        else if (connection->state == CONNECTION_WAITS)
+            continue;
+        if (connection->state == CONNECTION_WAITS)
             discovery_list(hub, connection);
         else
             connection_end(connection);
@@ -222,7 +241,11 @@ int hub_patience(const struct hub *hub)
     int64_t first = press < 0 ? INT64_MAX : hub->now + press;
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
         const struct connection *connection = hub->connections[i];
-        if (connection && connection->state != CONNECTION_GONE && deadline(connection) < first)
+        if (!connection || connection->state == CONNECTION_GONE)
+            continue;
+        if (connection->is_held && is_its_turn(connection))
+            return 0;
+        if (deadline(connection) < first)
             first = deadline(connection);
     }
     return first == INT64_MAX ? -1 : first <= hub->now ? 0 : (int)(first - hub->now);

@@ -80,7 +80,8 @@ static bool read_unit(struct reader *reader, uint32_t *ret)
 
 /*
  * Reads what a string has next, a byte or an escape, whose character then may be a half of a
- * surrogate pair. Returns false at the end of the string, and if it is none.
+ * surrogate pair. Returns false, and reads nothing, at the end of the string and at what no string
+ * may have.
  */
 static bool read_character(struct reader *reader, uint32_t *ret)
 {
@@ -90,12 +91,14 @@ static bool read_character(struct reader *reader, uint32_t *ret)
     *ret = (unsigned char)*reader->at++;
     if (*ret != '\\')
         return true;
-    if (reader->at == reader->end)
-        return false;
-    const char name = *reader->at++, *found = name ? strchr(names, name) : NULL;
+    const char *backslash = reader->at - 1, name = reader->at < reader->end ? *reader->at++ : '\0',
+               *found = name ? strchr(names, name) : NULL;
     if (found)
         *ret = (unsigned char)meant[found - names];
-    return found || (name == 'u' && read_unit(reader, ret));
+    const bool good = found || (name == 'u' && read_unit(reader, ret));
+    if (!good)
+        reader->at = backslash;
+    return good;
 }
 
 static bool skip_string(struct reader *reader)
@@ -178,11 +181,19 @@ static bool skip_name(struct reader *reader, const char *name)
     return is_same && !*name;
 }
 
+/* Returns a reader of a value, which has nothing if there is none. */
+static struct reader begin(struct json_value value)
+{
+    static const char none[] = "";
+    const char *data = value.size > 0 ? value.data : none;
+    return (struct reader){data, data + value.size};
+}
+
 struct json_value json_member(struct json_value object, const char *name)
 {
     struct json_value found = {0}, value;
-    struct reader reader = {object.data, object.data + object.size};
-    if (object.size == 0 || *object.data != '{')
+    struct reader reader = begin(object);
+    if (!has(&reader, '{'))
         return found;
     do {
         reader.at++; /* the brace, or a comma */
@@ -230,7 +241,7 @@ static void join_pair(struct reader *reader, uint32_t *character)
 
 bool json_text(struct json_value value, struct text *ret)
 {
-    struct reader reader = {value.data, value.data + value.size};
+    struct reader reader = begin(value);
     uint32_t character;
     if (!skip(&reader, '"'))
         return false;
@@ -256,9 +267,7 @@ bool json_is_true(struct json_value value)
 
 bool json_is_integer(struct json_value value)
 {
-    struct reader reader = {value.data, value.data + value.size};
-    if (value.size == 0)
-        return false;
+    struct reader reader = begin(value);
     skip(&reader, '-');
     return skip_digits(&reader) && reader.at == reader.end;
 }

@@ -36,12 +36,6 @@ static bool read_end(const struct sockaddr_storage *from, struct end *ret)
     return from->ss_family == AF_INET;
 }
 
-static bool is_same(const struct end *one, const struct end *other)
-{
-    return one->port == other->port &&
-           memcmp(&one->address, &other->address, sizeof(one->address)) == 0;
-}
-
 static bool is_loopback(const struct end *end)
 {
     struct end mapped = {0};
@@ -51,6 +45,12 @@ static bool is_loopback(const struct end *end)
 }
 
 #ifdef __linux__
+
+static bool is_same(const struct end *one, const struct end *other)
+{
+    return one->port == other->port &&
+           memcmp(&one->address, &other->address, sizeof(one->address)) == 0;
+}
 
 /* Reads 8 or 32 hexadecimal digits, a colon and a port. */
 static bool read_hexadecimal(const char *text, struct end *ret)

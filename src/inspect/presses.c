@@ -243,6 +243,13 @@ static void remove_gone(const struct hub *hub, struct press *press)
     press->clients.count = count;
 }
 
+/* Returns whether the next bytes can be asked for. */
+static bool wants_more(const struct hub *hub)
+{
+    const struct press *press = &hub->presses.current;
+    return press->is_ready && !press->is_asked && is_taken(hub, press);
+}
+
 void presses_tick(struct hub *hub)
 {
     struct presses *presses = &hub->presses;
@@ -253,7 +260,7 @@ void presses_tick(struct hub *hub)
         press->number = asks_number(&hub->asks);
         hub->failed |= !asks_put(&hub->asks, CHANNEL_TAKE, press->number, NULL, 0);
     }
-    if (press->is_ready && !press->is_asked && is_taken(hub, press)) {
+    if (wants_more(hub)) {
         press->is_asked = true;
         hub->failed |= !asks_put(&hub->asks, CHANNEL_MORE, press->number, NULL, 0);
     }
@@ -262,6 +269,8 @@ void presses_tick(struct hub *hub)
 int presses_patience(const struct hub *hub)
 {
     const struct presses *presses = &hub->presses;
+    if (wants_more(hub))
+        return 0;
     if (presses->current.number != 0 || presses->current.clients.count == 0)
         return -1;
     return hub->now >= presses->not_before ? 0 : (int)(presses->not_before - hub->now);

@@ -48,7 +48,8 @@ void presses_add(struct hub *hub, const struct reply_to *to, bool has_progress);
  * before. */
 void presses_tick(struct hub *hub);
 
-/* Returns how many milliseconds it is until a snapshot that is wanted may begin; -1: none waits. */
+/* Returns how many milliseconds it is until presses_tick() has something to do; -1: it waits for
+ * others. */
 int presses_patience(const struct hub *hub);
 
 /* Takes a message of the session about a snapshot. Returns false if it is none of that. */

@@ -1,4 +1,4 @@
-// Writes the inputs that fuzzing starts with: DIR/TARGET/NAME for the targets dump, exe, gzip, options and heapquery.
+// Writes the inputs that fuzzing starts with: DIR/TARGET/NAME for the targets dump, exe, gzip, options, heapquery and inspect.
 //
 //   node seeds.mjs DIR
 //
@@ -424,6 +424,39 @@ function snapshots() {
   };
 }
 
+// ---- inspect: what clients of --inspect send, and what a session answers: target_inspect.c ----
+
+/** What happens in a step, as in target_inspect.c; which: the client or the question. */
+const HAPPENINGS = ['bytes', 'text', 'answers', 'fails', 'time', 'takes'];
+const stepOf = (what, data = '', which = 0) => {
+  const bytes = Buffer.from(data);
+  return Buffer.concat([Buffer.from([HAPPENINGS.indexOf(what) + HAPPENINGS.length * which, bytes.length >> 8, bytes.length & 255]), bytes]);
+};
+const steps = (...all) => Buffer.concat(all.map((each) => stepOf(...[each].flat())));
+const get = (target, host = 'localhost', more = '') => ['bytes', `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`];
+const call = (method, params = {}, more = {}, which = 0) => ['text', JSON.stringify({ id: 1, method, params, ...more }), which];
+/** A frame as a client sends it. */
+const frameOf = (first, text, mask = [1, 2, 3, 4]) => Buffer.from([first, 0x80 | text.length, ...mask, ...Buffer.from(text).map((byte, i) => byte ^ mask[i % 4])]);
+const UPGRADE = get('/path', '127.0.0.1:9229', 'Upgrade: WebSocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n');
+const PRESS = call('HeapProfiler.takeHeapSnapshot', { reportProgress: true });
+
+const INSPECTED = {
+  discovery: steps(get('/json/version'), get('/json/protocol', '[::1]:1'), get('/json'), 'answers', 'takes', get('/json/list?for_tab'), ['time', '', 5]),
+  refused: steps(get('/json', 'evil.example'), 'takes', get('/json', 'localhost', 'Origin: null\r\n'), get('/path'), ['bytes', 'POST / HTTP/1.0\r\n\r\n', 1]),
+  opening: steps(call('Profiler.enable'), call('Runtime.enable'), call('Debugger.enable', { maxScriptsCacheSize: 1e7 }), 'answers', 'answers', 'takes', call('Network.enable'), call('Runtime.getIsolateId'),
+    call('Runtime.getHeapUsage', {}, { sessionId: 'A\u2028' }), 'answers', call('Debugger.disable'), call('HeapProfiler.collectGarbage'), 'takes'),
+  snapshot: steps(PRESS, 'takes', ['answers', '2'], 'takes', ['answers', '{"strings":["ü'], 'takes', ['answers', '\u20ac"]}'], 'takes', 'answers', 'takes'),
+  shared: steps(PRESS, 'takes', call('HeapProfiler.takeHeapSnapshot', {}, {}, 1), ['answers', '2'], 'takes', PRESS, 'takes', ['takes', '', 1], ['answers', '{}'], 'takes', 'answers', ['time', '', 40], ['answers', 'x'], 'takes'),
+  failed: steps(PRESS, 'takes', ['fails', 'no "memory"\u00ff'], call('HeapProfiler.stopTrackingHeapObjects'), ['time', '', 40], 'answers', 'takes', ['fails', Buffer.from([0xff])], 'takes'),
+  values: steps(call('HeapProfiler.getObjectByHeapObjectId', { objectId: '7' }), 'answers', call('Runtime.getProperties', { objectId: 'o7', ownProperties: true }), 'fails', call('HeapProfiler.getHeapObjectId', { objectId: 'o7' }),
+    'answers', call('Runtime.getProperties', { objectId: 'o7', accessorPropertiesOnly: true }), 'takes'),
+  console: steps(call('HeapProfiler.addInspectedHeapObject', { heapObjectId: '4294967295' }), call('Runtime.evaluate', { expression: '$0.x["ü\u2028"]', throwOnSideEffect: true, objectGroup: 'completion' }), 'answers',
+    call('Runtime.compileScript'), call('Debugger.getScriptSource', { scriptId: '3' }), ['answers', 'x'.repeat(70)], 'takes'),
+  frames: steps(UPGRADE, ['bytes', Buffer.concat([frameOf(0x01, '{"id":1,"me'), frameOf(0x89, 'ping'), frameOf(0x00, 'thod":'), frameOf(0x80, '"x"}')])], 'takes', ['bytes', frameOf(0x88, '\x03\xe8')], 'takes'),
+  'no frames': steps(UPGRADE, ['bytes', Buffer.from([0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0])], 'takes', UPGRADE, ['bytes', frameOf(0xc1, '')]),
+  'no requests': steps(['text', '{"id":1,'], ['text', '{"id":"1","method":"x"}'], ['text', '[[[[[]]]]]'], ['text', '{"\\u0069d":-1,"method":"\\ud83d","sessionId":"\\ud83d\\ude00"}'], 'takes'),
+};
+
 // ---- all ----
 
 function write(directory, name, bytes) {
@@ -439,6 +472,7 @@ if (!root) {
 for (const [name, target] of Object.entries(EXECUTABLES)) write(path.join(root, 'exe'), name, makeProgram(target));
 for (const [name, bytes] of Object.entries(gzips())) write(path.join(root, 'gzip'), name, bytes);
 for (const [name, text] of Object.entries(snapshots())) write(path.join(root, 'heapquery'), name, text);
+for (const [name, bytes] of Object.entries(INSPECTED)) write(path.join(root, 'inspect'), name.replace(' ', '-'), bytes);
 OPTIONS.forEach((text, i) => write(path.join(root, 'options'), String(i).padStart(2, '0'), text));
 for (const name of Object.keys(cases)) {
   const parts = caseParts(name);

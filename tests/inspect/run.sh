@@ -1,0 +1,39 @@
+#!/bin/sh
+# Tests --inspect: its server with clients that we did not write, and with rude ones; DevTools in a real Chromium. TAP on standard
+# output.
+#
+#   run.sh server|sanitized     the server with a session of canned answers; built plainly, or with sanitizers
+#
+#   G2H                    the program (default: build/go2heapsnapshot)
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+cd "$top" || exit 1
+g2h=${G2H:-$top/build/go2heapsnapshot}
+build=${BUILD:-$top/build/inspect}/$1
+mkdir -p "$build" || exit 1
+. tests/sanitize.sh
+
+# canned COMPILER LIBRARY FLAG...: builds the server with a session of canned answers.
+canned() {
+	compiler=$1 library=$2
+	shift 2
+	# shellcheck disable=SC2046  # libraries are words
+	$compiler -std=c17 -D_GNU_SOURCE -Wall -Wextra "$@" -Iinclude -Isrc -o "$build/canned" "$here/canned.c" "$library" $(make -s libs)
+}
+
+# shellcheck disable=SC2086  # flags are words
+prepare() {
+	case $1 in
+	sanitized) make_sanitized internal.a && canned "$sanitizing_cc" "$sanitized/internal.a" $sanitize ;;
+	server) canned "${CC:-cc}" "$plain/internal.a" ;;
+	esac && "$g2h" --exe samples/leakserver.exe.gz -o "$build/leakserver.heapsnapshot" samples/leakserver.2.dump.gz
+}
+
+prepare "$1" >"$build/log" 2>&1 || {
+	echo "not ok - $1: what is tested is built"
+	tail -n 20 "$build/log" | sed 's/^/# /'
+	exit 1
+}
+[ "$1" != sanitized ] || export SANITIZED=yes
+node "$here/server.test.mjs" "$build/canned" "$build/leakserver.heapsnapshot" "$build/files" | sed -E "s/^((not )?ok [0-9]+ - )/\1$1: /"
