@@ -2,9 +2,26 @@
  * inspect: DevTools attached to a Go process, or to dumps of one (docs/inspect.md).
  *
  *   inspect             the two processes
- *   session (session.h) what has the heaps
- *   server (server.h)   what has the sockets
  *   channel             the messages between them
+ *
+ * What has the heaps:
+ *   session, take, command
+ *                       snapshots, by forks; a command whose output is the dump
+ *   taken, scripts      a snapshot that questions are answered from; source files
+ *   remote, place, properties, evaluate
+ *                       values as the protocol has them, and Go expressions
+ *
+ * What has the sockets:
+ *   server              sockets and time
+ *   peer, rights        which users may connect; what this process may do
+ *   hub                 what all clients share, and what becomes of the bytes that come
+ *   cdp, discovery      what is answered to the requests of DevTools, and to those for /json
+ *   presses             the snapshots that clients wait for
+ *   asks, reply         questions to the session, answers and events to clients
+ *   connection          one client: its buffers, and what is sent to it
+ *   http, websocket     their messages, as bytes
+ *   sha1, json_read, json_write
+ *                       what the protocols are made of
  */
 #ifndef INSPECT_INSPECT_H
 #define INSPECT_INSPECT_H

@@ -3,19 +3,7 @@
  * (docs/inspect.md).
  *
  * It has no heap and no rights: it asks the session by the channel (channel.h), and passes on what
- * it answers. The files of this room:
- *
- *   channel             the messages between the server and the session
- *   sha1, json_read, json_write
- *                       what the protocols are made of
- *   http, websocket     their messages, as bytes
- *   connection          one client: its buffers, and what is sent to it
- *   asks, reply         questions to the session, answers and events to clients
- *   presses             the snapshots that clients wait for
- *   cdp, discovery      what is answered to the requests of DevTools, and to those for /json
- *   hub                 what all clients share, and what becomes of the bytes that come
- *   peer, rights        which users may connect; what this process may do
- *   server              sockets and time
+ * it answers.
  */
 #ifndef INSPECT_SERVER_H
 #define INSPECT_SERVER_H

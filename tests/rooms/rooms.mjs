@@ -34,7 +34,7 @@ const headers = {
 
 /** Where the files of a room are listed, if it has no header of its own name; of other rooms of one word it is ROOM/ROOM.h. */
 const lists = {
-  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', inspect: 'server.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
+  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
   'output/hprof': 'hprof.c', 'output/pprof': 'profile.h', 'output/report': 'sections.h', 'output/sqlite': 'sqlite.c', 'output/html': 'html.c',
   process: 'read.c',
 };
@@ -46,6 +46,7 @@ const circles = {
   'exe/go: arguments static_words': 'words of data that are passed are found and ordered as those that code uses',
   'findings: slices substrings waste': 'the parts of waste add rows to its lists',
   'identity: match moved': 'what has moved leads to more objects, which are matched in the same way',
+  'inspect: properties remote': 'what a value shows may be a summary of its parts, which are values',
   'process: frames goroutines objects records': 'each kind of record goes through one buffer, which calls for them in their order',
   'process: runtime search': 'variables without names are found by what they lead to, which is read as for those with names',
   'roots: builder mappings': 'a mapping gets its node when a pointer to it is met',
