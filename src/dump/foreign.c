@@ -47,6 +47,7 @@ static const struct start starts[] = {
     {0, 0, "--- contention:", "a pprof profile", own},
     {0, 0, "goroutine ", "a traceback of goroutines", own},
     {0, 0, "go 1.", "a trace of runtime/trace", own},
+    {0, 0, "MDMP", "a minidump of Windows", own},
     {0, 8, "\xff\xfeg\0o\0001\0", "UTF-16, as PowerShell's > makes of it", "write it with curl -o"},
 };
 

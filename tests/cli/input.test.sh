@@ -153,6 +153,8 @@ instead "tar, and .tgz" 'a tar archive' 'unpack it first: tar -x'
 gzip -c good.dump | gzip -c >foreign.gz
 run go2heapsnapshot foreign.gz
 said "instead of a dump: gzip within gzip" 1 "go2heapsnapshot: foreign.gz: not a Go heap dump but gzip within gzip; unpack it first: gzip -d"
+printf 'MDMP\223\247' >foreign
+instead "a minidump" 'a minidump of Windows' "$dumped"
 printf '\377\376g\0o\0001\0.\0007\0' >foreign
 instead "UTF-16" "UTF-16, as PowerShell's > makes of it" 'write it with curl -o'
 
