@@ -180,6 +180,7 @@ bench:
 	$(MAKE) $(PROGRAM)
 	tools/bench/run
 	tools/bench/process
+	tools/bench/standstill
 
 # ---- installing ----
 

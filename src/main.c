@@ -162,6 +162,7 @@ static struct g2h_error *load(const struct options *options, const char *path,
                                                   options->threads,
                                                   options->is_dump ? 0 : options->format->memory,
                                                   options->fork,
+                                                  options->fork_huge,
                                                   progress};
     if (options->pid != 0)
         be_first_to_end();
@@ -741,6 +742,7 @@ static struct g2h_error *inspect(const struct options *options)
                               .pid = options->pid,
                               .threads = options->threads,
                               .forks = options->fork,
+                              .collapses = options->fork_huge,
                               .untyped_ok = options->untyped_ok,
                               .no_stacks = options->no_stacks,
                               .full_names = options->full_names,

@@ -28,6 +28,7 @@ struct g2h_open_options {
     const struct g2h_redaction *redaction; /* must outlive the session; NULL: none */
     const struct g2h_progress *progress;   /* NULL: none */
     bool forks;                            /* as in struct g2h_process_options */
+    bool collapses;                        /* as there */
 };
 
 /*

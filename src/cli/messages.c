@@ -1,6 +1,7 @@
 /* messages; see messages.h. */
 #include "cli/messages.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,6 +142,14 @@ static void message_fork(const struct origin *origin)
     if (account->not_forked[0])
         say("go2heapsnapshot: note: %s was copied and not forked: %s", origin->input->name,
             account->not_forked);
+    if (account->collapsed > 0)
+        say("go2heapsnapshot: note: %s has %" PRIu64 " bytes in huge pages, for the fork",
+            origin->input->name, account->collapsed);
+    else if (account->collapse_error != 0)
+        say("go2heapsnapshot: note: %s did not get huge pages: %s%s", origin->input->name,
+            strerror(account->collapse_error),
+            account->collapse_error == EPERM ? " (it takes CAP_SYS_NICE)"
+                                             : " (it takes Linux 6.1)");
     if (account->is_left)
         say("go2heapsnapshot: warning: %s did not wait for its fork, which has ended, but stays a "
             "zombie until the process ends or is forked again",

@@ -34,6 +34,13 @@ static bool take_pid(struct options *options, const char *text)
     return parse_number("--pid", text, 1, INT32_MAX, &options->pid);
 }
 
+static bool take_fork(struct options *options, const char *text)
+{
+    options->fork = true;
+    options->fork_huge = text != NULL;
+    return !text || strcmp(text, "huge") == 0 || USAGE_REFUSE("--fork= takes huge, not '%s'", text);
+}
+
 static bool take_rate(struct options *options, const char *text)
 {
     return parse_number("--memprofile-rate", text, 1, INT64_MAX, &options->memprofile_rate);
@@ -147,7 +154,7 @@ struct known {
 #define AT(member) offsetof(struct options, member)
 static const struct known known[] = {
     {"pid", .take = take_pid},
-    {"fork", .flag = AT(fork)},
+    {"fork", .take = take_fork, .is_optional = true},
     {"exe", 'e', .text = AT(exe)},
     {"untyped-ok", .flag = AT(untyped_ok)},
     {"base", .text = AT(base)},

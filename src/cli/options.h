@@ -33,8 +33,9 @@ struct options {
     const char *base;     /* of a format that takes a base; NULL: none. Of others the first input */
     const char *base_exe; /* the executable that wrote base; NULL: the same as exe */
     uint64_t pid;         /* 0: none; otherwise there are no inputs */
-    bool fork;            /* the process is forked, and the child is read */
-    const char *exe;      /* NULL: none */
+    bool fork,
+        fork_huge;   /* the process is forked, and the child is read; it gets huge pages before */
+    const char *exe; /* NULL: none */
     const char *output; /* NULL: standard output; of a series a directory, unless it shows trends */
     const struct g2h_format *format;
     const char *by;      /* selects one of the formats of that name; NULL: the usual one */

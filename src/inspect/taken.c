@@ -36,6 +36,7 @@ struct g2h_error *taken_read(const struct taken_options *options,
                                           .threads = options->threads,
                                           .memory = g2h_format(0)->memory,
                                           .forks = options->forks,
+                                          .collapses = options->collapses,
                                           .progress = progress};
     const struct g2h_heap_options heap = {options->threads, progress, 0};
     const struct g2h_typing_options typing = {options->threads, options->redaction};

@@ -29,7 +29,7 @@ struct taken_options {
     const char *input; /* a dump or core; NULL: that of a process */
     uint64_t pid;
     unsigned threads;
-    bool forks; /* as in struct g2h_process_options */
+    bool forks, collapses; /* as in struct g2h_process_options */
     bool untyped_ok, no_stacks, full_names, garbage;
     uint64_t max_nodes;
     const struct g2h_redaction *redaction; /* NULL: none */

@@ -16,12 +16,12 @@ struct origin {
 };
 
 struct origin_options {
-    const char *path; /* of a dump or core; "-": standard input */
-    uint64_t pid;     /* of a live process, which is read instead; 0: none */
-    const char *exe;  /* the executable that the user gives; NULL: that of the process */
-    unsigned threads; /* 0: one per processor */
-    unsigned memory;  /* as in struct g2h_process_options */
-    bool forks;       /* as there */
+    const char *path;      /* of a dump or core; "-": standard input */
+    uint64_t pid;          /* of a live process, which is read instead; 0: none */
+    const char *exe;       /* the executable that the user gives; NULL: that of the process */
+    unsigned threads;      /* 0: one per processor */
+    unsigned memory;       /* as in struct g2h_process_options */
+    bool forks, collapses; /* as there */
     const struct g2h_progress *progress; /* may be NULL */
 };
 

@@ -34,6 +34,7 @@ static struct g2h_error *open_origin(struct g2h_session *session, const char *so
                                     .exe = exe,
                                     .threads = options->threads,
                                     .forks = options->forks,
+                                    .collapses = options->collapses,
                                     .progress = options->progress};
     if (strncmp(source, process, size) == 0) {
         char *end;

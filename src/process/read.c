@@ -161,8 +161,10 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     *ret_memory = (struct g2h_memory){0};
     struct attach_options attach_options = {.after = 0};
     if (options)
-        attach_options = (struct attach_options){
-            .after = options->memory, .progress = options->progress, .forks = options->forks};
+        attach_options = (struct attach_options){.after = options->memory,
+                                                 .progress = options->progress,
+                                                 .forks = options->forks,
+                                                 .collapses = options->collapses};
     if (attach_options.forks && exe)
         attach_options.code = fork_code_find(pid, exe);
     TRY(attach_copy(pid, &attach_options, &process, &account));
@@ -176,6 +178,8 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     ret_account->memory_bytes = account.bytes;
     ret_account->is_forked = account.is_forked;
     ret_account->is_left = account.is_left;
+    ret_account->collapsed = account.collapsed;
+    ret_account->collapse_error = account.collapse_error;
     memcpy(ret_account->not_forked, account.not_forked, sizeof(ret_account->not_forked));
     return read_process(&process, is_there ? &memory : NULL, exe, options, ret_account, ret_memory,
                         ret);

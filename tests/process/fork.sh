@@ -236,6 +236,24 @@ tight() {
 	leave "$group"
 }
 
+# huge: the memory of the program becomes huge pages before the fork.
+huge() {
+	name="$release, huge pages"
+	starts "$app" -mb 100
+	before=$(sed -n 's/^AnonHugePages: *\([0-9]*\).*/\1/p' "/proc/$pid/smaps_rollup")
+	"$g2h" --pid "$pid" --fork=huge --format dump -o "$build/x.dump" 2>"$build/log"
+	status=$?
+	after=$(sed -n 's/^AnonHugePages: *\([0-9]*\).*/\1/p' "/proc/$pid/smaps_rollup")
+	if grep -q 'did not get huge pages' "$build/log"; then
+		echo "ok - $name # SKIP $(sed -n 's/.*did not get huge pages: //p' "$build/log")"
+	else
+		[ $status -eq 0 ] && is_forked && [ "$after" -ge $((before + 51200)) ]
+		result $? "$name: $before kB of them before, $after kB after the fork" "$build/log"
+	fi
+	lives "$name"
+	ends
+}
+
 # leave GROUP: removes a group, which processes that have ended may take a moment to leave.
 leave() {
 	for _ in $(seq 100); do
@@ -262,6 +280,7 @@ for goroot in $goroots; do
 	namespaces
 	pids
 	tight
+	huge
 	copies 'io_uring' 'it uses io_uring' "$app" -uring
 	copies 'userfaultfd' 'it uses userfaultfd' "$app" -userfaultfd
 	copies 'aio' 'it uses aio' "$app" -aio

@@ -17,6 +17,7 @@
 
 #include "base/elf_format.h"
 #include "base/scope.h"
+#include "process/attach/collapse.h"
 #include "process/attach/copy.h"
 #include "process/attach/pages.h"
 #include "process/attach/refuse.h"
@@ -306,6 +307,8 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     TRY(prepare(pid, options, &space));
     process.executable = read_executable(pid);
     const bool forks = options->forks && attach_fork_check(&fork);
+    if (forks && options->collapses)
+        account.collapsed = attach_collapse(&fork, options->progress, &account.collapse_error);
     sigset_t before;
     if (forks)
         hold_signals(&before);

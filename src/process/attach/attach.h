@@ -8,7 +8,7 @@
  *   attach              calls these; refuse: why a process cannot be read
  *   stop, urgent, tracee
  *                       stops threads and reads registers; lets nothing come between
- *   fork, inject, inject_amd64, filters
+ *   fork, inject, inject_amd64, filters, collapse
  *                       a copy of the process by a fork from outside, which is read instead
  *   space, pages, copy  which memory there is, what of it is there, and its copy
  *   available           whether there is memory for the copy
@@ -27,7 +27,8 @@ struct attach_options {
     unsigned after;                      /* see attach_copy() */
     const struct g2h_progress *progress; /* NULL: none */
     bool forks;              /* the process is forked, if it may be, and the child is copied */
-    struct inject_code code; /* for that */
+    bool collapses;          /* before that, it gets huge pages (collapse.h) */
+    struct inject_code code; /* for a fork */
 };
 
 struct attach_account {
@@ -41,6 +42,8 @@ struct attach_account {
                               others: an errno value; 0: they did not */
     double stopped_seconds, copy_seconds;
     bool is_forked;       /* copy_seconds is how long the child was there */
+    uint64_t collapsed;   /* bytes that were made huge pages for the fork, or were before */
+    int collapse_error;   /* why it is not all, an errno value; 0: it is */
     bool is_left;         /* the child is a zombie of the process */
     char not_forked[200]; /* why it was copied, although a fork was asked for; "": it was not */
 };
