@@ -3,6 +3,7 @@
 # output.
 #
 #   run.sh PART     a compiler (gcc-11, clang-19 …): compiles with all warnings, each of which is an error
+#                   musl-sources, arm64-sources: the same with compilers for musl and for arm64
 #                   macos-arm64, macos-x86_64: the same, and links; nothing here runs programs for macOS
 #                   not-linux: what --pid says elsewhere than on Linux
 #                   musl, i386, s390x, arm64: the unit tests, and the same output as here; of musl and arm64 also the command line,
@@ -49,6 +50,30 @@ compiler() {
 	result "$1 compiles without a warning" make -s BUILD="$build" CC="$cached $1" CFLAGS="$flags" WERROR=1 objects
 }
 
+# headers NAME...: copies headers of libraries, which are the same for all hosts, from this one to $build/include.
+headers() {
+	local name
+	mkdir -p "$build/include"
+	for name; do
+		cp "$(echo "#include <$name>" | ${CC:-cc} -E - | sed -n "s/^# 1 \"\(.*$name\)\".*/\1/p" | head -n 1)" "$build/include" || return
+	done
+}
+
+# linux_headers DIRECTORY: puts what Linux itself declares into a directory; musl does not come with it.
+linux_headers() {
+	local include=/usr/include
+	mkdir -p "$1"
+	ln -sfn $include/linux $include/asm-generic "$include/$(gcc -print-multiarch)/asm" "$1"
+}
+
+# sources COMPILER: compiles for another host, of which there are no libraries.
+sources() {
+	command -v "$1" >/dev/null || skip "$part: compiles without a warning" "no $1 here"
+	headers zlib.h zconf.h sqlite3.h
+	result "$part: compiles without a warning" make -s BUILD="$build" CC="$1" CFLAGS=-fsyntax-only CPPFLAGS="-I$build/include" WITH_ZSTD= WITH_LZMA= WITH_LZ4= \
+		WERROR=1 objects
+}
+
 # ---- macOS ----
 
 # Zig has Apple's headers, and a list of what libSystem has, which takes the place of that library for a linker. Of zlib and SQLite,
@@ -64,8 +89,7 @@ macos() {
 	export ZIG_GLOBAL_CACHE_DIR="${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/zig"
 	stand_in "$1" z 1
 	stand_in "$1" sqlite3 0
-	mkdir -p "$build/include"
-	cp "$(echo '#include <sqlite3.h>' | ${CC:-cc} -E - | sed -n 's/^# 1 "\(.*sqlite3[.]h\)".*/\1/p' | head -n 1)" "$build/include" # Zig has zlib's
+	headers sqlite3.h # Zig has zlib's
 	name=$build/libgo2heapsnapshot.$(sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h).dylib
 	rm -f "$build/internal.a" "$build/go2heapsnapshot" "$build/heapquery" "$name"
 	make=(make -s BUILD="$build" CC="$top/$build/cc" AR="$zig ar --format=darwin" CPPFLAGS="-I$build/include" WERROR=1 CFLAGS=-O0 LDFLAGS="-L$build")
@@ -165,13 +189,6 @@ host() {
 	result "$part: all formats of all samples are the same as here" digests
 }
 
-# Tests of live processes need what Linux itself declares, which does not come with musl.
-linux_headers() {
-	local include=/usr/include
-	mkdir -p "$build/libraries"
-	ln -sfn $include/linux $include/asm-generic "$include/$(gcc -print-multiarch)/asm" "$build/libraries"
-}
-
 # What an emulator cannot do is skipped if it fails: to a big-endian program, qemu-user 7.2 says of a fault with an address that has
 # its halves in the wrong order.
 without_emulator() {
@@ -215,6 +232,11 @@ ends_with() {
 
 case $part in
 gcc-* | clang-*) compiler "$part" ;;
+musl-sources)
+	linux_headers "$build/include"
+	sources musl-gcc
+	;;
+arm64-sources) sources aarch64-linux-gnu-gcc ;;
 macos-*) macos "${part#macos-}" ;;
 not-linux)
 	result 'not Linux: builds' not_linux
@@ -223,7 +245,7 @@ not-linux)
 		<("$debug/go2heapsnapshot" samples/leakserver.1.dump.gz)
 	;;
 musl)
-	linux_headers
+	linux_headers "$build/libraries"
 	host musl-gcc '' ''
 	command_line "musl's own words" "--names wants one|-o that is a symbolic link to itself|--redact-key without a file|-o without a file|an unknown (option|letter)(: begins like all messages.*)?"
 	result "$part: an option without its argument behind a dump is refused" ends_with 2 "$build/go2heapsnapshot" dump -o
