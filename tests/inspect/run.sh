@@ -3,6 +3,7 @@
 # output.
 #
 #   run.sh server|sanitized     the server with a session of canned answers; built plainly, or with sanitizers
+#   run.sh program              the program, with clients that we did not write
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
@@ -27,6 +28,7 @@ prepare() {
 	case $1 in
 	sanitized) make_sanitized internal.a && canned "$sanitizing_cc" "$sanitized/internal.a" $sanitize ;;
 	server) canned "${CC:-cc}" "$plain/internal.a" ;;
+	*) return ;;
 	esac && "$g2h" --exe samples/leakserver.exe.gz -o "$build/leakserver.heapsnapshot" samples/leakserver.2.dump.gz
 }
 
@@ -35,5 +37,8 @@ prepare "$1" >"$build/log" 2>&1 || {
 	tail -n 20 "$build/log" | sed 's/^/# /'
 	exit 1
 }
-[ "$1" != sanitized ] || export SANITIZED=yes
-node "$here/server.test.mjs" "$build/canned" "$build/leakserver.heapsnapshot" "$build/files" | sed -E "s/^((not )?ok [0-9]+ - )/\1$1: /"
+case $1 in
+server) node "$here/server.test.mjs" "$build/canned" "$build/leakserver.heapsnapshot" "$build/files" ;;
+sanitized) SANITIZED=yes node "$here/server.test.mjs" "$build/canned" "$build/leakserver.heapsnapshot" "$build/files" ;;
+*) node "$here/$1.test.mjs" "$g2h" "$build/files" ;;
+esac | sed -uE "s/^((not )?ok [0-9]+ - )/\1$1: /"
