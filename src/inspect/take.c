@@ -1,7 +1,9 @@
 /* take: takes a snapshot, in the child that then is the session; see session.h. */
 #include "inspect/session.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,9 @@ static struct g2h_error *read_heap(const struct session *session,
     struct taken_options taken = options->taken;
     if (options->command)
         return read_command(options, progress, ret);
+    if (taken.pid != 0 && session->taken.number > 1 && kill((pid_t)taken.pid, 0) != 0 &&
+        errno == ESRCH)
+        return error_create(G2H_ERROR_SYSTEM, "process %" PRIu64 " has ended", taken.pid);
     if (taken.pid == 0)
         taken.input =
             options->inputs[session->count <= options->input_count ? session->count - 1

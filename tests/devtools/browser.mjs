@@ -11,6 +11,13 @@
 //     await tab.retainers('ptr64 @1017');              // selects the row; returns what the Retainers pane then says
 //     await tab.filter('noptr');
 //     await tab.screenshot('build/screenshots/x.png');
+//
+//   With a target, MemoryTab.open({address: 'devtools://devtools/bundled/js_app.html?ws=…&panel=heap-profiler'}):
+//     await tab.take();                                // presses "Take snapshot"; 2 in the sidebar
+//     const fields = await tab.hover('main.T @1017');  // what the popover says: {Count: '42', …}
+//     await tab.follow(/main\.go:/);                   // clicks a link in the Retainers pane or the table: what Sources then shows
+//     await tab.evaluate('len(main.byName)');          // what Console answers
+//     await tab.complete('main.');                     // what it offers while one types
 //   } finally {
 //     await tab.close();
 //   }
@@ -135,6 +142,13 @@ function readRows(grid) {
   return {titles, rows};
 }
 
+/** Runs in the page: returns the texts of elements, with what is in their shadow trees. */
+function readDeep(elements) {
+  const read = node => node.nodeType === Node.TEXT_NODE ? node.data
+    : node.localName === 'style' ? '' : [...(node.shadowRoot ?? node).childNodes].map(read).join('');
+  return elements.map(read);
+}
+
 /**
  * Runs in the page: waits until nothing of a grid has changed for `quiet` ms. Returns false if the grid keeps changing, or
  * is gone.
@@ -182,13 +196,13 @@ export class MemoryTab {
   problems = [];
 
   /**
-   * Starts Chromium and shows the empty Memory tab. timeout: for each step, in ms; size: that of the window.
+   * Starts Chromium and shows the empty Memory tab. timeout: for each step, in ms; size: that of the window; address: of DevTools.
    */
-  static async open({timeout = defaultTimeout, size = {width: 1280, height: 800}} = {}) {
+  static async open({timeout = defaultTimeout, size = {width: 1280, height: 800}, address = frontEnd} = {}) {
     const tab = new MemoryTab();
     tab.#timeout = timeout;
     try {
-      await tab.#start(size);
+      await tab.#start(size, address);
     } catch (error) {
       await tab.close();
       throw error;
@@ -196,7 +210,7 @@ export class MemoryTab {
     return tab;
   }
 
-  async #start(size) {
+  async #start(size, address) {
     const executablePath = findChromium();
     if (executablePath === undefined) {
       throw new Error('no Chromium found in PATH, nor named by $CHROMIUM');
@@ -231,7 +245,7 @@ export class MemoryTab {
       if (type === 'error' || type === 'warning') this.problems.push(`${type}: ${message.text()}`);
     });
     this.#page.on('crash', () => this.problems.push('error: the page of DevTools crashed'));
-    await this.#step('open DevTools', this.#page.goto(frontEnd));
+    await this.#step('open DevTools', this.#page.goto(address));
     await this.#step('show the Memory tab', this.#page.getByText('Select profiling type').waitFor());
   }
 
@@ -286,6 +300,88 @@ export class MemoryTab {
       const snapshots = await this.snapshots();
       return snapshots.length > before && snapshots.every(snapshot => !snapshot.loading) || undefined;
     }, 5 * this.#timeout);
+  }
+
+  /** Takes a snapshot of the target and waits until it is loaded; returns what the sidebar says of it. */
+  async take() {
+    await this.#step('show Memory', this.#page.getByRole('tab', {name: 'Memory'}).first().click());
+    const before = (await this.snapshots()).length;
+    const button = before === 0 ? 'devtools-button:has-text("Take snapshot"), button:has-text("Take snapshot")'
+                                : '[aria-label="Take heap snapshot"]:visible';
+    await this.#step('press Take snapshot', this.#page.locator(button).first().evaluate(element => element.click()));
+    return this.#poll('take a snapshot', async () => {
+      const snapshots = await this.snapshots();
+      const last = snapshots.at(-1);
+      return snapshots.length > before && !last.loading && /\d\s?[kMG]?B$/.test(last.size) ? last : undefined;
+    });
+  }
+
+  /** Selects an object's row and lets the mouse rest on it; returns the fields that the popover shows: {Count: '42', …}. */
+  async hover(matcher) {
+    const {row, element} = await this.#click(mainGrid, matcher);
+    const place = await element.$('span.value');
+    await place.hover();
+    const fields = await this.#poll(`see what is in ${row.name}`, async () => {
+      const found = await this.#page.locator('.object-popover-content li, .object-popover-tree li').evaluateAll(items => items.map(item => {
+        const text = selector => (item.querySelector(selector)?.textContent ?? '').replace(/\s+/g, ' ').trim();
+        return [text('.name'), text('.value')];
+      }).filter(([name]) => name !== ''));
+      return found.length > 0 ? Object.fromEntries(found) : undefined;
+    });
+    await this.#page.mouse.move(5, 5);
+    return fields;
+  }
+
+  /** Clicks the first link whose text matches, in a table; returns {address, line}: where Sources then is, and the text there. */
+  async follow(text) {
+    const link = this.#page.locator('.devtools-link:visible').filter({hasText: text}).first();
+    await this.#step(`follow ${text}`, link.click());
+    return this.#poll('see the source', async () => {
+      const [position] = (await this.#page.locator('.source-frame-toolbar:visible, .sources-toolbar:visible, .toolbar-text:visible').allTextContents())
+        .map(words => /Line (\d+)/.exec(words)).filter(found => found);
+      const lines = await this.#page.locator('.cm-content:visible').first().evaluate(content => content.cmView?.view?.state.doc.toString() ?? content.innerText)
+        .catch(() => '');
+      return position && lines.length > 0 ? {line: Number(position[1]), text: lines} : undefined;
+    });
+  }
+
+  async #showConsole() {
+    await this.#step('show Console', this.#page.getByRole('tab', {name: 'Console'}).first().click());
+    const prompt = this.#page.locator('.console-prompt-editor-container .cm-content, #console-prompt .cm-content').first();
+    await this.#step('type into Console', prompt.click());
+  }
+
+  /** Returns the messages in Console. */
+  async messages() {
+    await this.#showConsole();
+    return (await this.#page.locator('.console-message-wrapper').evaluateAll(readDeep)).map(text => text.replace(/\s+/g, ' ').trim());
+  }
+
+  /** Types an expression into Console; returns what it answers. */
+  async evaluate(expression) {
+    const before = (await this.messages()).length;
+    await this.#page.keyboard.insertText(expression);
+    return this.#poll(`evaluate ${expression}`, async () => {
+      const messages = await this.messages();
+      // Enter may only close the list of what could follow.
+      if (messages.length === before) await this.#page.keyboard.press('Enter');
+      await new Promise(resolve => setTimeout(resolve, 200));
+      return messages.length >= before + 2 && messages.at(-1) !== '' ? messages.at(-1) : undefined;
+    });
+  }
+
+  /** Types into Console; returns what it offers to go on with, and clears the line. */
+  async complete(text) {
+    await this.#showConsole();
+    await this.#page.keyboard.type(text);
+    const offers = await this.#poll(`see what follows ${text}`, async () => {
+      const items = await this.#page.locator('.cm-tooltip-autocomplete li .cm-completionLabel, .cm-tooltip-autocomplete li').allInnerTexts();
+      return items.length > 0 ? [...new Set(items.map(item => item.trim()))] : undefined;
+    });
+    await this.#page.keyboard.press('Escape');
+    await this.#page.keyboard.press('Control+A');
+    await this.#page.keyboard.press('Delete');
+    return offers;
   }
 
   /** Shows the snapshot at this place in the sidebar, in Summary if it was not shown before. */
