@@ -62,7 +62,8 @@ G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *r
 /* ---- options: set the size of each struct, and all other members that are not needed to 0 ---- */
 
 /* Where the code of a node is: a function, or the place where a goroutine is. script is a number by
- * which whoever DevTools are attached to knows the file (Debugger.scriptParsed), line counts from 0.
+ * which whoever DevTools are attached to knows the file (Debugger.scriptParsed), line counts from
+ * 0.
  */
 struct g2h_code_location {
     uint32_t node, script, line;

@@ -4,6 +4,7 @@
 #
 #   run.sh server|sanitized     the server with a session of canned answers; built plainly, or with sanitizers
 #   run.sh program              the program, with clients that we did not write
+#   run.sh panel                the program, the sample server, and DevTools in a real Chromium
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
@@ -31,6 +32,19 @@ prepare() {
 	*) return ;;
 	esac && "$g2h" --exe samples/leakserver.exe.gz -o "$build/leakserver.heapsnapshot" samples/leakserver.2.dump.gz
 }
+
+# panel: attaches DevTools to the sample server, if it may be traced.
+panel() {
+	. tests/process/lib.sh
+	may_trace 'DevTools, on a live process' || exit 0
+	(cd samples/leakserver && GOROOT=$newest "$newest/bin/go" build -o "$build/leakserver" .) >"$build/log" 2>&1 || {
+		echo 'not ok - the sample server builds'
+		exit 1
+	}
+	node "$here/panel.test.mjs" "$g2h" "$build/leakserver" "$build" | sed -E "s/^((not )?ok [0-9]+ - )/\1panel: /"
+	exit
+}
+[ "$1" != panel ] || panel
 
 prepare "$1" >"$build/log" 2>&1 || {
 	echo "not ok - $1: what is tested is built"
