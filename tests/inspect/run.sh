@@ -5,6 +5,7 @@
 #   run.sh server|sanitized     the server with a session of canned answers; built plainly, or with sanitizers
 #   run.sh program              the program, with clients that we did not write
 #   run.sh panel                the program, the sample server, and DevTools in a real Chromium
+#   run.sh session              the program, a process whose objects come and go, and children that are killed
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
@@ -33,18 +34,27 @@ prepare() {
 	esac && "$g2h" --exe samples/leakserver.exe.gz -o "$build/leakserver.heapsnapshot" samples/leakserver.2.dump.gz
 }
 
-# panel: attaches DevTools to the sample server, if it may be traced.
-panel() {
+# go PROGRAM DIRECTORY: builds $build/PROGRAM with the newest Go.
+go() {
+	(cd "$2" && GO111MODULE=${3-on} GOROOT=$newest "$newest/bin/go" build -o "$build/$1" .) >"$build/log" 2>&1 && return
+	echo "not ok - $1 builds"
+	tail -n 20 "$build/log" | sed 's/^/# /'
+	exit 1
+}
+
+# live: tests with a live process, if one may be traced.
+live() {
 	. tests/process/lib.sh
-	may_trace 'DevTools, on a live process' || exit 0
-	(cd samples/leakserver && GOROOT=$newest "$newest/bin/go" build -o "$build/leakserver" .) >"$build/log" 2>&1 || {
-		echo 'not ok - the sample server builds'
-		exit 1
-	}
-	node "$here/panel.test.mjs" "$g2h" "$build/leakserver" "$build" | sed -E "s/^((not )?ok [0-9]+ - )/\1panel: /"
+	may_trace "$1: --inspect on a live process" || exit 0
+	case $1 in
+	panel) go leakserver samples/leakserver && node "$here/panel.test.mjs" "$g2h" "$build/leakserver" "$build" ;;
+	session) go churn tests/inspect/churn off && KILLS=${CHECK_ALL:+20} node "$here/session.test.mjs" "$g2h" "$build/churn" "$build/files" ;;
+	esac | sed -uE "s/^((not )?ok [0-9]+ - )/\1$1: /"
 	exit
 }
-[ "$1" != panel ] || panel
+case $1 in
+panel | session) live "$1" ;;
+esac
 
 prepare "$1" >"$build/log" 2>&1 || {
 	echo "not ok - $1: what is tested is built"

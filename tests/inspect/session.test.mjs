@@ -1,0 +1,148 @@
+// Tests the session of --inspect with a process whose objects come and go: series of snapshots, children that are killed, and how
+// it ends. TAP on standard output.
+//
+//   session.test.mjs GO2HEAPSNAPSHOT CHURN DIRECTORY     the directory is made anew
+//
+//   KILLS       how many children are killed (default: 6)
+
+import assert from 'node:assert/strict';
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdirSync, readFileSync, readdirSync, rmSync} from 'node:fs';
+import {join, resolve} from 'node:path';
+import process from 'node:process';
+import {end, test} from '../tap.mjs';
+import {Client, Server, until} from './clients.mjs';
+
+const [program, churn, directory] = process.argv.slice(2).map(path => resolve(path));
+const kills = Number(process.env.KILLS || 6);
+rmSync(directory, {recursive: true, force: true});
+mkdirSync(directory, {recursive: true});
+
+const attach = (...options) => Server.start([program, '--inspect=0', ...options], {pattern: /&ws=([\d.]+):(\d+)(\/[-0-9a-f]{36})/});
+const pause = time => new Promise(done => setTimeout(done, time));
+
+/** Starts the program with a table of so many items; returns it when the table is full. */
+async function full(items) {
+  const child = spawn(churn, [String(items)], {stdio: ['ignore', 'pipe', 'inherit']});
+  process.on('exit', () => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+const stat = pid => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return {state, parent: Number(parent)};
+  } catch {
+    return {}; // it has ended
+  }
+};
+const childrenOf = parent => readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number).filter(pid => {
+  const found = stat(pid);
+  return found.parent === parent && found.state !== 'Z';
+});
+const withoutLinks = text => text.replace(/"locations":\[[\d,]*\]/, '"locations":[]');
+
+/** The answer to an expression, or what is wrong with it. */
+async function evaluate(client, expression) {
+  const {result} = await client.ask('Runtime.evaluate', {expression});
+  return result.description ?? result.value;
+}
+
+await test('five dumps of a process that goes on meanwhile: ids are those of -o DIRECTORY', async () => {
+  const child = await full(2000);
+  const dumps = [1, 2, 3, 4, 5].map(i => join(directory, `${i}.dump`));
+  for (const dump of dumps) execFileSync(program, ['--pid', String(child.pid), '--format', 'dump', '-o', dump], {stdio: 'pipe'});
+  child.kill('SIGKILL');
+  const files = join(directory, 'series');
+  execFileSync(program, ['--exe', churn, '-o', files, ...dumps], {stdio: 'pipe'});
+  const server = await attach('--exe', churn, ...dumps);
+  const client = await Client.connect(server);
+  for (const i of [1, 2, 3, 4, 5])
+    assert.ok(withoutLinks((await client.takeSnapshot()).text) === withoutLinks(readFileSync(join(files, `${i}.heapsnapshot`), 'utf8')), `${i}`);
+  await client.close();
+  await server.stop();
+});
+
+await test('a command: its output is the dump, and if it fails its last words are the message', async () => {
+  const server = await attach('--exe', churn, '--command', `if [ -e '${directory}/stop' ]; then echo first >&2; echo no pod >&2; exit 7; fi; cat '${directory}/3.dump'`);
+  const client = await Client.connect(server);
+  assert.ok((await client.takeSnapshot()).text.length > 100000);
+  assert.equal(await evaluate(client, 'len(main.items.byID)'), '2000');
+  mkdirSync(join(directory, 'stop'));
+  await assert.rejects(client.takeSnapshot(), /failed with status 7: no pod/);
+  const {text} = await client.takeSnapshot({reportProgress: true});
+  assert.match(text, /no snapshot: .* failed with status 7: no pod/);
+  assert.equal(await evaluate(client, 'len(main.items.byID)'), '2000');
+  await server.stop();
+});
+
+const target = await full(300_000);
+const server = await attach('--pid', String(target.pid));
+const client = await Client.connect(server);
+let [session] = childrenOf(server.process.pid);
+
+/** Takes a snapshot that must succeed; the session is another process then. */
+async function take() {
+  const begin = Date.now();
+  const {text} = await client.takeSnapshot();
+  session = await until('a session', () => readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number)
+    .find(pid => pid !== session && stat(pid).state && readName(pid) === readName(server.process.pid) && pid !== server.process.pid && stat(pid).parent !== session));
+  return {text, time: Date.now() - begin};
+}
+function readName(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+const {time} = await take();
+await test(`a child that is killed at any of ${kills} moments: the session goes on with the snapshot before`, async () => {
+  for (let i = 0; i < kills; i++) {
+    client.socket._socket.pause(); // so that the child cannot be done before it is killed
+    const pending = assert.rejects(client.takeSnapshot(), /died of signal 9; the session goes on/, `kill ${i}`);
+    const [child] = await until('a child', () => childrenOf(session).length > 0 && childrenOf(session));
+    await pause(time * i / kills);
+    assert.equal(stat(child).parent, session, 'it has not become the session');
+    process.kill(child, 'SIGKILL');
+    client.socket._socket.resume();
+    await pending;
+    assert.equal(await evaluate(client, 'len(main.items.byID)'), '300000');
+    assert.equal(target.exitCode, null);
+  }
+});
+await test('and the next one is exact: what was there before has its id', async () => {
+  const ids = text => {
+    const {snapshot: {meta: {node_fields: fields}}, nodes, strings} = JSON.parse(text);
+    const [name, id] = ['name', 'id'].map(field => fields.indexOf(field));
+    const found = new Set();
+    for (let i = 0; i < nodes.length; i += fields.length) if (strings[nodes[i + name]] === 'main.item') found.add(nodes[i + id]);
+    return found;
+  };
+  const before = ids((await take()).text), after = ids((await take()).text);
+  const kept = [...before].filter(id => after.has(id)).length;
+  assert.ok(before.size >= 300_000 && kept >= 150_000 && kept < before.size, `${kept} of ${before.size} are in the next one`);
+});
+await test('memory does not grow from snapshot to snapshot', async () => {
+  const taken = [];
+  for (let i = 0; i < 5; i++) {
+    await take();
+    taken.push(Number.parseInt(server.status('RssAnon', session), 10));
+  }
+  assert.ok(taken.at(-1) < 1.3 * taken[1], taken.join(', '));
+});
+await test('the process can be read while it is looked at, and is not traced', async () => {
+  assert.match(readFileSync(`/proc/${target.pid}/status`, 'latin1'), /^TracerPid:\s*0$/m);
+  assert.equal(target.exitCode, null);
+});
+await test('a server that is killed ends the session', async () => {
+  await server.stop('SIGKILL');
+  await until('the end of the session', () => !stat(session).state || stat(session).state === 'Z');
+  assert.equal(target.exitCode, null);
+});
+target.kill('SIGKILL');
+end();
