@@ -184,6 +184,7 @@ int main(int argc, char **argv)
     error = server_listen(&address, &listener);
     if (error) {
         fprintf(stderr, "%s\n", error->message);
+        g2h_error_destroy(error);
         return 1;
     }
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
@@ -205,7 +206,9 @@ int main(int argc, char **argv)
         error = server_run(&server, &address, listener, ends[0]);
     if (error)
         fprintf(stderr, "%s\n", error->message);
+    const int status = error ? 1 : 0;
+    g2h_error_destroy(error);
     close(ends[0]);
     close(listener);
-    return error ? 1 : 0;
+    return status;
 }

@@ -6,6 +6,7 @@
 #   run.sh program              the program, with clients that we did not write
 #   run.sh panel                the program, the sample server, and DevTools in a real Chromium
 #   run.sh session              the program, a process whose objects come and go, and children that are killed
+#   run.sh chromium             chrome://inspect
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
