@@ -10,6 +10,7 @@
  *   view    the nodes and edges that the options ask for: without garbage, folded
  *   output  a snapshot, a report …
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,6 +37,7 @@
 #include "cli/target.h"
 #include "cli/terminal.h"
 #include "cli/watch.h"
+#include "inspect/command.h"
 #include "inspect/inspect.h"
 #include "library/origin.h"
 
@@ -152,29 +154,48 @@ static void be_first_to_end(void)
     fclose(file);
 }
 
+/* Opens the dump, core or process, or reads the output of the command. If a command fails, its own
+ * words tell more than what there is to say of the dump. */
+static struct g2h_error *open_heap(const struct options *options, const char *path,
+                                   const struct g2h_progress *progress,
+                                   struct conversion *conversion)
+{
+    struct origin_options origin = {.path = path,
+                                    .pid = options->pid,
+                                    .exe = options->exe,
+                                    .threads = options->threads,
+                                    .memory = options->is_dump ? 0 : options->format->memory,
+                                    .forks = options->fork,
+                                    .collapses = options->fork_huge,
+                                    .progress = progress};
+    struct command command;
+    char of_command[32];
+    if (options->command) {
+        TRY(command_start(options->command, &command));
+        snprintf(of_command, sizeof(of_command), "/dev/fd/%d", command.output);
+        origin.path = of_command;
+    }
+    struct g2h_error *error = origin_open(&origin, &conversion->origin);
+    conversion->input = conversion->origin.input;
+    conversion->exe = conversion->origin.exe;
+    struct g2h_error *failed = options->command ? command_end(&command, options->command) : NULL;
+    if (failed)
+        g2h_error_destroy(error);
+    return failed ? failed : error;
+}
+
 static struct g2h_error *load(const struct options *options, const char *path,
                               const struct g2h_progress *progress, struct conversion *conversion)
 {
     const struct g2h_heap_options heap_options = {options->threads, progress, 0};
-    const struct origin_options origin_options = {path,
-                                                  options->pid,
-                                                  options->exe,
-                                                  options->threads,
-                                                  options->is_dump ? 0 : options->format->memory,
-                                                  options->fork,
-                                                  options->fork_huge,
-                                                  progress};
     if (options->pid != 0)
         be_first_to_end();
-    struct g2h_error *error = origin_open(&origin_options, &conversion->origin);
-    conversion->input = conversion->origin.input;
-    conversion->exe = conversion->origin.exe;
-    TRY(error);
+    TRY(open_heap(options, path, progress, conversion));
     if (!options->is_quiet)
         message_process(&conversion->origin, options->watch == 0);
     if (options->is_dump)
         return NULL;
-    error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
+    struct g2h_error *error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
     if (error && conversion->input->damage) { /* the damage explains the error */
         g2h_error_destroy(error);
         error = conversion->input->damage;
@@ -520,6 +541,27 @@ static struct g2h_error *convert_each(const struct options *options, const struc
     return NULL;
 }
 
+/* Returns what a snapshot of a watched process was taken of. */
+static const char *snapshot_name(const struct options *options, const struct conversion *conversion)
+{
+    return options->command ? options->command : conversion->input->name;
+}
+
+/* Forgets every second heap of a page with trends if there are as many as a page can have. */
+static void thin_out(struct series *series)
+{
+    enum { MOST_TRENDS = 200 };
+    size_t kept = 0;
+    if (series->bases.count < MOST_TRENDS)
+        return;
+    for (size_t i = 0; i < series->bases.count; i++)
+        if (i % 2 == 0)
+            series->bases.data[kept++] = series->bases.data[i];
+        else
+            g2h_base_destroy(series->bases.data[i]);
+    series->bases.count = kept;
+}
+
 /* Says what the last snapshot of a watched process had: as JSON in the output, else on standard
  * error. */
 static struct g2h_error *write_last(const struct options *options, const struct g2h_trend *trend,
@@ -533,7 +575,32 @@ static struct g2h_error *write_last(const struct options *options, const struct 
         to.gzip = false;
     }
     progress_clear();
-    return g2h_write_trend_last(trend, conversion->origin.account.stopped, &to);
+    return g2h_write_trend_last(trend, options->pid != 0 ? conversion->origin.account.stopped : -1,
+                                &to);
+}
+
+/* Writes the page of a watch so far in place of the one before, and keeps the heap's names and
+ * numbers for the next one. */
+static struct g2h_error *write_page(const struct options *options, struct series *series,
+                                    const struct g2h_output_options *output_options,
+                                    const struct conversion *conversion)
+{
+    const struct g2h_html_options html = {
+        sizeof(html), (const struct g2h_base *const *)series->bases.data, series->bases.count};
+    struct g2h_output_options to = *output_options;
+    struct g2h_base *base;
+    to.html = &html;
+    to.source = snapshot_name(options, conversion);
+    to.program = options->exe;
+    to.memory = &conversion->origin.memory;
+    if (ftruncate(to.fd, 0) != 0 || lseek(to.fd, 0, SEEK_SET) != 0)
+        return error_system(errno, "%s", to.name);
+    TRY(g2h_write(options->format, conversion->view, &to));
+    TRY_MEMORY(vector_grow(&series->bases, 1));
+    TRY(g2h_base_create(conversion->view, to.source, options->threads, &base));
+    series->bases.data[series->bases.count++] = base;
+    thin_out(series);
+    return NULL;
 }
 
 /* Keeps the dump of a snapshot if it is the first one, or may be the last one. */
@@ -558,8 +625,8 @@ static struct g2h_error *add_snapshot(const struct options *options, struct seri
     static const struct outputs none = {.name = "standard output"};
     _cleanup_(conversion_deinit) struct conversion conversion = {.input = NULL};
     const int64_t now = watch_now();
-    uint64_t left;
-    const uint64_t limit = g2h_process_limit(options->pid, &left);
+    uint64_t left = 0;
+    const uint64_t limit = options->pid != 0 ? g2h_process_limit(options->pid, &left) : 0;
     TRY(load(options, NULL, progress_start(), &conversion));
     if (!options->is_quiet)
         message_warnings(conversion.input, conversion.heap);
@@ -568,12 +635,14 @@ static struct g2h_error *add_snapshot(const struct options *options, struct seri
     const bool is_first = series->base_files.count == 0;
     if (is_first)
         TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion.input)));
-    TRY(g2h_trend_add(series->trend, conversion.view, conversion.input->name, now,
+    TRY(g2h_trend_add(series->trend, conversion.view, snapshot_name(options, &conversion), now,
                       options->threads));
     g2h_trend_set_limit(series->trend, limit, left);
     outcome->complete = outcome->complete && g2h_heap_is_complete(conversion.heap) &&
                         origin_is_complete(&conversion.origin);
     TRY(write_last(options, series->trend, output_options, &conversion));
+    if (options_show_trends(options))
+        TRY(write_page(options, series, output_options, &conversion));
     return keep_dump(series, is_first, &conversion);
 }
 
@@ -626,18 +695,23 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
                                               .json = options->json,
                                               .color = terminal_has_color(options),
                                               .columns = terminal_columns(options)};
-    const struct g2h_output_options output_options = {.size = sizeof(output_options),
-                                                      .fd = outputs->list[0].fd,
-                                                      .name = outputs->name,
-                                                      .gzip = options->gzip,
-                                                      .threads = options->threads,
-                                                      .report = &report};
+    struct g2h_output_options output_options = {.size = sizeof(output_options),
+                                                .fd = outputs->list[0].fd,
+                                                .name = outputs->name,
+                                                .gzip = options->gzip,
+                                                .threads = options->threads,
+                                                .report = &report};
     TRY(g2h_trend_create(&series->trend));
     if (options->watch > 0)
         TRY(watch(options, series, &output_options, outcome));
     for (size_t i = 0; i < options->input_count; i++)
         TRY(make_base(options, options->inputs[i], NULL, series, outcome));
     progress_clear();
+    if (options_show_trends(options)) { /* the output has the page */
+        output_options.fd = STDERR_FILENO;
+        output_options.name = "standard error";
+        output_options.gzip = false;
+    }
     TRY(g2h_write_trend(series->trend, &output_options, &outcome->steady));
     const struct target_read read = {.bases = series->base_files.data,
                                      .base_count = series->base_files.count};

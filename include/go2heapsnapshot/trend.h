@@ -43,7 +43,8 @@ G2H_PUBLIC struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
                                              size_t *ret_steady);
 
 /* Writes a line about the last heap, as text or, by options->report, as JSON: how large it is, and
- * for how long its process stood still, in seconds. Errors: those of g2h_write_trend(). */
+ * for how long its process stood still, in seconds; less than 0: not known. Errors: those of
+ * g2h_write_trend(). */
 G2H_PUBLIC struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double stopped,
                                                   const struct g2h_output_options *options);
 

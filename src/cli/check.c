@@ -61,11 +61,16 @@ static bool check_watch(const struct options *options)
                USAGE_REFUSE("%s goes with --watch", options->count > 0          ? "--count"
                                                     : options->until_growth > 0 ? "--until-growth"
                                                                                 : "--keep");
-    if (options->pid == 0)
-        return USAGE_REFUSE("--watch goes with --pid");
-    if (options->is_dump || (options->format->takes & G2H_TAKES_PATH) == 0)
+    if (options->pid == 0 && !options->command)
+        return USAGE_REFUSE("--watch goes with --pid, or with --command");
+    if (options->is_dump || (options->format->takes & (G2H_TAKES_PATH | G2H_TAKES_TRENDS)) == 0)
         return USAGE_REFUSE("--watch prints a report of its own: it does not go with --format %s",
                             options->is_dump ? FORMAT_DUMP : options->format->name);
+    if (options_show_trends(options) && !options->output)
+        return USAGE_REFUSE("the page of --watch is written anew with each snapshot: -o app%s",
+                            options->format->suffix);
+    if (options_show_trends(options) && options->gzip)
+        return USAGE_REFUSE("the page of --watch is not compressed: it does not go with -z");
     if (options->base || options->path_to || options->show)
         return USAGE_REFUSE("--watch does not go with %s", options->base      ? "--base"
                                                            : options->path_to ? "--path-to"
@@ -94,14 +99,16 @@ static bool check_inspect(const struct options *options)
         {options->show, "--show"},
         {options->json, "--json"},
     };
+    if (options->command && options->pid != 0)
+        return USAGE_REFUSE("--command takes the place of --pid");
+    if (options->command && !options->inspect && options->watch == 0)
+        return USAGE_REFUSE("--command goes with --inspect or --watch");
     if (!options->inspect)
-        return (!options->command && !options->source) ||
-               USAGE_REFUSE("%s goes with --inspect", options->command ? "--command" : "--source");
+        return !options->source || USAGE_REFUSE("--source goes with --inspect");
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (others[i].is_given)
             return USAGE_REFUSE("--inspect does not go with %s", others[i].name);
-    return !options->command || options->pid == 0 ||
-           USAGE_REFUSE("--command takes the place of --pid");
+    return true;
 }
 
 bool check_options(const struct options *options)

@@ -58,7 +58,7 @@ struct options {
     const char *keep;         /* a directory; NULL: no dumps are kept */
     bool inspect;             /* serves DevTools instead of writing something */
     const char *inspect_at;   /* [HOST:]PORT; NULL: the usual port */
-    const char *command;      /* of --inspect: its output is the dump; NULL: none */
+    const char *command;      /* of --inspect, --watch: its output is the dump; NULL: none */
     const char *source;       /* of --inspect: a directory; NULL: none */
     bool has_format;          /* --format is given */
     bool is_quiet;            /* what there is to say of a process has been said of it before */
@@ -74,19 +74,19 @@ struct options {
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
 void options_deinit(struct options *options);
 
-/* Returns whether several dumps become one output, which shows the last one. */
+/* Returns whether several dumps, or snapshots, become one output, which shows the last one. */
 static inline bool options_show_trends(const struct options *options)
 {
-    return options->input_count > 1 && !options->is_dump &&
+    return (options->input_count > 1 || options->watch > 0) && !options->is_dump &&
            (options->format->takes & G2H_TAKES_TRENDS) != 0;
 }
 
 /* Returns whether several dumps become one report: how what they have goes on. */
 static inline bool options_report_trend(const struct options *options)
 {
-    return (options->input_count > 1 || options->watch > 0) && !options->is_dump &&
-           (!options->output || options->watch > 0) &&
-           (options->format->takes & G2H_TAKES_PATH) != 0 && !options->path_to && !options->show;
+    return options->watch > 0 ||
+           (options->input_count > 1 && !options->is_dump && !options->output &&
+            (options->format->takes & G2H_TAKES_PATH) != 0 && !options->path_to && !options->show);
 }
 
 /*

@@ -41,7 +41,7 @@ static const char help[] =
     "      --keep=DIR      watch: write the first and the last dump to DIR\n"
     "      --inspect[=[HOST:]PORT] wait for DevTools, as node does: chrome://inspect,\n"
     "                      Memory, \"Take snapshot\"; of PID, or DUMP after DUMP\n"
-    "      --command=CMD   inspect: CMD prints the dump: kubectl exec, ssh, curl ...\n"
+    "      --command=CMD   inspect, watch: CMD prints the dump: kubectl exec, ssh\n"
     "      --source=DIR    inspect: where the source is, if built with -trimpath\n"
     "  -e, --exe=FILE      the executable that wrote the dump, stripped or not: for\n"
     "                      types, names of fields and variables, texts of strings\n"

@@ -80,14 +80,14 @@ int64_t watch_now(void)
 
 void watch_begin(uint64_t pid, uint64_t every, struct watch *ret)
 {
-    *ret = (struct watch){pid, every, g2h_process_image(pid), monotonic(), 1};
+    *ret = (struct watch){pid, every, pid != 0 ? g2h_process_image(pid) : 0, monotonic(), 1};
     catch_once(SIGINT);
     catch_once(SIGTERM);
 }
 
 bool watch_has_ended(const struct watch *watch)
 {
-    return g2h_process_image(watch->pid) != watch->image;
+    return watch->pid != 0 && g2h_process_image(watch->pid) != watch->image;
 }
 
 bool watch_wait(struct watch *watch)

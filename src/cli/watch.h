@@ -14,7 +14,7 @@ bool watch_parse_time(const char *text, uint64_t *ret_seconds);
 bool watch_parse_size(const char *text, uint64_t *ret_bytes);
 
 struct watch {
-    uint64_t pid, every; /* seconds */
+    uint64_t pid, every; /* pid: 0: a command is run; every: seconds */
     uint64_t image;      /* g2h_process_image() when it began */
     double begin;        /* of the monotonic clock, seconds */
     uint64_t taken;      /* snapshots that are due so far */

@@ -1,7 +1,8 @@
-/* command: runs the command whose standard output is a dump; see session.h. */
-#include "inspect/session.h"
+/* command; see command.h. */
+#include "inspect/command.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -14,6 +14,7 @@
 #ifndef INSPECT_SESSION_H
 #define INSPECT_SESSION_H
 
+#include "inspect/command.h"
 #include "inspect/scripts.h"
 #include "inspect/taken.h"
 
@@ -53,20 +54,5 @@ struct g2h_error *session_take(struct session *session, const struct g2h_progres
 /* Adds a line for people: a warning, an error, or, with type "log", what else is worth to be known.
  */
 void session_add_line(struct session *session, const char *type, const char *line);
-
-/* ---- command.c ---- */
-
-struct command {
-    int output;   /* a descriptor; -1: it does not run */
-    int problems; /* a file with what it has said on standard error */
-    long pid;
-};
-
-/* Starts a command. Errors: G2H_ERROR_SYSTEM. */
-struct g2h_error *command_start(const char *words, struct command *ret);
-
-/* Waits for its end. Errors: G2H_ERROR_SYSTEM if it failed; the message is the last line of what it
- * has said. */
-struct g2h_error *command_end(struct command *command, const char *words);
 
 #endif

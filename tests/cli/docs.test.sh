@@ -21,7 +21,18 @@ check "the pages have commands" [ "$(grep -c . commands)" -ge 20 ]
 while IFS= read -r command; do
 	command=${command%%  *#*}
 	ran=$(echo "$command" | sed 's/ --fork//; s/--pid 1234/app.dump/; s/0xc000123450/0x3374cc1b81b0/; s/core\.1234 >/core.1234 --exe app >/; s/ | jq .*//')
-	case $command in *--watch*) # no dump stands for a process that goes on: there must be none, and nothing else be wrong
+	case $command in
+	*--inspect*) # it serves until it is told to end; of a process, there must be none
+		if [[ $command == *'--inspect --pid'* ]]; then
+			check "$command" bash -c "${command/--pid 1234/--pid 2147483647} >said 2>&1; [ \$? -eq 1 ]"
+			continue
+		fi
+		bash -c "exec ${command/--inspect/--inspect=0}" >said 2>&1 &
+		until grep -q 'waits for DevTools' said || ! kill -0 $! 2>kill.err; do sleep 0.05; done
+		kill $!
+		check "$command" wait $!
+		continue ;;
+	*--watch*) # no dump stands for a process that goes on: there must be none, and nothing else be wrong
 		check "$command" bash -c "${command/--pid 1234/--pid 2147483647} >said 2>&1; [ \$? -eq 1 ]"
 		continue ;;
 	esac

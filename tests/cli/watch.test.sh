@@ -21,7 +21,7 @@ done
 run go2heapsnapshot --watch 1s --count 0 --pid 1
 said "--count 0" 2 "go2heapsnapshot: --count takes a number from 1 to 2147483647, not '0'" "$hint"
 run go2heapsnapshot --watch 1s 1.dump
-said "--watch without --pid" 2 "go2heapsnapshot: --watch goes with --pid" "$hint"
+said "--watch without --pid" 2 "go2heapsnapshot: --watch goes with --pid, or with --command" "$hint"
 run go2heapsnapshot --count 3 1.dump
 said "--count without --watch" 2 "go2heapsnapshot: --count goes with --watch" "$hint"
 run go2heapsnapshot --until-growth 3M 1.dump
@@ -34,10 +34,14 @@ for redact in --redact --redact-key=1.dump; do
 done
 run go2heapsnapshot --watch 1s --keep kept --pid 2147483647
 check "--keep of no process: fails, and leaves no directory" eval '[ "$status" -eq 1 ] && [ ! -e kept ]'
-for format in heapsnapshot html dump; do
+for format in heapsnapshot pprof dump; do
 	run go2heapsnapshot --watch 1s --pid 1 --format $format
 	said "--watch --format $format" 2 "go2heapsnapshot: --watch prints a report of its own: it does not go with --format $format" "$hint"
 done
+run go2heapsnapshot --watch 1s --pid 1 --format html
+said "--watch --format html without a file" 2 "go2heapsnapshot: the page of --watch is written anew with each snapshot: -o app.html" "$hint"
+run go2heapsnapshot --watch 1s --pid 1 --format html -z -o app.html
+said "--watch --format html -z" 2 "go2heapsnapshot: the page of --watch is not compressed: it does not go with -z" "$hint"
 for other in base path-to show; do
 	run go2heapsnapshot --watch 1s --pid 1 --$other 1.dump
 	said "--watch --$other" 2 "go2heapsnapshot: --watch does not go with --$other" "$hint"
@@ -47,6 +51,29 @@ check "--watch of no process: fails" [ "$status" -eq 1 ]
 wrote_nothing "--watch of no process: nothing on stdout"
 run go2heapsnapshot --watch 1s --pid 2147483647 -o report
 check "--watch of no process: no file" eval '[ "$status" -eq 1 ] && [ ! -e report ]'
+
+# ---- the output of a command ----
+
+cat >next <<'END'
+n=$(($(cat number 2>/dev/null || echo 0) + 1))
+echo $n >number
+[ $n -le 2 ] && exec cat $n.dump
+[ $n -le 3 ] && exec cat 2.dump
+echo first >&2
+echo 'no pod' >&2
+exit 7
+END
+run go2heapsnapshot --exe app --watch 1s --count 3 --command 'sh next'
+check "--command: exit status 0, for so few heaps tell nothing" [ "$status" -eq 0 ]
+check "--command: a line per heap, which did not stand still as far as is known" eval \
+	'[ "$(grep -c "reachable, .* objects, 95 goroutines$\|reachable, .* goroutines$" err)" -eq 3 ] && ! grep -q "stood still" err'
+check "--command: the report names the command" grep -q '^3 heaps in .* of sh next$' out
+run go2heapsnapshot --exe app --watch 1s --count 3 --command 'sh next'
+said "--command that fails" 1 "go2heapsnapshot: 'sh next' failed with status 7: no pod"
+rm number
+run go2heapsnapshot --exe app --watch 1s --count 3 --command 'sh next' --format html -o page.html
+check "--command --format html: a page with trends, and the report on standard error" eval \
+	'[ "$status" -eq 0 ] && grep -q "^3 heaps in " err && grep -q "\"series\"" page.html'
 
 # ---- saved dumps ----
 

@@ -446,16 +446,19 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
         return NULL;
     const struct trend_heap *heap = last_heap(&report);
     append_moment(&report, trend->heaps.count - 1, &moment);
-    text_printf(&seconds, "%.3f s", stopped);
+    if (stopped >= 0)
+        text_printf(&seconds, "%.3f s", stopped);
     page_open(&page, NULL);
     PAGE_DATA(&page, page_words("format", "go2heapsnapshot snapshot"),
-              page_count("version", TREND_VERSION), page_count("time_ms", (uint64_t)heap->time),
-              page_count("stopped_ms", (uint64_t)(stopped * (double)SECOND + 0.5)));
+              page_count("version", TREND_VERSION), page_count("time_ms", (uint64_t)heap->time));
+    if (stopped >= 0)
+        PAGE_DATA(&page, page_count("stopped_ms", (uint64_t)(stopped * (double)SECOND + 0.5)));
     PAGE_PUT(&page, "% % reachable, % %", page_made(NULL, &moment),
              page_wide(page_bytes("reachable", heap->reachable), 9),
              page_wide(page_bytes_change("grown", g2h_trend_growth(trend)), 9),
              page_wide(page_count("objects", heap->objects), 12));
-    PAGE_PUT(&page, " objects, % goroutines; stood still %\n",
+    PAGE_PUT(&page,
+             stopped >= 0 ? " objects, % goroutines; stood still %\n" : " objects, % goroutines%\n",
              page_count("goroutines", heap->goroutines), page_made(NULL, &seconds));
     page_close(&page);
     page.out.failed |= moment.failed || seconds.failed;
