@@ -60,6 +60,8 @@ struct g2h_process_account {
     int urgent_error;   /* why the threads that stopped and copied it were not scheduled before all
                            others (SCHED_RR): an errno value; 0: they were */
     bool is_forked;     /* it was stopped for a fork only, and the child was read */
+    bool is_window;     /* the child was read bit by bit while the dump was written, without a copy,
+                           because there was no memory for one */
     uint64_t collapsed; /* bytes that were made huge pages for the fork, or were before */
     int collapse_error; /* why not all of the memory was: an errno value; 0: for no reason */
     bool is_left; /* the child has ended, but stays a zombie of the process until that ends, or

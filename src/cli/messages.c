@@ -124,8 +124,9 @@ static void message_stopped(const struct origin *origin, uint64_t threads)
     const char *name = origin->input->name;
     if (account->is_forked)
         say("go2heapsnapshot: note: %s stood still for %.3f s while it was forked; %" PRIu64
-            " bytes of %" PRIu64 " thread%s were copied meanwhile",
-            name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s");
+            " bytes of %" PRIu64 " thread%s were %s",
+            name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s",
+            account->is_window ? "read without a copy" : "copied meanwhile");
     else
         say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
             " thread%s were copied%s",

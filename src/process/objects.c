@@ -80,7 +80,10 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
 {
     const struct memory *memory = work->bits->runtime->memory;
     const uint64_t size = work->span->elemsize;
-    const uint8_t *contents = span_bytes(work->span, memory, address - work->span->start, size);
+    const uint8_t *contents =
+        memory->window && size > SPAN_WHOLE
+            ? memory_place(memory, address, size)
+            : span_bytes(work->span, memory, address - work->span->start, size);
     struct heap_mask mask;
     if (!contents) {
         work->account->objects_missing++;

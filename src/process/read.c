@@ -177,10 +177,22 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     ret_account->is_frozen = account.is_frozen;
     ret_account->memory_bytes = account.bytes;
     ret_account->is_forked = account.is_forked;
-    ret_account->is_left = account.is_left;
+    ret_account->is_window = account.is_window;
     ret_account->collapsed = account.collapsed;
     ret_account->collapse_error = account.collapse_error;
     memcpy(ret_account->not_forked, account.not_forked, sizeof(ret_account->not_forked));
-    return read_process(&process, is_there ? &memory : NULL, exe, options, ret_account, ret_memory,
-                        ret);
+    struct g2h_error *error = read_process(&process, is_there ? &memory : NULL, exe, options,
+                                           ret_account, ret_memory, ret);
+    struct g2h_error *lost = attach_finish(&process, &account);
+    ret_account->is_left = account.is_left;
+    if (account.bytes > 0)
+        ret_account->memory_bytes = account.bytes;
+    if (!lost)
+        return error;
+    if (!error) {
+        g2h_input_close(*ret);
+        *ret = NULL;
+    }
+    g2h_error_destroy(error);
+    return lost;
 }

@@ -170,6 +170,24 @@ static struct g2h_error *put_parts(struct worker_buffer *buffer, const uint8_t *
     return NULL;
 }
 
+/* Puts bytes of the process. Many of them are read through a window in pieces, which are given back
+ * at once. */
+static struct g2h_error *put_bytes_of(struct worker_buffer *buffer, const struct memory *memory,
+                                      uint64_t address, const uint8_t *data, uint64_t size)
+{
+    if (!memory->window || size <= SPAN_WHOLE)
+        return memory_fill(memory, address, size, data)
+                   ? put_parts(buffer, data, size)
+                   : error_create(G2H_ERROR_SYSTEM, "memory at 0x%llx cannot be read",
+                                  (unsigned long long)address);
+    for (uint64_t at = 0, part; at < size; at += part) {
+        part = size - at < SPAN_WHOLE ? size - at : SPAN_WHOLE;
+        TRY(put_bytes_of(buffer, memory, address + at, data + at, part));
+        memory_drop(memory, part, data + at);
+    }
+    return NULL;
+}
+
 struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struct memory *memory,
                                        uint64_t address, const uint8_t *contents, uint64_t size)
 {
@@ -179,7 +197,7 @@ struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struc
         return put_parts(buffer, contents, size);
     for (uint64_t at = address; at < end; at = hole.end) {
         (void)ranges_next(&memory->untouched, at, end, &hole);
-        TRY(put_parts(buffer, contents + (at - address), hole.begin - at));
+        TRY(put_bytes_of(buffer, memory, at, contents + (at - address), hole.begin - at));
         if (hole.end - hole.begin >= LEAST_HOLE)
             TRY(worker_buffer_flush_zeros(buffer, hole.end - hole.begin));
         else

@@ -40,9 +40,23 @@ static void drop(struct release *release, size_t block, uint32_t bytes)
         (void)madvise(release->copy + block * BLOCK, BLOCK, MADV_DONTNEED);
 }
 
-/* Changes the bytes [from, end) of the copy, block by block. */
+/* Does to the pages of a window what is to be done to the bytes [from, end) of a block. */
+static void change_window(struct window *window, uint64_t from, uint64_t end, change *how)
+{
+    if (how == keep)
+        window_keep(window, from, end);
+    else if (how == drop)
+        window_drop(window, from, end);
+}
+
+/* Changes the bytes [from, end) of the copy, block by block. Pages of a window are given back one
+ * by one. */
 static void change_bytes(struct release *release, uint64_t from, uint64_t end, change *how)
 {
+    if (release->runtime->memory->window) {
+        change_window(release->runtime->memory->window, from, end, how);
+        return;
+    }
     while (from < end) {
         const uint64_t block = from / BLOCK, next = (block + 1) * BLOCK,
                        to = next < end ? next : end;
@@ -125,6 +139,8 @@ static void want_spans(struct release *release)
         if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE) {
             change_addresses(release, span.start, span.start + span.size, want);
             keep_types(&types, &span);
+            if (runtime->memory->window) /* to find the types has read all objects that have them */
+                release_span(release, &span);
         }
 }
 

@@ -235,8 +235,9 @@ bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
             (void)ranges_next(&memory->untouched, at, end, &hole);
             if (at < hole.begin) {
                 part->addresses = (struct range){at, hole.begin};
-                part->data = range->data + (at - range->address);
-                return true;
+                part->data = memory_at(memory, at, hole.begin - at);
+                if (part->data)
+                    return true;
             }
             at = hole.end;
         }

@@ -207,7 +207,9 @@ enum span_state span_read(struct runtime *runtime, uint64_t address, struct span
     const enum span_state state = span_read_fields(runtime, address, ret);
     if (state != SPAN_IN_USE)
         return state;
-    ret->data = memory_at(runtime->memory, ret->start, ret->size);
+    ret->data = !runtime->memory->window || ret->size <= SPAN_WHOLE
+                    ? memory_at(runtime->memory, ret->start, ret->size)
+                    : NULL;
     const bool is_there =
         span_is_swept(ret) ? add_allocated(runtime, ret) : find_live_of_unswept(runtime, ret);
     cut(ret);

@@ -12,10 +12,14 @@
 
 enum { SPAN_MOST_SLOTS = 1024 };
 
+/* A larger span is read in pieces through a window. */
+enum { SPAN_WHOLE = 1 << 20 };
+
 struct span {
     uint64_t address; /* of the mspan */
     uint64_t start, size, elemsize, nelems, freeindex;
-    const uint8_t *data; /* the span's bytes; NULL: not all are there. Set by span_read() only */
+    const uint8_t *data; /* the span's bytes; NULL: not all are there, or it is larger than
+                            SPAN_WHOLE and the memory has a window. Set by span_read() only */
     uint64_t alloc_bits, mark_bits, alloc_count, specials, large_type;
     int32_t swept;                           /* the mspan's sweepgen less the heap's */
     bool noscan, is_large, is_user_arena;    /* is_large: one object, of no size class */

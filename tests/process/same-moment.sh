@@ -5,6 +5,7 @@
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: those of tests/leaks; with CHECK_ALL all from 1.19 on)
 #   WAYS                 the ways to build the program, e.g. 'plain pie,stripped'
+#   MEMORY_GROUP         see available.sh
 set -u
 usual=leaks
 . "$(dirname "$0")/lib.sh"
@@ -50,8 +51,7 @@ same_moment() { # WAY [FLAG_OF_PROGRAM]...
 	shift
 	"$at/app" "$@" fifo "$at/fifo" >"$at/app.log" 2>&1 &
 	pid=$!
-	# shellcheck disable=SC2016  # for the other shell
-	"$build/pause" "$at/fifo" "$pid" "$at/reference.dump" sh -c '"$0" --pid "$1" --format dump -o "$2/ours.dump" && "$0" --fork --pid "$1" --format dump -o "$2/forked.dump"' "$g2h" {} "$at" >"$at/log" 2>&1
+	"$build/pause" "$at/fifo" "$pid" "$at/reference.dump" sh "$here/reads.sh" "$g2h" {} "$at" "$group" >"$at/log" 2>&1
 	status=$?
 	wait "$pid"
 	lives=$?
@@ -78,20 +78,46 @@ same_moment() { # WAY [FLAG_OF_PROGRAM]...
 	last=$at/reference.dump
 }
 
-# forked: compares what was read of a fork of the process with what it writes.
+# forked: compares what was read of forks of the process, copied and through a window, with what it writes.
 # shellcheck disable=SC2086  # lists of options
 forked() {
 	if [ "$(uname -m)" != x86_64 ]; then
 		echo "ok - $name: a fork # SKIP on amd64 only"
 		return
 	fi
-	grep -q 'while it was forked' "$at/log"
+	grep -q 'while it was forked; .* were copied meanwhile' "$at/log"
 	result $? "$name: is forked" "$at/log"
 	"$build/compare" $may_change $stripped --symbols "$symbols" "$at/forked.dump" "$at/reference.dump" >"$at/of_fork" 2>&1
 	result $? "$name: what was read of the fork is what it writes" "$at/of_fork" 200
 	rm -f "$at/forked.dump"
+	[ -n "$group" ] || return
+	grep -q 'while it was forked; .* were read without a copy' "$at/log"
+	result $? "$name: is read without a copy" "$at/log"
+	"$build/compare" $may_change $stripped --symbols "$symbols" "$at/window.dump" "$at/reference.dump" >"$at/of_window" 2>&1
+	result $? "$name: what was read without a copy is what it writes" "$at/of_window" 200
+	rm -f "$at/window.dump"
 }
 
+# in_group WAY: does all that with a larger program, which is also read by a reader without memory for a copy.
+in_group() {
+	group=${MEMORY_GROUP-}/go2heapsnapshot-same.$$
+	if ! [ -n "${MEMORY_GROUP-}" ] || ! mkdir "$group" 2>/dev/null; then
+		echo "ok - $release, $1: is read without a copy # SKIP no group of the memory controller can be made"
+		group=
+		return
+	fi
+	if [ -e "$group/memory.limit_in_bytes" ]; then limit=limit_in_bytes; else limit=max; fi
+	echo $((132 << 20)) >"$group/memory.$limit"
+	same_moment "$1" -more 120
+	for _ in $(seq 100); do # processes that have ended may take a moment to leave the group
+		rmdir "$group" 2>/dev/null && break
+		sleep 0.1
+	done
+	group=
+}
+
+group=
+if [ -z "${MEMORY_GROUP-}" ] && [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then MEMORY_GROUP=/sys/fs/cgroup/memory; fi
 for goroot in $goroots; do
 	GOROOT=$goroot
 	release=$(go_release "$goroot")
@@ -100,6 +126,7 @@ for goroot in $goroots; do
 	for way in ${ways_asked:-$ways}; do
 		same_moment "$way"
 	done
+	! all_ways || in_group plain
 	# Also with goroutines that the dumper stops in the middle of their code.
 	[ -n "$ways_asked" ] || ! all_ways || same_moment plain -spinning -yielding
 done

@@ -1430,7 +1430,7 @@ static void test_guess(void **state)
     data[9 * page - 1] = data[20 * page] = data[31 * page - 1] = 1;
     munmap(data + 40 * page, 2 * page);
     assert_true(attach_space_make(&pages, 0, &space));
-    if (attach_copy_pages((uint64_t)getpid(), &pages, &space, true, NULL, &memory, &copied) ==
+    if (attach_copy_pages((uint64_t)getpid(), &pages, &space, false, NULL, &memory, &copied) ==
         EPERM)
         skip();
     assert_int_equal(copied.bytes, (PAGES - 2) * page);
@@ -1442,7 +1442,7 @@ static void test_guess(void **state)
     attach_space_deinit(&space);
     attach_space_make(&pages, 0, &space);
     assert_int_equal(
-        attach_copy_pages((uint64_t)getpid(), &pages, &space, true, NULL, &memory, &copied), 0);
+        attach_copy_pages((uint64_t)getpid(), &pages, &space, false, NULL, &memory, &copied), 0);
     assert_int_equal(mincore(space.data, PAGES * page, resident), 0);
     for (size_t i = 0; i < PAGES; i++)
         assert_int_equal(resident[i] & 1, i == 8 || i == 20 || i == 30);

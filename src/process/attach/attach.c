@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,8 +32,9 @@
 #define AROUND (256ull << 20)
 
 /* In place of errno values: the system does not give the addresses that a copy needs; the child was
- * ended because memory became short. */
-enum { NO_ADDRESSES = -1, SHORT = -2 };
+ * ended because memory became short; the process was not forked, and there is no memory for a copy.
+ */
+enum { NO_ADDRESSES = -1, SHORT = -2, NO_CHILD = -3 };
 
 /* How long it is tried to fork a process, in seconds, if signals for it come in between. */
 #define PATIENCE_TO_FORK 1.0
@@ -100,9 +102,10 @@ static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
 }
 
 /* Gets the memory of the copy while the process still runs, so that neither this work nor a refusal
- * stops it. */
-static struct g2h_error *prepare(uint64_t pid, const struct attach_options *options,
-                                 struct attach_space *ret)
+ * stops it. If there is none, but the process may be forked and there is enough for a window, does
+ * nothing and sets *ret_is_window. */
+static struct g2h_error *prepare(uint64_t pid, const struct attach_options *options, bool forks,
+                                 struct attach_space *ret, bool *ret_is_window)
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     struct attach_available available;
@@ -110,7 +113,14 @@ static struct g2h_error *prepare(uint64_t pid, const struct attach_options *opti
     if (error != 0)
         return attach_refuse(pid, error, true);
     attach_available_find(&available);
-    TRY(attach_available_check(pid, estimate(pid, &pages), options->after, &available));
+    const uint64_t bytes = estimate(pid, &pages);
+    struct g2h_error *refused = attach_available_check(pid, bytes, options->after, &available);
+    *ret_is_window =
+        refused && forks && attach_available_has_window(bytes, options->after, &available);
+    if (*ret_is_window)
+        g2h_error_destroy(refused);
+    if (refused)
+        return *ret_is_window ? NULL : refused;
     if (!attach_space_make(&pages, AROUND, ret)) {
         attach_space_deinit(ret);
         if (!attach_space_make(&pages, 0, ret))
@@ -168,7 +178,7 @@ static int copy_from(uint64_t pid, bool is_child, const struct attach_options *o
     if (error == 0)
         error = make_do(&pages, space);
     if (error == 0)
-        error = attach_copy_pages(pid, &pages, space, !is_child, options->progress, &ret->memory,
+        error = attach_copy_pages(pid, &pages, space, is_child, options->progress, &ret->memory,
                                   &copied);
     if (error != 0)
         return error;
@@ -181,47 +191,15 @@ static int copy_from(uint64_t pid, bool is_child, const struct attach_options *o
     return 0;
 }
 
-/* Notes what the stop says of the process. */
-static void note_stop(uint64_t pid, struct attach_stop *stop, struct process *ret,
-                      struct attach_account *account)
-{
-    account->stopped_seconds = stop->seconds;
-    account->threads = (unsigned)stop->threads.count;
-    account->stuck = stop->stuck;
-    account->is_frozen = stop->stuck > 0 && attach_is_frozen(pid);
-    ret->threads.count = stop->threads.count;
-    ret->threads.capacity = stop->threads.capacity;
-    ret->threads.data = take_pointer(stop->threads.data);
-}
+/* ---- forks ---- */
 
-/* Stops the process, forks or copies it, and lets it go on; copies it only if may_copy, or if it
- * may not be forked for a reason that stays. fork is NULL if no fork is wanted. Returns 0 or an
- * errno value. */
-static int stop_once(uint64_t pid, const struct attach_options *options, bool may_copy,
-                     struct attach_fork *fork, struct attach_stop *stop, struct attach_space *space,
-                     struct process *ret, struct attach_account *account)
-{
-    _cleanup_(attach_urgent_end) struct attach_urgent urgent;
-    account->urgent_error = attach_urgent_begin(&urgent);
-    int error = attach_stop(pid, fork, stop);
-    if (error == 0 && (!fork || (fork->child == 0 && (may_copy || !fork->may_come))))
-        error = copy_from(pid, false, options, space, ret, account);
-    attach_stop_let_go(stop);
-    return error;
-}
-
-/* Copies the child, and ends it. Returns 0 or an errno value. */
-static int copy_child(uint64_t pid, const struct attach_options *options, struct attach_fork *fork,
-                      struct attach_stop *stop, struct attach_space *space, struct process *ret,
-                      struct attach_account *account)
-{
-    note_smaps(pid, ret); /* the child has no pages of files yet */
-    const int error = copy_from((uint64_t)fork->child, true, options, space, ret, account);
-    attach_stop_end(stop);
-    account->is_forked = true;
-    account->is_left = fork->is_left;
-    return error == 0 || (!fork->was_short && kill((pid_t)pid, 0) != 0) ? error : SHORT;
-}
+/* What lasts as long as a child. */
+struct held {
+    struct attach_fork fork;
+    struct attach_stop stop;
+    bool forks;      /* a fork is wanted, and may be */
+    sigset_t before; /* signals that were held before, if forks */
+};
 
 /* Has the signals wait that would end this program, so that it ends with no child left behind. The
  * threads that are started meanwhile do not get them either. */
@@ -235,34 +213,141 @@ static void hold_signals(sigset_t *ret_before)
     pthread_sigmask(SIG_BLOCK, &held, ret_before);
 }
 
-static void release_signals(const sigset_t *before)
+/* Lets the process go on, ends the child, and lets signals come. */
+static void end_held(void *data)
 {
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    struct held *held = data;
+    attach_stop_deinit(&held->stop);
+    if (held->forks)
+        pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+    free(held);
+}
+
+static void end_held_at(struct held **held)
+{
+    if (*held)
+        end_held(*held);
+}
+
+/* Makes what lasts as long as a child, if one is wanted and the process may be forked. */
+static struct held *begin_held(uint64_t pid, const struct attach_options *options)
+{
+    struct held *held = calloc(1, sizeof(*held));
+    if (!held)
+        return NULL;
+    held->fork = (struct attach_fork){.pid = pid, .code = options->code};
+    held->forks = options->forks && attach_fork_check(&held->fork);
+    if (held->forks)
+        hold_signals(&held->before);
+    return held;
+}
+
+/* Returns SHORT in place of an error that is due to the child's end; the process goes on. */
+static int explain_end(uint64_t pid, const struct attach_fork *fork, int error)
+{
+    return error != 0 && error != EINTR && (fork->was_short || kill((pid_t)pid, 0) == 0) ? SHORT
+                                                                                         : error;
+}
+
+/* Copies the child, and ends it. Returns 0 or an errno value. */
+static int copy_child(uint64_t pid, const struct attach_options *options, struct held *held,
+                      struct attach_space *space, struct process *ret,
+                      struct attach_account *account)
+{
+    const int error = copy_from((uint64_t)held->fork.child, true, options, space, ret, account);
+    attach_stop_end(&held->stop);
+    account->is_left = held->fork.is_left;
+    return error == NO_ADDRESSES ? error : explain_end(pid, &held->fork, error);
+}
+
+/* Gives the process's memory a window to the child. Returns 0 or an errno value. */
+static int open_window(const struct held *held, struct attach_space *space, struct process *ret)
+{
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    const uint64_t child = (uint64_t)held->fork.child;
+    int error = attach_pages_find(child, &pages);
+    if (error == 0)
+        error = note_resident(&pages, ret);
+    if (error != 0)
+        return error;
+    attach_space_deinit(space);
+    if (!attach_space_make(&pages, 0, space))
+        return NO_ADDRESSES;
+    for (size_t i = 0; i < pages.runs.count; i++) {
+        const struct attach_run *run = &pages.runs.data[i];
+        const struct range all = {run->address, run->address + run->size};
+        if (!memory_add(&ret->memory, run->address, run->size, attach_space_at(space, run)) ||
+            (run->kind == ATTACH_ZERO && !vector_push(&ret->memory.untouched.list, all)))
+            return ENOMEM;
+    }
+    memory_sort(&ret->memory);
+    ranges_sort(&ret->memory.untouched);
+    ranges_drop_short(&ret->memory.untouched);
+    ret->memory.window = window_create(child, &pages, space);
+    ret->entry = procfs_auxv(child, AT_ENTRY);
+    ret->maps = take_pointer(pages.maps);
+    return ret->memory.window ? 0 : ENOMEM;
+}
+
+/* ---- the stop ---- */
+
+/* Notes what the stop says of the process. */
+static void note_stop(uint64_t pid, struct attach_stop *stop, struct process *ret,
+                      struct attach_account *account)
+{
+    account->stopped_seconds = stop->seconds;
+    account->threads = (unsigned)stop->threads.count;
+    account->stuck = stop->stuck;
+    account->is_frozen = stop->stuck > 0 && attach_is_frozen(pid);
+    ret->threads.count = stop->threads.count;
+    ret->threads.capacity = stop->threads.capacity;
+    ret->threads.data = take_pointer(stop->threads.data);
+    stop->threads = (struct attach_threads){0};
+}
+
+/* Stops the process, forks or copies it, and lets it go on; copies it only if may_copy, or if it
+ * may not be forked for a reason that stays. Returns 0 or an errno value. */
+static int stop_once(uint64_t pid, const struct attach_options *options, bool may_copy,
+                     bool is_window, struct held *held, struct attach_space *space,
+                     struct process *ret, struct attach_account *account)
+{
+    _cleanup_(attach_urgent_end) struct attach_urgent urgent;
+    const struct attach_fork *fork = &held->fork;
+    account->urgent_error = attach_urgent_begin(&urgent);
+    int error = attach_stop(pid, held->forks ? &held->fork : NULL, &held->stop);
+    if (error == 0 && !is_window &&
+        (!held->forks || (fork->child == 0 && (may_copy || !fork->may_come))))
+        error = copy_from(pid, false, options, space, ret, account);
+    attach_stop_let_go(&held->stop);
+    return error;
 }
 
 /* Stops the process until it is forked, for a second at the most, or else copied. Returns 0 or an
  * errno value. */
-static int stop_and_copy(uint64_t pid, const struct attach_options *options,
-                         struct attach_fork *fork, struct attach_space *space, struct process *ret,
+static int stop_and_copy(uint64_t pid, const struct attach_options *options, bool is_window,
+                         struct held *held, struct attach_space *space, struct process *ret,
                          struct attach_account *account)
 {
-    _cleanup_(attach_stop_deinit) struct attach_stop stop = {0};
     const double start = attach_clock();
     int error;
     for (;;) {
-        const bool may_copy =
-            !fork || !attach_fork_await(fork) || attach_clock() - start > PATIENCE_TO_FORK;
-        error = stop_once(pid, options, may_copy, fork, &stop, space, ret, account);
-        if (error != 0 || may_copy || fork->child != 0 || !fork->may_come)
+        const bool is_last = !held->forks || !attach_fork_await(&held->fork) ||
+                             attach_clock() - start > PATIENCE_TO_FORK;
+        error = stop_once(pid, options, is_last, is_window, held, space, ret, account);
+        if (error != 0 || is_last || held->fork.child != 0 || !held->fork.may_come)
             break;
-        attach_stop_deinit(&stop);
+        attach_stop_deinit(&held->stop);
     }
-    if (error == 0 && fork && fork->child != 0)
-        error = copy_child(pid, options, fork, &stop, space, ret, account);
-    else
-        attach_stop_end(&stop);
+    account->is_forked = held->fork.child != 0;
     if (error == 0)
-        note_stop(pid, &stop, ret, account);
+        note_stop(pid, &held->stop, ret, account);
+    if (error == 0 && account->is_forked)
+        note_smaps(pid, ret); /* the child has no pages of files yet */
+    if (error == 0 && is_window)
+        error = account->is_forked ? explain_end(pid, &held->fork, open_window(held, space, ret))
+                                   : NO_CHILD;
+    else if (error == 0 && account->is_forked)
+        error = copy_child(pid, options, held, space, ret, account);
     return error;
 }
 
@@ -282,13 +367,40 @@ static struct g2h_error *refuse_short(uint64_t pid)
                         (unsigned long long)pid);
 }
 
+/* Adds to an error why the process was not forked either, if that was wanted. Takes over the error.
+ */
+static struct g2h_error *add_reason(struct g2h_error *error, const struct attach_fork *fork)
+{
+    if (!error || !fork->refused[0] || error->code == G2H_ERROR_MEMORY)
+        return error;
+    struct g2h_error *better =
+        error_create(error->code, "%s; and it was not forked: %s", error->message, fork->refused);
+    g2h_error_destroy(error);
+    return better;
+}
+
+/* Returns the error that there is no memory for a copy. */
+static struct g2h_error *refuse_copy(uint64_t pid, const struct attach_options *options)
+{
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    struct attach_available available;
+    attach_available_find(&available);
+    if (attach_pages_find(pid, &pages) == 0)
+        TRY(attach_available_check(pid, estimate(pid, &pages), options->after, &available));
+    return error_create(G2H_ERROR_SYSTEM, "process %llu: there was no memory for a copy of it",
+                        (unsigned long long)pid);
+}
+
 /* Returns the error for what stop_and_copy() returns. */
-static struct g2h_error *explain(uint64_t pid, int error, const struct attach_space *space)
+static struct g2h_error *explain(uint64_t pid, int error, const struct attach_options *options,
+                                 const struct attach_fork *fork, const struct attach_space *space)
 {
     if (error == 0)
         return NULL;
     if (error == NO_ADDRESSES)
         return attach_available_refuse_addresses(pid, space->size);
+    if (error == NO_CHILD)
+        return add_reason(refuse_copy(pid, options), fork);
     return error == SHORT ? refuse_short(pid) : attach_refuse(pid, error, true);
 }
 
@@ -298,33 +410,52 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     static const struct attach_options none = {.after = 0};
     _cleanup_(process_deinit) struct process process = {.name = ret_account->name};
     _cleanup_(attach_space_deinit) struct attach_space space = {0};
+    _cleanup_(end_held_at) struct held *held = NULL;
     struct attach_account account = {0};
+    bool is_window;
     snprintf(account.name, sizeof(account.name), "process %llu", (unsigned long long)pid);
     TRY(attach_refuse(pid, 0, false));
     TRY(check_machine(pid, &process.machine));
     options = options ? options : &none;
-    struct attach_fork fork = {.pid = pid, .code = options->code};
-    TRY(prepare(pid, options, &space));
+    held = begin_held(pid, options);
+    TRY_MEMORY(held);
+    TRY(add_reason(prepare(pid, options, held->forks, &space, &is_window), &held->fork));
     process.executable = read_executable(pid);
-    const bool forks = options->forks && attach_fork_check(&fork);
-    if (forks && options->collapses)
-        account.collapsed = attach_collapse(&fork, options->progress, &account.collapse_error);
-    sigset_t before;
-    if (forks)
-        hold_signals(&before);
-    const int error = stop_and_copy(pid, options, forks ? &fork : NULL, &space, &process, &account);
-    if (forks)
-        release_signals(&before);
-    TRY(explain(pid, error, &space));
+    if (held->forks && options->collapses)
+        account.collapsed =
+            attach_collapse(&held->fork, options->progress, &account.collapse_error);
+    const int error = stop_and_copy(pid, options, is_window, held, &space, &process, &account);
+    TRY(explain(pid, error, options, &held->fork, &space));
     if (!account.is_forked)
-        memcpy(account.not_forked, fork.refused, sizeof(account.not_forked));
+        memcpy(account.not_forked, held->fork.refused, sizeof(account.not_forked));
     process.is_new = g2h_process_is_new(pid);
     hand_over(&space, &process);
     TRY_MEMORY(mapped_parse_maps(process.maps, &process.files));
+    account.is_window = is_window;
+    if (is_window) {
+        process.held = take_pointer(held);
+        process.end_held = end_held;
+    }
     *ret_account = account;
     *ret = process;
     process = (struct process){0};
     return NULL;
+}
+
+struct g2h_error *attach_finish(struct process *process, struct attach_account *account)
+{
+    struct held *held = take_pointer(process->held);
+    if (!held)
+        return NULL;
+    const uint64_t pid = held->fork.pid;
+    attach_stop_end(&held->stop);
+    const int error = explain_end(pid, &held->fork, window_error(process->memory.window));
+    account->bytes = window_read(process->memory.window);
+    account->is_left = held->fork.is_left;
+    end_held(held); /* a signal that has come meanwhile ends this program here */
+    if (error == 0)
+        return NULL;
+    return error == SHORT ? refuse_short(pid) : attach_refuse(pid, error, true);
 }
 
 struct g2h_error *g2h_process_check(uint64_t pid)
@@ -335,6 +466,12 @@ struct g2h_error *g2h_process_check(uint64_t pid)
 #else
 
 #include "base/error.h"
+
+struct g2h_error *attach_finish(struct process *process, struct attach_account *account)
+{
+    (void)process, (void)account;
+    return NULL;
+}
 
 struct g2h_error *g2h_process_check(uint64_t pid)
 {

@@ -11,9 +11,9 @@
  *   fork, inject, inject_amd64, filters, collapse
  *                       a copy of the process by a fork from outside, which is read instead
  *   space, pages, copy  which memory there is, what of it is there, and its copy
- *   available           whether there is memory for the copy
- *   process, memory     what this gives, and process/core.h as well
- *   mapped, procfs      mapped files; files of /proc
+ *   window              the child's memory, read when it is needed, where there is no room for a
+ * copy available           whether there is memory for the copy process, memory     what this
+ * gives, and process/core.h as well mapped, procfs      mapped files; files of /proc
  */
 #ifndef PROCESS_ATTACH_ATTACH_H
 #define PROCESS_ATTACH_ATTACH_H
@@ -42,6 +42,7 @@ struct attach_account {
                               others: an errno value; 0: they did not */
     double stopped_seconds, copy_seconds;
     bool is_forked;       /* copy_seconds is how long the child was there */
+    bool is_window;       /* the child is read through a window, until attach_finish() */
     uint64_t collapsed;   /* bytes that were made huge pages for the fork, or were before */
     int collapse_error;   /* why it is not all, an errno value; 0: it is */
     bool is_left;         /* the child is a zombie of the process */
@@ -56,12 +57,18 @@ struct attach_account {
  * "copying", while it is stopped. There must be memory for the copy and, once the copy is gone, for
  * what is done with the records: options->after percent of the resident memory. If options->forks,
  * it is stopped only for a fork (fork.h), and the child is copied; if it may not be forked, it is
- * copied as otherwise. options may be NULL.
+ * copied as otherwise. Where there is no memory for the copy, but for a window (window.h), the
+ * child is read through that until attach_finish(). options may be NULL.
  *
  * Errors: G2H_ERROR_SYSTEM: the process cannot be read; the message says what to do about it;
  * G2H_ERROR_NOT_DUMP: processes of this kind are not read; G2H_ERROR_MEMORY.
  */
 struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options,
                               struct process *ret, struct attach_account *ret_account);
+
+/* Ends the child that the memory of a process is read from, if there is one; after that its memory
+ * must not be read any more. Notes in account what was read. Returns the error if not all could be
+ * read, so that what was made of it is worthless. */
+struct g2h_error *attach_finish(struct process *process, struct attach_account *account);
 
 #endif

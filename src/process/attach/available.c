@@ -291,6 +291,22 @@ struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, unsigned 
         (unsigned long long)pid, wanted_mb, available->limit, left_mb);
 }
 
+/* What is read of a process through a window at any time: what describes the heap, a 25th of it at
+ * the most, the stacks, and what several threads work on; and what the guard of the child wants to
+ * be left. */
+#define LEAST_WINDOW (96ull << 20)
+enum { PART_IN_WINDOW = 25 };
+
+bool attach_available_has_window(uint64_t bytes, unsigned after,
+                                 const struct attach_available *available)
+{
+    const bool is_group = *available->limit != '\0';
+    const uint64_t window = bytes / PART_IN_WINDOW + LEAST_WINDOW,
+                   conversion = is_group && after > 0 ? bytes / 100 * after + LEAST : 0,
+                   spool = is_group && is_spool_in_memory() ? bytes : 0;
+    return (window > conversion ? window : conversion) + spool <= available->left;
+}
+
 #define OVERCOMMIT "/proc/sys/vm/overcommit_memory"
 
 /* Returns whether the system counts all memory that may be written as if it were in use. */

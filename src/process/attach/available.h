@@ -58,6 +58,11 @@ uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memo
 struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, unsigned after,
                                          const struct attach_available *available);
 
+/* Returns whether there is memory to read the child of a fork of this many bytes through a window
+ * (window.h), for what comes afterwards, and for what the process writes to meanwhile. */
+bool attach_available_has_window(uint64_t bytes, unsigned after,
+                                 const struct attach_available *available);
+
 /* Returns the error that the system does not give as many addresses, which names the limit. */
 struct g2h_error *attach_available_refuse_addresses(uint64_t pid, uint64_t bytes);
 

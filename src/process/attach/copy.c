@@ -47,8 +47,8 @@ struct batch {
 
 struct copy {
     pid_t pid;
-    int file; /* /proc/PID/mem, or -1 */
-    bool is_urgent;
+    int file;      /* /proc/PID/mem, or -1 */
+    bool is_child; /* of a fork: see copy.h */
     uint64_t page, total;
     VECTOR(struct piece) pieces;
     VECTOR(struct batch) batches;
@@ -138,6 +138,8 @@ static ssize_t read_by_file(const struct copy *copy, const struct piece *piece, 
 static ssize_t read_some(const struct copy *copy, const struct piece *pieces, size_t count,
                          uint64_t skip)
 {
+    if (copy->is_child && copy->file >= 0)
+        return read_by_file(copy, pieces, skip);
     const ssize_t size = read_pieces(copy, pieces, count, skip);
     const bool is_forbidden = size < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
     return is_forbidden && copy->file >= 0 ? read_by_file(copy, pieces, skip) : size;
@@ -244,8 +246,8 @@ static void *help(void *argument)
 
 static int start_helper(struct copy *copy, pthread_t *ret)
 {
-    return copy->is_urgent ? attach_urgent_start(ret, help, copy)
-                           : pthread_create(ret, NULL, help, copy);
+    return copy->is_child ? pthread_create(ret, NULL, help, copy)
+                          : attach_urgent_start(ret, help, copy);
 }
 
 /* Reads all batches, on the caller's thread and on others. */
@@ -323,13 +325,13 @@ static int copy_all(struct copy *copy, const struct attach_pages *pages,
 }
 
 int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
-                      const struct attach_space *space, bool is_urgent,
+                      const struct attach_space *space, bool is_child,
                       const struct g2h_progress *progress, struct memory *memory,
                       struct attach_copied *ret)
 {
     struct copy copy = {.pid = (pid_t)pid,
                         .file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC),
-                        .is_urgent = is_urgent,
+                        .is_child = is_child,
                         .page = (uint64_t)sysconf(_SC_PAGESIZE),
                         .total = pages->resident,
                         .lock = PTHREAD_MUTEX_INITIALIZER};

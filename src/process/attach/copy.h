@@ -13,12 +13,16 @@ struct attach_copied {
 };
 
 /*
- * Copies pages to their places in space, by threads that are as urgent as urgent.h makes them if
- * somebody waits for that, and adds those that could be read to memory. Returns 0 or
- * an errno value, such as ESRCH if the process has ended; after an error memory must not be used.
+ * Copies pages to their places in space, and adds those that could be read to memory. They are
+ * those of a stopped process, which waits, so that the threads are as urgent as urgent.h makes
+ * them; or of the child of a fork, which nobody waits for. That is read by /proc/PID/mem: for
+ * process_vm_readv(2), which pins pages, the kernel would first copy each page that the child
+ * shares with its parent (FOLL_PIN, since Linux 5.19), and charge the parent's control group for
+ * it. Returns 0 or an errno value, such as ESRCH if the process has ended; after an error memory
+ * must not be used.
  */
 int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
-                      const struct attach_space *space, bool is_urgent,
+                      const struct attach_space *space, bool is_child,
                       const struct g2h_progress *progress, struct memory *memory,
                       struct attach_copied *ret);
 

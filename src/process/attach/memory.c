@@ -71,6 +71,7 @@ void memory_deinit(struct memory *memory)
     free(memory->ranges.data);
     free(memory->read_only.data);
     ranges_deinit(&memory->untouched);
+    window_destroy(memory->window);
     *memory = (struct memory){0};
 }
 
@@ -89,12 +90,39 @@ const struct memory_range *memory_range_at(const struct memory *memory, uint64_t
     return range_at(memory->ranges.data, memory->ranges.count, address);
 }
 
-const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size)
+/* Finds the place of bytes, and whether it is of the process, and not of the executable. */
+static const uint8_t *find_place(const struct memory *memory, uint64_t address, uint64_t size,
+                                 bool *ret_is_own)
 {
     const struct memory_range *range = memory_range_at(memory, address);
+    *ret_is_own = range != NULL;
     if (!range)
         range = range_at(memory->read_only.data, memory->read_only.count, address);
     if (!range || size > range->size - (address - range->address))
         return NULL;
     return range->data + (address - range->address);
+}
+
+const uint8_t *memory_place(const struct memory *memory, uint64_t address, uint64_t size)
+{
+    bool is_own;
+    return find_place(memory, address, size, &is_own);
+}
+
+const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size)
+{
+    bool is_own;
+    const uint8_t *place = find_place(memory, address, size, &is_own);
+    return !place || !is_own || memory_fill(memory, address, size, place) ? place : NULL;
+}
+
+bool memory_fill(const struct memory *memory, uint64_t address, uint64_t size, const uint8_t *place)
+{
+    return !memory->window || window_fill(memory->window, address, size, place);
+}
+
+void memory_drop(const struct memory *memory, uint64_t size, const uint8_t *place)
+{
+    if (memory->window)
+        window_drop_at(memory->window, place, size);
 }

@@ -12,6 +12,7 @@
 
 #include "base/ranges.h"
 #include "exe/image/image.h"
+#include "process/attach/window.h"
 
 /* Bytes that are consecutive both in the process and here. */
 struct memory_range {
@@ -25,6 +26,7 @@ struct memory {
     VECTOR(struct memory_range) ranges;
     VECTOR(struct memory_range) read_only; /* of the executable; ascending */
     uint64_t bytes;                        /* in ranges, once they are sorted */
+    struct window *window; /* reads the process's pages when they are needed; NULL: all are there */
     struct ranges untouched; /* parts of ranges that the process has never written to: zeros that
                                 need not be read */
 };
@@ -45,6 +47,14 @@ void memory_deinit(struct memory *memory);
 /* Returns size bytes at an address, which are valid as long as their source is, or NULL if they are
  * not all there in one piece. */
 const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size);
+
+/* Returns the place of these bytes, like memory_at(), but if there is a window they need not be
+ * there yet: memory_fill() has them read, and memory_drop() gives them back. Without a window both
+ * do nothing. memory_fill() returns false if they cannot be read. */
+const uint8_t *memory_place(const struct memory *memory, uint64_t address, uint64_t size);
+bool memory_fill(const struct memory *memory, uint64_t address, uint64_t size,
+                 const uint8_t *place);
+void memory_drop(const struct memory *memory, uint64_t size, const uint8_t *place);
 
 /* Returns the range of the process, not of the executable, that has an address, or NULL. */
 const struct memory_range *memory_range_at(const struct memory *memory, uint64_t address);

@@ -6,6 +6,8 @@
 
 void process_deinit(struct process *process)
 {
+    if (process->held)
+        process->end_held(process->held);
     memory_deinit(&process->memory);
     free(process->threads.data);
     free(process->executable);

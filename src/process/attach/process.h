@@ -35,6 +35,8 @@ struct process {
     bool is_new; /* it is a live process that started a moment ago */
     void *copy;  /* the mapping with the copy of a live process; NULL: it is a core */
     uint64_t copy_size;
+    void *held; /* what attach_finish() ends, by end_held(); NULL: nothing */
+    void (*end_held)(void *held);
     char *smaps;                           /* /proc/PID/smaps of a live process; NULL: not known */
     VECTOR(struct process_pages) resident; /* pages of a live process that are there; ascending */
 };

@@ -27,8 +27,35 @@ var (
 	spinning = flag.Bool("spinning", false, "goroutines that compute")
 	mortal   = flag.Bool("mortal", false, "ends by SIGQUIT, at once")
 	yielding = flag.Bool("yielding", false, "goroutines that call Gosched")
+	more     = flag.Int("more", 0, "megabytes of large objects")
 	trees    = flag.Int("trees", 50, "megabytes that live, of alloc and talk")
 )
+
+var (
+	moreBytes    [][]byte
+	morePointers []*[1024]*byte
+	moreSlice    []*byte
+)
+
+// moreObjects allocates megabytes: objects of 2 MB without pointers, of 8 KB with pointers, and a slice of pointers.
+func moreObjects(megabytes int) {
+	for i := 0; i < megabytes/4; i++ {
+		block := make([]byte, 2<<20)
+		for at := 0; at < len(block); at += 512 {
+			block[at] = byte(at>>9 + i)
+		}
+		moreBytes = append(moreBytes, block)
+	}
+	for i := 0; i < megabytes<<20/4/8192; i++ {
+		pointers := new([1024]*byte)
+		pointers[i%1024] = &moreBytes[i%len(moreBytes)][i]
+		morePointers = append(morePointers, pointers)
+	}
+	moreSlice = make([]*byte, megabytes<<20/4/8)
+	for i := range moreSlice {
+		moreSlice[i] = &moreBytes[i%len(moreBytes)][i%512]
+	}
+}
 
 func main() {
 	runtime.MemProfileRate = 512
@@ -40,6 +67,7 @@ func main() {
 		var byDefault [4]uint64 // struct sigaction of the kernel
 		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGQUIT), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
 	}
+	moreObjects(*more)
 	objects()
 	finalizers()
 	newer()

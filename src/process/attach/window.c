@@ -1,0 +1,288 @@
+/* window; see window.h. */
+#include "process/attach/window.h"
+
+#include <stddef.h>
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "process/attach/procfs.h"
+#include "process/attach/space.h"
+
+enum { BITS = 64, LOCKS = 64 };
+
+/* What is read at once, at least: much of a heap's description lies side by side. A lock guards the
+ * pages of so many bytes of the space. */
+enum { LEAST = 32 << 10 };
+
+struct window {
+    int file; /* /proc/PID/mem */
+    uint8_t *data;
+    uint64_t page, size;    /* of a page, and of the space */
+    uint64_t *there, *kept; /* a bit for each page of the space */
+    uint64_t *mapped;       /* pages that are not zeros, which may be given back */
+    uint64_t *ahead;        /* those of them that were not given back, which may be read ahead */
+    pthread_mutex_t locks[LOCKS];
+    uint64_t bytes;
+    int error;
+};
+
+/* ---- bits ---- */
+
+static bool has(const uint64_t *bits, uint64_t page)
+{
+    return (__atomic_load_n(&bits[page / BITS], __ATOMIC_ACQUIRE) >> (page % BITS) & 1) != 0;
+}
+
+static void set(uint64_t *bits, uint64_t page)
+{
+    __atomic_fetch_or(&bits[page / BITS], (uint64_t)1 << (page % BITS), __ATOMIC_RELEASE);
+}
+
+static void clear(uint64_t *bits, uint64_t page)
+{
+    __atomic_fetch_and(&bits[page / BITS], ~((uint64_t)1 << (page % BITS)), __ATOMIC_RELEASE);
+}
+
+/* ---- making it ---- */
+
+struct window *window_create(uint64_t pid, const struct attach_pages *pages,
+                             const struct attach_space *space)
+{
+    struct window *window = calloc(1, sizeof(*window));
+    if (!window)
+        return NULL;
+    window->page = (uint64_t)sysconf(_SC_PAGESIZE);
+    window->data = space->data;
+    window->size = space->size;
+    window->file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC);
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_init(&window->locks[i], NULL);
+    const size_t words = (size_t)(space->size / window->page / BITS + 1);
+    window->there = calloc(words, sizeof(*window->there));
+    window->kept = calloc(words, sizeof(*window->kept));
+    window->mapped = calloc(words, sizeof(*window->mapped));
+    window->ahead = calloc(words, sizeof(*window->ahead));
+    if (window->file < 0 || !window->there || !window->kept || !window->mapped || !window->ahead) {
+        window_destroy(window);
+        return NULL;
+    }
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const uint64_t first = (uint64_t)(attach_space_at(space, run) - space->data) / window->page;
+        for (uint64_t at = first; at < first + run->size / window->page; at++) {
+            set(run->kind == ATTACH_ZERO ? window->there : window->mapped, at);
+            if (run->kind != ATTACH_ZERO)
+                set(window->ahead, at);
+        }
+    }
+    return window;
+}
+
+void window_destroy(struct window *window)
+{
+    if (!window)
+        return;
+    if (window->file >= 0)
+        close(window->file);
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_destroy(&window->locks[i]);
+    free(window->there);
+    free(window->kept);
+    free(window->mapped);
+    free(window->ahead);
+    free(window);
+}
+
+/* ---- reading ---- */
+
+/* Returns whether a signal waits that is to end this program, and that the caller has held. */
+static bool is_asked_to_end(void)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        if (sigismember(&pending, numbers[i]) == 1)
+            return true;
+    return false;
+}
+
+/* Reads bytes of the process to their place, by its file: see copy.h. Returns false if not all can
+ * be read. */
+static bool read_bytes(struct window *window, uint64_t address, uint64_t size, uint8_t *data)
+{
+    uint64_t done = 0;
+    while (done < size) {
+        const ssize_t count =
+            pread(window->file, data + done, (size_t)(size - done), (off_t)(address + done));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count == 0 || (count < 0 && errno != EIO)) /* 0: it has no memory any more */
+            __atomic_store_n(&window->error, count == 0 ? ESRCH : errno, __ATOMIC_RELAXED);
+        if (count <= 0)
+            return false;
+        done += (uint64_t)count;
+    }
+    return true;
+}
+
+/* Reads the pages [first, end) that are not there, which one lock guards; address is the first
+ * one's. If they cannot be read together, those that are needed are read one by one. */
+static bool fill_pages(struct window *window, uint64_t address, uint64_t first, uint64_t end)
+{
+    bool good = true;
+    for (uint64_t page = first, next; page < end; page = next) {
+        next = page + 1;
+        if (has(window->there, page))
+            continue;
+        while (next < end && !has(window->there, next))
+            next++;
+        const uint64_t size = (next - page) * window->page;
+        if (!read_bytes(window, address + (page - first) * window->page, size,
+                        window->data + page * window->page)) {
+            good = false;
+            continue;
+        }
+        __atomic_fetch_add(&window->bytes, size, __ATOMIC_RELAXED);
+        for (uint64_t i = page; i < next; i++)
+            set(window->there, i);
+    }
+    return good;
+}
+
+/* Moves the ends of [first, end), which lie in one block, to the ends of the block as far as these
+ * pages may be read ahead: one that was given back would stay for nothing. */
+static void widen(const struct window *window, uint64_t block, uint64_t *first, uint64_t *end)
+{
+    const uint64_t pages = LEAST / window->page > 0 ? LEAST / window->page : 1,
+                   limit = (block + 1) * pages;
+    while (*first > block * pages && has(window->ahead, *first - 1))
+        --*first;
+    while (*end < limit && *end < window->size / window->page && has(window->ahead, *end))
+        ++*end;
+}
+
+static bool are_there(const struct window *window, uint64_t first, uint64_t end)
+{
+    while (first < end && has(window->there, first))
+        first++;
+    return first >= end;
+}
+
+bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
+{
+    const uint64_t offset = (uint64_t)(data - window->data), first = offset / window->page,
+                   end = (offset + size + window->page - 1) / window->page,
+                   pages = LEAST / window->page > 0 ? LEAST / window->page : 1;
+    const uint64_t start = address - offset % window->page; /* of the first page */
+    const bool is_small = end - first < pages;
+    if (are_there(window, first, end))
+        return true;
+    if (window_error(window) != 0)
+        return false;
+    if (is_asked_to_end())
+        __atomic_store_n(&window->error, EINTR, __ATOMIC_RELAXED);
+    bool good = true;
+    for (uint64_t page = first, next; page < end && good; page = next) {
+        const uint64_t block = page / pages, limit = (block + 1) * pages;
+        next = limit < end ? limit : end;
+        uint64_t from = page, to = next;
+        pthread_mutex_lock(&window->locks[block % LOCKS]);
+        if (is_small)
+            widen(window, block, &from, &to);
+        good = fill_pages(window, start + from * window->page - first * window->page, from, to);
+        if (!good && (from < page || to > next))
+            good = fill_pages(window, start + (page - first) * window->page, page, next);
+        pthread_mutex_unlock(&window->locks[block % LOCKS]);
+    }
+    return good;
+}
+
+/* ---- giving back ---- */
+
+static void give_back(struct window *window, uint64_t page)
+{
+    clear(window->there, page);
+    clear(window->ahead, page);
+}
+
+void window_drop(struct window *window, uint64_t from, uint64_t end)
+{
+    const uint64_t pages = LEAST / window->page > 0 ? LEAST / window->page : 1,
+                   last = end / window->page;
+    uint64_t next;
+    for (uint64_t page = (from + window->page - 1) / window->page; page < last; page = next) {
+        const uint64_t block = page / pages, limit = (block + 1) * pages;
+        next = page + 1;
+        if (has(window->kept, page) || !has(window->mapped, page))
+            continue;
+        while (next < last && next < limit && !has(window->kept, next) && has(window->mapped, next))
+            next++;
+        pthread_mutex_lock(&window->locks[block % LOCKS]);
+        for (uint64_t i = page; i < next; i++)
+            give_back(window, i);
+        (void)madvise(window->data + page * window->page, (size_t)((next - page) * window->page),
+                      MADV_DONTNEED);
+        pthread_mutex_unlock(&window->locks[block % LOCKS]);
+    }
+}
+
+void window_drop_at(struct window *window, const uint8_t *place, uint64_t size)
+{
+    const uint64_t from = (uint64_t)(place - window->data);
+    window_drop(window, from, from + size);
+}
+
+void window_keep(struct window *window, uint64_t from, uint64_t end)
+{
+    for (uint64_t page = from / window->page; page * window->page < end; page++)
+        set(window->kept, page);
+}
+
+uint64_t window_read(const struct window *window)
+{
+    return __atomic_load_n(&window->bytes, __ATOMIC_RELAXED);
+}
+
+int window_error(const struct window *window)
+{
+    return __atomic_load_n(&window->error, __ATOMIC_RELAXED);
+}
+
+#else
+
+void window_drop_at(struct window *window, const uint8_t *place, uint64_t size)
+{
+    (void)window, (void)place, (void)size;
+}
+
+bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
+{
+    (void)window, (void)address, (void)size, (void)data;
+    return false;
+}
+
+void window_destroy(struct window *window)
+{
+    (void)window;
+}
+
+void window_drop(struct window *window, uint64_t from, uint64_t end)
+{
+    (void)window, (void)from, (void)end;
+}
+
+void window_keep(struct window *window, uint64_t from, uint64_t end)
+{
+    (void)window, (void)from, (void)end;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * window: the memory of the child of a fork, which is read when it is needed, page by page.
+ *
+ * Where there is no room for a copy of a process, only the pages that somebody asks for are read
+ * (memory_at()), and pages that are not needed any more are given back while the dump is written
+ * (process/release.h). They have their places in a space as copied pages have, so all that reads
+ * the memory need not know.
+ */
+#ifndef PROCESS_ATTACH_WINDOW_H
+#define PROCESS_ATTACH_WINDOW_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct attach_pages;
+struct attach_space;
+struct window;
+
+/* Makes a window for pages of a process, with places in space, which must outlive it. Returns NULL
+ * if memory or descriptors run out. */
+struct window *window_create(uint64_t pid, const struct attach_pages *pages,
+                             const struct attach_space *space);
+
+/* Frees a window; it may be NULL. */
+void window_destroy(struct window *window);
+
+/*
+ * Reads the pages of [address, address + size) that are not there yet; data is the place of the
+ * first byte. Returns false if one of them cannot be read. Several threads may call this and the
+ * next functions; pages that one gives back no other may need.
+ */
+bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data);
+
+/* Gives the pages back that lie in [from, end) of the space as a whole, but for those that are
+ * kept. */
+void window_drop(struct window *window, uint64_t from, uint64_t end);
+
+/* Does the same for size bytes from a place on. */
+void window_drop_at(struct window *window, const uint8_t *place, uint64_t size);
+
+/* Keeps the pages of [from, end). */
+void window_keep(struct window *window, uint64_t from, uint64_t end);
+
+/* Returns how many bytes were read, and an errno value if something could not be: ESRCH if the
+ * process has ended, EINTR if a signal waits that is to end this program. */
+uint64_t window_read(const struct window *window);
+int window_error(const struct window *window);
+
+#endif
