@@ -155,10 +155,7 @@ nobody() {
 busy() {
 	name="$release, all threads compute"
 	starts env GOMAXPROCS=1 "$app" -spin
-	begin=$(date +%s%N)
 	copies_now "$name" 'none of its threads sleeps'
-	[ $(($(date +%s%N) - begin)) -lt 4000000000 ]
-	result $? "$name: that was soon" "$build/log"
 	ends
 }
 

@@ -135,11 +135,21 @@ int kill(pid_t pid, int number)
     return result;
 }
 
-ssize_t pread(int fd, void *data, size_t size, off_t offset)
+static ssize_t read_at(int fd, void *data, size_t size, long long offset)
 {
     if (has_child && size > 1 << 20)
         step("reading");
     return syscall(SYS_pread64, fd, data, size, offset);
+}
+
+ssize_t pread(int fd, void *data, size_t size, off_t offset)
+{
+    return read_at(fd, data, size, offset);
+}
+
+ssize_t pread64(int fd, void *data, size_t size, off64_t offset)
+{
+    return read_at(fd, data, size, offset);
 }
 
 int open(const char *path, int flags, ...)
