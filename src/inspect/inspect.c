@@ -18,6 +18,9 @@ static void say_where(const struct inspect_options *options)
     const bool is_ipv6 = strchr(address->host, ':') != NULL;
     void (*const say)(const char *) = options->session.say;
     char line[512];
+    if (!address->is_loopback)
+        say("warning: whoever can reach this address can read the process's memory, for nothing is "
+            "encrypted: ssh -L 9229:localhost:9229 is safer");
     snprintf(line, sizeof(line),
              "%s waits for DevTools: chrome://inspect, or in Chrome's address bar",
              options->session.title);
@@ -28,9 +31,6 @@ static void say_where(const struct inspect_options *options)
         is_ipv6 ? "[" : "", address->host, is_ipv6 ? "]" : "", (unsigned)address->port,
         address->path);
     say(line);
-    if (!address->is_loopback)
-        say("warning: whoever can reach this address can read the process's memory, for nothing is "
-            "encrypted: ssh -L 9229:localhost:9229 is safer");
 }
 
 /* Checks that there is what snapshots are to be taken of. */
