@@ -325,6 +325,8 @@ static struct g2h_error *list(struct evaluation *evaluation, const struct place 
     if (is_eager(evaluation))
         return error_create(G2H_ERROR_NOT_FOUND, "this takes a moment: press Enter");
     TRY(properties_visit(evaluation->taken, place, count_property, &count));
+    if (count == 0)
+        return error_create(G2H_ERROR_NOT_FOUND, "no object is of class %.*s", (int)size, what);
     text_printf(&evaluation->words, "%" PRIu64 " × ", count);
     text_append(&evaluation->words, what, size);
     TRY_MEMORY(!evaluation->words.failed);

@@ -341,12 +341,28 @@ static struct g2h_error *write_reference(struct taken *taken, const struct remot
     append_type(taken, value, value->kind == G2H_VALUE_INTERFACE, &class);
     if (value->kind == G2H_VALUE_POINTER && is_address && node != UINT32_MAX)
         return write_node(taken, node, is_placed ? &place : NULL, text);
-    if (value->kind != G2H_VALUE_INTERFACE) {
+    if (value->kind != G2H_VALUE_INTERFACE || shown->size == 0)
         text_append(&description, class.data, class.size);
+    if (description.size > 0 && shown->size > 0)
         text_append(&description, " ", 1);
-    }
     text_append(&description, shown->data, shown->size);
     return append_object(taken, is_placed ? &place : NULL, &class, &description, text);
+}
+
+/* Appends what stands for a value that is not shown: of a string, what tells whether it is equal to
+ * others. */
+static struct g2h_error *write_redacted(struct taken *taken, const struct g2h_value *value,
+                                        struct text *text)
+{
+    static const char hidden[] = "(redacted)";
+    struct g2h_text made = {0};
+    if (value->kind == G2H_VALUE_STRING)
+        g2h_value_text(taken->view, value, &made);
+    append_plain(text, "string", made.size > 0 ? made.data : hidden,
+                 made.size > 0 ? made.size : strlen(hidden));
+    text->failed = text->failed || made.failed;
+    g2h_text_deinit(&made);
+    return NULL;
 }
 
 static struct g2h_error *write_value(struct taken *taken, const struct remote *remote,
@@ -357,10 +373,9 @@ static struct g2h_error *write_value(struct taken *taken, const struct remote *r
     struct g2h_content content;
     read_content(taken, value, &shown, &content);
     TRY_MEMORY(!shown.failed);
-    if (g2h_view_is_redacted(taken->view) && content.target == 0) {
-        append_plain(text, "string", "(redacted)", strlen("(redacted)"));
-        return NULL;
-    }
+    if (g2h_view_is_redacted(taken->view) &&
+        (content.target == 0 || value->kind == G2H_VALUE_STRING))
+        return write_redacted(taken, value, text);
     if (content.is_nil)
         return write_nil(taken, value, text);
     switch (value->kind) {

@@ -94,6 +94,20 @@ await attached('the list has one target, named after what is inspected', [], asy
   assert.match(url, /^file:\/\/\//);
 });
 
+await attached('--redact: no text and no number of the heap, in whatever is asked', ['--redact'], async server => {
+  const client = await Client.connect(server);
+  let said = (await client.takeSnapshot()).text;
+  for (const expression of ['main.previews', 'main.previews.byName', 'instances("main.Session")', 'instances("main.Preview")[3]', 'instances("main.Session")[3].Started',
+                            'instances("main.Session")[3].Agent', 'goroutine 1', 'main']) {
+    const {result} = await client.ask('Runtime.evaluate', {expression});
+    assert.notEqual(result.subtype, 'error', expression);
+    said += JSON.stringify(result);
+    if (result.objectId) said += JSON.stringify(await client.ask('Runtime.getProperties', {objectId: result.objectId, ownProperties: true}));
+  }
+  assert.match(said, /"\(<=32 bytes, #[0-9a-f]+\)"/);
+  for (const secret of ['Go-http-client', '127.0.0.1:', ' wide', 'len ', '2026-']) assert.ok(!said.includes(secret), secret);
+});
+
 /** Returns the processes that have a socket which listens at a port. */
 function listeners(port) {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0'), listening = '0A';
