@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Tests --watch and reports of several dumps as far as no process is read: what goes together, what a report of a series has and
+# Tests --watch, --fork and reports of several dumps as far as no process is read: what goes together, what a report of a series has and
 # what it ends with. tests/unit/test_trend.c tests what it says of made-up series, tests/process/watch.sh what of processes.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
@@ -14,6 +14,10 @@ for time in 0 x 1x -1 '' 1.5s 60ss 31d 99999999999999999999; do
 	run go2heapsnapshot --watch "$time" --pid 1
 	said "--watch '$time'" 2 "go2heapsnapshot: --watch takes a time from 1 s to 30 days such as 30s, 5m or 1h, not '$time'" "$hint"
 done
+run go2heapsnapshot --fork 1.dump
+said "--fork of a dump" 2 "go2heapsnapshot: --fork goes with --pid" "$hint"
+run go2heapsnapshot --fork=small --pid 1
+said "--fork=small" 2 "go2heapsnapshot: --fork= takes huge, not 'small'" "$hint"
 for size in 0 x 1T -1K '' 99999999999999999999 9999999999G; do
 	run go2heapsnapshot --watch 1s --until-growth "$size" --pid 1
 	said "--until-growth '$size'" 2 "go2heapsnapshot: --until-growth takes a size such as 500K, 64M or 2G, not '$size'" "$hint"

@@ -7,6 +7,7 @@
 #   CAPTURES             how many forks under load (default: 25; with CHECK_ALL 1000)
 #   KILLS                after how many different delays go2heapsnapshot is killed at each step (default: 1; with CHECK_ALL 4)
 #   RANDOM_KILLS         how many times it is killed at a random moment (default: 20; with CHECK_ALL 200)
+#   NO_COPY              the megabytes of the heap that is read without memory for a copy (default: 500; with CHECK_ALL 1900)
 #   MEMORY_GROUP         see available.sh
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -233,6 +234,37 @@ tight() {
 	leave "$group"
 }
 
+# no_copy: the control group of the program and of go2heapsnapshot has no memory for a copy: a tenth of the resident memory, but
+# 150 MB at least.
+no_copy() {
+	name="$release, without a copy"
+	group=${MEMORY_GROUP-}/go2heapsnapshot-fork.$$
+	if ! [ -n "${MEMORY_GROUP-}" ] || ! mkdir "$group" 2>/dev/null; then
+		echo "ok - $name # SKIP no group of the memory controller can be made"
+		return
+	fi
+	if [ -e "$group/memory.limit_in_bytes" ]; then usage=usage_in_bytes limit=limit_in_bytes; else usage=current limit=max; fi
+	starts sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$app" -mb "$1"
+	read -r used <"$group/memory.$usage"
+	room=$((used / 10))
+	[ $room -ge $((150 << 20)) ] || room=$((150 << 20))
+	echo $((used + room)) >"$group/memory.$limit"
+	sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$g2h" --pid "$pid" --format dump -o "$build/x.dump" 2>"$build/log"
+	[ $? -eq 1 ] && grep -q 'a copy of it takes' "$build/log"
+	result $? "$name: of $((used >> 20)) MB, with $((room >> 20)) MB left, it is refused without a fork" "$build/log"
+	sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$g2h" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log" &&
+		grep -q 'were read without a copy' "$build/log"
+	result $? "$name: it is read" "$build/log"
+	lives "$name"
+	"$g2h" --format report "$build/x.dump" 2>"$build/log" | tr -d , >"$build/report"
+	grep -q " $(($1 * 4096)) ptr128 in " "$build/report" && grep -q " $(($1 * 512)) noptr1024 in " "$build/report"
+	result $? "$name: what was read is complete" "$build/report"
+	[ "$(counts_ended)" -eq 0 ]
+	result $? "$name: the kernel has ended nothing" "$build/log"
+	ends
+	leave "$group"
+}
+
 # huge: the memory of the program becomes huge pages before the fork.
 huge() {
 	name="$release, huge pages"
@@ -277,6 +309,7 @@ for goroot in $goroots; do
 	namespaces
 	pids
 	tight
+	no_copy "${NO_COPY:-$([ -n "${CHECK_ALL-}" ] && echo 1900 || echo 500)}"
 	huge
 	copies 'io_uring' 'it uses io_uring' "$app" -uring
 	copies 'userfaultfd' 'it uses userfaultfd' "$app" -userfaultfd

@@ -1,7 +1,7 @@
 /*
- * Covers process/attach*.c and procfs.c: which memory of a process is copied, that the process goes
- * on as if nothing had happened, the message if it cannot be read, and whether there is memory for
- * the copy.
+ * Covers process/attach/*.c, but for forks, and procfs.c: which memory of a process is copied, that
+ * the process goes on as if nothing had happened, the message if it cannot be read, and whether
+ * there is memory for the copy.
  *
  * The processes are forked from this one. If the system lets nobody trace, as under some seccomp
  * profiles, the tests that trace are skipped.
@@ -10,6 +10,7 @@
 
 #include "process/attach/attach.h"
 #include "process/attach/copy.h"
+#include "process/attach/filters.h"
 #include "process/attach/refuse.h"
 #include "process/attach/available.h"
 
@@ -1454,10 +1455,57 @@ static void test_guess(void **state)
 /* A test with the above set_up() and tear_down(). */
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+/* ---- seccomp filters ---- */
+
+#define ALLOWED (uint32_t) SECCOMP_RET_ALLOW
+
+static uint32_t run_filter(const struct filters_instruction *program, size_t count)
+{
+    const struct filters_call call = {56, 0xc000003e, 0x401000, {0x600, 7}};
+    return filters_run(program, count, &call);
+}
+
+/* Instructions compute what the kernel has them compute, and a program that the kernel would not
+ * take kills, in doubt. */
+static void test_filters(void **state)
+{
+    const struct filters_instruction arguments[] = {
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, 16}, /* the first one: 0x600 */
+        {BPF_ALU | BPF_RSH | BPF_K, 0, 0, 8}, /* 6 */
+        {BPF_MISC | BPF_TAX, 0, 0, 0},        /* to X */
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, 24}, /* the second one: 7 */
+        {BPF_ALU | BPF_MUL | BPF_X, 0, 0, 0}, /* 42 */
+        {BPF_ST, 0, 0, 15},                   /* to the last cell */
+        {BPF_LDX | BPF_MEM, 0, 0, 15},        /* and to X */
+        {BPF_LD | BPF_IMM, 0, 0, 42},         /* 42 */
+        {BPF_JMP | BPF_JEQ | BPF_X, 1, 0, 0}, /* passes over the next one */
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS},
+        {BPF_ALU | BPF_NEG, 0, 0, 0},
+        {BPF_RET | BPF_A, 0, 0, 0},
+    };
+    const struct filters_instruction by_zero[] = {{BPF_ALU | BPF_DIV | BPF_K, 0, 0, 0},
+                                                  {BPF_RET | BPF_K, 0, 0, ALLOWED}};
+    const struct filters_instruction far_off[] = {{BPF_JMP | BPF_JA, 0, 0, UINT32_MAX},
+                                                  {BPF_RET | BPF_K, 0, 0, ALLOWED}};
+    const struct filters_instruction behind[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, 64},
+                                                 {BPF_RET | BPF_K, 0, 0, ALLOWED}};
+    const struct filters_instruction cell[] = {{BPF_STX, 0, 0, 16},
+                                               {BPF_RET | BPF_K, 0, 0, ALLOWED}};
+    const struct filters_instruction no_end[] = {{BPF_LD | BPF_IMM, 0, 0, 1}};
+    (void)state;
+    assert_int_equal(run_filter(arguments, 12), (uint32_t)-42);
+    assert_int_equal(run_filter(by_zero, 2), 0);
+    assert_int_equal(run_filter(far_off, 2), 0);
+    assert_int_equal(run_filter(behind, 2), 0);
+    assert_int_equal(run_filter(cell, 2), 0);
+    assert_int_equal(run_filter(no_end, 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_memory),
+        TEST(test_filters),
         TEST(test_growth),
         TEST(test_limits),
         TEST(test_identity),

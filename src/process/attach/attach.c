@@ -455,6 +455,10 @@ struct g2h_error *attach_finish(struct process *process, struct attach_account *
     end_held(held); /* a signal that has come meanwhile ends this program here */
     if (error == 0)
         return NULL;
+    if (error == EINTR)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "process %llu: was not read to the end, because of a signal",
+                            (unsigned long long)pid);
     return error == SHORT ? refuse_short(pid) : attach_refuse(pid, error, true);
 }
 

@@ -102,6 +102,13 @@ void window_destroy(struct window *window)
 
 /* ---- reading ---- */
 
+/* Returns whether a signal is ignored; it waits nevertheless while it is held. */
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN;
+}
+
 /* Returns whether a signal waits that is to end this program, and that the caller has held. */
 static bool is_asked_to_end(void)
 {
@@ -110,7 +117,7 @@ static bool is_asked_to_end(void)
     sigemptyset(&pending);
     sigpending(&pending);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        if (sigismember(&pending, numbers[i]) == 1)
+        if (sigismember(&pending, numbers[i]) == 1 && !is_ignored(numbers[i]))
             return true;
     return false;
 }
