@@ -215,14 +215,20 @@ static int64_t deadline(const struct connection *connection)
     }
 }
 
+void hub_wake(struct hub *hub, int64_t now)
+{
+    hub->now = now;
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
+        if (hub->connections[i] && connection_left(hub->connections[i]) == 0)
+            hub->connections[i]->taken_at = now;
+}
+
 void hub_tick(struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
         struct connection *connection = hub->connections[i];
         if (!connection || connection->state == CONNECTION_GONE)
             continue;
-        if (connection_left(connection) == 0)
-            connection->taken_at = hub->now;
         if (connection->is_held)
             hub_feed(hub, connection);
         if (deadline(connection) > hub->now)

@@ -48,6 +48,10 @@ void hub_feed(struct hub *hub, struct connection *connection);
 /* Takes what has been appended to asks.in. Returns false if it is no message of a session. */
 bool hub_answered(struct hub *hub);
 
+/* Says what time it is, before anything that has come since the last time. The time that a client
+ * has for taking bytes begins when there are some. */
+void hub_wake(struct hub *hub, int64_t now);
+
 /* Does what it is time for, also for clients that had to wait. */
 void hub_tick(struct hub *hub);
 

@@ -443,7 +443,7 @@ static struct g2h_error *turn(struct loop *loop)
     set_places(loop, places);
     if (poll(places, PLACES, patience(loop)) < 0 && errno != EINTR)
         return error_system(errno, "cannot wait for clients");
-    hub->now = clock_now();
+    hub_wake(hub, clock_now());
     loop->is_ended = has_signal();
     if (loop->is_ended)
         return NULL;

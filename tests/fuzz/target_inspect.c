@@ -218,7 +218,7 @@ static void step(struct fuzz *fuzz, unsigned what, const uint8_t *data, size_t s
         answer_one(fuzz, choice, data, size, what % STEPS == SESSION_FAILS);
         break;
     case TIME_GOES_BY:
-        fuzz->hub.now += (int64_t)choice * 250;
+        hub_wake(&fuzz->hub, fuzz->hub.now + (int64_t)choice * 250);
         hub_tick(&fuzz->hub);
         break;
     default:

@@ -41,6 +41,18 @@ const get = async (server, path, headers = {}) => {
   return {status: Number(text.split(' ')[1]), head, body};
 };
 
+// ---- two that need half a minute, whose end is seen below
+
+const longFile = join(directory, 'long.heapsnapshot');
+writeFileSync(longFile, Buffer.alloc(64 << 20, 'x'));
+const patient = await start();
+const idleClient = await Client.connect(patient);
+const stalled = await Server.start([canned, '127.0.0.1:0', longFile]);
+const stalledClient = await Raw.upgrade(stalled);
+stalledClient.socket.pause();
+stalledClient.socket.write(frame(JSON.stringify({id: 1, method: 'HeapProfiler.takeHeapSnapshot'})));
+const began = Date.now(), halfMinute = 31_000;
+
 // ---- discovery
 
 await served('what chrome://inspect polls', [], async server => {
@@ -461,6 +473,23 @@ await test('500 MB: every byte, in little memory', async () => {
   assert.ok(peak < 20_000 || isSanitized, `${peak} kB`);
   await server.stop();
   rmSync(file);
+});
+
+// ---- half a minute later
+
+await new Promise(resolve => setTimeout(resolve, Math.max(0, began + halfMinute - Date.now())));
+await test('a client that has asked for nothing is still there', async () => {
+  assert.deepEqual(await idleClient.ask('HeapProfiler.enable'), {});
+  assert.equal(await patient.stop(), 0, patient.said);
+  assert.equal(await idleClient.closed, 1001);
+});
+await test('one that does not take its snapshot is not, and the next one gets all of it', async () => {
+  const client = await Client.connect(stalled);
+  assert.equal((await client.takeSnapshot()).text.length, 64 << 20);
+  stalledClient.socket.resume();
+  await stalledClient.closed;
+  assert.ok(stalledClient.data.length < 64 << 20);
+  assert.equal(await stalled.stop(), 0, stalled.said);
 });
 
 // ---- the end
