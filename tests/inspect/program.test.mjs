@@ -94,6 +94,15 @@ await attached('the list has one target, named after what is inspected', [], asy
   assert.match(url, /^file:\/\/\//);
 });
 
+await attached('source files have names, and those of main.go a path', [], async server => {
+  const client = await Client.connect(server);
+  await client.takeSnapshot();
+  await client.ask('Debugger.enable');
+  const urls = client.events('Debugger.scriptParsed').map(({url}) => url);
+  assert.ok(urls.length > 5 && urls.every(url => /^file:\/\/.*\.(go|s)$/.test(url)), urls.join('\n'));
+  assert.equal(urls.filter(url => url.endsWith('/main.go')).length, 1);
+});
+
 await attached('--redact: no text and no number of the heap, in whatever is asked', ['--redact'], async server => {
   const client = await Client.connect(server);
   let said = (await client.takeSnapshot()).text;
