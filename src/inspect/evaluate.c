@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "inspect/json_write.h"
 #include "findings/expression.h"
 
 enum { DEPTH = 32 /* of parentheses and functions */ };
@@ -475,7 +476,7 @@ static void append_exception(struct text *text, const char *message)
             i == 0 ? "{\"result\":"
                    : ",\"exceptionDetails\":{\"exceptionId\":1,\"text\":\"Uncaught\","
                      "\"lineNumber\":0,\"columnNumber\":0,\"exception\":");
-        remote_append_string(text, message, strlen(message));
+        json_write(text, message, strlen(message));
         text_printf(text, i == 0 ? "}" : "}}}");
     }
 }

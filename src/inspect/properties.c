@@ -4,6 +4,7 @@
  * The values of a location come one after the other, with their paths: "Config.Limits[3].Name".
  * What has a path of several steps is a part of its first step, which is one property.
  */
+#include "inspect/json_write.h"
 #include "inspect/remote.h"
 
 #include <inttypes.h>
@@ -440,7 +441,7 @@ struct writing {
 static void begin_property(struct text *text, bool is_first, const char *name, size_t size)
 {
     text_printf(text, "%s{\"name\":", is_first ? "" : ",");
-    remote_append_string(text, name, size);
+    json_write(text, name, size);
     text_printf(text, ",\"value\":");
 }
 
@@ -462,7 +463,7 @@ static void write_internal(struct text *text, bool is_first, const char *name, c
 {
     begin_property(text, is_first, name, strlen(name));
     text_printf(text, "{\"type\":\"string\",\"value\":");
-    remote_append_string(text, words, strlen(words));
+    json_write(text, words, strlen(words));
     text_printf(text, "}}");
 }
 

@@ -12,19 +12,13 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "output/json.h"
+#include "inspect/json_write.h"
 
 enum {
     PARTS_SHOWN = 4,      /* of a struct, in its description; */
     PART_CHARACTERS = 24, /* of each of them */
     TEXT_BYTES = 10000    /* of a string */
 };
-
-void remote_append_string(struct text *text, const char *words, size_t size)
-{
-    if (text_grow(text, json_string_limit(size)))
-        text->size = (size_t)(json_string(text->data + text->size, words, size) - text->data);
-}
 
 /* ---- members ---- */
 
@@ -36,7 +30,7 @@ static void append_words(struct text *text, const char *words)
 static void append_member(struct text *text, const char *name, const char *words, size_t size)
 {
     text_printf(text, ",\"%s\":", name);
-    remote_append_string(text, words, size);
+    json_write(text, words, size);
 }
 
 static struct g2h_error *append_id(const struct taken *taken, const struct place *place,
@@ -67,7 +61,7 @@ static struct g2h_error *append_object(const struct taken *taken, const struct p
 static void append_plain(struct text *text, const char *type, const char *words, size_t size)
 {
     text_printf(text, "{\"type\":\"%s\",\"value\":", type);
-    remote_append_string(text, words, size);
+    json_write(text, words, size);
     append_words(text, "}");
 }
 

@@ -82,9 +82,6 @@ uint32_t remote_node(struct taken *taken, const struct remote *remote);
 /* Gets the length of a string, slice, map or channel. Returns false if it has none. */
 bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *ret);
 
-/* Appends a text as a JSON string. */
-void remote_append_string(struct text *text, const char *words, size_t size);
-
 /* ---- properties ---- */
 
 /* Gets a property; returns false to stop. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "inspect/json_write.h"
 #include "inspect/remote.h"
 
 /* ---- where code is ---- */
@@ -154,7 +155,7 @@ void scripts_append_events(const struct scripts *scripts, struct text *text)
                     "{\"method\":\"Debugger.scriptParsed\",\"params\":{\"scriptId\":\"%" PRIu32
                     "\",\"url\":",
                     i + 1);
-        remote_append_string(text, url.data, url.size);
+        json_write(text, url.data, url.size);
         text_printf(text,
                     ",\"startLine\":0,\"startColumn\":0,\"endLine\":1000000,\"endColumn\":0,"
                     "\"executionContextId\":1,\"hash\":\"\",\"isModule\":false,\"length\":0}}\n");

@@ -16,6 +16,7 @@
 #include "base/scope.h"
 #include "inspect/channel.h"
 #include "inspect/evaluate.h"
+#include "inspect/json_write.h"
 #include "inspect/remote.h"
 
 /* A snapshot that a child is taking. */
@@ -326,9 +327,9 @@ static void append_target(const struct running *running, struct text *text)
     append_words(&url, "file://");
     append_words(&url, options->path);
     append_words(text, "\"title\":");
-    remote_append_string(text, options->title, strlen(options->title));
+    json_write(text, options->title, strlen(options->title));
     append_words(text, ",\"url\":");
-    remote_append_string(text, url.data, url.size);
+    json_write(text, url.data, url.size);
 }
 
 static struct g2h_error *need_snapshot(struct taken *taken)

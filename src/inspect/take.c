@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "inspect/json_write.h"
 #include "inspect/remote.h"
 
 static int64_t now(void)
@@ -26,7 +27,7 @@ void session_add_line(struct session *session, const char *type, const char *lin
                 "{\"method\":\"Runtime.consoleAPICalled\",\"params\":{\"type\":\"%s\",\"args\":[{"
                 "\"type\":\"string\",\"value\":",
                 type);
-    remote_append_string(&session->lines, line, strlen(line));
+    json_write(&session->lines, line, strlen(line));
     text_printf(&session->lines, "}],\"executionContextId\":1,\"timestamp\":%" PRId64 "}}\n",
                 now());
 }

@@ -9,24 +9,6 @@
 
 /* ---- making it ---- */
 
-/* Opens the executable, unless that was necessary to read the process, and matches it with the
- * heap. */
-static struct g2h_error *match_exe(const struct taken_options *options, struct taken *taken)
-{
-    struct origin *origin = &taken->origin;
-    if (!options->exe && !origin->exe)
-        return NULL;
-    if (!origin->exe)
-        TRY(g2h_exe_open(options->exe, &origin->exe));
-    struct g2h_error *error = g2h_exe_match(origin->exe, taken->heap);
-    if (!error || error->code != G2H_ERROR_NOT_EXE || !options->untyped_ok)
-        return error;
-    g2h_error_destroy(error);
-    g2h_exe_close(origin->exe);
-    origin->exe = NULL;
-    return NULL;
-}
-
 struct g2h_error *taken_read(const struct taken_options *options,
                              const struct g2h_progress *progress, struct taken *ret)
 {
@@ -42,7 +24,7 @@ struct g2h_error *taken_read(const struct taken_options *options,
     const struct g2h_typing_options typing = {options->threads, options->redaction};
     TRY(origin_open(&origin, &ret->origin));
     TRY(g2h_heap_load(ret->origin.input, &heap, &ret->heap));
-    TRY(match_exe(options, ret));
+    TRY(origin_match(&ret->origin, options->exe, options->untyped_ok, ret->heap));
     if (ret->origin.exe)
         TRY(g2h_typing_create(ret->heap, ret->origin.exe, &typing, &ret->typing));
     const struct g2h_graph_options graph = {.exe = ret->origin.exe,

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <go2heapsnapshot/match.h>
+
 #include "base/scope.h"
 
 static void close_input(struct g2h_input **input)
@@ -209,6 +211,22 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
         return read_live(options, &process_options, ret);
     TRY(g2h_input_open(options->path, options->progress, &ret->input));
     return g2h_input_is_core(ret->input) ? read_core(options, &process_options, ret) : NULL;
+}
+
+struct g2h_error *origin_match(struct origin *origin, const char *path, bool untyped_ok,
+                               const struct g2h_heap *heap)
+{
+    if (!path && !origin->exe)
+        return NULL;
+    if (!origin->exe)
+        TRY(g2h_exe_open(path, &origin->exe));
+    struct g2h_error *error = g2h_exe_match(origin->exe, heap);
+    if (!error || error->code != G2H_ERROR_NOT_EXE || !untyped_ok)
+        return error;
+    g2h_error_destroy(error);
+    g2h_exe_close(origin->exe);
+    origin->exe = NULL;
+    return NULL;
 }
 
 void origin_deinit(struct origin *origin)

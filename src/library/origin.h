@@ -4,6 +4,8 @@
 
 #include <go2heapsnapshot/process.h>
 
+struct g2h_heap;
+
 struct origin {
     struct g2h_input *input; /* the dump, or a dump that was made of the process */
     struct g2h_exe *exe;     /* the executable that had to be opened for that; NULL: none yet */
@@ -31,6 +33,13 @@ struct origin_options {
  * g2h_exe_open(), g2h_process_read_core() and g2h_process_read_live().
  */
 struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret);
+
+/* Opens the executable of a path, unless one had to be opened to read the process, and matches it
+ * with the heap. path may be NULL: there is none. If it did not write the dump, that is an error
+ * unless untyped_ok is set; then origin->exe becomes NULL. Errors: those of g2h_exe_open() and
+ * g2h_exe_match(). */
+struct g2h_error *origin_match(struct origin *origin, const char *path, bool untyped_ok,
+                               const struct g2h_heap *heap);
 
 void origin_deinit(struct origin *origin);
 

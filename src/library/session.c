@@ -46,25 +46,6 @@ static struct g2h_error *open_origin(struct g2h_session *session, const char *so
     return origin_open(&origin, &session->origin);
 }
 
-/* Opens the executable, unless that was necessary to read the process, and matches it with the
- * heap. */
-static struct g2h_error *match_exe(struct g2h_session *session, const char *path,
-                                   const struct g2h_open_options *options)
-{
-    struct origin *origin = &session->origin;
-    if (!path && !origin->exe)
-        return NULL;
-    if (!origin->exe)
-        TRY(g2h_exe_open(path, &origin->exe));
-    struct g2h_error *error = g2h_exe_match(origin->exe, session->heap);
-    if (!error || error->code != G2H_ERROR_NOT_EXE || !options->untyped_ok)
-        return error;
-    g2h_error_destroy(error);
-    g2h_exe_close(origin->exe);
-    origin->exe = NULL;
-    return NULL;
-}
-
 static struct g2h_error *make(struct g2h_session *session, const char *source, const char *exe,
                               const struct g2h_open_options *options)
 {
@@ -74,7 +55,7 @@ static struct g2h_error *make(struct g2h_session *session, const char *source, c
     struct origin *origin = &session->origin;
     TRY(open_origin(session, source, exe, options));
     TRY(g2h_heap_load(origin->input, &heap_options, &session->heap));
-    TRY(match_exe(session, exe, options));
+    TRY(origin_match(origin, exe, options->untyped_ok, session->heap));
     if (origin->exe)
         TRY(g2h_typing_create(session->heap, origin->exe, &typing_options, &session->typing));
     const struct g2h_graph_options graph_options = {.exe = origin->exe,

@@ -27,6 +27,7 @@ while IFS= read -r command; do
 			check "$command" bash -c "${command/--pid 1234/--pid 2147483647} >said 2>&1; [ \$? -eq 1 ]"
 			continue
 		fi
+		: >said
 		bash -c "exec ${command/--inspect/--inspect=0}" >said 2>&1 &
 		until grep -q 'waits for DevTools' said || ! kill -0 $! 2>kill.err; do sleep 0.05; done
 		kill $!

@@ -33,6 +33,7 @@ wrote_nothing "nothing goes to standard output"
 
 # begin ARGUMENT...: begins to serve, with what is said in the file said.
 begin() {
+	: >said
 	go2heapsnapshot "$@" >said.out 2>said &
 	server=$!
 	until grep -q 'devtools://' said || ! kill -0 $server 2>kill.err; do sleep 0.05; done
