@@ -114,7 +114,7 @@ bool websocket_is_utf8(const char *data, size_t size)
 {
     uint32_t character;
     for (size_t at = 0; at < size;) {
-        at += text_ascii_run((const uint8_t *)data + at, size - at);
+        at += (size_t)text_ascii_run((const uint8_t *)data + at, size - at);
         if (at == size)
             break;
         const size_t read = utf8_read((const uint8_t *)data + at, size - at, &character);
