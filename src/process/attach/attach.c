@@ -198,19 +198,20 @@ struct held {
     struct attach_fork fork;
     struct attach_stop stop;
     bool forks;      /* a fork is wanted, and may be */
-    sigset_t before; /* signals that were held before, if forks */
+    bool holds;      /* signals are held */
+    sigset_t before; /* those that were held before */
 };
 
 /* Has the signals wait that would end this program, so that it ends with no child left behind. The
  * threads that are started meanwhile do not get them either. */
-static void hold_signals(sigset_t *ret_before)
+static void hold_signals(struct held *held)
 {
     static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
-    sigset_t held;
-    sigemptyset(&held);
+    sigset_t set;
+    sigemptyset(&set);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        sigaddset(&held, numbers[i]);
-    pthread_sigmask(SIG_BLOCK, &held, ret_before);
+        sigaddset(&set, numbers[i]);
+    held->holds = pthread_sigmask(SIG_BLOCK, &set, &held->before) == 0;
 }
 
 /* Lets the process go on, ends the child, and lets signals come. */
@@ -218,7 +219,7 @@ static void end_held(void *data)
 {
     struct held *held = data;
     attach_stop_deinit(&held->stop);
-    if (held->forks)
+    if (held->holds)
         pthread_sigmask(SIG_SETMASK, &held->before, NULL);
     free(held);
 }
@@ -237,8 +238,6 @@ static struct held *begin_held(uint64_t pid, const struct attach_options *option
         return NULL;
     held->fork = (struct attach_fork){.pid = pid, .code = options->code};
     held->forks = options->forks && attach_fork_check(&held->fork);
-    if (held->forks)
-        hold_signals(&held->before);
     return held;
 }
 
@@ -419,11 +418,14 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     options = options ? options : &none;
     held = begin_held(pid, options);
     TRY_MEMORY(held);
-    TRY(add_reason(prepare(pid, options, held->forks, &space, &is_window), &held->fork));
-    process.executable = read_executable(pid);
+    /* While there still is memory for huge pages, which the copy may take. */
     if (held->forks && options->collapses)
         account.collapsed =
             attach_collapse(&held->fork, options->progress, &account.collapse_error);
+    TRY(add_reason(prepare(pid, options, held->forks, &space, &is_window), &held->fork));
+    process.executable = read_executable(pid);
+    if (held->forks)
+        hold_signals(held);
     const int error = stop_and_copy(pid, options, is_window, held, &space, &process, &account);
     TRY(explain(pid, error, options, &held->fork, &space));
     if (!account.is_forked)
