@@ -120,6 +120,11 @@ static void message_modules(const struct origin *origin)
 static void message_stopped(const struct origin *origin, uint64_t threads)
 {
     const double long_stop = 1; /* seconds: leases and probes end that soon */
+#ifdef __x86_64__
+    const bool is_possible = true;
+#else
+    const bool is_possible = false;
+#endif
     const struct g2h_process_account *account = &origin->account;
     const char *name = origin->input->name;
     if (account->is_forked)
@@ -131,8 +136,8 @@ static void message_stopped(const struct origin *origin, uint64_t threads)
         say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
             " thread%s were copied%s",
             name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s",
-            account->stopped > long_stop && !account->not_forked[0]
-                ? "; --fork stops it for a tenth of that"
+            is_possible && account->stopped > long_stop && !account->not_forked[0]
+                ? "; --fork stops it for a fifth of that or less"
                 : "");
 }
 
