@@ -19,9 +19,10 @@
 #include "base/scope.h"
 #include "process/attach/procfs.h"
 
-/* How long a call may take, in seconds. fork takes up to 60 ms per GB here, and longer where the
- * process has few processors; a thread in a frozen control group never answers. */
-#define PATIENCE 60.0
+/* How long a call may take, in seconds. A fork takes some 20 to 60 ms per GB, and longer where the
+ * process has few processors; a thread in a frozen control group never answers. All others stand
+ * still meanwhile. */
+#define PATIENCE 15.0
 
 int inject_await(pid_t id)
 {
