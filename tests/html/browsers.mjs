@@ -10,6 +10,7 @@ import {existsSync} from 'node:fs';
 import {delimiter, join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import process from 'node:process';
+import {setTimeout} from 'node:timers/promises';
 import puppeteer from 'puppeteer-core';
 import {findChromium} from '../devtools/browser.mjs';
 
@@ -82,8 +83,16 @@ export class Visit {
 
   /** Runs a function in the page. */
   see(what, ...args) { return this.tab.evaluate(what, ...args); }
-  /** Waits until a function says so in the page. */
-  until(what, ...args) { return this.tab.waitForFunction(what, {polling: 20}, ...args); }
+  /**
+   * Waits until a function says so in the page. (Puppeteer's own waitForFunction() makes the function of a text, which the policy of
+   * the page forbids in Firefox 140.)
+   */
+  async until(what, ...args) {
+    const says = `Boolean((${what})(...${JSON.stringify(args)}))`; // an element that it finds need not come here
+    for (const start = Date.now(); !(await this.see(says)); await setTimeout(20)) {
+      if (Date.now() - start > longest) throw new Error(`this does not come true: ${what}`);
+    }
+  }
 
   /** The text of the first element that a selector finds, or undefined. */
   text(selector) { return this.see(one => document.querySelector(one)?.textContent, selector); }
