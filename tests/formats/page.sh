@@ -33,14 +33,15 @@ page() {
 	agrees twins --exe "$build/twins.exe" "$build/twins.dump"
 	node "$here/page.mjs" twins "$build/twins.html" --suspects main.many main.fewer
 
-	# 800 variables that were let go: more than a page lists.
+	# 800 variables that were let go: more than a page lists. And one that grew, for a report that nothing grew in has no tree.
 	mkdir -p "$build/many" && awk 'BEGIN {
 		print "package main\n\nimport (\n\t\"os\"\n\t\"runtime\"\n\t\"runtime/debug\"\n)\n"
 		for (i = 0; i < 800; i++) print "var v" i " = new([8192]byte)"
-		print "var kept = new([8192]byte)"
+		print "var kept = new([8192]byte)\nvar more *[1 << 20]byte"
 		print "\nfunc dump(name string) {\n\truntime.GC()\n\truntime.GC()\n\tfile, _ := os.Create(name)\n\tdebug.WriteHeapDump(file.Fd())\n}\n"
 		print "func main() {\n\tdump(os.Args[1])"
 		for (i = 0; i < 800; i++) print "\tv" i " = nil"
+		print "\tmore = new([1 << 20]byte)"
 		print "\tdump(os.Args[2])\n}"
 	}' >"$build/many/main.go" && "$go" build -o "$build/many.exe" "$build/many/main.go" >"$log" 2>&1 &&
 		"$build/many.exe" "$build/many.1.dump" "$build/many.2.dump" >"$log" 2>&1
