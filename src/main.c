@@ -68,22 +68,6 @@ struct series {
     struct g2h_heap *heap;
 };
 
-/* Loads the heap anew if the executable tells which release of Go wrote the dump and the dump does
- * not: where spans end depends on it. */
-static struct g2h_error *load_by_release(const struct options *options,
-                                         struct conversion *conversion)
-{
-    enum { DUMPS_HAVE_VERSIONS = 17 };
-    bool is_guess;
-    const int release = g2h_exe_release(conversion->exe, &is_guess);
-    const struct g2h_heap_options heap_options = {options->threads, NULL, release};
-    if (!g2h_heap_lacks_release(conversion->heap) || release < DUMPS_HAVE_VERSIONS)
-        return NULL;
-    g2h_heap_destroy(conversion->heap);
-    conversion->heap = NULL;
-    return g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
-}
-
 /* Opens the executable, if there is one. If the file is no executable, or not that of the dump,
  * returns an error unless --untyped-ok allows to go on without types. */
 static struct g2h_error *open_exe(const struct options *options, const struct outputs *outputs,
@@ -96,7 +80,8 @@ static struct g2h_error *open_exe(const struct options *options, const struct ou
         error =
             outputs_check(outputs, g2h_exe_input(conversion->exe, 1), "executable's debug file");
     if (!error)
-        error = load_by_release(options, conversion);
+        error = origin_load_by_release(&conversion->origin, conversion->exe, options->threads,
+                                       &conversion->heap);
     if (!error)
         error = g2h_exe_match(conversion->exe, conversion->heap);
     if (!error) {
@@ -143,45 +128,25 @@ static struct g2h_error *open_redaction(const struct options *options, struct se
     return g2h_redaction_create(options->redact_key ? key : NULL, &series->redaction);
 }
 
-/* Tells the kernel to end this program, and not the process that it reads, if memory runs out. That
- * it may not is no error. */
-static void be_first_to_end(void)
-{
-    FILE *file = fopen("/proc/self/oom_score_adj", "w");
-    if (!file)
-        return;
-    fputs("1000", file); /* the most, by proc(5) */
-    fclose(file);
-}
-
-/* Opens the dump, core or process, or reads the output of the command. If a command fails, its own
- * words tell more than what there is to say of the dump. */
+/* Opens the dump, core or process, or reads the output of the command. */
 static struct g2h_error *open_heap(const struct options *options, const char *path,
                                    const struct g2h_progress *progress,
                                    struct conversion *conversion)
 {
-    struct origin_options origin = {.path = path,
-                                    .pid = options->pid,
-                                    .exe = options->exe,
-                                    .threads = options->threads,
-                                    .memory = options->is_dump ? 0 : options->format->memory,
-                                    .forks = options->fork,
-                                    .collapses = options->fork_huge,
-                                    .progress = progress};
-    struct command command;
-    char of_command[32];
-    if (options->command) {
-        TRY(command_start(options->command, &command));
-        snprintf(of_command, sizeof(of_command), "/dev/fd/%d", command.output);
-        origin.path = of_command;
-    }
-    struct g2h_error *error = origin_open(&origin, &conversion->origin);
+    const struct origin_options origin = {.path = path,
+                                          .pid = options->pid,
+                                          .exe = options->exe,
+                                          .threads = options->threads,
+                                          .memory = options->is_dump ? 0 : options->format->memory,
+                                          .forks = options->fork,
+                                          .collapses = options->fork_huge,
+                                          .progress = progress};
+    struct g2h_error *error = options->command
+                                  ? command_open(options->command, &origin, &conversion->origin)
+                                  : origin_open(&origin, &conversion->origin);
     conversion->input = conversion->origin.input;
     conversion->exe = conversion->origin.exe;
-    struct g2h_error *failed = options->command ? command_end(&command, options->command) : NULL;
-    if (failed)
-        g2h_error_destroy(error);
-    return failed ? failed : error;
+    return error;
 }
 
 static struct g2h_error *load(const struct options *options, const char *path,
@@ -189,7 +154,7 @@ static struct g2h_error *load(const struct options *options, const char *path,
 {
     const struct g2h_heap_options heap_options = {options->threads, progress, 0};
     if (options->pid != 0)
-        be_first_to_end();
+        origin_end_first();
     TRY(open_heap(options, path, progress, conversion));
     if (!options->is_quiet)
         message_process(&conversion->origin, options->watch == 0);
@@ -813,6 +778,7 @@ static struct g2h_error *inspect(const struct options *options)
     const bool has_owner = options->pid != 0 && stat(process, &owner) == 0;
     struct inspect_options of = {
         .session = {.taken = {.exe = options->exe,
+                              .command = options->command,
                               .pid = options->pid,
                               .threads = options->threads,
                               .forks = options->fork,
@@ -825,7 +791,6 @@ static struct g2h_error *inspect(const struct options *options)
                               .redaction = series.redaction},
                     .inputs = options->inputs,
                     .input_count = options->input_count,
-                    .command = options->command,
                     .title = title.data,
                     .path = path.data,
                     .directory = options->source,

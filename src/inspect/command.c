@@ -2,6 +2,7 @@
 #include "inspect/command.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,12 @@
 #include "base/scope.h"
 
 enum { MOST_SAID = 4096 /* bytes of the end of standard error that are read */ };
+
+struct command {
+    int output;   /* a descriptor; -1: it does not run */
+    int problems; /* a file with what it has said on standard error */
+    long pid;
+};
 
 /* Returns the descriptor of a file without a name; -1: there is none. */
 static int open_nameless(void)
@@ -22,7 +29,8 @@ static int open_nameless(void)
     return fd;
 }
 
-struct g2h_error *command_start(const char *words, struct command *ret)
+/* Starts a command. */
+static struct g2h_error *start(const char *words, struct command *ret)
 {
     int ends[2];
     *ret = (struct command){-1, open_nameless(), 0};
@@ -30,6 +38,7 @@ struct g2h_error *command_start(const char *words, struct command *ret)
         return error_system(errno, "cannot run '%s'", words);
     ret->pid = fork();
     if (ret->pid == 0) {
+        signal(SIGPIPE, SIG_DFL); /* its own pipes shall end as in any shell */
         dup2(ends[1], STDOUT_FILENO);
         dup2(ret->problems, STDERR_FILENO);
         for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
@@ -56,7 +65,8 @@ static const char *last_line(int fd, char said[MOST_SAID + 1])
     return line ? line + 1 : said;
 }
 
-struct g2h_error *command_end(struct command *command, const char *words)
+/* Waits for its end. */
+static struct g2h_error *end(struct command *command, const char *words)
 {
     char said[MOST_SAID + 1] = "";
     int status = 0;
@@ -70,4 +80,20 @@ struct g2h_error *command_end(struct command *command, const char *words)
         return error_create(G2H_ERROR_SYSTEM, "'%s' died of signal %d", words, WTERMSIG(status));
     return error_create(G2H_ERROR_SYSTEM, "'%s' failed with status %d%s%s", words,
                         WEXITSTATUS(status), *line ? ": " : "", line);
+}
+
+struct g2h_error *command_open(const char *words, const struct origin_options *options,
+                               struct origin *ret)
+{
+    struct origin_options of_output = *options;
+    struct command command;
+    char path[32];
+    TRY(start(words, &command));
+    snprintf(path, sizeof(path), "/dev/fd/%d", command.output);
+    of_output.path = path;
+    struct g2h_error *error = origin_open(&of_output, ret);
+    struct g2h_error *failed = end(&command, words);
+    if (failed)
+        g2h_error_destroy(error);
+    return failed ? failed : error;
 }

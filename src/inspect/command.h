@@ -2,19 +2,16 @@
 #ifndef INSPECT_COMMAND_H
 #define INSPECT_COMMAND_H
 
-#include "base/error.h"
+#include "library/origin.h"
 
-struct command {
-    int output;   /* a descriptor; -1: it does not run */
-    int problems; /* a file with what it has said on standard error */
-    long pid;
-};
-
-/* Starts a command. Errors: G2H_ERROR_SYSTEM. */
-struct g2h_error *command_start(const char *words, struct command *ret);
-
-/* Waits for its end. Errors: G2H_ERROR_SYSTEM if it failed; the message is the last line of what it
- * has said. */
-struct g2h_error *command_end(struct command *command, const char *words);
+/*
+ * Opens the heap that a command prints. The options' path is not used, nor is their pid. If the
+ * command fails, its own words tell more than what there is to say of the dump. After an error,
+ * too, the caller closes what ret has, as after origin_open(). Errors: those of origin_open();
+ * G2H_ERROR_SYSTEM if the command failed; the message is the last line that it has said on standard
+ * error.
+ */
+struct g2h_error *command_open(const char *words, const struct origin_options *options,
+                               struct origin *ret);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/scope.h"
 #include "inspect/json_write.h"
 #include "inspect/remote.h"
+#include "roots/roots.h"
 
 /* ---- where code is ---- */
 
@@ -66,11 +67,13 @@ static struct g2h_error *locate_goroutine(const struct locating *locating,
                                           uint32_t *last_node)
 {
     const struct g2h_view *view = locating->taken->view;
+    struct g2h_bytes callee;
     bool is_located = goroutine->node == *last_node;
     for (uint32_t i = 0; i < goroutine->frame_count; i++) {
         struct g2h_view_frame frame;
         g2h_view_frame(view, goroutine->first_frame + (size_t)i, &frame);
-        const uint64_t pc = frame.pc - (i > 0 && frame.pc > 0); /* behind a call */
+        const uint64_t pc = roots_position_pc(frame.pc, frame.entry, i > 0 ? &callee : NULL);
+        callee = frame.function;
         TRY(locate(locating, frame.node, pc));
         if (is_located || is_of_runtime(frame.function))
             continue;
@@ -114,7 +117,7 @@ static struct g2h_error *locate_nodes(const struct locating *locating)
         for (uint32_t i = 0; i < count; i++) {
             const struct g2h_node *node = &nodes[i];
             if (node->kind == G2H_NODE_CREATION_SITE)
-                TRY(locate(locating, first + i, node->key));
+                TRY(locate(locating, first + i, node->key - 1)); /* a pc behind the statement */
             if (node->kind == G2H_NODE_OBJECT && node->object != UINT32_MAX &&
                 g2h_view_class_form(view, node->name) == G2H_FORM_CLOSURE)
                 TRY(locate_closure(locating, first + i, node));

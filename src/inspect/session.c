@@ -239,10 +239,13 @@ static void read_control(struct running *running)
 }
 
 /* Reads bytes of the snapshot, until there are enough for an answer. */
-static void read_data(struct press *press)
+static void read_data(struct running *running)
 {
-    if (!text_grow(&press->chunk, CHANNEL_CHUNK))
+    struct press *press = &running->press;
+    if (press->chunk.capacity < CHANNEL_CHUNK && !text_grow(&press->chunk, CHANNEL_CHUNK)) {
+        fail(running, error_no_memory.message);
         return;
+    }
     while (press->chunk.size < CHANNEL_CHUNK) {
         const ssize_t size = read(press->data, press->chunk.data + press->chunk.size,
                                   CHANNEL_CHUNK - press->chunk.size);
@@ -484,6 +487,7 @@ void session_run(const struct session_options *options, int channel)
     signal(SIGPIPE, SIG_IGN);
     for (;;) {
         const bool is_busy = press->is_going_on, wants = is_busy && !press->has_ended &&
+                                                         press->failure.size == 0 &&
                                                          (!press->is_ready || press->is_asked) &&
                                                          press->chunk.size < CHANNEL_CHUNK;
         const bool listens = is_busy && !press->is_done && press->failure.size == 0;
@@ -493,7 +497,7 @@ void session_run(const struct session_options *options, int channel)
         if (poll(fds, 3, -1) < 0 && errno != EINTR)
             break;
         if ((fds[2].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
-            read_data(press);
+            read_data(&running);
         if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
             read_control(&running);
         go_on(&running);

@@ -14,7 +14,6 @@
 #ifndef INSPECT_SESSION_H
 #define INSPECT_SESSION_H
 
-#include "inspect/command.h"
 #include "inspect/scripts.h"
 #include "inspect/taken.h"
 
@@ -23,7 +22,6 @@ struct session_options {
     const char *const *inputs; /* dumps and cores: each snapshot takes the next one, and the last
                                   one again and again */
     size_t input_count;
-    const char *command;   /* for the shell: its standard output is the dump; NULL: none */
     const char *title;     /* "app (pid 4711)" */
     const char *path;      /* of the executable or the dump, "" if not known */
     const char *directory; /* of sources: struct scripts */

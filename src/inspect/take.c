@@ -34,35 +34,14 @@ void session_add_line(struct session *session, const char *type, const char *lin
 
 /* ---- reading ---- */
 
-/* Reads the output of the command. If that failed, its own words tell more than what there is to
- * say of the dump. */
-static struct g2h_error *read_command(const struct session_options *options,
-                                      const struct g2h_progress *progress, struct taken *ret)
-{
-    struct taken_options taken = options->taken;
-    struct command command;
-    char path[32];
-    TRY(command_start(options->command, &command));
-    snprintf(path, sizeof(path), "/dev/fd/%d", command.output);
-    taken.input = path;
-    struct g2h_error *error = taken_read(&taken, progress, ret);
-    struct g2h_error *failed = command_end(&command, options->command);
-    if (failed)
-        g2h_error_destroy(error);
-    return failed ? failed : error;
-}
-
 static struct g2h_error *read_heap(const struct session *session,
                                    const struct g2h_progress *progress, struct taken *ret)
 {
     const struct session_options *options = session->options;
     struct taken_options taken = options->taken;
-    if (options->command)
-        return read_command(options, progress, ret);
-    if (taken.pid != 0 && session->taken.number > 1 && kill((pid_t)taken.pid, 0) != 0 &&
-        errno == ESRCH)
+    if (taken.pid != 0 && kill((pid_t)taken.pid, 0) != 0 && errno == ESRCH)
         return error_create(G2H_ERROR_SYSTEM, "process %" PRIu64 " has ended", taken.pid);
-    if (taken.pid == 0)
+    if (taken.pid == 0 && !taken.command)
         taken.input =
             options->inputs[session->count <= options->input_count ? session->count - 1
                                                                    : options->input_count - 1];
@@ -136,8 +115,10 @@ static void say_all(struct session *session, bool is_first)
     if (damage)
         say_warning(session, damage->message);
     if (!taken->typing)
-        say_warning(session, "without the executable nothing has a type: --exe");
-    else if (!g2h_heap_is_complete(taken->heap) || !origin_is_complete(&taken->origin))
+        say_warning(session, session->options->taken.exe
+                                 ? "nothing has a type, for the executable did not write the dump"
+                                 : "without the executable nothing has a type: --exe");
+    if (!damage && (!g2h_heap_is_complete(taken->heap) || !origin_is_complete(&taken->origin)))
         say_warning(session, "the heap is not complete: a part could not be read");
 }
 

@@ -6,6 +6,7 @@
 #include "base/bisect.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "inspect/command.h"
 
 /* ---- making it ---- */
 
@@ -22,9 +23,13 @@ struct g2h_error *taken_read(const struct taken_options *options,
                                           .progress = progress};
     const struct g2h_heap_options heap = {options->threads, progress, 0};
     const struct g2h_typing_options typing = {options->threads, options->redaction};
-    TRY(origin_open(&origin, &ret->origin));
+    if (options->pid != 0)
+        origin_end_first();
+    TRY(options->command ? command_open(options->command, &origin, &ret->origin)
+                         : origin_open(&origin, &ret->origin));
     TRY(g2h_heap_load(ret->origin.input, &heap, &ret->heap));
-    TRY(origin_match(&ret->origin, options->exe, options->untyped_ok, ret->heap));
+    TRY(origin_match(&ret->origin, options->exe, options->untyped_ok, options->threads,
+                     &ret->heap));
     if (ret->origin.exe)
         TRY(g2h_typing_create(ret->heap, ret->origin.exe, &typing, &ret->typing));
     const struct g2h_graph_options graph = {.exe = ret->origin.exe,

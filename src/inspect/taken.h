@@ -25,8 +25,9 @@ struct taken {
 };
 
 struct taken_options {
-    const char *exe;   /* NULL: none is given */
-    const char *input; /* a dump or core; NULL: that of a process */
+    const char *exe;     /* NULL: none is given */
+    const char *command; /* its output is read; NULL: none */
+    const char *input;   /* a dump or core; NULL: that of a process, or of the command */
     uint64_t pid;
     unsigned threads;
     bool forks, collapses; /* as in struct g2h_process_options */

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/match.h>
 
 #include "base/scope.h"
@@ -213,14 +214,38 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
     return g2h_input_is_core(ret->input) ? read_core(options, &process_options, ret) : NULL;
 }
 
+void origin_end_first(void)
+{
+    FILE *file = fopen("/proc/self/oom_score_adj", "w");
+    if (!file)
+        return;
+    fputs("1000", file); /* the most, by proc(5) */
+    fclose(file);
+}
+
+struct g2h_error *origin_load_by_release(const struct origin *origin, const struct g2h_exe *exe,
+                                         unsigned threads, struct g2h_heap **heap)
+{
+    enum { DUMPS_HAVE_VERSIONS = 17 };
+    bool is_guess;
+    const int release = g2h_exe_release(exe, &is_guess);
+    const struct g2h_heap_options options = {threads, NULL, release};
+    if (!g2h_heap_lacks_release(*heap) || release < DUMPS_HAVE_VERSIONS)
+        return NULL;
+    g2h_heap_destroy(*heap);
+    *heap = NULL;
+    return g2h_heap_load(origin->input, &options, heap);
+}
+
 struct g2h_error *origin_match(struct origin *origin, const char *path, bool untyped_ok,
-                               const struct g2h_heap *heap)
+                               unsigned threads, struct g2h_heap **heap)
 {
     if (!path && !origin->exe)
         return NULL;
     if (!origin->exe)
         TRY(g2h_exe_open(path, &origin->exe));
-    struct g2h_error *error = g2h_exe_match(origin->exe, heap);
+    TRY(origin_load_by_release(origin, origin->exe, threads, heap));
+    struct g2h_error *error = g2h_exe_match(origin->exe, *heap);
     if (!error || error->code != G2H_ERROR_NOT_EXE || !untyped_ok)
         return error;
     g2h_error_destroy(error);

@@ -55,7 +55,7 @@ static struct g2h_error *make(struct g2h_session *session, const char *source, c
     struct origin *origin = &session->origin;
     TRY(open_origin(session, source, exe, options));
     TRY(g2h_heap_load(origin->input, &heap_options, &session->heap));
-    TRY(origin_match(origin, exe, options->untyped_ok, session->heap));
+    TRY(origin_match(origin, exe, options->untyped_ok, options->threads, &session->heap));
     if (origin->exe)
         TRY(g2h_typing_create(session->heap, origin->exe, &typing_options, &session->typing));
     const struct g2h_graph_options graph_options = {.exe = origin->exe,

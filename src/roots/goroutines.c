@@ -195,18 +195,14 @@ struct frame_position {
     uint32_t depth, height;
 };
 
-/*
- * Returns a pc in the instruction that a frame is executing. The frame's own pc is the address
- * after a call, unless a signal injected the callee (runtime/traceback.go: unwinder.symPC).
- */
-static uint64_t position_pc(const struct frame *frame, const struct frame *callee)
+uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *callee)
 {
     static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
                                            "runtime.debugCallV1", "runtime.debugCallV2"};
     for (size_t i = 0; callee && i < sizeof(injected) / sizeof(injected[0]); i++)
-        if (bytes_are(callee->function, injected[i]))
-            return frame->pc;
-    return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
+        if (bytes_are(*callee, injected[i]))
+            return pc;
+    return pc > entry ? pc - 1 : pc;
 }
 
 /* Gets the name of a frame at pc. Names are remembered, because thousands of goroutines are in the
@@ -236,10 +232,12 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     uint64_t offset, value;
     uint32_t node, first, name;
 
-    TRY_MEMORY(frame_name(builder, &frame->function, position_pc(frame, callee), &name) &&
-               builder_add_named_member(builder, position->goroutine, position->depth,
-                                        G2H_NODE_FRAME, position->goid << 24 | position->height,
-                                        name, &node));
+    TRY_MEMORY(
+        frame_name(builder, &frame->function,
+                   roots_position_pc(frame->pc, frame->entry, callee ? &callee->function : NULL),
+                   &name) &&
+        builder_add_named_member(builder, position->goroutine, position->depth, G2H_NODE_FRAME,
+                                 position->goid << 24 | position->height, name, &node));
     const struct root_frame root = {node, number};
     TRY_MEMORY(vector_push(&builder->roots->frames, root));
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);

@@ -116,6 +116,13 @@ void root_goroutine_append_state(const struct g2h_heap *heap,
 struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources);
 void roots_deinit(struct roots *roots);
 
+/*
+ * Returns a pc in the instruction that a frame is executing. The frame's own pc is the address
+ * after a call, unless a signal injected the callee (runtime/traceback.go: unwinder.symPC). callee
+ * is that function's name; NULL: the frame is the topmost one.
+ */
+uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *callee);
+
 /* Adds edges for the objects' words that point into mappings, once names has what names of elements
  * need. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *heap,

@@ -103,6 +103,52 @@ await attached('source files have names, and those of main.go a path', [], async
   assert.equal(urls.filter(url => url.endsWith('/main.go')).length, 1);
 });
 
+/** Calls a function for each node of a snapshot: its name, its id, its type, and its properties, [name, node] each. */
+function* nodesOf({snapshot: {meta: {node_fields: fields}}, nodes, edges, strings}) {
+  const at = Object.fromEntries(fields.map((field, i) => [field, i])), count = fields.length;
+  const node = index => ({index, name: strings[nodes[index + at.name]], id: nodes[index + at.id], isText: nodes[index + at.type] === 2});
+  let edge = 0;
+  for (let i = 0; i < nodes.length; i += count) {
+    const properties = [];
+    for (const end = edge + 3 * nodes[i + at.edge_count]; edge < end; edge += 3)
+      if (edges[edge] === 2) properties.push([strings[edges[edge + 1]], node(edges[edge + 2])]);
+    yield {...node(i), properties};
+  }
+}
+await attached('links and values are those of the snapshot: the line in the name of each frame, what each edge leads to', [], async server => {
+  const client = await Client.connect(server);
+  await client.takeSnapshot();
+  const snapshot = JSON.parse((await client.takeSnapshot()).text);
+  await client.ask('Debugger.enable');
+  const urls = new Map(client.events('Debugger.scriptParsed').map(({scriptId, url}) => [scriptId, url]));
+  const links = new Map();
+  for (let i = 0; i < snapshot.locations.length; i += 4) links.set(snapshot.locations[i], snapshot.locations.slice(i + 1, i + 3));
+  const sums = {lines: 0, texts: 0, objects: 0};
+  for (const {index, name, id, properties} of nodesOf(snapshot)) {
+    const [, file, line] = / ([^ /]+\.(?:go|s)):(\d+)$/.exec(name) ?? [], [script, row] = links.get(index) ?? [];
+    if (file && script) {
+      assert.deepEqual([urls.get(String(script)).split('/').at(-1), row + 1], [file, Number(line)], name);
+      sums.lines++;
+    }
+    if (!/^main\.\w+$/.test(name) || sums.objects > 2000) continue;
+    const {result: {objectId}} = await client.ask('HeapProfiler.getObjectByHeapObjectId', {objectId: String(id)});
+    const {result} = await client.ask('Runtime.getProperties', {objectId, ownProperties: true});
+    const values = new Map(result.map(property => [property.name, property.value]));
+    for (const [field, target] of properties) {
+      const value = values.get(field);
+      if (value?.type === 'string' && target.isText) {
+        assert.ok(target.name.includes(value.value), `${name}.${field}`);
+        sums.texts++;
+      } else if (value?.objectId?.startsWith('o:')) {
+        const {heapSnapshotObjectId} = await client.ask('HeapProfiler.getHeapObjectId', {objectId: value.objectId});
+        assert.equal(Number(heapSnapshotObjectId), target.id, `${name}.${field}`);
+        sums.objects++;
+      }
+    }
+  }
+  assert.ok(sums.lines > 400 && sums.texts > 1000 && sums.objects > 2000, JSON.stringify(sums));
+});
+
 await attached('--redact: no text and no number of the heap, in whatever is asked', ['--redact'], async server => {
   const client = await Client.connect(server);
   let said = (await client.takeSnapshot()).text;
