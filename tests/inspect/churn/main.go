@@ -25,9 +25,10 @@ type table struct {
 
 var items = table{byID: make(map[int]*item)}
 
-func (t *table) put(id int) {
+// put makes an item of an entry. The number of entries stays, whenever one looks.
+func (t *table) put(entry, id int) {
 	it := &item{ID: id, Name: fmt.Sprintf("item %d", id), Made: time.Now()}
-	t.byID[id] = it
+	t.byID[entry] = it
 	t.last = &item{ID: id, Next: it}
 }
 
@@ -37,12 +38,11 @@ func main() {
 		panic(err)
 	}
 	for id := 0; id < count; id++ {
-		items.put(id)
+		items.put(id, id)
 	}
 	fmt.Println("full")
 	for id := count; ; id++ {
-		delete(items.byID, id-count/2)
-		items.put(id)
+		items.put(count/2+id%(count-count/2), id)
 		if id%64 == 0 {
 			time.Sleep(time.Millisecond)
 		}
