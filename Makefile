@@ -74,7 +74,7 @@ HEAPQUERY := $(if $(WITH_SQLITE),$(BUILD)/heapquery)
 HEAPQUERY_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/heapquery/*.c))
 SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.cc)))
 
-.PHONY: all objects libs samples demo check check-all bench fuzz install uninstall dist deb clean
+.PHONY: all objects libs samples demo check check-ci check-all bench fuzz install uninstall dist deb clean
 all: $(PROGRAM) $(HEAPQUERY) $(STATIC) $(SHARED)
 objects: $(CLI_OBJ) $(INSPECT_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
 
@@ -161,18 +161,24 @@ demo:
 	    '"Summary", sort by "# Delta", open main.Session and select one: "Retainers" below says what keeps it.' \
 	    'samples/README.md walks on from there to the three leaks.'
 
+# What a change must not break, in three minutes, with few packages: no Go, no browser.
 check:
 	tools/setup check
 	tests/run
 
-# Like check, but with every release of Go that Debian has, with whole heaps, and for longer.
+# What CI runs besides, in a quarter of an hour: other sanitizers, Go programs, live processes, DevTools in Chromium.
+check-ci:
+	tools/setup check-ci
+	tests/run --tier ci
+
+# All of these, with every release of Go that Debian has, with whole heaps, on other hosts, for hours. CONTINUE=1 resumes it.
 check-all:
 	tools/setup check-all
-	CHECK_ALL=1 SHARE=1 FUZZ_MINUTES=10 tests/run
+	SHARE=1 FUZZ_MINUTES=10 tests/run --tier all
 
 # Fuzzes for MINUTES in total, which TARGETS share: see tests/fuzz/run.sh.
 fuzz:
-	tools/setup check
+	tools/setup check-ci
 	tests/fuzz/run.sh $(BUILD)/fuzz samples/dumps --long $${MINUTES:-10}
 
 bench:

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Go for the suites that build programs; to be sourced, with $top set. Sets $goroots, the releases to run with: $GOROOTS if
 # that is set; else, with $CHECK_ALL and without $two_releases, all releases that tools/setup check-all fetched, the current
-# one last; else $usual_goroots, or the distribution's release and the current one. If $GO_ONLY is set (to 1.27, for
+# one last; else $usual_goroots, or the current release. If $GO_ONLY is set (to 1.27, for
 # example), only that release of these remains: tests/run runs each release in another process.
 
 # Ignores the user's own settings, and takes nothing from the network.
@@ -16,7 +16,7 @@ if [ -n "${GOROOTS-}" ]; then
 elif [ -n "${CHECK_ALL-}" ] && [ -z "${two_releases-}" ]; then
 	goroots=$("$top/tools/setup" go-all)
 else
-	goroots=${usual_goroots:-"$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)"}
+	goroots=${usual_goroots:-$("$top/tools/setup" go-current)}
 fi
 
 # go_release GOROOT: prints its release as the runtime names it, such as go1.19.8; fails if there is no Go. `go env
@@ -44,11 +44,14 @@ skips_386() {
 	echo "ok - $1 # SKIP this machine does not run programs for 386"
 }
 
-# all_ways: succeeds if $GOROOT is to be tried with all ways to build a program. That is the newest release; how the others
-# differ from it does not depend on the way to build, so they are tried with one or two ways, but with all of them if
-# $CHECK_ALL or $GOROOTS is set.
+# all_ways: succeeds if programs are to be built in all ways: with $CHECK_ALL or $GOROOTS.
 all_ways() {
-	[ -n "${CHECK_ALL-}${GOROOTS-}" ] || [ "$GOROOT" = "$newest" ]
+	[ -n "${CHECK_ALL-}${GOROOTS-}" ]
+}
+# two_ways: succeeds if programs of $GOROOT are to be built in two ways, plain and stripped: those of the newest release. How the
+# others differ from it does not depend on the way to build.
+two_ways() {
+	all_ways || [ "$GOROOT" = "$newest" ]
 }
 for newest in $goroots; do :; done
 

@@ -10,17 +10,19 @@ run_command() {
 	eval "${command[${1%%:*}]//\{\}/$part}"
 }
 
-# run_part SUITE:PART: runs a part in a process of its own, which is timed. Its TAP goes to a file; if the part did not end
-# well, a failed test at the end of that file says why.
+# run_part SUITE:PART: runs a part in a process of its own, which is timed, and ended if it uses ten times the processor time that
+# the table says. Its TAP goes to a file; if the part did not end well, a failed test at the end of that file says why.
 run_part() {
 	local tap="$logs/parts/$1.tap" err="$logs/parts/$1.err" status
-	"$logs/timed" "$logs/parts/$1.cost" "$0" --part "$1" >"$tap" 2>"$err" </dev/null
+	"$logs/timed" "$logs/parts/$1.cost" $((120 + 10 * seconds[$1])) "$0" --part "$1" >"$tap" 2>"$err" </dev/null
 	status=$?
-	if ! grep -qE '^(not )?ok' "$tap" || { [ $status -ne 0 ] && ! grep -q '^not ok' "$tap"; }; then
+	if ! grep -qE '^(not )?ok' "$tap" || { [ $status -ne 0 ] && ! grep -q '^not ok' "$tap"; } || [ $status -eq 124 ]; then
 		{
 			echo "not ok - $1 ran (exit status $status)"
+			tail -n 3 "$tap" | sed 's/^/# it said last: /'
 			tail -n 20 "$err" | sed 's/^/# /'
-		} >>"$tap"
+		} >"$tap.end"
+		cat "$tap.end" >>"$tap" && rm "$tap.end"
 	fi
 }
 
@@ -34,46 +36,68 @@ count() {
 	     END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$@"
 }
 
-# is_file SUITE:FILE: succeeds if that is a file of a suite, and no part.
+# is_file SUITE:FILE: succeeds if that is a file of a suite, and not a part.
 is_file() {
 	local pattern=${files_of[${1%%:*}]-}
 	[[ $1 == *:* && -n $pattern && -e ${pattern/\*/${1#*:}} ]]
 }
 
-# parts_of SUITE[:PART | :FILE]: prints parts, as "SECONDS SUITE:PART", or "SECONDS SUITE" for a suite without parts.
+# parts_of SUITE[:PART | :FILE]: prints parts, as "TIER SECONDS SUITE:PART", or "TIER SECONDS SUITE" for a suite that is one part.
 parts_of() {
 	local name=${1%%:*} by
 	by=${parts_by[$name]-}
 	if is_file "$1"; then
-		echo "1 $1"
-	elif [[ $by =~ ^[0-9]+$ ]]; then
+		echo "- 1 $1"
+	elif [[ $by =~ ^(check|ci|all)\ [0-9]+$ ]]; then
 		[ "$1" = "$name" ] && echo "$by $name"
-	else
-		$by | if [ "$1" = "$name" ]; then cat; else grep -x "[0-9]* ${1#*:}"; fi | sed "s/ / $name:/"
+	elif [ -n "$by" ]; then
+		$by | if [ "$1" = "$name" ]; then cat; else grep -x "[a-z]* [0-9]* ${1#*:}"; fi | sed "s/\([^ ]*\)$/$name:\1/"
 	fi
 }
 
-# plan SUITE[:PART | :FILE]...: sets $queue to all parts of these, those first that take longest, and $todo to those of them that
-# are to be run. Fails if there is no such suite or part.
+# is_wanted NAME TIER: succeeds if a part of this tier belongs to a run of $tier, or was asked for as NAME. A suite that is asked for
+# by its name runs as in the tiers check and ci, a part in any tier.
+is_wanted() {
+	case $tier in
+	check | ci) [ "$2" = "$tier" ] ;;
+	all) ;;
+	*) [ -n "${CHECK_ALL-}" ] || [ "$2" != all ] || [[ $1 == *:* ]] ;;
+	esac
+}
+
+# plan SUITE[:PART | :FILE]...: sets $queue to all parts of these that the tier has, those first that take longest, $seconds to what
+# each takes, and $todo to those that are to be run. Fails if there is no such suite or part.
 queue=() todo=()
+declare -A seconds
 plan() {
-	local name part all=
+	local name parts part part_tier cost all=
 	for name; do
-		part=$(parts_of "$name")
-		if [ -z "$part" ]; then
+		parts=$(parts_of "$name")
+		if [ -z "${parts_by[${name%%:*}]-}" ] || [[ $name == *:* && -z $parts ]]; then
 			echo "tests/run: there is no $name; the suites are ${suites[*]}" >&2
 			return 2
 		fi
-		all+=$part$'\n'
+		while read -r part_tier cost part; do
+			if [ -n "$part" ] && is_wanted "$name" "$part_tier"; then all+="$cost $part"$'\n'; fi
+		done <<<"$parts"
 	done
-	mapfile -t queue < <(printf %s "$all" | sort -s -rn | cut -d ' ' -f 2-)
-	for part in "${queue[@]}"; do
+	while read -r cost part; do
+		[ -n "$part" ] && [ -z "${seconds[$part]-}" ] || continue
+		queue+=("$part") seconds[$part]=$cost
 		if [ -z "${CONTINUE-}" ] || ! has_passed "$part"; then
 			rm -f "$logs/parts/$part".*
 			todo+=("$part")
 		fi
-	done
+	done < <(printf %s "$all" | sort -s -rn)
+	[ ${#queue[@]} -gt 0 ] || { echo "tests/run: nothing to run: the parts of $* are in tier all, for which CHECK_ALL=1 asks" >&2 && return 2; }
 	if [ ${#todo[@]} -lt ${#queue[@]} ]; then echo "$((${#queue[@]} - ${#todo[@]})) of ${#queue[@]} parts have passed in an earlier run"; fi
+}
+
+# list: prints all parts of all tiers, with what they take.
+list() {
+	local suite
+	for suite in "${suites[@]}"; do parts_of "$suite"; CHECK_ALL=1 parts_of "$suite"; done | sort -u -k 3,3 | sort -s -k 1,1 |
+		awk '{ printf "%-6s %5d s  %s\n", $1, $2, $3 }'
 }
 
 # gather SUITE: joins the TAP of the suite's parts in $logs/SUITE.tap, and sets costs to the files with what they cost. Fails
@@ -89,20 +113,42 @@ gather() {
 	cat "${files[@]}" >"$logs/$1.tap"
 }
 
-# report SUITE: prints the results of a suite, if all its parts have ended.
+# report SUITE: prints the results of a suite, if all its parts have ended: of its failed tests the first three with what they say,
+# and of tests that were retried how often.
 report() {
 	local costs
 	gather "$1" || return
 	printf '%-12s %s; %s\n' "$1" "$(count "$logs/$1.tap")" "$(awk '
 		{ sum += $1; if (!begin || $2 < begin) begin = $2; if ($3 > end) end = $3 }
 		END { printf "%d s of processors, %d s", sum / 100, end - begin }' "${costs[@]}")"
-	grep -A 6 '^not ok' "$logs/$1.tap" | head -n 60 | sed 's/^/    /'
-	grep '# SKIP' "$logs/$1.tap" | head -n 10 | sed 's/^/    /'
+	awk '/^(not )?ok/ { failed += fails = /^not ok/; if (fails && failed > 3) others++; lines = 0 }
+	     fails && failed <= 3 && lines++ < 12 { print "    " $0 }
+	     END { if (others) print "    and " others " more" }' "$logs/$1.tap"
+	grep '^# retried' "$logs/$1.tap" | sed 's/^/    /'
+}
+
+# skips: prints why tests were skipped, and how many.
+skips() {
+	sed -n 's/^ok.*# SKIP *//p' "$@" | sort | uniq -c | sort -rn | head -n 20 | sed 's/^ *\([0-9]*\) /skipped, \1: /'
+}
+
+# within_budget SECONDS COST_FILE...: prints the dearest parts of a tier, and fails if it took a fifth more than its budget. A slower
+# processor is given more: timed measures how much slower it is than the one that the budget was made on.
+within_budget() {
+	local took=$1 allowed
+	shift
+	echo "the dearest parts, in seconds of processors:"
+	awk '{ name = FILENAME; sub(".*/", "", name); sub("[.]cost$", "", name); printf "%6d  %s\n", $1 / 100, name }' "$@" | sort -rn | head -n 10
+	allowed=$((budget[$tier] * $("$logs/timed" --slower) / 100 * 12 / 10))
+	[ "$took" -gt "$allowed" ] || return 0
+	echo "not ok - tier $tier takes $took s of processors; $allowed would be a fifth more than its budget: move or drop what catches nothing else" |
+		tee "$logs/budget.tap"
+	return 1
 }
 
 # run_all: runs $todo, reports each suite, and prints the counts of all; succeeds if no test failed.
 run_all() {
-	local part suite names files=() costs total
+	local part suite names files=() costs total took
 	for part in "${todo[@]}"; do
 		while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-$(($(nproc) + 1))}" ]; do wait -n; done
 		{
@@ -119,12 +165,14 @@ run_all() {
 		gather "$suite"
 		files+=("$logs/$suite.tap")
 	done
+	skips "${files[@]}"
 	costs=("${queue[@]/#/$logs/parts/}")
 	costs=("${costs[@]/%/.cost}")
-	awk '{ sum += $1; if ($3 - $2 > longest) { longest = $3 - $2; name = FILENAME } }
-	     END { sub(".*/", "", name); sub("[.]cost$", "", name)
-	           printf "all suites: %d s of processors; the longest part was %s, %d s\n", sum / 100, name, longest }' "${costs[@]}"
-	printf 'all suites in %d s\n' $((SECONDS - start))
+	[ ! -e "$logs/builds" ] || costs+=("$logs/builds")
+	took=$(awk '{ sum += $1 } END { printf "%d", sum / 100 }' "${costs[@]}")
+	rm -f "$logs/budget.tap"
+	if [ -n "${budget[$tier]-}" ] && [ ${#todo[@]} -eq ${#queue[@]} ]; then within_budget "$took" "${costs[@]}" || files+=("$logs/budget.tap"); fi
+	printf 'all suites: %d s of processors, %d s\n' "$took" $((SECONDS - start))
 	total=$(count "${files[@]}")
 	echo "$total"
 	[[ $total == *" 0 failed"* ]]

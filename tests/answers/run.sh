@@ -32,7 +32,7 @@ for GOROOT in $goroots; do
 	fi
 	mkdir -p "$build/$release"
 	one_way=
-	all_ways || one_way=1
+	two_ways || one_way=1
 	# shellcheck disable=SC2086  # programs are words
 	ONE_WAY=$one_way node "$here/answers.mjs" "$g2h" "$build/$release" "${release#go}" ${PROGRAMS-}
 done

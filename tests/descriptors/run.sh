@@ -72,8 +72,9 @@ for GOROOT in $goroots; do
 	release=$(go_release "$GOROOT")
 	variant plain ''
 	damaged plain
-	all_ways || continue
+	two_ways || continue
 	variant stripped '-s -w'
+	all_ways || continue
 	variant pie '-s -w' -buildmode=pie
 	(export GOARCH=386 && variant 386 '')
 	(export GOARCH=s390x && variant s390x '-s -w') # big-endian

@@ -17,7 +17,7 @@ make_sanitized internal.a || exit 1
 libraries=$(make -s -C "$top" libs)
 # shellcheck disable=SC2086  # flags are words
 cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -I"$top/include" -I"$top/src" -o "$build/print_debug" \
-	"$top/tests/exe/print_debug.c" "$top/build/internal.a" $libraries || exit 1
+	"$top/tests/exe/print_debug.c" "${LIBRARY:-$top/build/internal.a}" $libraries || exit 1
 
 # variant NAME GO_BUILD_FLAG...: builds, dumps and checks.
 variant() {

@@ -18,22 +18,22 @@ result() {
 }
 
 rm -rf "$build"
-# Prints the files of build/ that make installs, and when they were written.
-built() { stat -c '%n %Y %Z' build/go2heapsnapshot build/heapquery build/libgo2heapsnapshot.*; }
+# Prints the files that make installs, and when they were written.
+built() { stat -c '%n %Y %Z' "$plain"/go2heapsnapshot "$plain"/heapquery "$plain"/libgo2heapsnapshot.*; }
 
-# Succeeds if installing from a build/ that cannot be written works, as when root installs what a user has built. Root may write
+# Succeeds if installing from a build directory that cannot be written works, as when root installs what a user has built. Root may write
 # anything, so what counts is that nothing was.
 installs() {
 	local before
-	before=$(built) && make -s install PREFIX="$1" && diff <(echo "$before") <(built)
+	before=$(built) && make -s BUILD="$plain" install PREFIX="$1" && diff <(echo "$before") <(built)
 }
 
 # Succeeds if the files in a directory are the expected ones, and if uninstalling leaves nothing but directories.
 uninstalls() {
-	make -s install DESTDIR="$build/staged" PREFIX=/opt/g2h LIBDIR=/opt/g2h/lib64 || return
+	make -s BUILD="$plain" install DESTDIR="$build/staged" PREFIX=/opt/g2h LIBDIR=/opt/g2h/lib64 || return
 	(cd "$build/staged/opt/g2h" && find . ! -type d | sort | sed 's/so[.]0[.][0-9.]*$/so.VERSION/') | diff - tests/install/files || return
 	grep -qx 'libdir=/opt/g2h/lib64' "$build/staged/opt/g2h/lib64/pkgconfig/go2heapsnapshot.pc" || return
-	make -s uninstall DESTDIR="$build/staged" PREFIX=/opt/g2h LIBDIR=/opt/g2h/lib64 && [ -z "$(find "$build/staged" ! -type d)" ]
+	make -s BUILD="$plain" uninstall DESTDIR="$build/staged" PREFIX=/opt/g2h LIBDIR=/opt/g2h/lib64 && [ -z "$(find "$build/staged" ! -type d)" ]
 }
 
 # Succeeds if a tree that cannot be written builds elsewhere: a copy, in a mount that is read-only.
@@ -44,11 +44,11 @@ builds_outside() {
 		"$build/outside/staged/usr/local/bin/go2heapsnapshot" --version
 }
 
-# Other suites make in build/ at the same time: hence the lock.
+# Other suites make in that directory at the same time: hence the lock.
 export -f installs uninstalls builds_outside built
-export build cached
-result 'make install, without writing to build/' flock build/lock bash -c 'installs "$1"' bash "$root"
-result 'make install puts its files where they belong, and make uninstall removes them' flock build/lock bash -c uninstalls
+export build cached plain
+result 'make install, without building anything' flock "$plain/lock" bash -c 'installs "$1"' bash "$root"
+result 'make install puts its files where they belong, and make uninstall removes them' flock "$plain/lock" bash -c uninstalls
 if unshare --mount true 2>/dev/null; then
 	result 'make install from a directory that is read-only' builds_outside
 else
@@ -70,5 +70,5 @@ for linked in static shared; do
 done
 result 'and count counts objects' env LD_LIBRARY_PATH="$root/lib" "$build/gcc/shared/count" "$leakserver.1.dump.gz"
 
-result 'make samples' flock build/lock make -s samples
+result 'make samples' flock "$plain/lock" make -s BUILD="$plain" samples
 result 'samples/README.md shows what they print' node tests/install/readme.mjs samples/README.md

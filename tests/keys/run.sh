@@ -32,8 +32,9 @@ variant() {
 
 variants() {
 	variant plain
-	all_ways || return
+	two_ways || return
 	variant stripped '-ldflags=-s -w'
+	all_ways || return
 	GOARCH=386
 	export GOARCH
 	variant 386

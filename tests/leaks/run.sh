@@ -71,7 +71,7 @@ program() {
 	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
 	since "$2" || return
 	variant "$1" plain ''
-	[ $# -lt 3 ] || ! all_ways || variant "$1" stripped --stripped '-ldflags=-s -w'
+	[ $# -lt 3 ] || ! two_ways || variant "$1" stripped --stripped '-ldflags=-s -w'
 }
 
 # linked NAME: tests a program that is position-independent, and one that C's linker links, which puts C's data and Go's into

@@ -84,7 +84,7 @@ dist() {
 	result 'the bills of materials are those of the tarballs' bills
 	for tarball in "$build"/dist/*-linux-*.tar.gz; do tar -xzf "$tarball" -C "$build/unpacked"; done
 	result 'amd64: the program writes what that of this tree writes' convert "$build/unpacked/$release-linux-amd64/go2heapsnapshot" "$build/amd64.heapsnapshot"
-	convert build/go2heapsnapshot "$build/ours.heapsnapshot"
+	convert "$GO2HEAPSNAPSHOT" "$build/ours.heapsnapshot"
 	result 'amd64: byte for byte' cmp "$build/ours.heapsnapshot" "$build/amd64.heapsnapshot"
 	if command -v qemu-aarch64 >/dev/null; then
 		result 'arm64: the program runs' convert qemu-aarch64 "$build/unpacked/$release-linux-arm64/go2heapsnapshot" "$build/arm64.heapsnapshot"
@@ -137,7 +137,7 @@ deb() {
 	result "a bare $suite" bare
 	result "$suite: the packages install" in_debian 'apt-get -qy install /debs/go2heapsnapshot_*.deb /debs/libgo2heapsnapshot0_*.deb /debs/libgo2heapsnapshot-dev_*.deb /debs/*-dbgsym_*.deb'
 	result "$suite: the program runs" in_debian "cd /debs && go2heapsnapshot --exe $(basename "$exe") -o /tmp/s.heapsnapshot $(basename "$dump") && heapquery /tmp/s.heapsnapshot /tmp/s.db"
-	convert build/go2heapsnapshot "$build/ours.heapsnapshot"
+	convert "$GO2HEAPSNAPSHOT" "$build/ours.heapsnapshot"
 	result "$suite: it writes what this tree's does" cmp "$build/ours.heapsnapshot" "$build/$suite/tmp/s.heapsnapshot"
 	# shellcheck disable=SC2016  # expanded there
 	result "$suite: a program on the library links" in_debian 'cd /tmp && gcc /debs/count.c -o shared $(pkg-config --cflags --libs go2heapsnapshot) &&

@@ -198,7 +198,8 @@ for goroot in $goroots; do
 	GOROOT=$goroot "$goroot/bin/go" build -o "$build/other" "$build/other.go" || exit 1
 	ways='plain stripped' hows='nil QUIT'
 	GOROOT=$goroot
-	! all_ways || ways='plain stripped pie cgo' hows='spinning gcore nil ABRT QUIT'
+	! two_ways || hows='spinning gcore nil ABRT QUIT'
+	! all_ways || ways='plain stripped pie cgo'
 	for way in ${ways_asked:-$ways}; do
 		at=$build/$release/$way
 		rm -rf "$at"

@@ -126,11 +126,11 @@ for goroot in $goroots; do
 	for way in ${ways_asked:-$ways}; do
 		same_moment "$way"
 	done
-	! all_ways || in_group plain
+	! two_ways || in_group plain
 	# Also with goroutines that the dumper stops in the middle of their code.
-	[ -n "$ways_asked" ] || ! all_ways || same_moment plain -spinning -yielding
+	[ -n "$ways_asked" ] || ! two_ways || same_moment plain -spinning -yielding
 done
 # Checks that the comparison notices differences.
-if all_ways && [ -e "${last-}" ]; then
+if two_ways && [ -e "${last-}" ]; then
 	"$build/compare" --self-test "$last" | sed -E '/^1\.\./d; s/^((not )?ok) [0-9]+ - /\1 - the comparison: /'
 fi

@@ -65,7 +65,7 @@ variants() {
 		;;
 	esac
 	variant typed
-	all_ways && make_sanitized go2heapsnapshot &&
+	two_ways && make_sanitized go2heapsnapshot &&
 		"${NODE:-node}" "$here/damage.mjs" "$release" "$build/$release-typed" "$top/$sanitized/go2heapsnapshot" "$(damages 100 1000)"
 	variant stripped '-ldflags=-s -w'
 }

@@ -54,7 +54,7 @@ static inline uint64_t unit_random(uint64_t *state)
 static inline unsigned unit_step(void)
 {
     const char *all = getenv("CHECK_ALL");
-    return all && *all ? 1 : UNIT_SANITIZED ? 7 : 2;
+    return all && *all ? 1 : getenv("QUICK") ? 15 : UNIT_SANITIZED ? 7 : 2;
 }
 
 #endif
