@@ -11,6 +11,8 @@
  *   output  a snapshot, a report …
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +27,7 @@
 #include "base/port.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "cli/beside.h"
 #include "cli/keep.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -149,17 +152,11 @@ static struct g2h_error *open_heap(const struct options *options, const char *pa
     return error;
 }
 
-static struct g2h_error *load(const struct options *options, const char *path,
-                              const struct g2h_progress *progress, struct conversion *conversion)
+static struct g2h_error *load_heap(const struct options *options,
+                                   const struct g2h_progress *progress,
+                                   struct conversion *conversion)
 {
     const struct g2h_heap_options heap_options = {options->threads, progress, 0};
-    if (options->pid != 0)
-        origin_end_first();
-    TRY(open_heap(options, path, progress, conversion));
-    if (!options->is_quiet)
-        message_process(&conversion->origin, options->watch == 0);
-    if (options->is_dump)
-        return NULL;
     struct g2h_error *error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
     if (error && conversion->input->damage) { /* the damage explains the error */
         g2h_error_destroy(error);
@@ -167,6 +164,25 @@ static struct g2h_error *load(const struct options *options, const char *path,
         conversion->input->damage = NULL;
     }
     return error;
+}
+
+/* Opens the dump or makes one of a core or a process, and says what is missing in it. */
+static struct g2h_error *capture(const struct options *options, const char *path,
+                                 const struct g2h_progress *progress, struct conversion *conversion)
+{
+    if (options->pid != 0)
+        origin_end_first();
+    TRY(open_heap(options, path, progress, conversion));
+    if (!options->is_quiet)
+        message_process(&conversion->origin, options->watch == 0);
+    return NULL;
+}
+
+static struct g2h_error *load(const struct options *options, const char *path,
+                              const struct g2h_progress *progress, struct conversion *conversion)
+{
+    TRY(capture(options, path, progress, conversion));
+    return options->is_dump ? NULL : load_heap(options, progress, conversion);
 }
 
 /* Returns the most nodes that the view may have, so that the snapshot, which has contexts in
@@ -395,6 +411,7 @@ struct sources {
 /* The outcome of all conversions. */
 struct outcome {
     bool complete;   /* nothing was damaged or missing */
+    bool is_failed;  /* the output has been written, but not all that was asked for */
     bool is_process; /* the last conversion was of a core or a process */
     bool is_base;    /* the error is that the executable did not write the base */
     size_t steady;   /* places that grew in every interval */
@@ -568,47 +585,86 @@ static struct g2h_error *write_page(const struct options *options, struct series
     return NULL;
 }
 
-/* Keeps the dump of a snapshot if it is the first one, or may be the last one. */
-static struct g2h_error *keep_dump(struct series *series, bool is_first,
-                                   struct conversion *conversion)
+enum { MOST_FAILED = 3 /* in a row */ };
+
+/* A process that is watched. Its snapshots are converted in another thread than they are taken. */
+struct watching {
+    const struct options *options;
+    struct options quiet; /* the same, of all snapshots but the first */
+    struct series *series;
+    const struct g2h_output_options *output_options;
+    struct outcome *outcome;
+    struct watch moments;
+    struct beside beside;
+    uint64_t taken;      /* snapshots that were passed on */
+    uint64_t said;       /* moments that have been said to be missed */
+    atomic_ullong done;  /* snapshots that were converted */
+    atomic_uint failed;  /* that failed since the last one that did not */
+    atomic_bool is_over; /* the snapshots so far end the watch */
+    pthread_mutex_t lock;
+    struct g2h_error *error; /* that ends the watch, under the lock; NULL: none */
+};
+
+/* A snapshot that has been taken and is to be converted. */
+struct snapshot {
+    const struct options *options;
+    struct conversion conversion;
+    int64_t now;
+    uint64_t limit, left; /* of memory */
+};
+
+static void snapshot_destroy(struct snapshot *snapshot)
 {
-    if (!series->keep.path)
-        return NULL;
-    if (is_first)
-        return keep_first(&series->keep, conversion->input);
-    keep_later(&series->keep, conversion->input);
-    conversion->input = NULL;
+    conversion_deinit(&snapshot->conversion);
+    free(snapshot);
+}
+
+static void snapshot_cleanup(struct snapshot **snapshot)
+{
+    if (*snapshot)
+        snapshot_destroy(*snapshot);
+}
+
+/* Takes a snapshot of a watched process. */
+static struct g2h_error *take_snapshot(const struct options *options, struct snapshot **ret)
+{
+    _cleanup_(snapshot_cleanup) struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+    TRY_MEMORY(snapshot);
+    snapshot->options = options;
+    snapshot->now = watch_now();
+    if (options->pid != 0)
+        snapshot->limit = g2h_process_limit(options->pid, &snapshot->left);
+    TRY(capture(options, NULL, progress_start(), &snapshot->conversion));
+    *ret = take_pointer(snapshot);
     return NULL;
 }
 
-/* Takes one snapshot of a watched process: only numbers and names of it are kept, unless the user
- * wants the first and the last dump. */
-static struct g2h_error *add_snapshot(const struct options *options, struct series *series,
-                                      const struct g2h_output_options *output_options,
-                                      struct outcome *outcome)
+/* Converts one: only numbers and names of it are kept, unless the user wants the first and the last
+ * dump. */
+static struct g2h_error *add_snapshot(const struct watching *watching, struct snapshot *snapshot)
 {
     static const struct outputs none = {.name = "standard output"};
-    _cleanup_(conversion_deinit) struct conversion conversion = {.input = NULL};
-    const int64_t now = watch_now();
-    uint64_t left = 0;
-    const uint64_t limit = options->pid != 0 ? g2h_process_limit(options->pid, &left) : 0;
-    TRY(load(options, NULL, progress_start(), &conversion));
+    const struct options *options = snapshot->options;
+    struct series *series = watching->series;
+    struct conversion *conversion = &snapshot->conversion;
+    TRY(keep_dump(&series->keep, conversion->input));
+    TRY(load_heap(options, NULL, conversion));
     if (!options->is_quiet)
-        message_warnings(conversion.input, conversion.heap);
-    TRY(open_exe(options, &none, &conversion));
-    TRY(build(options, series, &conversion));
-    const bool is_first = series->base_files.count == 0;
-    if (is_first)
-        TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion.input)));
-    TRY(g2h_trend_add(series->trend, conversion.view, snapshot_name(options, &conversion), now,
-                      options->threads));
-    g2h_trend_set_limit(series->trend, limit, left);
-    outcome->complete = outcome->complete && g2h_heap_is_complete(conversion.heap) &&
-                        origin_is_complete(&conversion.origin);
-    TRY(write_last(options, series->trend, output_options, &conversion));
-    if (options_show_trends(options))
-        TRY(write_page(options, series, output_options, &conversion));
-    return keep_dump(series, is_first, &conversion);
+        message_warnings(conversion->input, conversion->heap);
+    TRY(open_exe(options, &none, conversion));
+    TRY(build(options, series, conversion));
+    if (series->base_files.count == 0)
+        TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion->input)));
+    TRY(g2h_trend_add(series->trend, conversion->view, snapshot_name(options, conversion),
+                      snapshot->now, options->threads));
+    g2h_trend_set_limit(series->trend, snapshot->limit, snapshot->left);
+    watching->outcome->complete = watching->outcome->complete &&
+                                  g2h_heap_is_complete(conversion->heap) &&
+                                  origin_is_complete(&conversion->origin);
+    TRY(write_last(options, series->trend, watching->output_options, conversion));
+    return options_show_trends(options)
+               ? write_page(options, series, watching->output_options, conversion)
+               : NULL;
 }
 
 /* Returns whether a watched process has grown by as much as --until-growth says. */
@@ -617,36 +673,142 @@ static bool has_grown(const struct options *options, const struct g2h_trend *tre
     return options->until_growth > 0 && g2h_trend_growth(trend) >= (int64_t)options->until_growth;
 }
 
+/* Ends the watch with an error. Takes over the error. */
+static void end_watch(struct watching *watching, struct g2h_error *error)
+{
+    pthread_mutex_lock(&watching->lock);
+    if (watching->error)
+        g2h_error_destroy(error);
+    else
+        watching->error = error;
+    pthread_mutex_unlock(&watching->lock);
+    watching->is_over = true;
+}
+
 /*
- * Takes snapshots of a process until there are enough, or a signal comes, or the process ends. One
- * that fails is left out, for the process may be short of memory at this moment; but the first one
- * must not fail, nor several in a row.
+ * Notes that a snapshot failed. It is left out, for the process may be short of memory at this
+ * moment; but the first one must not fail, nor several in a row. Takes over the error.
  */
+static void note_failed(struct watching *watching, struct g2h_error *error, bool is_first,
+                        bool counts)
+{
+    if (is_first || error->code == G2H_ERROR_MEMORY) {
+        end_watch(watching, error);
+        return;
+    }
+    message_error(error);
+    g2h_error_destroy(error);
+    if (counts && ++watching->failed >= MOST_FAILED)
+        watching->is_over = true;
+}
+
+/* Converts a snapshot, beside the thread that takes them. Of one that comes when the watch is over,
+ * only the dump is kept, unless the watch was to end with the one before. */
+static void convert_snapshot(void *context, void *item)
+{
+    struct watching *watching = context;
+    struct snapshot *snapshot = item;
+    const bool is_late = watching->is_over;
+    struct g2h_error *error = NULL;
+    if (!is_late)
+        error = add_snapshot(watching, snapshot);
+    else if (!has_grown(watching->options, watching->series->trend))
+        error = keep_dump(&watching->series->keep, snapshot->conversion.input);
+    if (error) {
+        note_failed(watching, error, watching->done == 0, true);
+    } else if (!is_late) {
+        watching->failed = 0;
+        watching->done++;
+        if (has_grown(watching->options, watching->series->trend))
+            watching->is_over = true;
+    }
+    snapshot_destroy(snapshot);
+}
+
+/* Takes the snapshot of this moment. Returns false if the process has ended. */
+static bool take_next(struct watching *watching)
+{
+    const bool is_alone = beside_is_idle(&watching->beside);
+    struct snapshot *snapshot;
+    struct g2h_error *error =
+        take_snapshot(watching->taken > 0 ? &watching->quiet : watching->options, &snapshot);
+    if (!error) {
+        watching->taken++;
+        beside_give(&watching->beside, snapshot);
+        return true;
+    }
+    if (watching->taken > 0 && watch_has_ended(&watching->moments)) {
+        g2h_error_destroy(error);
+        return false;
+    }
+    note_failed(watching, error, watching->taken == 0, is_alone);
+    return true;
+}
+
+/* Returns whether there are as many snapshots as --count asks for. Those that are not converted yet
+ * may fail: waits for them if all are needed. */
+static bool has_all(struct watching *watching)
+{
+    const uint64_t count = watching->options->count;
+    if (count == 0 || watching->taken < count)
+        return false;
+    beside_wait(&watching->beside);
+    return watching->done >= count;
+}
+
+/* Says which moments were missed. */
+static void say_missed(struct watching *watching)
+{
+    const uint64_t missed = watching->moments.missed, now = missed - watching->said;
+    if (now > 0)
+        say("go2heapsnapshot: note: %llu snapshot%s missed (%llu so far): those before took longer "
+            "than %llu s",
+            (unsigned long long)now, now == 1 ? "" : "s", (unsigned long long)missed,
+            (unsigned long long)watching->options->watch);
+    watching->said = missed;
+}
+
+/* Takes snapshots of a process until there are enough, or a signal comes, or the process ends. One
+ * whose moment comes while another waits to be converted is missed. */
+static void take_snapshots(struct watching *watching)
+{
+    do {
+        say_missed(watching);
+        if (!beside_has_room(&watching->beside)) {
+            watching->moments.missed++;
+            say_missed(watching);
+        } else if (!take_next(watching)) {
+            return;
+        }
+    } while (!watching->is_over && !has_all(watching) &&
+             watch_wait(&watching->moments, &watching->is_over));
+}
+
 static struct g2h_error *watch(const struct options *options, struct series *series,
                                const struct g2h_output_options *output_options,
                                struct outcome *outcome)
 {
-    enum { MOST_FAILED = 3 };
-    struct options of_each = *options;
-    struct watch watch;
-    unsigned failed = 0;
-    watch_begin(options->pid, options->watch, &watch);
-    for (uint64_t taken = 0;;) {
-        struct g2h_error *error = add_snapshot(&of_each, series, output_options, outcome);
-        of_each.is_quiet = true;
-        if (error && (taken == 0 || error->code == G2H_ERROR_MEMORY))
-            return error;
-        const bool has_ended = error && watch_has_ended(&watch);
-        failed = error ? failed + 1 : 0;
-        taken += !error;
-        if (error && !has_ended)
-            message_error(error);
-        g2h_error_destroy(error);
-        if (has_ended || failed >= MOST_FAILED || taken == options->count ||
-            has_grown(options, series->trend) || !watch_wait(&watch))
-            break;
+    struct watching watching = {.options = options,
+                                .quiet = *options,
+                                .series = series,
+                                .output_options = output_options,
+                                .outcome = outcome,
+                                .lock = PTHREAD_MUTEX_INITIALIZER};
+    watching.quiet.is_quiet = true;
+    watch_begin(options->pid, options->watch, &watching.moments);
+    const int number = beside_begin(convert_snapshot, &watching, &watching.beside);
+    if (number != 0)
+        return error_system(number, "cannot start a thread");
+    take_snapshots(&watching);
+    beside_end(&watching.beside);
+    if (watching.error)
+        return watching.error;
+    if (watching.failed >= MOST_FAILED) {
+        say("go2heapsnapshot: %d snapshots in a row have failed, which ends the watch",
+            MOST_FAILED);
+        outcome->is_failed = true;
     }
-    if (watch_has_ended(&watch))
+    if (watch_has_ended(&watching.moments))
         say("go2heapsnapshot: note: process %llu has ended, or runs another program",
             (unsigned long long)options->pid);
     return NULL;
@@ -680,8 +842,7 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
     TRY(g2h_write_trend(series->trend, &output_options, &outcome->steady));
     const struct target_read read = {.bases = series->base_files.data,
                                      .base_count = series->base_files.count};
-    TRY(outputs_complete(outputs, &read));
-    return keep_last(&series->keep);
+    return outputs_complete(outputs, &read);
 }
 
 /* Does so in the file that the command line asks for. */
@@ -697,8 +858,11 @@ static struct g2h_error *report_trend_to(const struct options *options,
                            &series->keep);
     if (!error)
         error = report_trend(options, series, &outputs, outcome);
+    struct g2h_error *failed = keep_last(&series->keep);
+    if (error && failed)
+        g2h_error_destroy(failed);
     outputs_deinit(&outputs);
-    return error;
+    return error ? error : failed;
 }
 
 /* Converts one dump, or the dumps of a series. */
@@ -838,10 +1002,10 @@ static int convert_asked(const struct options *options)
     else if (error && error->code == G2H_ERROR_NOT_EXE && !outcome.is_process)
         message_no_exe();
     g2h_error_destroy(error);
-    return error                ? EXIT_FAILED
-           : !outcome.complete  ? EXIT_DAMAGED
-           : outcome.steady > 0 ? EXIT_GREW
-                                : EXIT_FINE;
+    return error || outcome.is_failed ? EXIT_FAILED
+           : !outcome.complete        ? EXIT_DAMAGED
+           : outcome.steady > 0       ? EXIT_GREW
+                                      : EXIT_FINE;
 }
 
 int main(int argc, char **argv)

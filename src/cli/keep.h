@@ -4,15 +4,16 @@
 
 #include "cli/target.h"
 
-/* The dump of the last snapshot is not written before the watch ends: until then its temporary file
- * is kept open. */
+/* Each dump is written before anything else is done with it, so that it is there if the program is
+ * killed: each one but the first as last.dump, in place of the one before. The end of the watch
+ * packs that. */
 struct keep {
     const char *path; /* of the directory; NULL: nothing is kept */
     const struct target_source *sources;
     size_t source_count;
     unsigned threads;
     struct target_directory directory; /* if it is new */
-    struct g2h_input *last; /* dump of the last snapshot; NULL: there is none but the first */
+    bool has_first, has_last;          /* which dumps have been written */
 };
 
 /* Makes the directory at path, unless it is there. The sources, which are not overwritten, and path
@@ -21,14 +22,12 @@ struct keep {
 struct g2h_error *keep_begin(const char *path, const struct target_source *sources, size_t count,
                              unsigned threads, struct keep *ret);
 
-/* Writes the dump of the first snapshot, first.dump.gz. Errors: those of target_open() and
- * g2h_write_dump(). */
-struct g2h_error *keep_first(const struct keep *keep, const struct g2h_input *dump);
+/* Writes the dump of a snapshot: of the first one first.dump.gz, of a later one last.dump. Does
+ * nothing if nothing is kept. Errors: those of target_open() and g2h_write_dump(). */
+struct g2h_error *keep_dump(struct keep *keep, const struct g2h_input *dump);
 
-/* Takes the dump of a later snapshot, which may be the last one. */
-void keep_later(struct keep *keep, struct g2h_input *dump);
-
-/* Writes the dump of the last snapshot, last.dump.gz, if there is one. Errors: as above. */
+/* Packs the dump of the last snapshot, if there is one: last.dump.gz replaces last.dump. Errors: as
+ * above; those of g2h_input_open(). */
 struct g2h_error *keep_last(const struct keep *keep);
 void keep_deinit(struct keep *keep);
 

@@ -7,7 +7,9 @@
  *   messages, progress, terminal, signals
  *                       what people see, and how they stop it
  *   series, origin      several dumps; the executable and the dump that belong together
- *   watch, keep         when --watch looks at a process, what ends it, which dumps stay
+ *   watch, keep, beside
+ *                       when --watch looks at a process, what ends it, which dumps stay, the thread
+ *                       that converts them
  *   redact_key, sampling
  *                       values of options that are files or numbers
  */

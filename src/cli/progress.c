@@ -1,11 +1,15 @@
 /* progress; see progress.h. The line overwrites itself, ten times a second at most. */
 #include "cli/progress.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* --watch captures and converts at the same time. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
     double phase_start, last_shown;
@@ -20,11 +24,9 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void update(void *context, const char *phase, uint64_t done, uint64_t total,
-                   uint64_t objects)
+static void show(const char *phase, uint64_t done, uint64_t total, uint64_t objects)
 {
     double time = now();
-    (void)context;
     if (!line.phase || strcmp(line.phase, phase) != 0) {
         line.phase = phase;
         line.phase_start = time;
@@ -45,6 +47,15 @@ static void update(void *context, const char *phase, uint64_t done, uint64_t tot
                 (time - line.phase_start) * (double)(total - done) / (double)done);
 }
 
+static void update(void *context, const char *phase, uint64_t done, uint64_t total,
+                   uint64_t objects)
+{
+    (void)context;
+    pthread_mutex_lock(&lock);
+    show(phase, done, total, objects);
+    pthread_mutex_unlock(&lock);
+}
+
 const struct g2h_progress *progress_start(void)
 {
     static const struct g2h_progress progress = {update, NULL};
@@ -53,7 +64,9 @@ const struct g2h_progress *progress_start(void)
 
 void progress_clear(void)
 {
+    pthread_mutex_lock(&lock);
     if (line.visible)
         fprintf(stderr, "\r\033[K");
     line.visible = false;
+    pthread_mutex_unlock(&lock);
 }

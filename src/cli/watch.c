@@ -80,7 +80,7 @@ int64_t watch_now(void)
 
 void watch_begin(uint64_t pid, uint64_t every, struct watch *ret)
 {
-    *ret = (struct watch){pid, every, pid != 0 ? g2h_process_image(pid) : 0, monotonic(), 1};
+    *ret = (struct watch){pid, every, pid != 0 ? g2h_process_image(pid) : 0, monotonic(), 1, 0};
     catch_once(SIGINT);
     catch_once(SIGTERM);
 }
@@ -90,19 +90,22 @@ bool watch_has_ended(const struct watch *watch)
     return watch->pid != 0 && g2h_process_image(watch->pid) != watch->image;
 }
 
-bool watch_wait(struct watch *watch)
+bool watch_wait(struct watch *watch, const atomic_bool *is_over)
 {
     const double every = (double)watch->every, passed = monotonic() - watch->begin;
-    if (passed >= (double)watch->taken * every)
-        watch->taken = (uint64_t)(passed / every) + 1;
-    const double until = watch->begin + (double)watch->taken * every;
-    for (double left; !is_stopped && (left = until - monotonic()) > 0;) {
-        const double part = left < 0.5 ? left : 0.5;
+    const uint64_t next = (uint64_t)(passed / every) + 1;
+    if (next > watch->due) {
+        watch->missed += next - watch->due;
+        watch->due = next;
+    }
+    const double until = watch->begin + (double)watch->due * every;
+    for (double left; !is_stopped && !*is_over && (left = until - monotonic()) > 0;) {
+        const double part = left < 0.1 ? left : 0.1;
         const struct timespec pause = {.tv_nsec = (long)(part * 1e9)};
         nanosleep(&pause, NULL);
         if (watch_has_ended(watch))
             return false;
     }
-    watch->taken++;
-    return !is_stopped;
+    watch->due++;
+    return !is_stopped && !*is_over;
 }

@@ -2,6 +2,7 @@
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +18,8 @@ struct watch {
     uint64_t pid, every; /* pid: 0: a command is run; every: seconds */
     uint64_t image;      /* g2h_process_image() when it began */
     double begin;        /* of the monotonic clock, seconds */
-    uint64_t taken;      /* snapshots that are due so far */
+    uint64_t due;        /* moments that have come so far */
+    uint64_t missed;     /* of these, those at which no snapshot was taken */
 };
 
 /* Begins to watch a process every so many seconds. From now on SIGINT and SIGTERM do not end the
@@ -25,9 +27,10 @@ struct watch {
  * ignored. */
 void watch_begin(uint64_t pid, uint64_t every, struct watch *ret);
 
-/* Waits for the next moment; one that has passed while the last snapshot was made is left out.
- * Returns false at once if the process ends or runs another program, or if a signal came. */
-bool watch_wait(struct watch *watch);
+/* Waits for the next moment; those that have passed since the last one count as missed. Returns
+ * false at once if the process ends or runs another program, if a signal came, or if *is_over,
+ * which another thread may set. */
+bool watch_wait(struct watch *watch, const atomic_bool *is_over);
 
 /* Returns whether the process has ended, or runs another program. */
 bool watch_has_ended(const struct watch *watch);

@@ -79,6 +79,68 @@ run go2heapsnapshot --exe app --watch 1s --count 3 --command 'sh next' --format 
 check "--command --format html: a page with trends, and the report on standard error" eval \
 	'[ "$status" -eq 0 ] && grep -q "^3 heaps in " err && grep -q "\"series\"" page.html'
 
+# A dump of another program fits neither the executable nor the series: it is kept, though it cannot be converted.
+rm -f number
+cat >next <<'END'
+n=$(($(cat number 2>/dev/null || echo 0) + 1))
+echo $n >number
+[ $n -le 1 ] && exec cat 1.dump
+exec cat other.dump
+END
+dump go1.26-386.2 other.dump
+run go2heapsnapshot --exe app --watch 1s --count 9 --keep kept --command 'sh next'
+check "three failures in a row: exit status 1, and a report of what there was" eval \
+	'[ "$status" -eq 1 ] && grep -qx "go2heapsnapshot: 3 snapshots in a row have failed, which ends the watch" err && grep -q "^1 heap of sh next$" out'
+check "--keep: dumps that are not converted" eval 'gzip -dc kept/first.dump.gz | cmp - 1.dump && gzip -dc kept/last.dump.gz | cmp - other.dump'
+check "--keep: these two files" [ "$(ls kept)" = "$(printf 'first.dump.gz\nlast.dump.gz')" ]
+
+# While the first snapshot cannot be converted, as its line does not fit into a pipe that nobody reads, the second one is taken and
+# waits, and a third one is missed.
+rm -rf number kept
+mkfifo lines
+exec 3<>lines
+dd if=/dev/zero of=lines bs=4096 oflag=nonblock 2>wrong
+cat >next <<'END'
+n=$(($(cat number 2>/dev/null || echo 0) + 1))
+echo $n >number
+[ $n -le 1 ] && exec cat 1.dump
+exec cat 2.dump
+END
+# await_line PATTERN: waits until a line of err matches.
+await_line() {
+	local i
+	for ((i = 0; i < patience; i++)); do
+		grep -q "$1" err && return
+		sleep 0.05
+	done
+	return 1
+}
+go2heapsnapshot --exe app --watch 1s --count 3 --json --keep kept --command 'sh next' >lines 2>err 3>&- &
+watcher=$!
+check "a conversion that takes long: a missed snapshot is said and counted" await_line \
+	'^go2heapsnapshot: note: 1 snapshot missed (1 so far): those before took longer than 1 s$'
+check "a conversion that takes long: one more snapshot was taken beside it, and waits" eval '[ "$(cat number)" -eq 2 ] && [ "$(ls kept)" = first.dump.gz ]'
+tr -d '\0' <lines >all 3>&- &
+reader=$!
+exec 3>&-
+status=0
+wait $watcher || status=$?
+wait $reader
+check "a conversion that takes long: then all goes on" eval '[ "$status" -eq 0 ] && [ "$(wc -l <all)" -eq 4 ] && [ "$(cat number)" -eq 3 ]'
+check "a conversion that takes long: the last dump" eval 'gzip -dc kept/last.dump.gz | cmp - 2.dump'
+
+# The dump of a snapshot is written before anything else is done with it.
+rm -rf number kept
+exec 3<>lines
+go2heapsnapshot --exe app --watch 1s --json --keep kept --command 'sh next' >lines 2>err 3>&- &
+watcher=$!
+head -n 1 <&3 >all
+await_file kept/last.dump
+kill -s KILL $watcher
+wait $watcher 2>/dev/null
+exec 3>&-
+check "--keep, killed: both dumps are there" eval 'gzip -dc kept/first.dump.gz | cmp - 1.dump && cmp kept/last.dump 2.dump'
+
 # ---- saved dumps ----
 
 touch -d '2026-11-26 07:00:00' 1.dump
