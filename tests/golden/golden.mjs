@@ -134,7 +134,7 @@ async function readDatabase(file, isSummary) {
 async function runCase(program, one) {
   const target = path.join('out', one.name);
   const to = { out: [], dir: ['-o', target], file: ['-o', target] }[one.kind];
-  const { status, out, said } = await run(program, [...to, ...one.args], { cwd: work });
+  const { status, out, said } = await run(program, [...to, ...one.args], { cwd: work, env: { ...environment, GOLDEN_CASE: one.name } });
   const whole = path.join(work, target);
   const outputs = [];
   if (one.kind === 'out') outputs.push({ name: '', bytes: out });
@@ -161,6 +161,7 @@ async function test(program, cases, isAll) {
   const why = missing(program);
   let failed = 0;
   await forEach(cases, async (one) => {
+    if (failed && process.env.FAIL_FAST) return undefined;
     const reason = why(one);
     if (reason) return console.log(`ok - golden: ${one.name} # SKIP ${reason}`);
     const digest = digestOf((await runCase(program, one)).text);
