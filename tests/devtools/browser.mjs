@@ -29,17 +29,18 @@ import {tmpdir} from 'node:os';
 import {delimiter, dirname, join} from 'node:path';
 import {createRequire} from 'node:module';
 import process from 'node:process';
-import {end, report} from '../tap.mjs';
+import {begin, end, giveUp, report, skipAll, step} from '../tap.mjs';
 
 const frontEnd = 'devtools://devtools/bundled/devtools_app.html?panel=heap-profiler';
 
 const sidebarEntries = '.heap-snapshot-sidebar-tree-item';
+const consolePrompt = '.console-prompt-editor-container .cm-content, #console-prompt .cm-content';
 const retainersGrid = '.retaining-paths-view .data-grid';
 /** The table above the Retainers pane. The tables of the other perspectives are not in the document. */
 const mainGrid = '.heap-snapshot-view .data-grid:not(.retaining-paths-view .data-grid)';
 
 /** How long the panel may take for one step, in ms. A second would do on an idle machine. */
-const defaultTimeout = 1_200_000;
+const defaultTimeout = 600_000;
 /** A table counts as complete when it has not changed for this time, in ms, multiplied by the tab's patience. */
 const quietTime = 300;
 /** The same after scrolling, which only draws what the panel knows already. */
@@ -59,15 +60,17 @@ export function findChromium() {
   return undefined;
 }
 
-/** Exits with 77, and one skipped test, if there is no Chromium. */
+/** Ends the process with a skipped test if there is no Chromium. */
 export function endWithoutChromium() {
-  if (findChromium() !== undefined) return;
-  console.log('1..1\nok 1 # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
-  process.exit(77);
+  if (findChromium() === undefined) skipAll('DevTools in a real Chromium', 'no Chromium: run tools/setup check, or set CHROMIUM');
 }
 
+/** A step has not come to its end in the time that it may take. */
+class TooLate extends Error {}
+
 /**
- * Tests that look at a tab. A busy machine may draw a table after a test has read it, so a test that fails is run again.
+ * Tests that look at a tab. A busy machine may draw a table after a test has read it, so a test that fails is run again, which is
+ * said. After a step that is too late nothing can be expected of the tab any more: the suite ends.
  */
 export class TabTests {
   #tab;
@@ -76,8 +79,10 @@ export class TabTests {
 
   /** Runs a test; returns whether it passed. */
   async test(name, body) {
-    const wrong = await patiently(this.#tab, body);
+    begin(name);
+    const {tries, wrong, first} = await patiently(this.#tab, body);
     report(name, wrong);
+    if (tries > 1) console.log(`# retried ${tries - 1} times: ${String(first.message ?? first).split('\n')[0]}`);
     return wrong === undefined;
   }
 
@@ -86,20 +91,26 @@ export class TabTests {
   end() { end(); }
 }
 
-/** Runs a body that looks at a tab; if it fails, runs it again with more patience. Returns the last error, or undefined. */
+/**
+ * Runs a body that looks at a tab; if it fails, runs it again with more patience. Returns how many tries there were, the error of
+ * the last one and that of the first one, which are undefined if there was none.
+ */
 async function patiently(tab, body) {
-  let wrong;
+  let tries = 0, wrong, first;
   for (tab.patience of [1, 5, 25]) {
+    tries++;
     try {
       await body();
       wrong = undefined;
       break;
     } catch (error) {
+      if (error instanceof TooLate) giveUp(error);
       wrong = error;
+      first ??= error;
     }
   }
   tab.patience = 1;
-  return wrong;
+  return {tries, wrong, first};
 }
 
 /** Runs in the page: returns the rows of a grid that are in the document now. */
@@ -251,12 +262,14 @@ export class MemoryTab {
 
   /** Awaits a step. If it fails, the error says which step it was, and what DevTools complained about. */
   async #step(what, promise) {
+    step(what);
     try {
       return await promise;
     } catch (error) {
       const [reason] = String(error.message ?? error).split('\n');
       const last = this.problems.length > 0 ? ` (DevTools: ${this.problems.at(-1).split('\n')[0]})` : '';
-      throw new Error(`Memory tab: could not ${what}: ${reason}${last}`, {cause: error});
+      const Kind = error.name === 'TimeoutError' || error instanceof TooLate ? TooLate : Error;
+      throw new Kind(`Memory tab: could not ${what}: ${reason}${last}`, {cause: error});
     }
   }
 
@@ -267,7 +280,7 @@ export class MemoryTab {
       for (;;) {
         const result = await look();
         if (result !== undefined) return result;
-        if (Date.now() > end) throw new Error(`not within ${timeout / 1000} s`);
+        if (Date.now() > end) throw new TooLate(`not within ${timeout / 1000} s`);
         await new Promise(resolve => setTimeout(resolve, 50));
       }
     })());
@@ -347,7 +360,7 @@ export class MemoryTab {
 
   async #showConsole() {
     await this.#step('show Console', this.#page.getByRole('tab', {name: 'Console'}).first().click());
-    const prompt = this.#page.locator('.console-prompt-editor-container .cm-content, #console-prompt .cm-content').first();
+    const prompt = this.#page.locator(consolePrompt).first();
     await this.#step('type into Console', prompt.click());
   }
 
@@ -357,16 +370,18 @@ export class MemoryTab {
     return (await this.#page.locator('.console-message-wrapper').evaluateAll(readDeep)).map(text => text.replace(/\s+/g, ' ').trim());
   }
 
-  /** Types an expression into Console; returns what it answers. */
+  /** Types an expression into Console; returns what it answers. Other messages may come meanwhile. */
   async evaluate(expression) {
-    const before = (await this.messages()).length;
+    await this.#showConsole();
+    const prompt = this.#page.locator(consolePrompt).first(), results = this.#page.locator('.console-user-command-result');
+    await results.evaluateAll(elements => elements.forEach(element => { element.dataset.before = ''; }));
+    await this.#page.keyboard.press('Control+A');
     await this.#page.keyboard.insertText(expression);
     return this.#poll(`evaluate ${expression}`, async () => {
-      const messages = await this.messages();
       // Enter may only close the list of what could follow.
-      if (messages.length === before) await this.#page.keyboard.press('Enter');
-      await new Promise(resolve => setTimeout(resolve, 200));
-      return messages.length >= before + 2 && messages.at(-1) !== '' ? messages.at(-1) : undefined;
+      if ((await prompt.innerText()).trim() !== '') await this.#page.keyboard.press('Enter');
+      const [answer] = await this.#page.locator('.console-user-command-result:not([data-before])').evaluateAll(readDeep);
+      return answer?.replace(/\s+/g, ' ').trim() || undefined;
     });
   }
 

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import {findChromium, MemoryTab, TabTests} from './browser.mjs';
 import {comparison, loadSnapshot} from './devtools.mjs';
-import {end, report, test} from '../tap.mjs';
+import {end, skipAll, test} from '../tap.mjs';
 
 const files = process.argv.slice(2);
 if (files.length !== 4) {
@@ -97,9 +97,7 @@ test('native contexts have what they have without numbers', () => {
 });
 
 if (findChromium() === undefined) {
-  report('in a real Memory tab # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
-  end();
-  process.exit();
+  skipAll('in a real Memory tab', 'no Chromium: run tools/setup check, or set CHROMIUM');
 }
 const tab = await MemoryTab.open();
 const tests = new TabTests(tab);

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
-import {end, report as tell, test} from '../tap.mjs';
+import {end, report as tell, skipAll, test} from '../tap.mjs';
 import {dataOf, withData} from './assemble.mjs';
 import {openBrowser, Visit} from './browsers.mjs';
 import {bytes, copied, largestFirst, nodesOf, visible} from './truth.mjs';
@@ -18,8 +18,7 @@ const [browserName, directory] = process.argv.slice(2), isChromium = browserName
 const file = name => join(directory, name), source = name => readFileSync(file(name), 'utf8');
 const browser = await openBrowser(browserName);
 if (browser === undefined) {
-  console.log(`1..1\nok 1 - ${browserName} # SKIP no ${browserName}: run tools/setup check`);
-  process.exit(0);
+  skipAll(browserName, `no ${browserName}: run tools/setup check`);
 }
 
 const leak = dataOf(source('leak.html')), leakNodes = nodesOf(leak);

@@ -103,4 +103,3 @@ try {
   if (server.process.exitCode === null) await server.stop('SIGKILL');
 }
 end();
-process.exit();

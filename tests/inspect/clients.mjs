@@ -12,9 +12,11 @@ import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {connect} from 'node:net';
 import WebSocket from 'ws';
+import {step} from '../tap.mjs';
 
 /** Waits until a function returns something that is true, which it returns. */
 export async function until(what, body) {
+  step(what);
   for (const end = Date.now() + 600_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 10))) {
     const found = await body();
     if (found) return found;
@@ -31,6 +33,7 @@ export class Server {
   /** Starts a program, whose first line that matches says where it listens: host:port, and the path. */
   static async start(command, {pattern = /(\[[^\]]*\]|[\d.]+):(\d+)(\/[-0-9a-f]{36})/, ...options} = {}) {
     const server = new Server();
+    step(`the start of ${command[0]}`);
     server.process = spawn(command[0], command.slice(1), {stdio: 'pipe', ...options});
     server.ended = once(server.process, 'exit');
     let rest = '';
@@ -100,6 +103,7 @@ export class Client {
   /** Sends a request; returns its result. */
   ask(method, params = {}) {
     const id = ++this.#last;
+    step(`the answer to ${method}`);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, [resolve, reject]);
       this.socket.send(JSON.stringify({id, method, params}));

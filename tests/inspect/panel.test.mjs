@@ -18,12 +18,7 @@ const ports = [20000 + process.pid % 20000, 20001 + process.pid % 20000];
 const url = `http://127.0.0.1:${ports[0]}`;
 const leaks = 300, previews = 40;
 
-/** Starts a program that ends with this one. */
-function start(file, args) {
-  const child = spawn(file, args, {stdio: ['ignore', 'ignore', 'pipe']});
-  process.on('exit', () => child.kill('SIGKILL'));
-  return child;
-}
+const start = (file, args) => spawn(file, args, {stdio: ['ignore', 'ignore', 'pipe']});
 
 /** Attaches to what the arguments say; returns {child, address, said}: said() is what it has printed so far. */
 async function attach(args) {
@@ -67,7 +62,7 @@ async function leak(count) {
   while (sum < count) sum += await request(count - sum, () => '/watch?wait=1ms&auction=lamp', 'no bid\n');
 }
 
-const server = start(leakserver, ['-listen', `127.0.0.1:${ports[0]}`, '-debug', `127.0.0.1:${ports[1]}`]);
+const server = start(leakserver, ['-listen', `127.0.0.1:${ports[0]}`, '-debug', `127.0.0.1:${ports[1]}`]), ended = once(server, 'exit');
 await started();
 await leak(20);
 await request(previews, n => `/preview?auction=lamp&width=${100 + n}`);
@@ -142,7 +137,7 @@ try {
   });
   await tests.test('when the process has gone, hover and Console still answer', async () => {
     server.kill('SIGKILL');
-    await once(server, 'exit');
+    await ended;
     assert.equal(await tab.evaluate('len(main.previews.byName)'), String(previews + 1));
   });
   await tests.test('and a snapshot says why there is none', async () => {

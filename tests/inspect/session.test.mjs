@@ -25,7 +25,6 @@ const pause = time => new Promise(done => setTimeout(done, time));
 /** Starts the program with a table of so many items; returns it when the table is full. */
 async function full(items) {
   const child = spawn(churn, [String(items)], {stdio: ['ignore', 'pipe', 'inherit']});
-  process.on('exit', () => child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   return child;
 }

@@ -13,7 +13,7 @@ import {basename, join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {createRequire} from 'node:module';
 import {findChromium} from '../devtools/browser.mjs';
-import {end, test} from '../tap.mjs';
+import {end, skipAll, test} from '../tap.mjs';
 
 // The server reads files below the system's temporary directory only, unless its client names others.
 const directory = mkdtempSync(join(tmpdir(), 'agent-'));
@@ -26,9 +26,7 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 const isOld = major < 20 || (major === 20 && minor < 19), browser = findChromium();
 if (isOld || browser === undefined) {
   const lacks = isOld ? `Node 20.19 or later, this is ${process.version}` : 'Chromium';
-  console.log(`ok 1 - an agent reads the snapshots # SKIP chrome-devtools-mcp needs ${lacks}`);
-  console.log('1..1');
-  process.exit();
+  skipAll('an agent reads the snapshots', `chrome-devtools-mcp needs ${lacks}`);
 }
 const withResolvers = `Promise.withResolvers ??= function () {
   let resolve, reject;
