@@ -1,7 +1,7 @@
 #!/bin/sh
 # Memory that a program has allocated and never written to costs nothing: a program with gigabytes of it beside its objects is
-# read, written as a dump and converted with the memory, the time and the disk that the same program takes without them. The
-# figures of both are taken in the same run. The stacks of goroutines, which it does use, are not held twice. TAP on standard output.
+# read, written as a dump and converted with the memory and the disk that the same program takes without them, and without reading
+# or writing more. The stacks of goroutines, which it does use, are not held twice. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
@@ -9,17 +9,14 @@ set -u
 . "$(dirname "$0")/lib.sh"
 may_trace ballast || exit 0
 c cost "$here/cost.c" || exit 1
+no_zeros=
+"$build/cost" --zeros || no_zeros='the kernel has no page of zeros: what the collector reads takes memory'
 
-# The best of so many runs counts, because other processes may have the processors.
-RUNS=3
-
-# cost NAME COMMAND...: writes the least milliseconds, the most kilobytes and the most faults of a command to $at/NAME.
+# cost NAME COMMAND...: writes what a command costs to $at/NAME: kilobytes of memory, faults, bytes.
 cost() {
 	cost_to=$at/$1
 	shift
-	for _ in $(seq "$RUNS"); do
-		"$build/cost" "$@" 2>"$at/log" || return
-	done | awk 'NR == 1 || $1 < time { time = $1 } $2 > memory { memory = $2 } $3 > faults { faults = $3 } END { print time, memory, faults; exit NR == 0 }' >"$cost_to"
+	"$build/cost" "$@" 2>"$at/log" >"$cost_to"
 }
 
 # figures KIND: reads the program with a kind of ballast in all ways.
@@ -28,7 +25,7 @@ figures() {
 	mkdir -p "$at"
 	app=$build/$release/app-$1
 	[ -x "$app" ] || app=$build/$release/app
-	"$app" "$1" >"$at/app.log" 2>&1 &
+	"$build/cost" --become "$app" "$1" >"$at/app.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/app.log"; do
 		kill -0 "$pid" 2>/dev/null || return
@@ -64,9 +61,17 @@ reads_pointers() {
 	[ "$(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n 1)" != 6.7 ]
 }
 
-# compares KIND: compares the figures of a kind of ballast with those of none.
+# compares KIND: compares the figures of a kind of ballast with those of none. The collector reads all but the bytes.
 compares() {
 	name="$release, ballast of $1"
+	case $1 in
+	pointers | variables | stripped)
+		if [ -n "$no_zeros" ]; then
+			echo "ok - $name # SKIP $no_zeros"
+			return
+		fi
+		;;
+	esac
 	figures "$1"
 	result $? "$name: is read" "$at/log"
 	none=$build/$release/none
@@ -75,17 +80,21 @@ compares() {
 		result $? "$name: blocks of $file" "$at/log"
 	done
 	for way in report dump back copy; do
-		read -r this_time this_memory this_faults <"$at/$way.cost"
-		read -r time memory faults <"$none/$way.cost"
+		read -r this_memory this_faults this_bytes <"$at/$way.cost"
+		read -r memory faults bytes <"$none/$way.cost"
 		within 130 "$this_memory" "$memory" >"$at/log"
 		result $? "$name: memory of $way" "$at/log"
 		# To touch the ballast would take a hundred times as many; the runtime's descriptions of 8 GiB take some.
 		within 200 "$this_faults" "$faults" >"$at/log"
 		result $? "$name: pages of $way" "$at/log"
-		# To read or write the ballast would take more than ten times as long.
 		! reads_pointers "$1" "$way" || continue
-		within 300 "$this_time" "$((time + 20))" >"$at/log"
-		result $? "$name: time of $way" "$at/log"
+		if [ "$this_bytes" = - ]; then
+			echo "ok - $name: bytes of $way # SKIP the kernel does not count them"
+			continue
+		fi
+		# The ballast has more than ten times as many; to find out that it was never written to takes some.
+		within 100 "$this_bytes" "$((bytes + (25 << 20)))" >"$at/log"
+		result $? "$name: bytes of $way" "$at/log"
 	done
 	rm -f "$at"/*.dump
 }
@@ -109,13 +118,13 @@ same() {
 stacks() {
 	at=$build/$release/goroutines
 	mkdir -p "$at"
-	"$build/$release/app" goroutines >"$at/app.log" 2>&1 &
+	"$build/cost" --become "$build/$release/app" goroutines >"$at/app.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/app.log"; do
 		kill -0 "$pid" 2>/dev/null || return
 		sleep 0.1
 	done
-	cost dump.cost "$g2h" --pid "$pid" --format dump -o "$at/x.dump" && read -r time memory faults <"$at/dump.cost" &&
+	cost dump.cost "$g2h" --pid "$pid" --format dump -o "$at/x.dump" && read -r memory _ <"$at/dump.cost" &&
 		within 130 "$memory" "$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")" >"$at/log"
 	result $? "$release, memory of a dump of 20,000 goroutines" "$at/log"
 	kill -KILL "$pid"
