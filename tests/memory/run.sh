@@ -16,11 +16,13 @@ build=${BUILD:-$top/build/memory}
 dump=$build/heap.dump exe=$build/heapgen
 names=('without types' 'with types' 'folded')
 
+# skip REASON [WHY]: prints each test as skipped, and why more exactly.
 skip() {
 	local name
 	for name in "${names[@]}"; do
 		echo "ok - a dump larger than memory, $name # SKIP $1"
 	done
+	[ -z "${2-}" ] || echo "# $2"
 	exit 0
 }
 
@@ -69,14 +71,14 @@ find_group() {
 		if [ -e "$MEMORY_GROUP/memory.limit_in_bytes" ]; then kind=v1; else kind=v2; fi
 		[ $kind = v1 ] || grep -qw memory "$MEMORY_GROUP/cgroup.subtree_control" ||
 			echo +memory >"$MEMORY_GROUP/cgroup.subtree_control"
-		in_group 64 true || skip "no group can be made in $MEMORY_GROUP"
+		in_group 64 true || skip 'no control groups' "none can be made in $MEMORY_GROUP"
 		return
 	fi
-	command -v systemd-run >/dev/null || skip 'no memory control group: no systemd-run, and MEMORY_GROUP names none'
+	command -v systemd-run >/dev/null || skip 'no control groups' 'there is no systemd-run, and MEMORY_GROUP names none'
 	kind=systemd systemd=(--user --scope -q)
 	[ "$(id -u)" -ne 0 ] || systemd=(--scope -q)
-	in_group 64 true 2>/dev/null || skip 'no memory control group: systemd-run makes none, and MEMORY_GROUP names none'
-	[ -s "$build/pressed" ] || skip 'no memory control group: that of systemd-run does not count memory'
+	in_group 64 true 2>/dev/null || skip 'no control groups' 'systemd-run makes none, and MEMORY_GROUP names none'
+	[ -s "$build/pressed" ] || skip 'no control groups' 'that of systemd-run does not count memory'
 }
 
 # Prints how many bytes were read from the disk, in percent of the dump's size, from the output of measure.

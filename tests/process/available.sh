@@ -10,6 +10,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 may_trace available || exit 0
 group=
+formats='dump report heapsnapshot'
 
 # starts COMMAND...: starts the program, in the group if there is one.
 starts() {
@@ -95,12 +96,15 @@ for goroot in $goroots; do
 	first
 	group=${MEMORY_GROUP-}/go2heapsnapshot-available.$$
 	if ! [ -n "${MEMORY_GROUP-}" ] || ! mkdir "$group" 2>/dev/null; then
-		echo "ok - $release, in its group # SKIP no group of the memory controller can be made"
+		for format in $formats; do
+			no_groups "$release, in its group, $format: the program lives" "$release, in its group, $format: what is not refused is done" \
+				"$release, in its group, $format: too little is refused, enough is not"
+		done
 		group=
 		continue
 	fi
 	[ -e "$group/memory.limit_in_bytes" ] && version=1 || version=2
-	for format in dump report heapsnapshot; do in_group "$format"; done
+	for format in $formats; do in_group "$format"; done
 	for _ in $(seq 100); do # processes that have ended may take a moment to leave the group
 		rmdir "$group" 2>/dev/null && break
 		sleep 0.1

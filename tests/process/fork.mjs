@@ -11,7 +11,7 @@ import {existsSync, readFileSync, readdirSync, readlinkSync} from 'node:fs';
 import {createConnection} from 'node:net';
 import {createInterface} from 'node:readline';
 
-import {end, report as tell} from '../tap.mjs';
+import {end, report as tell, step} from '../tap.mjs';
 
 const [go2heapsnapshot, program, library, directory, name, ...numbers] = process.argv.slice(2);
 const [captures, kills, random] = numbers.map(Number);
@@ -23,7 +23,6 @@ const steps = [
 const delays = [0, 100, 1000, 5000].slice(0, kills);
 const sleep = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds));
 const running = new Set();
-process.on('exit', () => running.forEach(each => each.child.kill('SIGKILL')));
 
 /** Reports a test; wrong says more if it has not passed. */
 const report = (isGood, name, wrong) => tell(name, isGood ? undefined : wrong || 'is not so');
@@ -56,8 +55,9 @@ class Target {
     this.child.stdin.write(text + '\n');
     return answer;
   }
-  async counts() {
-    return Promise.race([this.say(''), sleep(20000).then(() => ({}))]);
+  counts() {
+    step('an answer of the program');
+    return this.say('');
   }
   end() {
     this.child.kill('SIGKILL');
@@ -80,9 +80,9 @@ function children(pid) {
     .filter(([, fields]) => +fields[1] === pid).map(([number, fields]) => [number, fields[0]]);
 }
 
-/** Waits until a condition holds, for some seconds. Returns whether it does. */
-async function until(condition, seconds = 20) {
-  for (const begin = Date.now(); Date.now() - begin < seconds * 1000; await sleep(5)) if (await condition()) return true;
+/** Waits until a condition holds. Returns whether it does; after ten minutes it is not expected to. */
+async function until(condition) {
+  for (const begin = Date.now(); Date.now() - begin < 600_000; await sleep(5)) if (await condition()) return true;
   return false;
 }
 
@@ -92,15 +92,24 @@ function lasting(pid) {
   return proc(pid, 'status').match(/^(SigBlk|SigIgn|SigCgt|TracerPid|Seccomp|NoNewPrivs):.*$/gm).join(' ') + maps;
 }
 
-/** Runs go2heapsnapshot. Returns {status, text} of it. */
+/**
+ * Runs go2heapsnapshot. Returns the child, the promise done of {status, text}, and for one that is held at a step: the promise held,
+ * which is whether it has come there, and goOn().
+ */
 function start(pid, environment = {}, options = ['--format', 'dump', '-o', `${directory}/x.dump`]) {
-  const child = spawn(go2heapsnapshot, ['--pid', pid, '--fork', ...options], {stdio: ['ignore', 'ignore', 'pipe'], env: {...process.env, ...environment}});
+  const child = spawn(go2heapsnapshot, ['--pid', pid, '--fork', ...options],
+    {stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'], env: {...process.env, ...environment}});
+  const [, , , says, hears] = child.stdio;
   let text = '';
   child.stderr.on('data', more => text += more);
+  hears.on('error', () => {}); // it has ended
+  const held = new Promise(resolve => says.on('data', () => resolve(true)).on('end', () => resolve(false)));
   const done = new Promise(resolve => child.on('close', (status, signal) => resolve({status: signal ?? status, text})));
-  return {child, done};
+  return {child, held, goOn: () => hears.end(), done};
 }
-const stepped = (step, microseconds, hold) => ({LD_PRELOAD: library, FORK_STEP: `${step}:${microseconds}${hold ? ':hold' : ''}`});
+const killedAt = (step, microseconds) => ({LD_PRELOAD: library, FORK_STEP: `${step}:${microseconds}`});
+const heldAt = step => ({LD_PRELOAD: library, FORK_STEP: `${step}:wait`});
+const living = pid => children(pid).filter(([, state]) => state !== 'Z').map(([child]) => child);
 const isForked = text => /stood still for .* while it was forked/.test(text);
 
 // ---- many forks ----
@@ -114,7 +123,7 @@ async function soak() {
     while (!isDone) {
       process.kill(target.pid, 'SIGUSR2');
       sent++;
-      if (!await until(async () => (await target.counts()).signals === sent, 20)) lost++;
+      if (!await until(async () => (await target.counts()).signals === sent)) lost++;
     }
   })();
   const bad = [];
@@ -155,12 +164,9 @@ async function ends(how, signals) {
     if (step === undefined) {
       await Promise.race([run.done, sleep(delay)]);
       run.child.kill(signals);
-    } else if (signals !== 'SIGKILL') {
-      await Promise.race([run.done, until(() => children(target.pid).some(([, state]) => state !== 'Z'), 5)]);
-      run.child.kill(signals);
     }
     killed += (await run.done).status === signals;
-    if (!await until(() => children(target.pid).every(([, state]) => state === 'Z'), 5)) failed.push(`a child lives after ${step}:${delay}`);
+    if (!await until(() => living(target.pid).length === 0)) failed.push(`a child lives after ${step}:${delay}`);
     const now = children(target.pid).length;
     if (now > seen) left[step] = (left[step] ?? 0) + 1;
     // The thread that was borrowed may make its call a while after the kill.
@@ -199,13 +205,14 @@ async function ends(how, signals) {
 async function meanwhile(what, happens, expected) {
   const target = new Target();
   await target.ready;
-  const run = start(target.pid, stepped('holding', 1500000, true));
-  const isThere = await until(() => children(target.pid).some(([, state]) => state !== 'Z'), 10);
-  const [child] = children(target.pid)[0] ?? [];
+  const run = start(target.pid, heldAt('holding'));
+  const isThere = await run.held;
+  const [child] = living(target.pid);
   const outcome = await happens(target);
+  run.goOn();
   const {status, text} = await run.done;
-  const isGone = await until(() => !existsSync(`/proc/${child}`) || proc(child, 'stat').includes(') Z '), 10);
-  report(isThere && isGone, `${name}: ${what} while there is a child: that ends`, text);
+  const isGone = await until(() => !existsSync(`/proc/${child}`) || proc(child, 'stat').includes(') Z '));
+  report(isThere && child !== undefined && isGone, `${name}: ${what} while there is a child: that ends`, text);
   report(await expected(target, outcome, status), `${name}: ${what}: as without it`, `${status} ${outcome} ${text}`);
   await target.end();
 }
@@ -218,31 +225,30 @@ async function connections() {
   const {port} = await target.ready;
   const connection = createConnection(port, '127.0.0.1');
   await new Promise(resolve => connection.on('connect', resolve));
-  const run = start(target.pid, stepped('holding', 2000000, true));
-  await until(() => children(target.pid).length > 0, 10);
-  const begin = Date.now();
-  const isClosed = new Promise(resolve => connection.on('end', resolve));
-  connection.resume();
-  connection.write('x');
-  await isClosed;
-  const isHeld = children(target.pid).some(([, state]) => state !== 'Z');
-  report(Date.now() - begin < 1000 && isHeld, `${name}: a connection closes while there is a child`, `${Date.now() - begin} ms`);
+  const run = start(target.pid, heldAt('holding'));
+  const isHeld = await run.held && living(target.pid).length > 0;
+  let isClosed = false;
+  connection.on('end', () => isClosed = true).resume().write('x');
+  await until(() => isClosed);
+  report(isClosed && isHeld && living(target.pid).length > 0, `${name}: a connection closes while there is a child`, isClosed ? 'there is no child' : 'it is open');
+  run.goOn();
   await run.done;
   await target.end();
 }
 
 await soak();
-let killed = await ends(steps.flatMap(step => delays.map(delay => [stepped(step, delay), step, delay])), 'SIGKILL');
+let killed = await ends(steps.flatMap(step => delays.map(delay => [killedAt(step, delay), step, delay])), 'SIGKILL');
 report(killed >= steps.length * delays.length * 0.8, `${name}: the steps are those of the program`, `${killed} of ${steps.length * delays.length}`);
 await ends(Array.from({length: random}, () => [{}, undefined, Math.random() * 120]), 'SIGKILL');
 for (const signal of ['SIGINT', 'SIGTERM']) {
   const target = new Target();
   await target.ready;
-  const run = start(target.pid, stepped('holding', 300000, true));
-  await until(() => children(target.pid).length > 0, 10);
+  const run = start(target.pid, heldAt('holding'));
+  const isHeld = await run.held && living(target.pid).length > 0;
   run.child.kill(signal);
+  run.goOn();
   const {status} = await run.done;
-  report(status === signal && children(target.pid).length === 0 && running.has(target), `${name}: ${signal} ends it, with no child left`,
+  report(isHeld && status === signal && children(target.pid).length === 0 && running.has(target), `${name}: ${signal} ends it, with no child left`,
     `${status} ${JSON.stringify(children(target.pid))}`);
   await target.end();
 }

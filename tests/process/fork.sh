@@ -180,10 +180,11 @@ pids() {
 	name="$release, pids.max"
 	group=/sys/fs/cgroup/pids/go2heapsnapshot-fork.$$
 	if ! mkdir "$group" 2>/dev/null; then
-		echo "ok - $name # SKIP no group of the pids controller of version 1 can be made"
+		no_groups "$name: is copied" "$name: it lives, with no child" "$name: with room it is forked"
 		return
 	fi
-	starts sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$app"
+	# It must not need a thread that it cannot have then.
+	starts sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$app" -spare 40
 	cp "$group/pids.current" "$build/current"
 	cat "$build/current" >"$group/pids.max"
 	copies_now "$name" 'pids.max'
@@ -204,7 +205,7 @@ tight() {
 	name="$release, little memory"
 	group=${MEMORY_GROUP-}/go2heapsnapshot-fork.$$
 	if ! [ -n "${MEMORY_GROUP-}" ] || ! mkdir "$group" 2>/dev/null; then
-		echo "ok - $name # SKIP no group of the memory controller can be made"
+		no_groups "$name: the fork is ended, and that is said" "$name: it lives, with no child" "$name: the kernel has ended nothing"
 		return
 	fi
 	if [ -e "$group/memory.limit_in_bytes" ]; then usage=usage_in_bytes limit=limit_in_bytes; else usage=current limit=max; fi
@@ -216,7 +217,7 @@ tight() {
 		blind=
 		[ $guard = on ] || blind=$pid
 		before=$(counts_ended)
-		env LD_PRELOAD="$build/steps.so" FORK_STEP=reading:8000000:hold FORK_BLIND="$blind" "$g2h" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
+		env LD_PRELOAD="$build/steps.so" FORK_STEP=reading:hold FORK_BLIND="$blind" "$g2h" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
 		status=$?
 		after=$(counts_ended)
 		if [ $guard = on ]; then
@@ -241,7 +242,8 @@ no_copy() {
 	name="$release, without a copy"
 	group=${MEMORY_GROUP-}/go2heapsnapshot-fork.$$
 	if ! [ -n "${MEMORY_GROUP-}" ] || ! mkdir "$group" 2>/dev/null; then
-		echo "ok - $name # SKIP no group of the memory controller can be made"
+		no_groups "$name: it is refused without a fork" "$name: it is read" "$name: it lives, with no child" "$name: what was read is complete" \
+			"$name: the kernel has ended nothing"
 		return
 	fi
 	if [ -e "$group/memory.limit_in_bytes" ]; then usage=usage_in_bytes limit=limit_in_bytes; else usage=current limit=max; fi

@@ -1,7 +1,8 @@
 /*
  * fork_steps: a library to preload, which ends or holds up go2heapsnapshot --fork at a step of its
  * protocol. $FORK_STEP is STEP:MICROSECONDS: the program is killed so long after the step. With
- * STEP:MICROSECONDS:hold it only waits so long there. $FORK_BLIND is a number of a process: as soon
+ * STEP:hold it stays there. With STEP:wait it writes a byte to descriptor 3 there, and goes on when
+ * descriptor 4 has one, or has ended. $FORK_BLIND is a number of a process: as soon
  * as that is forked, its control groups cannot be seen any more, which the guard looks at.
  *
  * Steps are named by the calls of ptrace(2) and kill(2), in the order of the protocol. Before
@@ -24,7 +25,7 @@
 
 static char wanted[64];
 static long microseconds;
-static bool holds;
+static bool holds, waits;
 static pid_t blind;
 
 /* How far the program has come: the borrowed thread's registers were set so many times, it was
@@ -38,9 +39,22 @@ __attribute__((constructor)) static void begin(void)
     if (colon && (size_t)(colon - step) < sizeof(wanted)) {
         memcpy(wanted, step, (size_t)(colon - step));
         microseconds = atol(colon + 1);
-        holds = strstr(colon + 1, ":hold") != NULL;
+        holds = strcmp(colon, ":hold") == 0;
+        waits = strcmp(colon, ":wait") == 0;
     }
     blind = getenv("FORK_BLIND") ? atoi(getenv("FORK_BLIND")) : 0;
+}
+
+enum { SAYS = 3, HEARS = 4 };
+
+/* Waits until the test says that the program may go on. */
+static void wait_for_test(void)
+{
+    char byte = 0;
+    if (write(SAYS, &byte, 1) != 1)
+        abort();
+    while (read(HEARS, &byte, 1) < 0 && errno == EINTR)
+        continue;
 }
 
 static void step(const char *name)
@@ -49,10 +63,15 @@ static void step(const char *name)
     if (strcmp(name, wanted) != 0)
         return;
     wanted[0] = '\0'; /* once */
+    if (waits) {
+        wait_for_test();
+        return;
+    }
+    while (holds)
+        sleep(1);
     if (microseconds > 0)
         nanosleep(&pause, NULL);
-    if (!holds)
-        syscall(SYS_kill, getpid(), SIGKILL);
+    syscall(SYS_kill, getpid(), SIGKILL);
 }
 
 static void before(int request, void *data)

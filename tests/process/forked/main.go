@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -33,6 +34,7 @@ var (
 	megabytes                     = flag.Int("mb", 30, "size of the heap")
 	rate                          = flag.Int("write", 0, "writes per second to random objects")
 	collect                       = flag.Bool("gc", false, "collects garbage all the time")
+	threads                       = flag.Int("spare", 0, "threads that it has made and has nothing to do for")
 	spins                         = flag.Bool("spin", false, "computes, and does nothing else")
 	uring                         = flag.Bool("uring", false, "has a descriptor of io_uring")
 	faults                        = flag.Bool("userfaultfd", false, "has a descriptor of userfaultfd")
@@ -176,15 +178,36 @@ func count(which os.Signal, counter *uint64) {
 
 // occupy has goroutines sleep in the kernel, more than there are threads that have nothing to do.
 func occupy() {
-	for i := 0; i < 8; i++ {
+	const sleepers = 8
+	var begun int32
+	for i := 0; i < sleepers; i++ {
 		go func() {
 			hour := syscall.Timespec{Sec: 3600}
+			atomic.AddInt32(&begun, 1)
 			syscall.Nanosleep(&hour, nil)
 		}()
 	}
-	for begin := time.Now(); time.Since(begin) < 500*time.Millisecond; {
+	// One that sleeps keeps the only processor until it is taken away from it.
+	for atomic.LoadInt32(&begun) < sleepers {
 		runtime.Gosched()
 	}
+}
+
+// spare makes threads, which the runtime keeps.
+func spare(count int) {
+	var made, done sync.WaitGroup
+	made.Add(count)
+	done.Add(count)
+	for i := 0; i < count; i++ {
+		go func() {
+			runtime.LockOSThread()
+			made.Done()
+			made.Wait()
+			runtime.UnlockOSThread()
+			done.Done()
+		}()
+	}
+	done.Wait()
 }
 
 func listen() net.Listener {
@@ -216,6 +239,7 @@ func main() {
 			atomic.StoreUint64(&written, n)
 		}
 	}
+	spare(*threads)
 	for _, each := range special() {
 		defer runtime.KeepAlive(each)
 	}
