@@ -102,14 +102,62 @@ const worker = (await loadSnapshot(snapshotPath)).worker;
 test('dominators are those of DevTools', () =>
   assert.deepEqual(query('select coalesce(dominator, number) from node_ order by number').map(Number), [...worker.dominatorsTree].slice(0, rules.length)));
 
+/** The messages that a log of the DevTools protocol has about a snapshot. */
+const messages = text => text.match(/[^]{1,300}/g).map((chunk, i) => i % 2 ? JSON.stringify({method: 'HeapProfiler.addHeapSnapshotChunk', params: {chunk}})
+  : JSON.stringify({sessionId: 'A', params: {chunk}, method: 'HeapProfiler.addHeapSnapshotChunk'}));
+
+// Snapshots in forms that V8 does not write; each must give the rows of the plain one.
+const tables = () => ['node', 'edge', 'string', 'node_type', 'edge_type'].map(table => query(`select * from ${table}`));
+const plainRows = tables();
+const moved = order => { const made = make(rules); return JSON.stringify(Object.fromEntries(order.map(key => [key, made[key]]))); };
+const size = node => `${rules[node].size},${rules[node].edges.length}`;
+const forms = {
+  'with a byte order mark': `\ufeff${plain}`,
+  'with strings first': moved(['strings', 'edges', 'nodes', 'snapshot']),
+  'with edges before nodes': moved(['snapshot', 'edges', 'strings', 'nodes']),
+  'with nodes before the meta': moved(['nodes', 'snapshot', 'strings', 'edges']),
+  'with sizes such as 10.0 and 2e1': plain.replace(`,${size(2)},`, `,10.0,3,`).replace(`,${size(3)},`, `,2e1,1,`).replace(`,${size(4)},`, `,0.3e+2,1,`)
+    .replace(`,${size(5)},`, `,400.00E-1,1,`).replace(`,${size(1)},`, `,0e-7,5,`),
+  'as a log of the protocol': `{"id":1,"method":"HeapProfiler.takeHeapSnapshot"}\n${messages(plain).join('\n')}\n{"id":1,"result":{}}\n`,
+  'as a list of messages': `[${messages(plain).join(',')}]`,
+};
+for (const [form, text] of Object.entries(forms)) {
+  const {status, stderr} = run(text);
+  test(`${form}: the same rows`, () => {
+    assert.notEqual(text, plain);
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.deepEqual(tables(), plainRows);
+  });
+}
+test('types beyond the list are unknown', () => {
+  const made = make(rules);
+  made.nodes[0] = 15;
+  made.edges[0] = 200;
+  const {status, stderr} = run(JSON.stringify(made));
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.deepEqual(query('select type from node where number = 0'), [['unknown (15)']]);
+  assert.deepEqual(query('select type from edge where number = 0'), [['unknown (200)']]);
+  assert.equal(query("select count(*) from node where type like 'unknown%'")[0][0], '1');
+});
+
 // Files that are no valid snapshots, with the message that each must give.
 const changed = change => { const made = make(rules); return JSON.stringify(change(made) ?? made); };
 const wrong = {
   'nothing': ['', /the file ends here/],
   'no JSON': ['hello', /byte 0: an object was expected/],
-  'an empty object': ['{}', /is no heap snapshot: it has no nodes/],
+  'an empty object': ['{}', /is not a heap snapshot: it has no nodes/],
   'something behind': [`${plain}x`, /the end was expected/],
-  'edges before nodes': [changed(({snapshot, edges}) => ({snapshot, edges})), /edges come once, behind the nodes/],
+  'edges without nodes': [changed(({snapshot, edges}) => ({snapshot, edges})), /is not a heap snapshot: it has no nodes/],
+  'nodes without meta': [changed(({nodes, edges, strings}) => ({nodes, edges, strings})), /is not a heap snapshot: it has no meta/],
+  'a CPU profile': ['{"nodes":[{"id":1,"callFrame":{},"hitCount":0}],"startTime":1,"endTime":2,"samples":[1],"timeDeltas":[0]}', /: is a CPU profile, not a heap snapshot/],
+  'a sampling heap profile': ['{"head":{"callFrame":{},"selfSize":0,"id":1,"children":[]},"samples":[]}', /: is a sampling heap profile, not a heap snapshot/],
+  'a heap of JavaScriptCore': ['{"version":2,"type":"Inspector","nodes":[0,0,0,0],"nodeClassNames":["<root>"],"edges":[],"edgeTypes":["Internal"],"edgeNames":[]}',
+    /: is a heap of JavaScriptCore, not a heap snapshot/],
+  'a trace': ['{"traceEvents":[],"metadata":{}}', /: is a performance trace, not a heap snapshot/],
+  'a log without a snapshot': ['{"method":"Network.loadingFinished","params":{}}\n{"id":1,"result":{}}', /is a log of the DevTools protocol without/],
+  'a log that is cut': [messages(plain).join('\n').slice(0, -9), /the file ends here/],
+  'a log with two snapshots': [[...messages(plain), ...messages(plain)].join('\n'), /a second snapshot begins/],
+  'a log with half a snapshot': [messages(plain).slice(0, 2).join('\n'), /: its chunks: byte \d+: the file ends here/],
   'no meta': [changed(made => { made.snapshot.meta = {}; }), /byte \d+: meta has no fields/],
   'no names of edges': [changed(made => { made.snapshot.meta.edge_fields = ['type']; }), /edges have no/],
   'a node too few': [changed(made => { made.nodes.length -= usual.length; }), /not as many nodes/],
@@ -119,7 +167,7 @@ const wrong = {
   'edges of which the last nodes promise too many': [changed(made => { made.nodes[made.nodes.length - 1] = 9; }), /there are fewer edges/],
   'edges without end': [changed(made => { made.nodes[4] = 2 ** 32; }), /so many nodes, edges or bytes/],
   'sizes without end': [changed(made => { made.nodes[3] = made.nodes[8] = 2 ** 62; }).replaceAll(String(2 ** 62), String(2n ** 62n)), /so many nodes, edges or bytes/],
-  'a type that there is not': [changed(made => { made.nodes[0] = 10; }), /has a type that there is not/],
+  'a type that there is not': [changed(made => { made.nodes[0] = 256; }), /has a type that there is not/],
   'a name that there is not': [changed(made => { made.nodes[1] = 4000; }), /string 4000 is called for/],
   'an edge to no node': [changed(made => { made.edges[2] = 1; }), /leads to no node/],
   'a fraction': [plain.replace('"nodes":[9', '"nodes":[9.5'), /a whole number was expected/],
@@ -130,6 +178,11 @@ const wrong = {
   'fields without end': [changed(made => { made.snapshot.meta.node_fields = Array(1000).fill('x'); }), /more fields than/],
   'types without end': [changed(made => { made.snapshot.meta.node_types[0] = Array(1000).fill('x'); }), /more types than/],
   'nodes twice': [`${plain.slice(0, -1)},"nodes":[]}`, /nodes come once/],
+  'nodes twice, before the meta': [`{"nodes":[],"nodes":[],${plain.slice(1)}`, /nodes come once/],
+  'a list of another kind before the meta': [`{"nodes":[}],${plain.slice(1).replace('"nodes"', '"other"')}`, /byte \d+: /],
+  'a size that is not whole': [plain.replace('"nodes":[9', '"nodes":[95e-1'), /a whole number was expected/],
+  'a size beyond all': [plain.replace('"nodes":[9', '"nodes":[9e99'), /a whole number was expected/],
+  'half an exponent': [plain.replace('"nodes":[9', '"nodes":[9e'), /a whole number was expected/],
   'a root that is no node': [changed(made => { made.snapshot.root_index = 7; }), /the root is none of the nodes/],
   'lists in lists': [`{"x":${'['.repeat(1 << 20)}`, /the file ends here/],
 };

@@ -420,6 +420,8 @@ function snapshots() {
     'other-order': JSON.stringify(snapshot([...recent].reverse().concat('new'), ['to_node', 'new', 'type', 'name_or_index'], { root_index: 0 })),
     spaces: JSON.stringify(snapshot(), null, 1), cut: usual.slice(0, -200), 'strings-first': JSON.stringify(Object.fromEntries(Object.entries(snapshot()).reverse())),
     'bad-utf8': Buffer.from(usual.replace('Window', 'W\xff\xc0\x80'), 'latin1'), 'half-pairs': usual.replace('Window', '\\ud83d\\u0041\\ude00'),
+    mark: `\ufeff${usual}`, numbers: usual.replace(',10,', ',1e1,').replace(',20,', ',200.0e-1,'), 'unknown-types': usual.replace('"nodes":[9,', '"nodes":[15,'),
+    log: usual.match(/[^]{1,200}/g).map((chunk) => JSON.stringify({ method: 'HeapProfiler.addHeapSnapshotChunk', params: { chunk } })).join('\n'),
     nothing: '', lists: `{"x":${'['.repeat(200)}`, 'no-nodes': JSON.stringify({ ...snapshot(), nodes: [], edges: [] }),
   };
 }

@@ -11,6 +11,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <go2heapsnapshot/version.h>
@@ -20,6 +21,7 @@
 #include "cli/signals.h"
 #include "cli/target.h"
 #include "input/input.h"
+#include "chunks.h"
 #include "retained.h"
 #include "snapshot.h"
 
@@ -55,14 +57,42 @@ static struct g2h_error *add_nodes(struct tables *tables, const struct snapshot 
     return NULL;
 }
 
+/* Passes over the mark that some programs put before UTF-8. */
+static void pass_mark(struct json *json)
+{
+    static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
+    if ((size_t)(json->end - json->at) >= sizeof(mark) && memcmp(json->at, mark, sizeof(mark)) == 0)
+        json->at += sizeof(mark);
+}
+
+/* Reads the snapshot in a file, or in the messages of a log. */
+static struct g2h_error *read_snapshot(const struct json *json, struct tables *tables,
+                                       struct snapshot *snapshot)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    _cleanup_(text_deinit) struct text name = {0};
+    if (!chunks_are_in(json))
+        return snapshot_read(snapshot, json, tables);
+    TRY(chunks_join(json, &text));
+    text_append(&name, json->name, strlen(json->name));
+    text_append(&name, ": its chunks", sizeof(": its chunks"));
+    TRY_MEMORY(!name.failed);
+    const uint8_t *begin = (const uint8_t *)text.data;
+    const struct json joined = {name.data, begin, begin, begin + text.size};
+    TRY(snapshot_read(snapshot, &joined, tables));
+    snapshot->json = *json; /* the joined text is gone */
+    return NULL;
+}
+
 static struct g2h_error *fill(struct tables *tables, struct snapshot *snapshot,
                               const struct g2h_input *input)
 {
-    const struct json json = {input->name, input->data, input->data, input->data + input->size};
+    struct json json = {input->name, input->data, input->data, input->data + input->size};
     _cleanup_(retained_deinit) struct retained retained = {0};
     TRY(tables_say_text(tables, "writer", "heapquery " G2H_VERSION));
     TRY(tables_say_text(tables, "source", input->name));
-    TRY(snapshot_read(snapshot, &json, tables));
+    pass_mark(&json);
+    TRY(read_snapshot(&json, tables, snapshot));
     TRY(retained_init(&retained, snapshot));
     TRY(add_nodes(tables, snapshot, &retained));
     for (unsigned i = 0; i < TABLES_INDEXES; i++)

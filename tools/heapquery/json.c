@@ -84,20 +84,88 @@ struct g2h_error *json_finish(struct json *json)
 
 /* ---- numbers ---- */
 
+static bool is_digit(const struct json *json, const uint8_t *at)
+{
+    return at < json->end && *at >= '0' && *at <= '9';
+}
+
+enum { MOST_EXPONENT = 100000 /* far above that of any number here: larger ones are cut off */ };
+
+/* Reads the exponent at *at, after its letter, and passes over it. Returns false if there is none.
+ */
+static bool read_exponent(const struct json *json, const uint8_t **at, int64_t *ret)
+{
+    const bool is_negative = *at < json->end && **at == '-';
+    int64_t value = 0;
+    if (*at < json->end && (**at == '-' || **at == '+'))
+        ++*at;
+    if (!is_digit(json, *at))
+        return false;
+    for (; is_digit(json, *at); ++*at)
+        value = value < MOST_EXPONENT ? value * 10 + (**at - '0') : value;
+    *ret = is_negative ? -value : value;
+    return true;
+}
+
+/* Multiplies a value by a power of ten. Returns false if the result is not whole, or above most. */
+static bool scale(uint64_t value, int64_t power, uint64_t most, uint64_t *ret)
+{
+    for (; power < 0 && value != 0; power++, value /= 10)
+        if (value % 10 != 0)
+            return false;
+    for (; power > 0 && value != 0; power--, value *= 10)
+        if (value > most / 10)
+            return false;
+    *ret = value;
+    return value <= most;
+}
+
+/* Reads a number that has a fraction or an exponent, such as 12.0 or 1e3. value: its digits before
+ * these; at: behind them. */
+static struct g2h_error *read_fraction(struct json *json, const uint8_t *at, uint64_t value,
+                                       uint64_t most, uint64_t *ret)
+{
+    int64_t power = 0, zeros = 0, exponent = 0;
+    if (*at == '.' && !is_digit(json, at + 1))
+        return json_error(json, "a whole number was expected");
+    if (*at == '.')
+        for (at++; is_digit(json, at); at++) {
+            zeros++; /* digits that are not in value: zeros, and then this one */
+            if (*at == '0')
+                continue;
+            for (; zeros > 0; zeros--, power--) {
+                if (value > UINT64_MAX / 10 - 1)
+                    return json_error(json, "a whole number was expected");
+                value = value * 10 + (zeros == 1 ? (uint64_t)(*at - '0') : 0);
+            }
+        }
+    if (at < json->end && (*at == 'e' || *at == 'E')) {
+        at++;
+        if (!read_exponent(json, &at, &exponent))
+            return json_error(json, "a whole number was expected");
+    }
+    if (!scale(value, power + exponent, most, ret))
+        return json_error(json, "a whole number was expected, which is not too large");
+    json->at = at;
+    return NULL;
+}
+
 struct g2h_error *json_number(struct json *json, uint64_t most, uint64_t *ret)
 {
     uint64_t value = 0;
     pass_space(json);
     const uint8_t *first = json->at;
     const uint8_t *at = first;
-    for (; at < json->end && *at >= '0' && *at <= '9'; at++) {
+    for (; is_digit(json, at); at++) {
         const uint64_t digit = (uint64_t)(*at - '0');
         if (value > (most - digit) / 10)
             return json_error(json, "the number is too large");
         value = value * 10 + digit;
     }
-    if (at == first || (at < json->end && strchr(".eE", *at)))
+    if (at == first)
         return json_error(json, "a whole number was expected");
+    if (at < json->end && (*at == '.' || *at == 'e' || *at == 'E'))
+        return read_fraction(json, at, value, most, ret);
     json->at = at;
     *ret = value;
     return NULL;

@@ -42,7 +42,7 @@ bool json_is(const struct text *string, const char *text);
 enum json_kind { JSON_LIST, JSON_OBJECT, JSON_STRING, JSON_OTHER };
 enum json_kind json_kind(struct json *json);
 
-/* Reads a whole number from 0 to most. */
+/* Reads a whole number from 0 to most, which may be written as 12.0 or 1e3, too. */
 struct g2h_error *json_number(struct json *json, uint64_t most, uint64_t *ret);
 
 /* Reads a string as UTF-8. Halves of a surrogate pair without the other half, and bytes that are

@@ -3,8 +3,6 @@
 
 #include "base/scope.h"
 
-enum { MOST_TYPES = 256 };
-
 /* ---- fields ---- */
 
 /* Reads a list of fields: *ret_count is their number, and ret_fields has the index of the field
@@ -107,7 +105,7 @@ static struct g2h_error *read_type_names(struct snapshot *snapshot, take_type *t
         TRY(json_next(json, '[', i == 0, &more));
         if (!more)
             return NULL;
-        if (i == MOST_TYPES)
+        if (i == SNAPSHOT_MOST_TYPES)
             return json_error(json, "there are more types than a snapshot has");
         TRY(json_string(json, &name));
         TRY(take(snapshot, i, &name));

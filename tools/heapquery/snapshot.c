@@ -1,17 +1,45 @@
 /*
  * snapshot; see snapshot.h.
  *
- * Each section is in the file once, nodes before the edges that begin at them. Names are numbers of
- * strings, which come last: so only the end shows whether there is a string for each number.
+ * Each section is in the file once, mostly nodes before the edges that begin at them; else they are
+ * read in that order when all others have been. Names are numbers of strings, which mostly come
+ * last: so only the end shows whether there is a string for each number.
  */
 #include "snapshot.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 #include "base/scope.h"
+#include "kinds.h"
 #include "meta.h"
 
 enum { MANY = 1 << 12 /* edges that are added to the tables at a time */ };
+
+/* ---- sections in another order ---- */
+
+/* Passes over a section that comes before what it needs. */
+static struct g2h_error *put_off(struct json *json, struct snapshot_later *later)
+{
+    const uint8_t *begin = json->at;
+    TRY(json_skip(json));
+    *later = (struct snapshot_later){begin, json->at};
+    return NULL;
+}
+
+/* Reads it in the end. */
+static struct g2h_error *read_later(struct snapshot *snapshot, struct snapshot_later *later,
+                                    struct g2h_error *(*read)(struct snapshot *snapshot))
+{
+    struct json *json = &snapshot->json;
+    const uint8_t *end = later->end;
+    if (!later->begin)
+        return NULL;
+    json->at = later->begin;
+    *later = (struct snapshot_later){0};
+    TRY(read(snapshot));
+    return json->at == end ? NULL : json_error(json, "the section was expected to go on");
+}
 
 /* ---- nodes ---- */
 
@@ -38,8 +66,9 @@ static struct g2h_error *take_node(struct snapshot *snapshot, const uint64_t *nu
             found[i] = numbers[field[i]];
     *edges += found[NODE_EDGE_COUNT];
     *size += found[NODE_SELF_SIZE];
-    if (found[NODE_TYPE] >= snapshot->types.nodes)
+    if (found[NODE_TYPE] >= SNAPSHOT_MOST_TYPES)
         return json_error(&snapshot->json, "the node before has a type that there is not");
+    snapshot->has_node_type[found[NODE_TYPE]] = true;
     if (found[NODE_NAME] >= UINT32_MAX || found[NODE_TRACE] > UINT32_MAX ||
         found[NODE_DETACHEDNESS] > UINT32_MAX)
         return json_error(&snapshot->json, "the node before has a number that is too large");
@@ -66,8 +95,10 @@ static struct g2h_error *read_nodes(struct snapshot *snapshot)
     struct json *json = &snapshot->json;
     uint64_t numbers[META_MOST_FIELDS], edges = 0, size = 0;
     bool more;
-    if (!snapshot->has_meta || snapshot->has_nodes)
-        return json_error(json, "nodes come once, behind the snapshot's meta");
+    if (snapshot->has_nodes || snapshot->nodes_later.begin)
+        return json_error(json, "nodes come once");
+    if (!snapshot->has_meta)
+        return put_off(json, &snapshot->nodes_later);
     TRY(json_open(json, '['));
     for (;;) {
         TRY(read_numbers(json, snapshot->node_fields, snapshot->nodes.count == 0, numbers, &more));
@@ -102,11 +133,12 @@ static struct g2h_error *hand_on(struct snapshot *snapshot, struct edge_rows *ro
     return count > 0 ? tables_add_edges(snapshot->tables, rows->rows, count) : NULL;
 }
 
-static struct g2h_error *check_edge(const struct snapshot *snapshot, const uint64_t *found)
+static struct g2h_error *check_edge(struct snapshot *snapshot, const uint64_t *found)
 {
     const uint64_t to = found[EDGE_TO];
-    if (found[EDGE_TYPE] >= snapshot->types.edges)
+    if (found[EDGE_TYPE] >= SNAPSHOT_MOST_TYPES)
         return json_error(&snapshot->json, "the edge before has a type that there is not");
+    snapshot->has_edge_type[found[EDGE_TYPE]] = true;
     if (to % snapshot->node_fields != 0 || to / snapshot->node_fields >= snapshot->nodes.count)
         return json_error(&snapshot->json, "the edge before leads to no node");
     if (found[EDGE_NAME] >= UINT32_MAX)
@@ -170,8 +202,10 @@ static struct g2h_error *read_edges(struct snapshot *snapshot)
     struct json *json = &snapshot->json;
     uint64_t numbers[META_MOST_FIELDS];
     bool more;
-    if (!snapshot->has_nodes || snapshot->has_edges)
-        return json_error(json, "edges come once, behind the nodes");
+    if (snapshot->has_edges || snapshot->edges_later.begin)
+        return json_error(json, "edges come once");
+    if (!snapshot->has_nodes)
+        return put_off(json, &snapshot->edges_later);
     _cleanup_free_ struct edge_rows *rows = calloc(1, sizeof(*rows));
     TRY_MEMORY(rows);
     rows->left = snapshot->nodes.data[0].edges;
@@ -278,7 +312,38 @@ static struct g2h_error *read_section(void *context, const struct text *key)
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
         if (json_is(key, sections[i].key))
             return sections[i].read(snapshot);
+    snapshot->kinds |= kinds_of_key(key);
     return json_skip(&snapshot->json);
+}
+
+/* Names the types that nodes and edges have, but the meta does not know. */
+static struct g2h_error *name_unknown_types(const struct snapshot *snapshot)
+{
+    char name[32];
+    for (unsigned i = 0; i < SNAPSHOT_MOST_TYPES; i++) {
+        const size_t size = (size_t)snprintf(name, sizeof(name), "unknown (%u)", i);
+        if (i >= snapshot->types.nodes && snapshot->has_node_type[i])
+            TRY(tables_add_node_type(snapshot->tables, i, name, size));
+        if (i >= snapshot->types.edges && snapshot->has_edge_type[i])
+            TRY(tables_add_edge_type(snapshot->tables, i, name, size));
+    }
+    return NULL;
+}
+
+/* Returns an error unless there is all that a snapshot has. */
+static struct g2h_error *check_sections(const struct snapshot *snapshot)
+{
+    const char *kind = kinds_name(snapshot->kinds), *name = snapshot->json.name;
+    if (!snapshot->has_meta && kind)
+        return error_create(G2H_ERROR_DAMAGED, "%s: is %s, not a heap snapshot", name, kind);
+    const char *missing = !snapshot->has_meta && snapshot->nodes_later.begin ? "meta"
+                          : !snapshot->has_nodes                             ? "nodes"
+                          : !snapshot->has_edges                             ? "edges"
+                          : !snapshot->has_strings                           ? "strings"
+                                                                             : NULL;
+    return missing ? error_create(G2H_ERROR_DAMAGED, "%s: is not a heap snapshot: it has no %s",
+                                  name, missing)
+                   : NULL;
 }
 
 struct g2h_error *snapshot_read(struct snapshot *snapshot, const struct json *json,
@@ -295,11 +360,12 @@ struct g2h_error *snapshot_read(struct snapshot *snapshot, const struct json *js
     };
     TRY(json_object(&snapshot->json, read_section, snapshot));
     TRY(json_finish(&snapshot->json));
-    if (!snapshot->has_edges || !snapshot->has_strings)
-        return error_create(G2H_ERROR_DAMAGED, "%s: is no heap snapshot: it has no %s", json->name,
-                            !snapshot->has_nodes   ? "nodes"
-                            : !snapshot->has_edges ? "edges"
-                                                   : "strings");
+    if (snapshot->has_meta)
+        TRY(read_later(snapshot, &snapshot->nodes_later, read_nodes));
+    if (snapshot->has_nodes)
+        TRY(read_later(snapshot, &snapshot->edges_later, read_edges));
+    TRY(check_sections(snapshot));
+    TRY(name_unknown_types(snapshot));
     if (snapshot->largest_name >= snapshot->strings)
         return error_create(G2H_ERROR_DAMAGED, "%s: string %lu is called for, and there are %llu",
                             json->name, (unsigned long)snapshot->largest_name,

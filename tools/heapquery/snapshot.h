@@ -45,6 +45,13 @@ struct snapshot_types {
     uint32_t nodes, edges; /* how many types of nodes and of edges there are */
 };
 
+enum { SNAPSHOT_MOST_TYPES = 256 };
+
+/* A section that comes before what it needs: it is read in the end. */
+struct snapshot_later {
+    const uint8_t *begin, *end; /* NULL: it came in its place, or not at all */
+};
+
 struct snapshot {
     struct json json;
     struct tables *tables;
@@ -59,6 +66,9 @@ struct snapshot {
     uint32_t largest_name; /* the largest number of a string that is a name */
     uint64_t strings;
     bool has_meta, has_nodes, has_edges, has_strings;
+    struct snapshot_later nodes_later, edges_later;
+    bool has_node_type[SNAPSHOT_MOST_TYPES], has_edge_type[SNAPSHOT_MOST_TYPES]; /* are used */
+    unsigned kinds;        /* KIND_… of kinds.h: keys that files of other kinds have */
     uint32_t dom_trees;    /* the number of the string "(Document DOM trees)"; SNAPSHOT_NONE */
     struct map ephemerons; /* name of a WeakMap's pair (number of a string) → index in tables_of */
     VECTOR(uint64_t) tables_of; /* ids of the WeakMaps' tables */
