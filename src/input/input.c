@@ -130,6 +130,8 @@ struct spool {
     uint64_t taken, total; /* bytes read from source, and its size; total is 0 if unknown */
     uint64_t size;         /* bytes written to target */
     size_t begin, end;     /* the bytes of buffer that are not used yet */
+    size_t unpacked_size;  /* bytes in unpacked that are not written yet */
+    uint64_t streams;      /* that have ended */
     uint8_t buffer[CHUNK], unpacked[CHUNK];
 };
 
@@ -212,26 +214,44 @@ static void unpacker_deinit(struct unpacker *unpacker)
         unpacker->method->end(unpacker->state);
 }
 
-/* Unpacks the bytes in buffer, as far as the result fits into unpacked, and writes the result.
- * *ret_moved is whether any bytes were taken or made. */
+/* Writes what has been unpacked. */
+static struct g2h_error *write_unpacked(struct spool *spool)
+{
+    const size_t size = spool->unpacked_size;
+    spool->unpacked_size = 0;
+    return size > 0 ? spool_write(spool, spool->unpacked, size) : NULL;
+}
+
+/* Unpacks the bytes in buffer, as far as the result fits into unpacked, which is written when it is
+ * full: streams may be tiny. *ret_moved is whether any bytes were taken or made. */
 static struct g2h_error *unpack_some(struct spool *spool, const struct unpacker *unpacker,
                                      enum unpack_status *ret_status, bool *ret_moved,
                                      const char **ret_why)
 {
     const size_t left = spool->end - spool->begin;
-    struct unpack_buffers buffers = {spool->buffer + spool->begin, left, spool->unpacked, CHUNK};
+    const size_t space = CHUNK - spool->unpacked_size;
+    struct unpack_buffers buffers = {spool->buffer + spool->begin, left,
+                                     spool->unpacked + spool->unpacked_size, space};
     *ret_why = NULL;
     *ret_status = unpacker->method->step(unpacker->state, &buffers, ret_why);
-    *ret_moved = buffers.in_size < left || buffers.out_size < CHUNK;
+    *ret_moved = buffers.in_size < left || buffers.out_size < space;
     spool->begin = spool->end - buffers.in_size;
-    return spool_write(spool, spool->unpacked, CHUNK - buffers.out_size);
+    spool->unpacked_size = CHUNK - buffers.out_size;
+    return spool->unpacked_size == CHUNK ? write_unpacked(spool) : NULL;
+}
+
+/* Reads more of the source, which may take long: writes what there is before, for the watcher. */
+static struct g2h_error *fill_packed(struct spool *spool, bool *more)
+{
+    TRY(write_unpacked(spool));
+    return spool->is_enough ? NULL : spool_fill(spool, more);
 }
 
 /* Reads on until there are enough bytes to recognize a stream by. */
 static struct g2h_error *fill_magic(struct spool *spool, bool *more)
 {
-    while (spool->end - spool->begin < UNPACK_MAGIC && *more)
-        TRY(spool_fill(spool, more));
+    while (spool->end - spool->begin < UNPACK_MAGIC && *more && !spool->is_enough)
+        TRY(fill_packed(spool, more));
     return NULL;
 }
 
@@ -249,9 +269,17 @@ static struct g2h_error *note_damage(struct spool *spool, const struct unpack_me
     return NULL;
 }
 
+/* Returns whether so many streams have ended that they have not even a byte each. Each costs time,
+ * although nothing comes of it. */
+static bool are_empty(struct spool *spool)
+{
+    enum { FEW = 1 << 16 };
+    return ++spool->streams > FEW && spool->streams > spool->size + spool->unpacked_size;
+}
+
 /* Unpacks one stream after the other, as the method's own program does. Damage ends the spooling,
  * not the conversion. */
-static struct g2h_error *spool_packed(struct spool *spool, const struct unpack_method *method)
+static struct g2h_error *unpack_all(struct spool *spool, const struct unpack_method *method)
 {
     _cleanup_(unpacker_deinit) struct unpacker unpacker = {method, method->begin()};
     TRY_MEMORY(unpacker.state);
@@ -260,13 +288,19 @@ static struct g2h_error *spool_packed(struct spool *spool, const struct unpack_m
         bool moved;
         const char *why;
         if (spool->begin == spool->end && more)
-            TRY(spool_fill(spool, &more));
+            TRY(fill_packed(spool, &more));
+        if (spool->is_enough)
+            return NULL;
         TRY(unpack_some(spool, &unpacker, &status, &moved, &why));
         TRY_MEMORY(status != UNPACK_NO_MEMORY); /* some allocate their window when they need it */
         if (spool->is_enough)
             return NULL;
         if (status == UNPACK_ENDED) {
             TRY(fill_magic(spool, &more));
+            if (spool->is_enough)
+                return NULL;
+            if (are_empty(spool))
+                return note_damage(spool, method, false, "too many streams have no contents");
             if (!method->is_it(spool->buffer + spool->begin, spool->end - spool->begin))
                 return NULL; /* the end, or padding, which gzip ignores too */
             TRY_MEMORY(method->again(unpacker.state));
@@ -276,6 +310,12 @@ static struct g2h_error *spool_packed(struct spool *spool, const struct unpack_m
             return note_damage(spool, method, true, NULL);
         }
     }
+}
+
+static struct g2h_error *spool_packed(struct spool *spool, const struct unpack_method *method)
+{
+    TRY(unpack_all(spool, method));
+    return spool->is_enough ? NULL : write_unpacked(spool);
 }
 
 const char *input_directory(void)

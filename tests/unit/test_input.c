@@ -200,6 +200,30 @@ static void several_members(void **state)
     packed_size = gzip(packed, sizeof(packed), plain, SIZE);
 }
 
+/* Streams that nothing comes of end after 65,536, at a byte that is named: each costs time. */
+static void many_empty_members(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 70000, LARGEST = 32, MOST = 1 << 16 };
+    uint8_t *all = malloc((size_t)MEMBERS * LARGEST);
+    assert_non_null(all);
+    for (size_t bytes = 0; bytes < 2; bytes++) {
+        const size_t one = gzip(all, LARGEST, plain, bytes);
+        for (size_t i = 1; i < MEMBERS; i++)
+            memcpy(all + i * one, all, one);
+        struct g2h_input *input = open_file(all, MEMBERS * one);
+        assert_int_equal(input->size, bytes * MEMBERS);
+        char expected[32];
+        snprintf(expected, sizeof(expected), ": byte %zu: ", (MOST + 1) * one);
+        if (bytes > 0)
+            assert_null(input->damage);
+        else
+            assert_non_null(strstr(input->damage->message, expected));
+        g2h_input_close(input);
+    }
+    free(all);
+}
+
 /* gzip(1) ignores zeros behind the last member: tapes and block devices pad. */
 static void padding_behind_the_last_member(void **state)
 {
@@ -649,6 +673,7 @@ int main(void)
         cmocka_unit_test(gzip_is_told_by_its_magic),
         cmocka_unit_test(empty),
         cmocka_unit_test(several_members),
+        cmocka_unit_test(many_empty_members),
         cmocka_unit_test(padding_behind_the_last_member),
         cmocka_unit_test(cut_gzip),
         cmocka_unit_test(damaged_gzip),
