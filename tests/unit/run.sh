@@ -1,17 +1,21 @@
-#!/bin/sh
+#!/bin/bash
 # Builds each test_*.c with the library and runs it: plainly; under AddressSanitizer and UndefinedBehaviorSanitizer
 # (clang's where they are there); those that have threads under ThreadSanitizer. TAP on standard output.
 #
 #   run.sh [KIND | NAME]...     plain, sanitized, threads (default: all); or a test_NAME.c, which is built plainly, with a
 #                               library that is not optimized
 #   run.sh host                 for the host that tests/hosts/run.sh has prepared by make_host
+#
+# All tests of a kind are one program, which runs the one that its name says: linking takes longer than compiling. A test whose
+# functions replace others of the library (__wrap_FUNCTION) is a program of its own.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 cd "$top" || exit 1
 . tests/sanitize.sh
-helpers=$(find tests/unit -name '*.c' ! -name 'test_*')
-libraries=$(make -s libs)
-emulator= # what runs the tests
+mapfile -t helpers < <(find tests/unit -name '*.c' ! -name 'test_*')
+# shellcheck disable=SC2207  # libraries are words
+libraries=($(make -s libs))
+emulator='' # what runs the tests
 failed=0
 
 # wraps TEST: prints the linker's options for a test that defines __wrap_FUNCTION, which is called instead of FUNCTION. If it
@@ -20,41 +24,91 @@ wraps() {
 	sed -n 's/.*[ *]__wrap_\([a-z0-9_]*\)(.*/-Wl,--wrap=\1/p' "$1" | sort -u
 }
 
+not_ok() {
+	echo "not ok - $*"
+	failed=1
+}
+
+# link NAME OBJECT... [OPTION]...: links $build/unit/NAME with the library.
+link() {
+	local name=$1
+	shift
+	# shellcheck disable=SC2086  # flags are words
+	$compiler $flags -o "$build/unit/$name" "$@" "${helpers[@]/#/$build/}" "$build/internal.a" ${LDFLAGS-} -lcmocka "${libraries[@]}" && return
+	not_ok "$name is linked ($kind)"
+	return 1
+}
+
+# link_all NAME...: links the tests into $build/unit/all, each with another name for its main(), and makes each NAME a link to it.
+link_all() {
+	local name objects=()
+	{
+		echo '#include <string.h>'
+		printf 'int %s_main(void);\n' "$@"
+		echo 'int main(int argc, char **argv) { const char *slash = strrchr(argv[0], 47), *name = slash ? slash + 1 : argv[0]; (void)argc;'
+		printf '%s\n' "$@" | sed 's/.*/if (strcmp(name, "&") == 0) return &_main();/'
+		echo 'return 2; }'
+	} >"$build/unit/all.c"
+	for name; do
+		"${OBJCOPY:-${CROSS_COMPILE-}objcopy}" --redefine-sym main="${name}_main" "$build/tests/unit/$name.o" "$build/unit/$name.o" || return
+		objects+=("$build/unit/$name.o")
+	done
+	link all "$build/unit/all.c" "${objects[@]}" || return
+	for name; do ln -f "$build/unit/all" "$build/unit/$name" || return; done
+}
+
+# run_test NAME: runs a test; its TAP goes to $build/unit/NAME.said.
+run_test() {
+	local status at=$build/unit/$1
+	CMOCKA_MESSAGE_OUTPUT=TAP $emulator "$at" >"$at.tap" 2>"$at.err"
+	status=$?
+	{
+		sed -nE "s/^((not )?ok [0-9]+ - )/\1$1: /p; /^#/p" "$at.tap"
+		if [ $status -ne 0 ] && ! grep -q '^not ok' "$at.tap"; then
+			echo "not ok - $1 ended with status $status ($kind)"
+			tail -n 20 "$at.err" | sed 's/^/# /'
+		fi
+	} >"$at.said"
+	return $status
+}
+
 # kind NAME MAKE BUILD COMPILER FLAGS TEST...: the flags are for the tests, which need not be fast.
 kind() {
+	local test name names=() together=()
 	kind=$1 make=$2 build=$3 compiler=$4 flags=$5
 	shift 5
 	mkdir -p "$build/unit"
-	if ! $make internal.a $(echo "$helpers" | sed 's/\.c$/.o/'); then
-		echo "not ok - the library and the helpers build ($kind)"
-		failed=1
+	if ! $make internal.a "${helpers[@]/%.c/.o}"; then
+		not_ok "the library and the helpers build ($kind)"
 		return
 	fi
-	all_made=yes
-	$make -k CFLAGS="$flags" $(printf '%s\n' "$@" | sed 's/\.c$/.o/') 2>/dev/null || all_made=
+	helpers=("${helpers[@]/%.c/.o}")
+	$make -k CFLAGS="$flags" "${@/%.c/.o}" 2>/dev/null
 	for test; do
 		name=$(basename "$test" .c)
-		if [ -z "$all_made" ] && ! $make CFLAGS="$flags" "${test%.c}.o"; then # it has been made, if it can be
-			echo "not ok - $name builds ($kind)"
-			failed=1
-			continue
-		fi
-		# shellcheck disable=SC2046,SC2086  # flags, helpers and libraries are words
-		if ! $compiler $flags -o "$build/unit/$name" "$build/${test%.c}.o" $(printf "$build/%s.o " $(echo "$helpers" | sed 's/\.c$//')) \
-			"$build/internal.a" $(wraps "$test") ${LDFLAGS-} -lcmocka $libraries; then
-			echo "not ok - $name is linked ($kind)"
-			failed=1
-			continue
-		fi
-		CMOCKA_MESSAGE_OUTPUT=TAP $emulator "$build/unit/$name" >"$build/unit/$name.tap" 2>"$build/unit/$name.err"
-		status=$?
-		sed -nE "s/^((not )?ok [0-9]+ - )/\1$name: /p; /^#/p" "$build/unit/$name.tap"
-		[ $status -eq 0 ] || failed=1
-		if [ $status -ne 0 ] && ! grep -q '^not ok' "$build/unit/$name.tap"; then
-			echo "not ok - $name ended with status $status ($kind)"
-			tail -n 20 "$build/unit/$name.err" | sed 's/^/# /'
+		rm -f "$build/unit/$name"
+		if ! $make CFLAGS="$flags" "${test%.c}.o"; then
+			not_ok "$name builds ($kind)"
+		elif [ $# -eq 1 ] || [ -n "$(wraps "$test")" ]; then
+			# shellcheck disable=SC2046  # options are words
+			link "$name" "$build/${test%.c}.o" $(wraps "$test") && names+=("$name")
+		else
+			together+=("$name")
 		fi
 	done
+	if [ ${#together[@]} -gt 0 ]; then
+		if link_all "${together[@]}"; then names+=("${together[@]}"); else not_ok "the tests become one program ($kind)"; fi
+	fi
+	for name in "${names[@]}"; do
+		while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || failed=1; done
+		run_test "$name" &
+	done
+	while [ -n "$(jobs -rp)" ]; do wait -n || failed=1; done
+	for name in "${names[@]}"; do
+		cat "$build/unit/$name.said"
+		! grep -q '^not ok' "$build/unit/$name.said" || failed=1
+	done
+	helpers=("${helpers[@]/%.o/.c}")
 }
 
 # shellcheck disable=SC2046  # names are words
