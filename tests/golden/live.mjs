@@ -1,0 +1,183 @@
+// Reads a live Go program from outside, without Go: the stripped one of tests/golden/inputs prints what is in its heap, then waits
+// for its standard input to end. What --pid, --fork and a press of --inspect find must be what it has printed. TAP on standard
+// output.
+//
+//   GO2HEAPSNAPSHOT   the program (default: build/go2heapsnapshot)
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import zlib from 'node:zlib';
+import { end, test } from '../tap.mjs';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const g2h = path.resolve(process.env.GO2HEAPSNAPSHOT ?? path.join(here, '../../build/go2heapsnapshot'));
+const skip = (why) => {
+  console.log(`ok - live: a program without Go # SKIP ${why}`);
+  process.exit(0);
+};
+if (process.platform !== 'linux' || process.arch !== 'x64') skip('for Linux on amd64 only');
+
+const work = fs.mkdtempSync(path.join(os.tmpdir(), 'live-'));
+const children = new Set();
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  fs.rmSync(work, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+
+/** Starts a program. Gives the process; its output so far, and what it said; a promise of its end, a status or signal. */
+function start(command, args) {
+  const child = spawn(command, args, { env: { ...process.env, LC_ALL: 'C' }, stdio: 'pipe' });
+  children.add(child);
+  const started = { child, out: [], said: '' };
+  child.stdout.on('data', (part) => started.out.push(part));
+  child.stderr.on('data', (part) => { started.said += part; });
+  started.ended = new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (status, signal) => {
+      children.delete(child);
+      resolve(status ?? signal);
+    });
+  });
+  return started;
+}
+
+/** Waits until a program has written, or said, something that matches; fails if it ends before. */
+async function written(started, stream, pattern) {
+  const match = () => pattern.exec(stream === 'stdout' ? String(Buffer.concat(started.out)) : started.said);
+  while (!match()) {
+    const next = new Promise((resolve) => started.child[stream].once('data', resolve));
+    const early = started.ended.then((status) => { if (!match()) throw new Error(`it ended with ${status}: ${started.said}`); });
+    await Promise.race([next, early]);
+  }
+  return match();
+}
+
+async function converted(...args) {
+  const run = start(g2h, args);
+  run.child.stdin.end();
+  const status = await run.ended;
+  assert.equal(status, 0, run.said);
+  return { text: Buffer.concat(run.out).toString('utf8'), said: run.said };
+}
+
+// ---- the program ----
+
+const file = path.join(work, 'program');
+fs.writeFileSync(file, zlib.gunzipSync(fs.readFileSync(path.join(here, 'inputs/go1.27-stripped.exe.gz'))), { mode: 0o700 });
+const program = start(file, ['live']);
+await written(program, 'stdout', /^READY$/m);
+const pid = String(program.child.pid);
+const lines = String(Buffer.concat(program.out)).split('\n').map((line) => line.split(' '));
+/** What the program says: the objects of classes, the goroutines in a function. */
+const said = (kind) => lines.filter((line) => line[0] === kind).map(([, name, count]) => [name, all(name, Number(count))]);
+/** Of main.bTicket the program counts the entries of a map; as many are in a list, and one is in another. */
+function all(name, count) { return name === 'main.bTicket' ? 2 * count + 1 : count; }
+
+{
+  const attempt = start(g2h, ['--pid', pid, '--format', 'report']);
+  const status = await attempt.ended;
+  if (status !== 0 && /ptrace|CAP_SYS_PTRACE/.test(attempt.said)) skip(`processes may not be read here: ${attempt.said.trim().split('\n')[0]}`);
+}
+
+/** Asserts that a snapshot has the objects and goroutines that the program counts. */
+function isRight(text) {
+  const { nodes, strings } = JSON.parse(text);
+  const counts = new Map();
+  for (let i = 0; i < nodes.length; i += 7) counts.set(strings[nodes[i + 1]], (counts.get(strings[nodes[i + 1]]) ?? 0) + 1);
+  assert.ok(said('class').length >= 3);
+  for (const [name, count] of said('class')) assert.equal(counts.get(name), count, name);
+  for (const [name, count] of said('goroutines')) {
+    const places = [...counts.keys()].filter((node) => node.startsWith(`${count} goroutines `) && node.includes(` ${name} `));
+    assert.equal(places.length, 1, `${count} goroutines in ${name}`);
+  }
+}
+
+await test('live: --pid: a snapshot', async () => isRight((await converted('--pid', pid)).text));
+await test('live: --pid: a report', async () => {
+  const report = JSON.parse((await converted('--pid', pid, '--format', 'report', '--json')).text);
+  for (const [name, count] of said('class')) assert.equal(report.classes.find((row) => row.class === name)?.objects, count, name);
+});
+await test('live: --fork: a snapshot', async () => {
+  const { text, said: messages } = await converted('--fork', '--pid', pid);
+  isRight(text);
+  assert.doesNotMatch(messages, /without a fork|not forked/);
+});
+
+// ---- a client of --inspect, of what Node has ----
+
+/** Connects to a WebSocket. Gives a function that sends a request and gives the response, and hands each event to `on`. */
+function connect(host, port, target, on) {
+  return new Promise((resolve, reject) => {
+    const request = http.get({ host, port, path: target, headers: {
+      Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': 13, 'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
+    } });
+    request.on('error', reject);
+    request.on('response', (response) => reject(new Error(`status ${response.statusCode}`)));
+    request.on('upgrade', (_, socket, head) => {
+      const waiting = new Map();
+      let buffer = head;
+      const message = (text) => {
+        const { id, error, result, ...event } = JSON.parse(text);
+        if (id === undefined) return on(event);
+        const [done, fail] = waiting.get(id);
+        return error ? fail(new Error(error.message)) : done(result);
+      };
+      const take = () => {
+        while (buffer.length >= 2) {
+          const short = buffer[1] & 127;
+          const start = short === 126 ? 4 : short === 127 ? 10 : 2;
+          if (buffer.length < start) return;
+          const length = short === 126 ? buffer.readUInt16BE(2) : short === 127 ? Number(buffer.readBigUInt64BE(2)) : short;
+          if (buffer.length < start + length) return;
+          const [first, payload] = [buffer[0], buffer.subarray(start, start + length)];
+          buffer = buffer.subarray(start + length);
+          if (first === 0x81) message(payload.toString('utf8')); // one frame of text, as the server sends
+          else if ((first & 15) < 8) socket.destroy(new Error(`a frame that starts with ${first}`));
+        }
+      };
+      socket.on('data', (part) => { buffer = Buffer.concat([buffer, part]); take(); });
+      const lost = (error) => waiting.forEach(([, fail]) => fail(error ?? new Error('the server has closed')));
+      socket.on('error', lost).on('close', () => lost());
+      let id = 0;
+      take();
+      resolve({
+        ask: (method, params = {}) => new Promise((done, fail) => {
+          waiting.set(++id, [done, fail]);
+          const text = Buffer.from(JSON.stringify({ id, method, params }));
+          assert.ok(text.length < 126);
+          socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), text])); // masked with zeros
+        }),
+        close: () => socket.destroy(),
+      });
+    });
+  });
+}
+
+await test('live: --inspect: a snapshot that a client takes', async () => {
+  const server = start(g2h, ['--inspect=0', '--pid', pid]);
+  const [, host, port, target] = await written(server, 'stderr', /&ws=([\d.]+):(\d+)(\/[-0-9a-f]{36})/);
+  let text = '';
+  const client = await connect(host, port, target, ({ method, params }) => {
+    if (method === 'HeapProfiler.addHeapSnapshotChunk') text += params.chunk;
+  });
+  await client.ask('HeapProfiler.enable');
+  await client.ask('HeapProfiler.takeHeapSnapshot');
+  client.close();
+  isRight(text);
+  server.child.kill('SIGINT');
+  assert.equal(await server.ended, 0, server.said);
+});
+
+await test('live: the program goes on, and ends when its standard input does', async () => {
+  assert.equal(program.child.exitCode, null);
+  program.child.stdin.end();
+  assert.equal(await program.ended, 0, program.said);
+});
+end();
+process.exit();
