@@ -1,9 +1,10 @@
 /*
  * fork_steps: a library to preload, which ends or holds up go2heapsnapshot --fork at a step of its
  * protocol. $FORK_STEP is STEP:MICROSECONDS: the program is killed so long after the step. With
- * STEP:hold it stays there. With STEP:wait it writes a byte to descriptor 3 there, and goes on when
- * descriptor 4 has one, or has ended. $FORK_BLIND is a number of a process: as soon
- * as that is forked, its control groups cannot be seen any more, which the guard looks at.
+ * STEP:wait it writes a byte to descriptor 3 there, and goes on when descriptor 4 has one, or has
+ * ended; with reading:hold it goes on when the child that it reads has ended. $FORK_BLIND is a
+ * number of a process: as soon as that is forked, its control groups cannot be seen any more, which
+ * the guard looks at.
  *
  * Steps are named by the calls of ptrace(2) and kill(2), in the order of the protocol. Before
  * "setregs" and behind "reaped" no step is of interest: nothing has happened, or is left to happen.
@@ -39,7 +40,7 @@ __attribute__((constructor)) static void begin(void)
     if (colon && (size_t)(colon - step) < sizeof(wanted)) {
         memcpy(wanted, step, (size_t)(colon - step));
         microseconds = atol(colon + 1);
-        holds = strcmp(colon, ":hold") == 0;
+        holds = strcmp(step, "reading:hold") == 0;
         waits = strcmp(colon, ":wait") == 0;
     }
     blind = getenv("FORK_BLIND") ? atoi(getenv("FORK_BLIND")) : 0;
@@ -67,8 +68,6 @@ static void step(const char *name)
         wait_for_test();
         return;
     }
-    while (holds)
-        sleep(1);
     if (microseconds > 0)
         nanosleep(&pause, NULL);
     syscall(SYS_kill, getpid(), SIGKILL);
@@ -156,8 +155,10 @@ int kill(pid_t pid, int number)
 
 static ssize_t read_at(int fd, void *data, size_t size, long long offset)
 {
-    if (has_child && size > 1 << 20)
-        step("reading");
+    char byte;
+    if (has_child && size > 1 << 20 && holds)
+        while (syscall(SYS_pread64, fd, &byte, 1, offset) == 1)
+            usleep(10000);
     return syscall(SYS_pread64, fd, data, size, offset);
 }
 
