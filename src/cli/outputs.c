@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "cli/messages.h"
 
-struct g2h_error *directory_make(const char *path, const char *what_for,
-                                 struct target_directory *ret)
+/* Returns, by errno, why a directory could not be made; NULL: it is there already. */
+static struct g2h_error *directory_explain(const char *path, const char *what_for)
 {
     struct stat status;
-    if (target_make_directory(path, ret))
-        return NULL;
     if (errno != EEXIST)
         return error_system(errno, "%s: cannot create the directory", path);
     if (stat(path, &status) < 0)
@@ -23,6 +22,12 @@ struct g2h_error *directory_make(const char *path, const char *what_for,
                ? NULL
                : error_create(G2H_ERROR_SYSTEM, "%s: is no directory, which %s needs", path,
                               what_for);
+}
+
+struct g2h_error *directory_make(const char *path, const char *what_for,
+                                 struct target_directory *ret)
+{
+    return target_make_directory(path, ret) ? NULL : directory_explain(path, what_for);
 }
 
 char *directory_path(const char *directory, const char *name, bool gzip)
@@ -47,11 +52,16 @@ static struct g2h_error *open_in_directory(struct outputs *outputs, const struct
                                            const struct target_source *sources, size_t count)
 {
     const struct g2h_format *format = options->format;
-    TRY(directory_make(outputs->name, format->name, &outputs->directory));
+    struct target_directory *directory = &outputs->directory;
+    if (!target_make_directory_beside(outputs->name, directory))
+        TRY(directory_explain(outputs->name, format->name));
+    const char *path = directory->temporary_path ? directory->temporary_path : outputs->name;
     for (unsigned i = 0; i < G2H_MOST_FILES && format->files[i]; i++) {
-        outputs->paths[i] = directory_path(outputs->name, format->files[i], options->gzip);
-        TRY_MEMORY(outputs->paths[i]);
+        outputs->names[i] = directory_path(outputs->name, format->files[i], options->gzip);
+        outputs->paths[i] = directory_path(path, format->files[i], options->gzip);
+        TRY_MEMORY(outputs->names[i] && outputs->paths[i]);
         TRY(open_next(outputs, outputs->paths[i], sources, count));
+        outputs->list[i].name = outputs->names[i];
     }
     return NULL;
 }
@@ -63,7 +73,13 @@ static struct g2h_error *open_to_append(struct outputs *outputs, const char *pat
     struct target *target = &outputs->list[0];
     *target = (struct target){.fd = -1, .name = path};
     target->exists = stat(path, &target->status) == 0;
-    return target_refuse(path, sources, count);
+    TRY(target_refuse(path, sources, count));
+    if (target->exists && target_has_journal(path))
+        say("go2heapsnapshot: note: %s-journal: a program that changed %s was killed, or changes "
+            "it "
+            "now; what it has not completed is undone",
+            path, path);
+    return NULL;
 }
 
 struct g2h_error *outputs_open(const struct options *options, const char *path,
@@ -92,15 +108,18 @@ struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_
 
 struct g2h_error *outputs_complete(struct outputs *outputs, const struct target_read *read)
 {
-    return target_complete_all(outputs->list, outputs->count, read);
+    return target_directory_complete(&outputs->directory, outputs->list, outputs->paths,
+                                     outputs->count, read);
 }
 
 void outputs_deinit(struct outputs *outputs)
 {
     for (unsigned i = 0; i < outputs->count; i++)
         target_deinit(&outputs->list[i]);
-    for (unsigned i = 0; i < G2H_MOST_FILES; i++)
+    for (unsigned i = 0; i < G2H_MOST_FILES; i++) {
         free(outputs->paths[i]);
+        free(outputs->names[i]);
+    }
     target_directory_deinit(&outputs->directory);
     *outputs = (struct outputs){.count = 0};
 }

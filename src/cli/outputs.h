@@ -10,7 +10,8 @@ struct outputs {
     struct target list[G2H_MOST_FILES];
     unsigned count;
     int fds[G2H_MOST_FILES];
-    char *paths[G2H_MOST_FILES];       /* of files in a directory */
+    char *paths[G2H_MOST_FILES];       /* of files in a directory, which may be temporary */
+    char *names[G2H_MOST_FILES];       /* that they have in the end */
     const char *name;                  /* name of the file or of the directory */
     const char *database;              /* path of an SQLite database; NULL: it is none */
     struct target_directory directory; /* that the files are in, if it is new */

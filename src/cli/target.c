@@ -70,12 +70,51 @@ bool target_make_directory(const char *path, struct target_directory *ret)
     return ret->path != NULL;
 }
 
+/* Gives a directory that mkdtemp() has made the permissions of any other. */
+static void widen(const char *path)
+{
+    const mode_t mask = umask(0);
+    umask(mask);
+    chmod(path, 0777 & ~mask); /* fails if the file system has none */
+}
+
+bool target_make_directory_beside(const char *path, struct target_directory *ret)
+{
+    sigset_t before;
+    struct stat status;
+    size_t size = strlen(path);
+    *ret = (struct target_directory){.path = NULL};
+    errno = EEXIST;
+    if (lstat(path, &status) == 0)
+        return false;
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    _cleanup_free_ char *temporary = malloc(size + sizeof(".XXXXXX"));
+    if (!temporary)
+        return false;
+    memcpy(temporary, path, size);
+    memcpy(temporary + size, ".XXXXXX", sizeof(".XXXXXX"));
+    block_signals(&before);
+    const bool is_made = mkdtemp(temporary) != NULL;
+    const int reason = errno;
+    if (is_made) {
+        widen(temporary);
+        *ret = (struct target_directory){path, NULL,
+                                         keep_unfinished(temporary, FILES, FILES + DIRECTORIES)};
+        ret->temporary_path = take_pointer(temporary);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return is_made;
+}
+
 void target_directory_deinit(struct target_directory *directory)
 {
     if (directory->path)
-        rmdir(directory->path);
+        rmdir(directory->temporary_path ? directory->temporary_path : directory->path);
     if (directory->unfinished)
         directory->unfinished[0] = '\0';
+    free(directory->temporary_path);
     *directory = (struct target_directory){.path = NULL};
 }
 
@@ -274,6 +313,14 @@ static struct g2h_error *check_database(const char *path, const struct stat *sou
     return followed ? check_beside(followed, source, what) : NULL;
 }
 
+bool target_has_journal(const char *path)
+{
+    _cleanup_free_ char *journal = NULL;
+    struct stat status;
+    return asprintf(&journal, "%s%s", path, database_files[0].ending) >= 0 &&
+           stat(journal, &status) == 0 && status.st_size > 0;
+}
+
 struct g2h_error *target_check_database(const char *path, const struct g2h_input *input,
                                         const char *what)
 {
@@ -391,6 +438,31 @@ struct g2h_error *target_complete_all(struct target *targets, unsigned count,
             error = error_system(errno, "%s: cannot write", targets[i].name);
     for (unsigned i = 0; i < count; i++)
         target_deinit(&targets[i]);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* Gives a directory its name. */
+static struct g2h_error *name_directory(struct target_directory *directory)
+{
+    if (rename(directory->temporary_path, directory->path) < 0)
+        return error_system(errno, "%s: cannot create the directory", directory->path);
+    free(directory->temporary_path);
+    directory->temporary_path = NULL;
+    return NULL;
+}
+
+struct g2h_error *target_directory_complete(struct target_directory *directory,
+                                            struct target *targets, char *const *paths,
+                                            unsigned count, const struct target_read *read)
+{
+    sigset_t before;
+    block_signals(&before);
+    struct g2h_error *error = target_complete_all(targets, count, read);
+    if (!error && directory->temporary_path)
+        error = name_directory(directory);
+    for (unsigned i = 0; i < count && error && directory->temporary_path; i++)
+        unlink(paths[i]);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
 }

@@ -52,6 +52,10 @@ struct g2h_error *target_refuse_database(const char *path, bool is_new,
 struct g2h_error *target_check_database(const char *path, const struct g2h_input *input,
                                         const char *what);
 
+/* Returns whether the database at path has a journal that is not empty: whoever changed it was
+ * killed, or changes it now. */
+bool target_has_journal(const char *path);
+
 /* Returns an error if the target is the file of an input that has been opened, and whose path the
  * caller does not have. */
 struct g2h_error *target_check(const struct target *target, const struct g2h_input *input,
@@ -79,13 +83,25 @@ struct g2h_error *target_complete_all(struct target *targets, unsigned count,
 /* A directory that is new. If the program ends by a signal, it is removed unless anything complete
  * is in it. */
 struct target_directory {
-    const char *path; /* NULL: it was there before */
-    char *unfinished; /* the place where the signal handler finds path; NULL: none */
+    const char *path;     /* NULL: it was there before */
+    char *temporary_path; /* that it has until all in it is complete; NULL: it has its name */
+    char *unfinished;     /* the place where the signal handler finds path; NULL: none */
 };
 
 /* Makes a directory, whose path must live as long as ret. Returns false, with errno set, if it
  * cannot be made. */
 bool target_make_directory(const char *path, struct target_directory *ret);
+
+/* Makes a directory that gets its name, path, by target_directory_complete(); otherwise as above.
+ * It fails if something of that name is there. */
+bool target_make_directory_beside(const char *path, struct target_directory *ret);
+
+/* Completes the files in a directory by target_complete_all(), and gives the directory its name if
+ * it has a temporary one; paths are those of the files. After an error none of the files is left in
+ * a directory without its name. */
+struct g2h_error *target_directory_complete(struct target_directory *directory,
+                                            struct target *targets, char *const *paths,
+                                            unsigned count, const struct target_read *read);
 
 /* Removes the directory if it is empty. */
 void target_directory_deinit(struct target_directory *directory);

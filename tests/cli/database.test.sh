@@ -43,6 +43,13 @@ append -o group.db private.dump
 equal "a dump for a group: a database for the group" "$(mode group.db)" '640 '
 chmod 600 private.dump
 
+# A journal beside a database that something is added to: whoever made it was killed, or is at work.
+append -o killed.db public.dump
+echo 'no journal of SQLite at all' >killed.db-journal
+run go2heapsnapshot --format sqlite --summary --append -o killed.db public.dump
+check "--append, a journal: a note" grep -qx "go2heapsnapshot: note: killed.db-journal: a program that changed killed.db was killed, or changes it now; what it has not completed is undone" err
+equal "--append, a journal: the dump is added" "$status $(dumps_in killed.db)" "0 2"
+rm killed.db
 # A journal of SQLite's is as private as the database, also one that is there already: a writer in WAL mode holds it open.
 append -o wal.db public.dump
 mkfifo to_sqlite

@@ -15,6 +15,18 @@ said "csv: a directory that is made" 0
 wrote_nothing "csv: nothing on stdout"
 equal "csv: two files" "$(ls -A new)" "$(printf 'edges.csv\nnodes.csv')"
 equal "csv: permissions follow the umask" "$(stat -c %a new/nodes.csv)" 644
+# Until all is written, the directory has another name, which a program that is killed leaves.
+mkfifo never
+exec 3<>never
+for signal in TERM KILL; do
+	go2heapsnapshot --format csv -o early/ - <never 2>wrong 3>&- &
+	await_file 'early*'
+	end $! $signal
+	check "csv, ended early by $signal: no directory of that name" [ ! -e early ]
+done
+exec 3>&-
+equal "csv, ended early: only SIGKILL leaves one, which is empty" "$(find early.* | wc -l)" 1
+rmdir early.*
 run go2heapsnapshot -z --format csv -o new/ good.dump
 said "csv: a directory that is there" 0
 equal "csv, -z: names" "$(ls -A new)" "$(printf 'edges.csv\nedges.csv.gz\nnodes.csv\nnodes.csv.gz')"
@@ -57,10 +69,10 @@ if preloads; then
 	make_named
 	env --default-signal LD_PRELOAD="$PWD/named.so" go2heapsnapshot --format csv -o named - <input >out 2>err 4>&- &
 	pid=$!
-	await_file 'named/nodes.csv.*'
-	await_file 'named/edges.csv.*'
+	await_file 'named.??????/nodes.csv.*'
+	await_file 'named.??????/edges.csv.*'
 	end "$pid" TERM
-	equal "csv, SIGTERM: neither file is left" "$(ls -A named)" ""
+	check "csv, SIGTERM: neither file is left, nor the directory" eval '! compgen -G "named.??????" && [ ! -e named ]'
 	LD_PRELOAD=$PWD/named.so run go2heapsnapshot --format csv -o named good.dump
 	equal "csv, temporary names: two files and no other" "$(ls -A named)" "$(printf 'edges.csv\nnodes.csv')"
 	check "csv, temporary names: the same bytes" diff <(cat named/*) <(cat new/*.csv)
@@ -74,9 +86,9 @@ start_new() {
 	pid=$!
 }
 start_new --format csv -o gone -
-await_file gone
+await_file 'gone.*'
 end "$pid" TERM
-check "csv, SIGTERM: the new directory is not left" [ ! -e gone ]
+check "csv, SIGTERM: the new directory is not left" eval '! compgen -G "gone*"'
 mkfifo second.dump
 start_new -o gone second.dump good.dump
 await_file gone
