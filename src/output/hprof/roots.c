@@ -388,7 +388,6 @@ static struct g2h_error *visit_other(struct making *making, uint32_t number,
     case G2H_NODE_GOROUTINE:
         return write_thread(making, number, node);
     case G2H_NODE_FRAME: /* written with its goroutine */
-    case G2H_NODE_GOROUTINES_IN_PLACE:
         return NULL;
     default:
         return making->file->id_of[number] != 0 ? NULL : add_statics(making, number, node);
