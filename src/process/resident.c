@@ -12,6 +12,7 @@
 
 #include "base/bisect.h"
 #include "base/port.h"
+#include "base/release.h"
 #include "base/scope.h"
 #include "process/attach/procfs.h"
 #include "process/spans.h"
@@ -63,6 +64,23 @@ static int compare_addresses(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
+/* Adds the arenas of user arenas (GOEXPERIMENT=arenas), which the heap's list does not have: only
+ * their spans tell where they are. Returns false if memory runs out. */
+static bool list_user_arenas(const struct runtime *runtime, address_vector *ret)
+{
+    struct span span;
+    if (!go_release_has_experiment(runtime->version, "arenas"))
+        return true;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++) {
+        if (span_read_fields_of(runtime, i, &span) != SPAN_IN_USE || !span.is_user_arena)
+            continue;
+        const uint64_t base = span.start - span.start % ARENA_SIZE;
+        if ((ret->count == 0 || ret->data[ret->count - 1] != base) && !vector_push(ret, base))
+            return false;
+    }
+    return true;
+}
+
 /* Lists the addresses of all arenas, ascending. Returns false if memory runs out. */
 static bool list_arenas(const struct runtime *runtime, address_vector *ret)
 {
@@ -72,6 +90,8 @@ static bool list_arenas(const struct runtime *runtime, address_vector *ret)
     while (runtime_arenas_next(&arenas, &base))
         if (!vector_push(ret, base))
             return false;
+    if (!list_user_arenas(runtime, ret))
+        return false;
     vector_sort(ret, compare_addresses);
     return true;
 }
