@@ -255,12 +255,8 @@ no_copy() {
 	sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$g2h" --pid "$pid" --format dump -o "$build/x.dump" 2>"$build/log"
 	[ $? -eq 1 ] && grep -q 'a copy of it takes' "$build/log"
 	result $? "$name: of $((used >> 20)) MB, with $((room >> 20)) MB left, it is refused without a fork" "$build/log"
-	# About one time in forty a span is left out, which is said: what describes it is not there at that moment.
-	for _ in 1 2 3; do
-		sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$g2h" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
-		status=$?
-		[ $status -eq 3 ] && grep -q 'spans of the heap left out' "$build/log" || break
-	done
+	sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$g2h" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
+	status=$?
 	[ $status -eq 0 ] && grep -q 'were read without a copy' "$build/log"
 	result $? "$name: it is read" "$build/log"
 	lives "$name"

@@ -116,10 +116,11 @@ static struct g2h_error *prepare(uint64_t pid, const struct attach_options *opti
     const uint64_t bytes = estimate(pid, &pages);
     struct g2h_error *refused = attach_available_check(pid, bytes, options->after, &available);
     *ret_is_window =
-        refused && forks && attach_available_has_window(bytes, options->after, &available);
+        forks && (WINDOW_ALWAYS ||
+                  (refused && attach_available_has_window(bytes, options->after, &available)));
     if (*ret_is_window)
         g2h_error_destroy(refused);
-    if (refused)
+    if (refused || *ret_is_window)
         return *ret_is_window ? NULL : refused;
     if (!attach_space_make(&pages, AROUND, ret)) {
         attach_space_deinit(ret);
@@ -411,7 +412,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     _cleanup_(attach_space_deinit) struct attach_space space = {0};
     _cleanup_(end_held_at) struct held *held = NULL;
     struct attach_account account = {0};
-    bool is_window;
+    bool is_window = false;
     snprintf(account.name, sizeof(account.name), "process %llu", (unsigned long long)pid);
     TRY(attach_refuse(pid, 0, false));
     TRY(check_machine(pid, &process.machine));
@@ -450,6 +451,7 @@ struct g2h_error *attach_finish(struct process *process, struct attach_account *
     if (!held)
         return NULL;
     const uint64_t pid = held->fork.pid;
+    window_check(process->memory.window);
     attach_stop_end(&held->stop);
     const int error = explain_end(pid, &held->fork, window_error(process->memory.window));
     account->bytes = window_read(process->memory.window);

@@ -29,20 +29,26 @@ static bool add_area(struct attach_space *space, uint64_t from, uint64_t to)
     return vector_push(&space->areas, area);
 }
 
-static const struct attach_area *find_area(const struct attach_space *space,
-                                           const struct attach_run *run)
+const struct attach_area *attach_space_area(const struct attach_space *space, uint64_t address,
+                                            uint64_t size)
 {
     const struct attach_area *areas = space->areas.data;
     size_t after;
-    BISECT(after, space->areas.count, areas[after].address <= run->address);
-    return after > 0 && run->address + run->size <= areas[after - 1].address + areas[after - 1].size
-               ? &areas[after - 1]
-               : NULL;
+    BISECT(after, space->areas.count, areas[after].address <= address);
+    const struct attach_area *area = after > 0 ? &areas[after - 1] : NULL;
+    const uint64_t from = area ? address - area->address : 0;
+    return area && from <= area->size && size <= area->size - from ? area : NULL;
+}
+
+static const struct attach_area *area_of_run(const struct attach_space *space,
+                                             const struct attach_run *run)
+{
+    return attach_space_area(space, run->address, run->size);
 }
 
 uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run)
 {
-    const struct attach_area *area = find_area(space, run);
+    const struct attach_area *area = area_of_run(space, run);
     return space->data + area->offset + (run->address - area->address);
 }
 
@@ -105,7 +111,7 @@ bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct
 bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages)
 {
     for (size_t i = 0; i < pages->runs.count; i++)
-        if (!find_area(space, &pages->runs.data[i]))
+        if (!area_of_run(space, &pages->runs.data[i]))
             return false;
     return space->data && (!space->is_lean || allow_runs(space, pages));
 }

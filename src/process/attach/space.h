@@ -40,6 +40,11 @@ void attach_space_fill(const struct attach_space *space, const struct attach_pag
 /* Returns whether the space has a place for all pages, where they can be written. */
 bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages);
 
+/* Returns the area that has all of [address, address + size), or NULL. Consecutive places have
+ * consecutive addresses only inside of an area: the next area may have any address. */
+const struct attach_area *attach_space_area(const struct attach_space *space, uint64_t address,
+                                            uint64_t size);
+
 /* Returns the place of a run, which must have one. */
 uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run);
 void attach_space_deinit(struct attach_space *space);

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +24,8 @@ enum { BITS = 64, LOCKS = 64 };
 enum { LEAST = 32 << 10 };
 
 struct window {
-    int file; /* /proc/PID/mem */
+    int file;                  /* /proc/PID/mem */
+    struct attach_space space; /* with areas of its own */
     uint8_t *data;
     uint64_t page, size;    /* of a page, and of the space */
     uint64_t *there, *kept; /* a bit for each page of the space */
@@ -31,6 +34,11 @@ struct window {
     pthread_mutex_t locks[LOCKS];
     uint64_t bytes;
     int error;
+#ifdef WINDOW_CHECKS
+    struct window_check *checks;
+    size_t check_count;
+    uint64_t compared; /* pages */
+#endif
 };
 
 /* ---- bits ---- */
@@ -50,7 +58,101 @@ static void clear(uint64_t *bits, uint64_t page)
     __atomic_fetch_and(&bits[page / BITS], ~((uint64_t)1 << (page % BITS)), __ATOMIC_RELEASE);
 }
 
+/* ---- checks ---- */
+
+#ifdef WINDOW_CHECKS
+
+/* Consecutive pages, by what the process says, and not by areas. */
+struct window_check {
+    uint64_t address, first, count;
+};
+
+static bool prepare_checks(struct window *window, const struct attach_pages *pages)
+{
+    window->checks = calloc(pages->runs.count + 1, sizeof(*window->checks));
+    for (size_t i = 0; window->checks && i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        if (run->kind != ATTACH_ZERO)
+            window->checks[window->check_count++] = (struct window_check){
+                run->address,
+                (uint64_t)(attach_space_at(&window->space, run) - window->data) / window->page,
+                run->size / window->page};
+    }
+    return window->checks != NULL;
+}
+
+/* Ends the program if a page is there, and is not what the process has at its address. */
+static void check_page(struct window *window, uint64_t page, uint64_t address)
+{
+    uint8_t truth[1 << 16];
+    if (!has(window->there, page) ||
+        pread(window->file, truth, (size_t)window->page, (off_t)address) != (ssize_t)window->page)
+        return;
+    __atomic_fetch_add(&window->compared, 1, __ATOMIC_RELAXED);
+    if (memcmp(truth, window->data + page * window->page, (size_t)window->page) == 0)
+        return;
+    fprintf(stderr, "window: page 0x%llx is not what the process has\n",
+            (unsigned long long)address);
+    abort();
+}
+
+static void check_pages(struct window *window, uint64_t first, uint64_t end)
+{
+    for (size_t i = 0; i < window->check_count; i++) {
+        const struct window_check *check = &window->checks[i];
+        const uint64_t from = first > check->first ? first : check->first,
+                       to = end < check->first + check->count ? end : check->first + check->count;
+        for (uint64_t page = from; page < to; page++)
+            check_page(window, page, check->address + (page - check->first) * window->page);
+    }
+}
+
+void window_check(struct window *window)
+{
+    check_pages(window, 0, window->size / window->page);
+    fprintf(stderr, "window: %llu pages compared\n", (unsigned long long)window->compared);
+}
+
+static void end_checks(struct window *window)
+{
+    free(window->checks);
+}
+
+#else
+
+static bool prepare_checks(struct window *window, const struct attach_pages *pages)
+{
+    (void)window, (void)pages;
+    return true;
+}
+
+static void check_pages(struct window *window, uint64_t first, uint64_t end)
+{
+    (void)window, (void)first, (void)end;
+}
+
+static void end_checks(struct window *window)
+{
+    (void)window;
+}
+
+void window_check(struct window *window)
+{
+    (void)window;
+}
+
+#endif
+
 /* ---- making it ---- */
+
+static bool copy_space(const struct attach_space *space, struct attach_space *ret)
+{
+    *ret = (struct attach_space){.data = space->data, .size = space->size};
+    for (size_t i = 0; i < space->areas.count; i++)
+        if (!vector_push(&ret->areas, space->areas.data[i]))
+            return false;
+    return true;
+}
 
 struct window *window_create(uint64_t pid, const struct attach_pages *pages,
                              const struct attach_space *space)
@@ -59,6 +161,7 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
     if (!window)
         return NULL;
     window->page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const bool has_areas = copy_space(space, &window->space);
     window->data = space->data;
     window->size = space->size;
     window->file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC);
@@ -69,7 +172,8 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
     window->kept = calloc(words, sizeof(*window->kept));
     window->mapped = calloc(words, sizeof(*window->mapped));
     window->ahead = calloc(words, sizeof(*window->ahead));
-    if (window->file < 0 || !window->there || !window->kept || !window->mapped || !window->ahead) {
+    if (!has_areas || window->file < 0 || !window->there || !window->kept || !window->mapped ||
+        !window->ahead || !prepare_checks(window, pages)) {
         window_destroy(window);
         return NULL;
     }
@@ -97,6 +201,8 @@ void window_destroy(struct window *window)
     free(window->kept);
     free(window->mapped);
     free(window->ahead);
+    free(window->space.areas.data);
+    end_checks(window);
     free(window);
 }
 
@@ -141,20 +247,26 @@ static bool read_bytes(struct window *window, uint64_t address, uint64_t size, u
     return true;
 }
 
-/* Reads the pages [first, end) that are not there, which one lock guards; address is the first
- * one's. If they cannot be read together, those that are needed are read one by one. */
-static bool fill_pages(struct window *window, uint64_t address, uint64_t first, uint64_t end)
+/* Consecutive pages of the space. */
+struct window_pages {
+    uint64_t first, end;
+};
+
+/* Reads pages of one area that are not there, which one lock guards. Returns false if not all of
+ * them can be read. */
+static bool fill_pages(struct window *window, const struct attach_area *area,
+                       struct window_pages pages)
 {
     bool good = true;
-    for (uint64_t page = first, next; page < end; page = next) {
+    for (uint64_t page = pages.first, next; page < pages.end; page = next) {
         next = page + 1;
         if (has(window->there, page))
             continue;
-        while (next < end && !has(window->there, next))
+        while (next < pages.end && !has(window->there, next))
             next++;
-        const uint64_t size = (next - page) * window->page;
-        if (!read_bytes(window, address + (page - first) * window->page, size,
-                        window->data + page * window->page)) {
+        const uint64_t offset = page * window->page, size = (next - page) * window->page;
+        if (!read_bytes(window, area->address + (offset - area->offset), size,
+                        window->data + offset)) {
             good = false;
             continue;
         }
@@ -165,16 +277,18 @@ static bool fill_pages(struct window *window, uint64_t address, uint64_t first, 
     return good;
 }
 
-/* Moves the ends of [first, end), which lie in one block, to the ends of the block as far as these
- * pages may be read ahead: one that was given back would stay for nothing. */
-static void widen(const struct window *window, uint64_t block, uint64_t *first, uint64_t *end)
+/* Adds the pages of a block around the needed ones that may be read ahead: a page that was given
+ * back would stay for nothing. Only pages of one area have consecutive addresses, although areas
+ * adjoin in the space. */
+static struct window_pages widen(const struct window *window, struct window_pages block,
+                                 struct window_pages area, struct window_pages needed)
 {
-    const uint64_t pages = LEAST / window->page > 0 ? LEAST / window->page : 1,
-                   limit = (block + 1) * pages;
-    while (*first > block * pages && has(window->ahead, *first - 1))
-        --*first;
-    while (*end < limit && *end < window->size / window->page && has(window->ahead, *end))
-        ++*end;
+    while (needed.first > block.first && needed.first > area.first &&
+           has(window->ahead, needed.first - 1))
+        needed.first--;
+    while (needed.end < block.end && needed.end < area.end && has(window->ahead, needed.end))
+        needed.end++;
+    return needed;
 }
 
 static bool are_there(const struct window *window, uint64_t first, uint64_t end)
@@ -186,10 +300,17 @@ static bool are_there(const struct window *window, uint64_t first, uint64_t end)
 
 bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
 {
-    const uint64_t offset = (uint64_t)(data - window->data), first = offset / window->page,
+    const struct attach_area *area = attach_space_area(&window->space, address, size);
+    const uint64_t offset = (uint64_t)(data - window->data);
+    if (!area || offset != area->offset + (address - area->address)) {
+        __atomic_store_n(&window->error, EINVAL, __ATOMIC_RELAXED);
+        return false;
+    }
+    const uint64_t first = offset / window->page,
                    end = (offset + size + window->page - 1) / window->page,
                    pages = LEAST / window->page > 0 ? LEAST / window->page : 1;
-    const uint64_t start = address - offset % window->page; /* of the first page */
+    const struct window_pages of_area = {area->offset / window->page,
+                                         (area->offset + area->size) / window->page};
     const bool is_small = end - first < pages;
     if (are_there(window, first, end))
         return true;
@@ -199,15 +320,16 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
         __atomic_store_n(&window->error, EINTR, __ATOMIC_RELAXED);
     bool good = true;
     for (uint64_t page = first, next; page < end && good; page = next) {
-        const uint64_t block = page / pages, limit = (block + 1) * pages;
-        next = limit < end ? limit : end;
-        uint64_t from = page, to = next;
+        const uint64_t block = page / pages;
+        const struct window_pages of_block = {block * pages, (block + 1) * pages};
+        next = of_block.end < end ? of_block.end : end;
+        const struct window_pages needed = {page, next},
+                                  all =
+                                      is_small ? widen(window, of_block, of_area, needed) : needed;
         pthread_mutex_lock(&window->locks[block % LOCKS]);
-        if (is_small)
-            widen(window, block, &from, &to);
-        good = fill_pages(window, start + from * window->page - first * window->page, from, to);
-        if (!good && (from < page || to > next))
-            good = fill_pages(window, start + (page - first) * window->page, page, next);
+        good = fill_pages(window, area, all);
+        if (!good && (all.first < page || all.end > next))
+            good = fill_pages(window, area, needed);
         pthread_mutex_unlock(&window->locks[block % LOCKS]);
     }
     return good;
@@ -234,6 +356,7 @@ void window_drop(struct window *window, uint64_t from, uint64_t end)
         while (next < last && next < limit && !has(window->kept, next) && has(window->mapped, next))
             next++;
         pthread_mutex_lock(&window->locks[block % LOCKS]);
+        check_pages(window, page, next);
         for (uint64_t i = page; i < next; i++)
             give_back(window, i);
         (void)madvise(window->data + page * window->page, (size_t)((next - page) * window->page),
@@ -285,6 +408,11 @@ void window_destroy(struct window *window)
 void window_drop(struct window *window, uint64_t from, uint64_t end)
 {
     (void)window, (void)from, (void)end;
+}
+
+void window_check(struct window *window)
+{
+    (void)window;
 }
 
 void window_keep(struct window *window, uint64_t from, uint64_t end)

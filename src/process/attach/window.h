@@ -17,8 +17,8 @@ struct attach_pages;
 struct attach_space;
 struct window;
 
-/* Makes a window for pages of a process, with places in space, which must outlive it. Returns NULL
- * if memory or descriptors run out. */
+/* Makes a window for pages of a process, with places in the mapping of space, which must outlive
+ * it. Returns NULL if memory or descriptors run out. */
 struct window *window_create(uint64_t pid, const struct attach_pages *pages,
                              const struct attach_space *space);
 
@@ -41,6 +41,19 @@ void window_drop_at(struct window *window, const uint8_t *place, uint64_t size);
 
 /* Keeps the pages of [from, end). */
 void window_keep(struct window *window, uint64_t from, uint64_t end);
+
+/*
+ * With -DWINDOW_CHECKS, for tests: every fork is read through a window; each page that is given
+ * back, or is there when this is called, is compared with the process's page at its address, and
+ * the program ends by abort() if they differ. Then prints how many were compared. Otherwise does
+ * nothing. The process must still be there.
+ */
+void window_check(struct window *window);
+#ifdef WINDOW_CHECKS
+enum { WINDOW_ALWAYS = 1 };
+#else
+enum { WINDOW_ALWAYS = 0 };
+#endif
 
 /* Returns how many bytes were read, and an errno value if something could not be: ESRCH if the
  * process has ended, EINTR if a signal waits that is to end this program. */
