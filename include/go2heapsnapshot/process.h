@@ -50,13 +50,14 @@ G2H_PUBLIC void g2h_modules_deinit(struct g2h_modules *modules);
 struct g2h_process_account {
     bool by_dwarf; /* the field offsets of the runtime's structures come from DWARF; otherwise from
                       a table */
-    uint64_t threads;       /* threads whose registers are known */
-    uint64_t threads_stuck; /* threads that did not stop, whose registers are not known */
-    bool is_frozen;         /* they did not, because their control group is frozen */
-    uint64_t memory_bytes;  /* bytes that are available; of a live process, resident bytes */
-    uint64_t file_missing;  /* bytes that a core's headers promise but the file does not have */
-    uint64_t file_size;     /* size that the core file should have */
-    double stopped;         /* seconds for which a live process was stopped */
+    uint64_t threads;          /* threads whose registers are known */
+    uint64_t threads_stuck;    /* threads that did not stop, whose registers are not known */
+    uint64_t threads_in_vfork; /* of these, threads that wait for a child of vfork() */
+    bool is_frozen;            /* they did not, because their control group is frozen */
+    uint64_t memory_bytes;     /* bytes that are available; of a live process, resident bytes */
+    uint64_t file_missing;     /* bytes that a core's headers promise but the file does not have */
+    uint64_t file_size;        /* size that the core file should have */
+    double stopped;            /* seconds for which a live process was stopped */
     int urgent_error;   /* why the threads that stopped and copied it were not scheduled before all
                            others (SCHED_RR): an errno value; 0: they were */
     bool is_forked;     /* it was stopped for a fork only, and the child was read */

@@ -179,7 +179,11 @@ void message_process(const struct origin *origin, bool says_stopped)
             input->name, threads, account->threads_stuck,
             account->is_frozen ? "their control group is frozen (thaw it to have them: docker "
                                  "unpause, freezer.state)"
-                               : "they wait in the kernel for a disk or another device");
+            : account->threads_in_vfork == account->threads_stuck
+                ? "they wait for a child of vfork() to call exec or to end"
+            : account->threads_in_vfork > 0
+                ? "they wait in the kernel for children of vfork(), or for a disk or another device"
+                : "they wait in the kernel for a disk or another device");
     if (account->file_missing > 0)
         say("go2heapsnapshot: warning: %s: the core is cut: of %" PRIu64 " bytes %" PRIu64
             " are missing (ulimit -c; systemd-coredump: ProcessSizeMax, ExternalSizeMax)",

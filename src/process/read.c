@@ -174,6 +174,7 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     ret_account->stopped = account.stopped_seconds;
     ret_account->urgent_error = account.urgent_error;
     ret_account->threads_stuck = account.stuck;
+    ret_account->threads_in_vfork = account.in_vfork;
     ret_account->is_frozen = account.is_frozen;
     ret_account->memory_bytes = account.bytes;
     ret_account->is_forked = account.is_forked;

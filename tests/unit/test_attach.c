@@ -954,6 +954,7 @@ static void test_stuck(void **state)
     wait_ready(1);
     assert_attaches(pid, &process, &account);
     assert_int_equal(account.stuck, 1);
+    assert_int_equal(account.in_vfork, 1);
     assert_int_equal(account.threads, 0);
     assert_int_equal(shared->signals, 0);
     process_deinit(&process);
@@ -1007,6 +1008,68 @@ static void test_killed(void **state)
         fail_msg("%s", error->message);
     g2h_error_destroy(error);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Ends the child when the first memory for its copy has been got, and counts how often more was. */
+struct ending {
+    pid_t pid;
+    unsigned prepared;
+};
+
+static void kill_prepared(void *context, const char *phase, uint64_t done, uint64_t total,
+                          uint64_t objects)
+{
+    struct ending *ending = context;
+    siginfo_t info;
+    (void)done, (void)total, (void)objects;
+    assert_string_equal(phase, "preparing");
+    if (ending->prepared++ == 0 && kill(ending->pid, SIGKILL) == 0)
+        waitid(P_PID, (id_t)ending->pid, &info, WEXITED | WNOWAIT);
+}
+
+/* The process is killed while memory for its copy is got: that is said before more is got. */
+static void test_killed_prepared(void **state)
+{
+    struct ending ending = {.pid = start(run_large)};
+    struct process process;
+    struct attach_account account;
+    const struct g2h_progress progress = {kill_prepared, &ending};
+    (void)state;
+    wait_ready(1);
+    struct g2h_error *error = attach_copy(
+        (uint64_t)ending.pid, &(struct attach_options){.progress = &progress}, &process, &account);
+    assert_non_null(error);
+    if (!strstr(error->message, "has ended"))
+        fail_msg("%s", error->message);
+    g2h_error_destroy(error);
+    assert_int_equal(ending.prepared, 1);
+    assert_int_equal(waitpid(ending.pid, NULL, 0), ending.pid);
+}
+
+static bool refuses_rest(void *context, uint64_t left)
+{
+    uint64_t *least = context;
+    if (left < *least)
+        *least = left;
+    return left > 60ull << 20;
+}
+
+/* Memory is got in pieces, until the guard says that it is enough. */
+static void test_guard(void **state)
+{
+    enum { SIZE = 128 << 20 };
+    struct attach_pages pages = {.resident = SIZE};
+    struct attach_space space = {0};
+    uint64_t least = UINT64_MAX;
+    const struct attach_run run = {0x100000000, SIZE, ATTACH_WRITTEN};
+    const struct attach_guard guard = {refuses_rest, &least};
+    (void)state;
+    assert_true(vector_push(&pages.runs, run));
+    assert_true(attach_space_make(&pages, 0, &space));
+    assert_false(attach_space_fill(&space, &pages, &guard, NULL));
+    assert_in_range(least, 40ull << 20, 60ull << 20);
+    attach_space_deinit(&space);
+    attach_pages_deinit(&pages);
 }
 
 /* ---- processes that cannot be read ---- */
@@ -1425,7 +1488,7 @@ static void test_space(void **state)
     (void)state;
     assert_true(attach_space_make(&pages, 0x8000, &space));
     assert_true(attach_space_holds(&space, &pages));
-    attach_space_fill(&space, &pages, NULL);
+    assert_true(attach_space_fill(&space, &pages, NULL, NULL));
     assert_ptr_equal(attach_space_at(&space, &runs[0]) + 0x10000,
                      attach_space_at(&space, &runs[2]));
     runs[3].size = 0xc000;
@@ -1540,6 +1603,8 @@ int main(void)
         TEST(test_churn),
         TEST(test_stuck),
         TEST(test_killed),
+        TEST(test_killed_prepared),
+        TEST(test_guard),
         TEST(test_nobody),
         TEST(test_thread),
         TEST(test_traced),

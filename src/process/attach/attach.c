@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <go2heapsnapshot/process.h>
@@ -101,6 +103,56 @@ static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
     return kilobytes < pages->resident / 1024 ? kilobytes * 1024 : pages->resident;
 }
 
+/* What is looked at while memory for the copy is got. */
+struct preparing {
+    uint64_t pid;
+    int process; /* a descriptor of it (pidfd_open(2)), or -1 */
+    bool has_ended;
+    struct g2h_error *refused; /* memory has become short meanwhile */
+};
+
+/* Opens a descriptor that can be read once a process has ended; returns -1 where the system has no
+ * such descriptors (before Linux 5.3). */
+static int open_process(uint64_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
+/* Looks whether the process still lives, and whether there still is memory: a process that grows
+ * meanwhile, in the same control group, must not be ended because of its copy. A function of
+ * struct attach_guard. */
+static bool may_go_on(void *context, uint64_t left)
+{
+    struct preparing *preparing = context;
+    struct pollfd end = {preparing->process, POLLIN, 0};
+    struct attach_available available;
+    if (preparing->process >= 0 && poll(&end, 1, 0) > 0) {
+        preparing->has_ended = true;
+        return false;
+    }
+    attach_available_find(&available);
+    preparing->refused = attach_available_check(preparing->pid, left, 0, &available);
+    return !preparing->refused;
+}
+
+/* Gets memory for the pages. Returns the error if the process ends meanwhile, or memory becomes
+ * short. */
+static struct g2h_error *fill(uint64_t pid, const struct attach_pages *pages,
+                              const struct attach_space *space, const struct g2h_progress *progress)
+{
+    struct preparing preparing = {.pid = pid, .process = open_process(pid)};
+    const struct attach_guard guard = {may_go_on, &preparing};
+    (void)attach_space_fill(space, pages, &guard, progress);
+    if (preparing.process >= 0)
+        close(preparing.process);
+    return preparing.has_ended ? attach_refuse(pid, ESRCH, true) : preparing.refused;
+}
+
 /* Gets the memory of the copy while the process still runs, so that neither this work nor a refusal
  * stops it. If there is none, but the process may be forked and there is enough for a window, does
  * nothing and sets *ret_is_window. */
@@ -127,9 +179,7 @@ static struct g2h_error *prepare(uint64_t pid, const struct attach_options *opti
         if (!attach_space_make(&pages, 0, ret))
             return attach_available_refuse_addresses(pid, ret->size);
     }
-    if (!pages.is_guess)
-        attach_space_fill(ret, &pages, options->progress);
-    return NULL;
+    return pages.is_guess ? NULL : fill(pid, &pages, ret, options->progress);
 }
 
 /* Makes another space if the prepared one does not hold all pages, because the process has grown
@@ -298,6 +348,7 @@ static void note_stop(uint64_t pid, struct attach_stop *stop, struct process *re
     account->stopped_seconds = stop->seconds;
     account->threads = (unsigned)stop->threads.count;
     account->stuck = stop->stuck;
+    account->in_vfork = stop->in_vfork;
     account->is_frozen = stop->stuck > 0 && attach_is_frozen(pid);
     ret->threads.count = stop->threads.count;
     ret->threads.capacity = stop->threads.capacity;

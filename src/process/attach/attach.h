@@ -35,6 +35,7 @@ struct attach_account {
     char name[32]; /* "process 1234" */
     unsigned threads;
     unsigned stuck;        /* threads without registers, because they were deep in the kernel */
+    unsigned in_vfork;     /* of these, threads that wait for a child of vfork(2) */
     bool is_frozen;        /* that is because their control group is frozen */
     uint64_t bytes, reads; /* bytes that were copied, and the system calls for them */
     uint64_t unreadable;   /* bytes that could not be copied */

@@ -7,7 +7,9 @@
 
 #include "base/bisect.h"
 
-#define FILL_AT_ONCE (64ull << 20)
+/* So much is got at once: what is asked between the pieces is heard of within a tenth of a second
+ * or so, also where memory is tight. */
+#define FILL_AT_ONCE (16ull << 20)
 
 /* Runs of at least this size get huge pages, all of which they need: the system gives these faster,
  * and scattered reads through them are faster. */
@@ -116,10 +118,11 @@ bool attach_space_holds(const struct attach_space *space, const struct attach_pa
     return space->data && (!space->is_lean || allow_runs(space, pages));
 }
 
-void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
-                       const struct g2h_progress *progress)
-{
 #ifdef MADV_POPULATE_WRITE /* since Linux 5.14; before that, the memory comes with the copy */
+
+bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
+                       const struct attach_guard *guard, const struct g2h_progress *progress)
+{
     uint64_t done = 0;
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
@@ -128,16 +131,27 @@ void attach_space_fill(const struct attach_space *space, const struct attach_pag
             (void)madvise(data, (size_t)run->size, MADV_HUGEPAGE);
         for (uint64_t at = 0, size; at < run->size && run->kind == ATTACH_WRITTEN; at += size) {
             size = run->size - at < FILL_AT_ONCE ? run->size - at : FILL_AT_ONCE;
+            if (guard && !guard->may_go_on(guard->context, pages->resident - done))
+                return false;
             (void)madvise(data + at, (size_t)size, MADV_POPULATE_WRITE);
             done += size;
             if (progress)
                 progress->update(progress->context, "preparing", done, pages->resident, 0);
         }
     }
-#else
-    (void)space, (void)pages, (void)progress;
-#endif
+    return !guard || guard->may_go_on(guard->context, pages->resident - done);
 }
+
+#else
+
+bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
+                       const struct attach_guard *guard, const struct g2h_progress *progress)
+{
+    (void)space, (void)pages, (void)guard, (void)progress;
+    return true;
+}
+
+#endif
 
 void attach_space_deinit(struct attach_space *space)
 {

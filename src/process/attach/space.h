@@ -33,9 +33,16 @@ struct attach_space {
  */
 bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret);
 
-/* Gets the memory for pages from the system in advance. */
-void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
-                       const struct g2h_progress *progress);
+/* Asks whether memory for left more bytes is still to be got. */
+struct attach_guard {
+    bool (*may_go_on)(void *context, uint64_t left);
+    void *context;
+};
+
+/* Gets the memory for pages from the system in advance, piece by piece; asks guard before each
+ * piece, unless it is NULL. Returns false if the guard said no. */
+bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
+                       const struct attach_guard *guard, const struct g2h_progress *progress);
 
 /* Returns whether the space has a place for all pages, where they can be written. */
 bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -151,6 +152,28 @@ static size_t look_at_all(struct attach_tracer *tracer)
     return running;
 }
 
+/* Returns whether a thread waits in the kernel until a child has called exec or ended: that is how
+ * vfork(2) waits, and nothing else in the calls that make children. */
+static bool is_in_vfork(const struct attach_tracer *tracer, pid_t id)
+{
+    char path[64];
+    _cleanup_(text_deinit) struct text call = {0};
+    uint64_t number;
+    snprintf(path, sizeof(path), "/proc/%llu/task/%d/syscall", (unsigned long long)tracer->pid, id);
+    const char *at = procfs_read(path, &call) == 0 ? call.data : NULL;
+    if (!at || !procfs_take_number(&at, 10, &number))
+        return false;
+#ifdef SYS_vfork
+    if (number == SYS_vfork)
+        return true;
+#endif
+#ifdef SYS_clone3
+    if (number == SYS_clone3)
+        return true;
+#endif
+    return number == SYS_clone;
+}
+
 /* Gives up the threads that are in an uninterruptible wait in the kernel. */
 static void give_up_stuck(struct attach_tracer *tracer)
 {
@@ -159,6 +182,7 @@ static void give_up_stuck(struct attach_tracer *tracer)
         if (tracee->state == TRACEE_RUNNING && state_of(tracer, tracee->id) == 'D') {
             tracee->state = TRACEE_STUCK;
             tracer->stop->stuck++;
+            tracer->stop->in_vfork += is_in_vfork(tracer, tracee->id);
         }
     }
 }

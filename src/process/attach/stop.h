@@ -20,8 +20,9 @@ struct attach_threads {
 
 struct attach_stop {
     struct attach_threads threads; /* threads that were stopped, with their registers */
-    unsigned stuck; /* number of threads deep in the kernel, which were not waited for */
-    double seconds; /* how long the threads stood still; set once they go on */
+    unsigned stuck;    /* number of threads deep in the kernel, which were not waited for */
+    unsigned in_vfork; /* of these, threads that wait for a child of vfork(2) */
+    double seconds;    /* how long the threads stood still; set once they go on */
     struct attach_tracer *tracer;
 };
 
