@@ -976,14 +976,11 @@ static int convert_asked(const struct options *options)
     struct sources sources;
     struct outcome outcome = {.complete = true};
     if (!options->inspect && !options->format->is_text && terminal_is_output(options)) {
-        say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
-        if (options->pid != 0)
-            say("  go2heapsnapshot --pid %llu > app%s", (unsigned long long)options->pid,
-                options->format->suffix);
-        else
-            say("  go2heapsnapshot %s > app%s", options->inputs[0], options->format->suffix);
+        message_not_for_terminal(options);
         return EXIT_USAGE;
     }
+    if (options->is_default)
+        message_default();
     _cleanup_free_ struct target_source *list = list_sources(options, &sources.count);
     sources.list = list;
     if (!list) {

@@ -2,6 +2,7 @@
 #include "cli/check.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -182,6 +183,29 @@ static bool refuse_executable(const struct options *options)
     return true;
 }
 
+/* Returns whether a text is the number of a process, and no file has that name. */
+static bool is_process(const char *text)
+{
+    struct stat status;
+    char path[64];
+    if (strlen(text) > 10 || text[strspn(text, "0123456789")] != '\0' || lstat(text, &status) == 0)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%s", text);
+    return lstat(path, &status) == 0;
+}
+
+/* If the only dump is no file but the number of a process, says how to read that, and returns true.
+ */
+static bool refuse_process(const struct options *options)
+{
+    if (options->input_count != 1 || !is_process(options->inputs[0]))
+        return false;
+    say("go2heapsnapshot: no file is called '%s', but there is a process of that number:",
+        options->inputs[0]);
+    say("  go2heapsnapshot --pid %s", options->inputs[0]);
+    return true;
+}
+
 /* Returns whether there can be several dumps. Returns false after saying why not. */
 static bool check_series(const struct options *options)
 {
@@ -232,6 +256,8 @@ bool check_inputs(const struct options *options)
         return true;
     if (options->input_count == 0)
         return USAGE_REFUSE("no dump given");
+    if (refuse_process(options))
+        return false;
     if (options->inspect)
         return !refuse_executable(options);
     return options->input_count == 1 || (!refuse_executable(options) && check_series(options));

@@ -51,6 +51,22 @@ void message_no_exe(void)
     say("--untyped-ok converts without types where it does not fit.");
 }
 
+void message_not_for_terminal(const struct options *options)
+{
+    const struct text *command = &options->again;
+    const char *suffix = options->is_dump ? ".dump" : options->format->suffix;
+    const bool is_packed = options->gzip && !options->format->is_compressed;
+    say("go2heapsnapshot: a terminal cannot show the format %s; write it to a file:",
+        options->is_dump ? "dump" : options->format->name);
+    say("  %s%s-o app%s%s", command->size > 0 ? command->data : "", command->size > 0 ? " " : "",
+        suffix, is_packed ? ".gz" : "");
+}
+
+void message_default(void)
+{
+    say("go2heapsnapshot: note: a terminal gets a report; -o app.heapsnapshot writes a snapshot");
+}
+
 void message_no_base_exe(void)
 {
     say("That is the dump of --base: if another build of the program wrote it, give that one with "

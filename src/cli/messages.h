@@ -21,6 +21,12 @@ void message_error(const struct g2h_error *error);
 /* Says what to do about an executable that did not write the dump. */
 void message_no_exe(void);
 
+/* Says that the format is not for a terminal, and how to write it to a file. */
+void message_not_for_terminal(const struct options *options);
+
+/* Says why there is a report, and how to get a snapshot. */
+void message_default(void);
+
 /* Says the same about the executable of the base. */
 void message_no_base_exe(void);
 

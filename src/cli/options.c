@@ -12,6 +12,9 @@
 #include "base/scope.h"
 #include "cli/check.h"
 #include "cli/format.h"
+#include "cli/implied.h"
+#include "cli/nearest.h"
+#include "cli/repeat.h"
 #include "cli/usage.h"
 #include "cli/watch.h"
 #include "inspect/server.h"
@@ -149,6 +152,7 @@ struct known {
     bool (*take)(struct options *, const char *);
     int (*print)(void);
     bool is_optional; /* its argument is */
+    bool is_other;    /* it says what is written, and not of what: hints have another one instead */
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -166,10 +170,10 @@ static const struct known known[] = {
     {"inspect", .take = take_inspect, .is_optional = true},
     {"command", .text = AT(command)},
     {"source", .text = AT(source)},
-    {"format", .take = take_format},
+    {"format", .take = take_format, .is_other = true},
     {"by", .text = AT(by)},
-    {"output", 'o', .take = take_output},
-    {"gzip", 'z', .flag = AT(gzip)},
+    {"output", 'o', .take = take_output, .is_other = true},
+    {"gzip", 'z', .flag = AT(gzip), .is_other = true},
     {"redact", 'r', .flag = AT(redact)},
     {"redact-key", .text = AT(redact_key)},
     {"reachable", .flag = AT(reachable)},
@@ -179,9 +183,9 @@ static const struct known known[] = {
     {"names", .take = take_names},
     {"numbers", .take = take_numbers, .is_optional = true},
     {"max-nodes", .take = take_max_nodes},
-    {"path-to", .text = AT(path_to)},
-    {"show", .text = AT(show)},
-    {"json", .flag = AT(json)},
+    {"path-to", .text = AT(path_to), .is_other = true},
+    {"show", .text = AT(show), .is_other = true},
+    {"json", .flag = AT(json), .is_other = true},
     {"memprofile-rate", .take = take_rate},
     {"summary", .flag = AT(summary)},
     {"append", .flag = AT(append)},
@@ -234,6 +238,19 @@ static const struct known *find(int given)
 
 /* ---- all of it ---- */
 
+/* Says which option is spelled almost like the first long one that there is not. */
+static void say_nearest(int argc, char **argv)
+{
+    const char *names[KNOWN], *nearest = NULL;
+    for (int i = 0; i < KNOWN; i++)
+        names[i] = known[i].name;
+    for (int i = 1; i < argc && !nearest && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], "--", 2) == 0)
+            nearest = nearest_name(argv[i] + 2, strcspn(argv[i] + 2, "="), names, KNOWN);
+    if (nearest)
+        say("Did you mean '--%s'?", nearest);
+}
+
 /* Lets getopt go over the command line once more, to say what is wrong with it. It prints arguments
  * as they are, so characters that a terminal would act upon are replaced first. */
 static void refuse_option(int argc, char **argv, const struct for_getopt *described)
@@ -244,6 +261,7 @@ static void refuse_option(int argc, char **argv, const struct for_getopt *descri
     optind = 0; /* from the start */
     for (int option = 0; option != '?' && option != -1;)
         option = getopt_long(argc, argv, described->letters, described->options, NULL);
+    say_nearest(argc, argv);
     usage_say_hint();
 }
 
@@ -288,6 +306,18 @@ static void take_inputs(struct options *options, char **files, int count)
         options->base = NULL;
 }
 
+/* Completes the command of hints. There is none if it cannot read the same again. */
+static void repeat_inputs(struct options *options, char **files, int count)
+{
+    bool is_pipe = false;
+    for (int i = 0; i < count; i++) {
+        repeat_input(&options->again, files[i]);
+        is_pipe |= strcmp(files[i], "-") == 0;
+    }
+    if (!repeat_end(&options->again) || is_pipe)
+        options->again.size = 0;
+}
+
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static char name[] = "go2heapsnapshot";
@@ -298,6 +328,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         argv[0] = name; /* getopt's messages begin with it, whatever name the caller has started the
                            program by */
     *ret = (struct options){.format = g2h_format(0)};
+    text_printf(&ret->again, "%s", name);
     *ret_status = EXIT_FAILED;
     if (!reserve(ret, argc))
         return false;
@@ -316,12 +347,13 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             refuse_option(argc, as_given, &described);
         if (!option || !take(ret, option, optarg, ret_status))
             return false;
+        if (!option->is_other)
+            repeat_option(&ret->again, option->name, optarg, option->is_optional);
     }
-    if (ret->watch > 0 && !ret->has_format)
-        ret->format = g2h_format_find("report", NULL);
-    if ((ret->by && !format_choose_by(ret, ret->by)) || !check_options(ret))
+    if (!implied_format(ret) || (ret->by && !format_choose_by(ret, ret->by)) || !check_options(ret))
         return false;
     take_inputs(ret, argv + optind, argc - optind);
+    repeat_inputs(ret, argv + optind, argc - optind);
     return check_inputs(ret);
 }
 
@@ -329,4 +361,5 @@ void options_deinit(struct options *options)
 {
     free(options->inputs);
     free(options->labels);
+    text_deinit(&options->again);
 }

@@ -1,8 +1,9 @@
 /*
  * options: the command line.
  *
- *   options, format, check, usage
- *                       the command line, which options go together, the help text
+ *   options, format, implied, check, usage, nearest, repeat
+ *                       the command line, which options go together, the help text; what was
+ *                       probably meant, and the command line once more for hints
  *   target, outputs     output files, which appear once they are complete
  *   messages, progress, terminal, signals
  *                       what people see, and how they stop it
@@ -20,6 +21,8 @@
 #include <stdint.h>
 
 #include <go2heapsnapshot/output.h>
+
+#include "base/text.h"
 
 enum exit_status {
     EXIT_FINE = 0,
@@ -54,16 +57,18 @@ struct options {
     const char **labels;    /* malloced: the label_count values of --label */
     size_t label_count;
     bool gzip, verbose;
-    uint64_t watch;           /* seconds between the snapshots of --watch; 0: it is not given */
-    uint64_t count;           /* of snapshots; 0: no limit */
-    uint64_t until_growth;    /* bytes; 0: no limit */
-    const char *keep;         /* a directory; NULL: no dumps are kept */
-    bool inspect;             /* serves DevTools instead of writing something */
-    const char *inspect_at;   /* [HOST:]PORT; NULL: the usual port */
-    const char *command;      /* of --inspect, --watch: its output is the dump; NULL: none */
-    const char *source;       /* of --inspect: a directory; NULL: none */
-    bool has_format;          /* --format is given */
-    bool is_quiet;            /* what there is to say of a process has been said of it before */
+    uint64_t watch;         /* seconds between the snapshots of --watch; 0: it is not given */
+    uint64_t count;         /* of snapshots; 0: no limit */
+    uint64_t until_growth;  /* bytes; 0: no limit */
+    const char *keep;       /* a directory; NULL: no dumps are kept */
+    bool inspect;           /* serves DevTools instead of writing something */
+    const char *inspect_at; /* [HOST:]PORT; NULL: the usual port */
+    const char *command;    /* of --inspect, --watch: its output is the dump; NULL: none */
+    const char *source;     /* of --inspect: a directory; NULL: none */
+    bool has_format;        /* --format is given */
+    bool is_default;        /* the report is what a terminal gets if nothing else is asked for */
+    struct text again; /* this command line, but for the output and what is asked of the heap */
+    bool is_quiet;     /* what there is to say of a process has been said of it before */
     uint64_t memprofile_rate; /* 0: not given */
     unsigned threads;         /* 0: one per processor */
 };

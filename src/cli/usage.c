@@ -23,9 +23,8 @@ static const char help[] =
     "Shows who keeps the memory of a Go program alive: as a snapshot for the Memory\n"
     "tab of Chrome DevTools, a report, a page for browsers, a profile, a database.\n"
     "\n"
-    "  go2heapsnapshot --pid 1234 > app.heapsnapshot\n"
-    "  go2heapsnapshot --exe app app.dump > app.heapsnapshot\n"
-    "  go2heapsnapshot --exe app --format report core.1234\n"
+    "  go2heapsnapshot --pid 1234                                   a report\n"
+    "  go2heapsnapshot --exe app -o app.heapsnapshot app.dump       for DevTools\n"
     "\n"
     "DUMP is a heap dump of runtime/debug.WriteHeapDump, of any Go version from 1.3\n"
     "on, or a core file of 1.19 or later; it may be packed, and \"-\" is standard\n"
@@ -50,9 +49,9 @@ static const char help[] =
     "      --base-exe=FILE the executable that wrote that dump, if it is another\n"
     "\n"
     "Output:\n"
-    "      --format=NAME   the format, by default the first of these:\n";
+    "      --format=NAME   the format; else the name of -o tells it, else the first:\n";
 static const char more_help[] =
-    "  -o, --output=FILE   write to FILE; with --format=csv, to a directory\n"
+    "  -o, --output=FILE   write to FILE, app.html, app.db ...; app.csv: a directory\n"
     "  -z, --gzip          compress the output; unpack it before DevTools loads it\n"
     "\n"
     "Content:\n"
@@ -80,8 +79,7 @@ static const char more_help[] =
     "\n"
     "  -j, --threads=N     use N threads (default: one per processor)\n"
     "  -v, --verbose       account for every record, object and pointer on stderr\n"
-    "  -h, --help          show this help\n"
-    "  -V, --version       show the version and the libraries built in\n"
+    "  -h, --help          show this help; -V, --version: version and libraries\n"
     "\n"
     "To open a snapshot: Chrome, F12, Memory, \"Load profile\"; its name must end in\n"
     ".heapsnapshot. Load two of one process and choose \"Comparison\" to see a leak.\n"

@@ -34,7 +34,7 @@ equal "-o, but the input is no dump: the old file stays" "$(cat old.heapsnapshot
 equal "-o, but the input is no dump: no temporary file" "$(files 'old.heapsnapshot*')" "./old.heapsnapshot "
 cp good.dump own.dump
 only='DevTools loads only what is called *.heapsnapshot'
-for name in app.json heapsnapshot app.heapsnapshot.gz; do
+for name in app.bin heapsnapshot app.gz; do
 	run go2heapsnapshot -o "$name" good.dump
 	said "-o $name: says that DevTools does not load it" 0 "go2heapsnapshot: note: $name: $only"
 	check "-o $name: is written all the same" cmp "$name" good.heapsnapshot
@@ -46,8 +46,8 @@ run go2heapsnapshot -z -o app.heapsnapshot good.dump
 said "-z -o app.heapsnapshot: says that DevTools does not load it" 0 "go2heapsnapshot: note: app.heapsnapshot: $unpacked"
 run go2heapsnapshot -o /dev/null good.dump
 said "-o /dev/null: nothing to say" 0
-run go2heapsnapshot -o app.json bad.dump
-check "-o app.json, but the input is no dump: the name is not the matter" [ "$(wc -l <err)" -eq 1 ]
+run go2heapsnapshot -o app.bin bad.dump
+check "-o app.bin, but the input is no dump: the name is not the matter" [ "$(wc -l <err)" -eq 1 ]
 run go2heapsnapshot -o own.dump own.dump
 said "-o onto the dump itself" 1 "go2heapsnapshot: own.dump: is the dump itself; give the snapshot another name"
 check "-o onto the dump itself: it is as it was" cmp good.dump own.dump

@@ -12,13 +12,28 @@ if ! SHELL=/bin/sh script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	finish
 fi
 
+note='go2heapsnapshot: note: a terminal gets a report; -o app.heapsnapshot writes a snapshot'
 on_terminal 'go2heapsnapshot good.dump 2>err'
-said "a terminal as stdout is refused" 2 \
-	"go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:" \
-	"  go2heapsnapshot good.dump > app.heapsnapshot"
+said "a terminal as stdout gets a report, and a line that says so" 0 "$note"
+check "a terminal as stdout: the report" grep -q 'WHO HOLDS THE MEMORY' shown
+on_terminal 'go2heapsnapshot --format heapsnapshot good.dump 2>err'
+said "a terminal as stdout is refused for other formats" 2 \
+	"go2heapsnapshot: a terminal cannot show the format heapsnapshot; write it to a file:" \
+	"  go2heapsnapshot good.dump -o app.heapsnapshot"
 equal "a terminal as stdout: nothing is shown" "$(cat shown)" ""
-on_terminal 'go2heapsnapshot -z good.dump 2>err'
-check "a terminal as stdout is refused with -z" [ "$status" -eq 2 ]
+cp good.dump "it's one.dump"
+cp good.dump ./-x
+for options in '-z' '--numbers=main.T' '--by=alloc' '--max-nodes 2K -j 2' "--redact --format=pprof --names full" '--format=hprof -z'; do
+	for file in good.dump "'it'\\''s one.dump'" '-- -x'; do
+		on_terminal "go2heapsnapshot $options $file 2>err"
+		check "a terminal as stdout is refused with $options" [ "$status" -eq 2 ]
+		sed -n 's/^  //p' err >hint
+		check "$options $file: the hint is one line" [ "$(wc -l <hint)" -eq 1 ]
+		run bash hint
+		# Numbers need types, a profile of allocations needs samples.
+		check "$options $file: its command has no mistake" [ "$status" -le "$([[ $options =~ numbers|alloc ]] && echo 1 || echo 0)" ]
+	done
+done
 on_terminal 'go2heapsnapshot --help'
 equal "--help is shown on a terminal" "$(tr -d '\r' <shown)" "$(expected_help)"
 

@@ -54,6 +54,16 @@ wrote_nothing "an unknown option: nothing on stdout"
 run bash -c 'exec -a /opt/odd/name go2heapsnapshot --colour'
 said "an unknown option: begins like all messages, whatever the program is called" 2 \
 	"go2heapsnapshot: unrecognized option '--colour'" "$hint"
+for pair in --formt=report:format --out-put:output --jsno:json --redacted:redact --show-all: --:; do
+	run go2heapsnapshot "${pair%:*}" good.dump
+	near=${pair##*:}
+	if [ "${pair%:*}" = -- ]; then
+		said "--: is no misspelled option" 0
+	else
+		said "a misspelled option, ${pair%:*}: names the nearest one" 2 "go2heapsnapshot: unrecognized option '${pair%:*}'" \
+			${near:+"Did you mean '--$near'?"} "$hint"
+	fi
+done
 run go2heapsnapshot -x good.dump
 said "an unknown letter" 2 "go2heapsnapshot: invalid option -- 'x'" "$hint"
 run go2heapsnapshot good.dump -o
@@ -130,8 +140,8 @@ for rate in 0 -1 x 9223372036854775808; do
 	said "--memprofile-rate '$rate'" 2 "go2heapsnapshot: --memprofile-rate takes a number from 1 to 9223372036854775807, not '$rate'" "$hint"
 done
 
-run go2heapsnapshot --json good.dump
-said "--json with a format that has none" 2 "go2heapsnapshot: --json goes with --format report, not with heapsnapshot" "$hint"
+run go2heapsnapshot --format html --json good.dump
+said "--json with a format that has none" 2 "go2heapsnapshot: --json goes with --format report, not with html" "$hint"
 wrote_nothing "--json with another format: nothing on stdout"
 run go2heapsnapshot --format report --base-exe app good.dump
 said "--base-exe without --base" 2 "go2heapsnapshot: --base-exe goes with --base" "$hint"
