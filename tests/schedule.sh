@@ -174,7 +174,7 @@ run_all() {
 	[ ! -e "$logs/builds" ] || costs+=("$logs/builds")
 	took=$(awk '{ sum += $1 } END { printf "%d", sum / 100 }' "${costs[@]}")
 	rm -f "$logs/budget.tap"
-	if [ -n "${budget[$tier]-}" ] && [ ${#todo[@]} -eq ${#queue[@]} ]; then within_budget "$took" "${costs[@]}" || files+=("$logs/budget.tap"); fi
+	if [ -n "$tier" ] && [ -n "${budget[$tier]-}" ] && [ ${#todo[@]} -eq ${#queue[@]} ]; then within_budget "$took" "${costs[@]}" || files+=("$logs/budget.tap"); fi
 	printf 'all suites: %d s of processors, %d s\n' "$took" $((SECONDS - start))
 	total=$(count "${files[@]}")
 	echo "$total"

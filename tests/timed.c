@@ -5,9 +5,9 @@
  * the processes that are left. Its exit status is the command's, or 128 + the signal that ended it.
  *
  *   timed FILE SECONDS COMMAND [ARGUMENT]...    SECONDS of processors are allowed; 0: any number
- *   timed --speed                               prints the processor time that a fixed piece of work
- *                                               takes here, in percent of the reference: the
- *                                               machine that the budgets in tests/run were made on
+ *   timed --speed                               prints the processor time that a fixed piece of
+ * work takes here, in percent of the reference: the machine that the budgets in tests/run were made
+ * on
  *
  * No test depends on the time it takes. But a test that waits for ever would never be noticed. So a
  * command ends, with status 124, when it has used more processor time than allowed, or when for
@@ -30,17 +30,18 @@
 
 enum {
     EXPIRED = 124,
-    SILENCE = 600,   /* seconds by the clock */
-    IDLE = 300,      /* hundredths of a second of processors in that time: less is idle */
-    REFERENCE = 60,  /* hundredths of a second that timed_calibrate() takes on the reference machine */
+    SILENCE = 600, /* seconds by the clock */
+    IDLE = 300,    /* hundredths of a second of processors in that time: less is idle */
+    REFERENCE =
+        60, /* hundredths of a second that timed_calibrate() takes on the reference machine */
     PAGES = 4096,
     PROCESSES = 40,
 };
 
 /* What is known of the command at a moment. */
 struct progress {
-    long used;   /* processors' time, in hundredths of a second */
-    off_t said;  /* bytes on stdout and stderr, if these are files */
+    long used;  /* processors' time, in hundredths of a second */
+    off_t said; /* bytes on stdout and stderr, if these are files */
     time_t since;
 };
 
@@ -93,8 +94,9 @@ static void timed_add_ticks(long child, void *data)
     if (file)
         fclose(file);
     const char *behind_name = strrchr(line, ')');
-    if (behind_name && sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", &user, &system,
-                              &of_children[0], &of_children[1]) == 4)
+    if (behind_name &&
+        sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", &user,
+               &system, &of_children[0], &of_children[1]) == 4)
         *(long *)data += (long)(user + system) + of_children[0] + of_children[1];
     timed_each_child(child, timed_add_ticks, data);
 }
@@ -124,7 +126,8 @@ static bool timed_expired(struct progress *progress, long allowed)
 {
     const struct progress now = {timed_used(), timed_said(), time(NULL)};
     if (allowed && now.used > allowed * 100) {
-        fprintf(stderr, "timed: ended after %ld s of processors, where %ld are allowed\n", now.used / 100, allowed);
+        fprintf(stderr, "timed: ended after %ld s of processors, where %ld are allowed\n",
+                now.used / 100, allowed);
         return true;
     }
     if (now.said != progress->said || now.used >= progress->used + IDLE)
@@ -159,8 +162,8 @@ static int timed_wait(pid_t child, long allowed)
     }
 }
 
-/* Works as tests do: computes, touches fresh pages, starts processes. Returns the processor time that
- * it takes, in hundredths of a second. */
+/* Works as tests do: computes, touches fresh pages, starts processes. Returns the processor time
+ * that it takes, in hundredths of a second. */
 static long timed_calibrate(const char *program)
 {
     struct rusage self, children;
@@ -168,7 +171,8 @@ static long timed_calibrate(const char *program)
     for (long i = 0; i < 100000000; i++)
         state = state * 6364136223846793005u + 1442695040888963407u;
     for (int round = 0; round < 4 && state; round++) {
-        char *memory = mmap(NULL, PAGES << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *memory =
+            mmap(NULL, PAGES << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         for (size_t i = 0; memory != MAP_FAILED && i < PAGES; i++)
             memory[i << 12] = 1;
         munmap(memory, PAGES << 12);
@@ -183,7 +187,8 @@ static long timed_calibrate(const char *program)
     }
     getrusage(RUSAGE_SELF, &self);
     getrusage(RUSAGE_CHILDREN, &children);
-    return timed_hundredths(self.ru_utime, self.ru_stime) + timed_hundredths(children.ru_utime, children.ru_stime);
+    return timed_hundredths(self.ru_utime, self.ru_stime) +
+           timed_hundredths(children.ru_utime, children.ru_stime);
 }
 
 int main(int argc, char **argv)
@@ -213,7 +218,8 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 2;
     }
-    fprintf(file, "%ld %ld %ld\n", timed_hundredths(usage.ru_utime, usage.ru_stime), (long)begin, (long)time(NULL));
+    fprintf(file, "%ld %ld %ld\n", timed_hundredths(usage.ru_utime, usage.ru_stime), (long)begin,
+            (long)time(NULL));
     fclose(file);
     return status;
 }
