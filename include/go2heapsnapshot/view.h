@@ -119,6 +119,8 @@ enum g2h_runtime_class {
     G2H_RUNTIME_DEFER_LIST, /* a pointer to these, or another type made of the record's */
     G2H_RUNTIME_TIMER,      /* a timer of package time */
     G2H_RUNTIME_TIMERS,     /* an array of timers */
+    G2H_RUNTIME_P,          /* a processor's */
+    G2H_RUNTIME_SUDOG,      /* that a goroutine waits on a channel or a lock */
 };
 G2H_PUBLIC enum g2h_runtime_class g2h_view_runtime_class(const struct g2h_view *view,
                                                          uint32_t name);
@@ -276,7 +278,7 @@ G2H_PUBLIC void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, en
 enum g2h_edge_flag {
     G2H_EDGE_BY_INDEX = 1,  /* its name is an index, of an array's element or a group's member;
                                otherwise a text, such as the name of a field or variable */
-    G2H_EDGE_WEAK = 2,      /* it keeps nothing alive */
+    G2H_EDGE_WEAK = 2,      /* it counts as keeping nothing alive */
     G2H_EDGE_INTERNAL = 4,  /* it leads to a runtime object, or is no pointer of the program */
     G2H_EDGE_OF_KEY = 8,    /* it is in the key of a map's entry, or */
     G2H_EDGE_OF_ELEM = 16,  /* in the elem; g2h_edges_key() may have a better name */
@@ -284,7 +286,24 @@ enum g2h_edge_flag {
     G2H_EDGE_STALE = 64, /* it is an element of an array that no slice uses: it is beyond the length
                             of each slice, or before its start */
     G2H_EDGE_DOUBTFUL = 128, /* its name is G2H_NAME_DOUBTFUL */
+    G2H_EDGE_SHORTCUT = 256, /* it leads from the root to the program's variables */
+    G2H_EDGE_FOREIGN = 512,  /* it leads between what belongs to the program's variables, to
+                                goroutines, and to the rest of the roots. It is a pointer like
+                                others, but counts for neither dominators nor retained sizes. Unless
+                                it leads to what belongs to the program, it is G2H_EDGE_WEAK, too */
 };
+
+/* Returns whether an edge is a pointer that the collector follows, between any two tiers. */
+static inline bool g2h_edge_leads(uint32_t flags)
+{
+    return (flags & G2H_EDGE_WEAK) == 0 || (flags & G2H_EDGE_FOREIGN) != 0;
+}
+
+/* Returns whether an edge counts for dominators and retained sizes. */
+static inline bool g2h_edge_holds(uint32_t flags)
+{
+    return (flags & (G2H_EDGE_WEAK | G2H_EDGE_FOREIGN)) == 0;
+}
 
 struct g2h_edge {
     uint32_t source, target; /* nodes */

@@ -11,9 +11,8 @@
  * If only the dominators of the nodes that have several owners are needed, finding them takes a
  * part of the time: all other nodes are merged with the root.
  *
- * All edges are strong except weak ones and pointers from garbage to objects that the roots reach,
- * which are written as weak. DevTools also leaves out edges from a node to itself, which change
- * nothing, and some edges that this program never writes.
+ * Only edges between nodes of the same tier count (graph/tiers.h). DevTools also leaves out edges
+ * from a node to itself, which change nothing, and some edges that this program never writes.
  *
  * Memory: 28 bytes per node, or 12 per leaf: its number in preorder, the node of that number, and
  * the number of its parent or dominator; and, except for leaves, the number of its semidominator,
@@ -126,7 +125,7 @@ static uint32_t next_of_synthetic(const struct search *search, uint32_t node, ui
     while (first + *next < end) {
         const struct edge *edge = &graph->children[first + (*next)++];
         const uint32_t target = graph_node_number(graph, edge->target);
-        if (edge->type != EDGE_WEAK && !is_seen(search, target))
+        if (!is_seen(search, target) && graph_holds(graph, edge))
             return target;
     }
     return NOWHERE;
@@ -138,13 +137,13 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
     const uint32_t object = node - search->synthetics;
     const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
     const uint32_t end = block->starts[(object & (BLOCK_OBJECTS - 1)) + 1];
-    const bool garbage = graph_is_garbage(graph, object);
+    const struct tier_source source = tiers_source(&graph->tiers, object);
     for (uint32_t i = *next; i < end; i++) {
         const uint32_t target = block->targets[i];
         if (end - i > AHEAD)
             prefetch_target(search, block->targets[i + AHEAD]);
         if (target == NO_TARGET || is_seen(search, search->synthetics + target) ||
-            (garbage && !graph_is_garbage(graph, target)))
+            !tiers_hold(&graph->tiers, source, target))
             continue;
         *next = i + 1;
         return search->synthetics + target;

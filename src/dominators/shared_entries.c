@@ -62,15 +62,19 @@ static owner_number known_of(const struct owners *owners, struct node node)
     return node.of == OF_OBJECT ? owners->of_object[node.index] : owners->of_synthetic[node.index];
 }
 
-/* Handles an edge that leads from a node of owner to node; known is the owner of node. Returns
- * false if memory runs out. */
+/* Returns whether a walk looks at edges to a node with this owner. */
+static inline bool is_looked_for(const struct walk *walk, owner_number known)
+{
+    return walk->crossings ? known > OWNER_FIXED : known == OWNER_SEVERAL;
+}
+
+/* Handles an edge that leads from a node of owner to node, and holds it; known is the owner of
+ * node, which is_looked_for(). Returns false if memory runs out. */
 static inline bool look_at(const struct finding *finding, struct crossings *crossings,
                            owner_number owner, uint32_t node, owner_number known)
 {
     if (finding->walk.crossings)
         return crossings_look(crossings, owner, known);
-    if (known != OWNER_SEVERAL)
-        return true;
     uint64_t *word = &finding->found[node / 64], bit = (uint64_t)1 << (node % 64);
     if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
@@ -89,9 +93,11 @@ static struct g2h_error *walk_synthetics(const struct finding *finding, struct c
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
         const struct edge *edge = &graph->children[i];
         const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
-        if (edge->type != EDGE_WEAK && is_walked(&finding->walk, owner))
-            TRY_MEMORY(look_at(finding, crossings, owner, graph_node_number(graph, edge->target),
-                               known_of(finding->owners, edge->target)));
+        const owner_number known = known_of(finding->owners, edge->target);
+        if (is_walked(&finding->walk, owner) && is_looked_for(&finding->walk, known) &&
+            graph_holds(graph, edge))
+            TRY_MEMORY(
+                look_at(finding, crossings, owner, graph_node_number(graph, edge->target), known));
     }
     return NULL;
 }
@@ -100,6 +106,7 @@ static struct g2h_error *walk_block(const struct finding *finding, size_t number
                                     struct crossings *crossings)
 {
     const struct target_block *block = &finding->graph->targets->blocks[number];
+    const struct tiers *tiers = &finding->graph->tiers;
     const owner_number *of = finding->owners->of_object;
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
@@ -109,7 +116,8 @@ static struct g2h_error *walk_block(const struct finding *finding, size_t number
             const uint32_t target = block->targets[j];
             if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
                 __builtin_prefetch(&of[block->targets[j + AHEAD]]);
-            if (target != NO_TARGET)
+            if (target != NO_TARGET && is_looked_for(&finding->walk, of[target]) &&
+                tiers_hold(tiers, tiers_source(tiers, first + i), target))
                 TRY_MEMORY(
                     look_at(finding, crossings, owner, finding->synthetics + target, of[target]));
         }
@@ -187,7 +195,7 @@ static struct g2h_error *push_from_synthetics(const struct finding *finding, str
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
         const struct edge *edge = &graph->children[i];
         const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
-        if (edge->type == EDGE_WEAK || (owner < first && owner != OWNER_SEVERAL))
+        if (!graph_holds(graph, edge) || (owner < first && owner != OWNER_SEVERAL))
             continue;
         marker->owner = owner;
         TRY_MEMORY(edge->target.of != OF_OBJECT || marker_push(marker, edge->target.index));
@@ -211,8 +219,11 @@ static struct g2h_error *find_level(struct finding *finding)
     const struct g2h_graph *graph = finding->graph;
     struct owners *owners = finding->owners;
     const owner_number first = next_number(finding);
-    _cleanup_(marker_deinit) struct marker marker = {
-        .targets = graph->targets, .owners = owners->of_object, .threads = graph->threads};
+    _cleanup_(marker_deinit) struct marker marker = {.targets = graph->targets,
+                                                     .waiters = graph->tiers.waiters,
+                                                     .tiers = &graph->tiers,
+                                                     .owners = owners->of_object,
+                                                     .threads = graph->threads};
     forget_several(owners, graph->heap->object_count);
     TRY(add_found(finding, &marker));
     TRY(take_crossings(finding));

@@ -174,8 +174,8 @@ static bool take_of_synthetics(const struct sorting *sorting, unsigned worker,
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
         const struct edge *edge = &graph->children[i];
         const uint32_t source = edge->source.index;
-        if (edge->type != EDGE_WEAK && !take(sorting, worker, list, source, preorder_of[source],
-                                             graph_node_number(graph, edge->target)))
+        if (graph_holds(graph, edge) && !take(sorting, worker, list, source, preorder_of[source],
+                                              graph_node_number(graph, edge->target)))
             return false;
     }
     return true;
@@ -195,8 +195,7 @@ static inline void prefetch(const struct sources *sources, uint32_t node, bool h
         __builtin_prefetch(&sources->by_number[number], 1);
 }
 
-/* Handles the pointers of a block of objects, except those from garbage to objects that the roots
- * reach: these are weak. */
+/* Handles the pointers of a block of objects that hold their targets. */
 static bool take_of_block(const struct sorting *sorting, unsigned worker, size_t number,
                           struct kept_list *list)
 {
@@ -212,14 +211,14 @@ static bool take_of_block(const struct sorting *sorting, unsigned worker, size_t
         const uint32_t from = __atomic_load_n(&sources->preorder_of[source], __ATOMIC_RELAXED);
         if (from == 0 || (from & SOURCES_LEAF) != 0) /* merged with the root; a leaf */
             continue;
-        const bool garbage = graph_is_garbage(graph, first + i);
+        const struct tier_source holder = tiers_source(&graph->tiers, first + i);
         for (uint32_t j = block->starts[i]; j < end; j++) {
             const uint32_t target = block->targets[j];
             if (last - j > 2 * AHEAD && block->targets[j + 2 * AHEAD] != NO_TARGET)
                 prefetch(sources, synthetics + block->targets[j + 2 * AHEAD], false);
             if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
                 prefetch(sources, synthetics + block->targets[j + AHEAD], true);
-            if (target != NO_TARGET && !(garbage && !graph_is_garbage(graph, target)) &&
+            if (target != NO_TARGET && tiers_hold(&graph->tiers, holder, target) &&
                 !take(sorting, worker, list, source, from, synthetics + target))
                 return false;
         }

@@ -32,7 +32,7 @@ static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint
     struct g2h_edge edge;
     g2h_edges_begin(edges, from, from + 1);
     for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
-        if (edge.target == to && (edge.flags & G2H_EDGE_WEAK) == 0) {
+        if (edge.target == to && g2h_edge_leads(edge.flags)) {
             *ret = edge;
             is_found = true;
             if (!is_frame)

@@ -73,7 +73,7 @@ static bool next_edge(struct reading *reading, struct g2h_edge *ret)
     while (reading->found == UINT32_MAX && reading->followed < MOST_EDGES &&
            g2h_edges_next(reading->edges, ret)) {
         reading->followed++;
-        if ((ret->flags & G2H_EDGE_WEAK) == 0 && ret->target >= reading->synthetic)
+        if (g2h_edge_leads(ret->flags) && ret->target >= reading->synthetic)
             return true;
     }
     return false;

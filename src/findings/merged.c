@@ -27,9 +27,10 @@ struct merging {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct merging_node *by_number;
-    uint32_t count;             /* of by_number; some of them are not of a node */
-    uint32_t gc_roots, several; /* nodes of the view; 0: it has none */
-    uint32_t texts;             /* the name of all texts */
+    uint32_t count;   /* of by_number; some of them are not of a node */
+    uint32_t several; /* node of the view; 0: it has none */
+    uint32_t tops[3]; /* nodes of the view that hold what several groups hold together; 0: none */
+    uint32_t texts;   /* the name of all texts */
     uint32_t *numberless; /* by name of the view: numberless_name() of it, plus 1; 0: not known */
     struct text text;
 };
@@ -264,7 +265,11 @@ static struct g2h_error *name_all_held(struct merging *merging)
     for (uint32_t i = 0; i < g2h_view_account(merging->view)->synthetic_nodes; i++) {
         g2h_view_brief(merging->view, i, &node);
         if (node.kind == G2H_NODE_GC_ROOTS)
-            merging->gc_roots = i;
+            merging->tops[0] = i;
+        if (node.kind == G2H_NODE_GLOBALS)
+            merging->tops[1] = i;
+        if (node.kind == G2H_NODE_GOROUTINES)
+            merging->tops[2] = i;
         if (node.kind == G2H_NODE_SEVERAL)
             merging->several = i;
         if (names_what_it_holds(node.kind))
@@ -354,6 +359,14 @@ static struct g2h_error *sharers_of(struct merging *merging, uint32_t node, uint
     return node_below(merging, *parent, name, MERGED_VARIABLE, parent);
 }
 
+/* Returns whether a node may hold what several of the groups below it hold together. */
+static bool is_top(const struct merging *merging, uint32_t node)
+{
+    const uint32_t example = merging->merged->nodes.data[node].example;
+    return node == 0 || example == merging->tops[0] || example == merging->tops[1] ||
+           example == merging->tops[2];
+}
+
 /* Sets *parent to the node of the variable, or of the several groups, that hold an object, if there
  * is one. */
 static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
@@ -364,7 +377,7 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
     if (name != MAP_NONE) {
         is_below = true;
         TRY(node_below(merging, *parent, name, MERGED_VARIABLE, parent));
-    } else if (merged->nodes.data[*parent].example == merging->gc_roots || *parent == 0) {
+    } else if (is_top(merging, *parent)) {
         TRY(sharers_of(merging, node, parent, &is_below));
     }
     struct merged_node *variable = &merged->nodes.data[*parent];

@@ -279,7 +279,7 @@ struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bo
 {
     _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
     paths->nodes.count = 0;
-    TRY(path_search_begin(&search, paths->view, paths->edges, from, PATH_ALL, MOST_VISITED));
+    TRY(path_search_begin(&search, paths->view, paths->edges, from, PATH_POINTERS, MOST_VISITED));
     if (from != to)
         return find(paths, &search, to, EXACT, ret);
     for (bool more = true; more && !search.returns;)

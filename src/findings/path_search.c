@@ -22,11 +22,12 @@ static bool is_in_scope(const struct path_search *search, const struct g2h_edge 
     const struct g2h_view *view = search->view;
     const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
     const enum path_scope scope = search->scope;
-    const bool is_certain = scope != PATH_ALL && scope != PATH_GLOBALS && scope != PATH_STRONG;
-    if ((edge->flags & G2H_EDGE_WEAK) != 0 ||
+    const bool is_certain = scope == PATH_PROGRAM || scope == PATH_OWN || scope == PATH_FRAMES ||
+                            scope == PATH_CERTAIN || scope == PATH_CERTAIN_FIRST;
+    if (!(scope == PATH_POINTERS ? g2h_edge_leads(edge->flags) : g2h_edge_holds(edge->flags)) ||
         (is_certain && (edge->flags & G2H_EDGE_DOUBTFUL) != 0))
         return false;
-    if (edge->target >= synthetic || scope == PATH_STRONG)
+    if (edge->target >= synthetic || scope == PATH_STRONG || scope == PATH_POINTERS)
         return true;
     const enum g2h_node_kind kind = findings_kind_of(view, edge->target);
     return kind != G2H_NODE_STACK && kind != G2H_NODE_CREATION_SITE &&

@@ -1,5 +1,6 @@
 /*
- * path_search: goes along the strong edges of a view from one node on, breadth first.
+ * path_search: goes along the edges of a view that hold their targets, from one node on, breadth
+ * first.
  *
  * A search answers for any number of targets: it goes on only as far as somebody asks, and keeps by
  * which node each one was reached first, which is the one before it on a shortest path.
@@ -21,8 +22,9 @@
  * by the runtime's globals. ALL: also by names that are not certain: a word of a stack may be a
  * leftover. GLOBALS: only globals, but also the runtime's, for there may be more goroutines than a
  * search can look at. CERTAIN_FIRST: CERTAIN to its end, and then ALL, to nodes that nothing else
- * leads to. None of these follows stacks, go statements and what holds garbage. STRONG: all strong
- * edges.
+ * leads to. None of these follows stacks, go statements and what holds garbage. STRONG: all edges
+ * that hold something. POINTERS: all pointers that the collector follows, also to what belongs to
+ * somebody else.
  */
 enum path_scope {
     PATH_PROGRAM,
@@ -33,6 +35,7 @@ enum path_scope {
     PATH_GLOBALS,
     PATH_CERTAIN_FIRST,
     PATH_STRONG,
+    PATH_POINTERS,
 };
 
 /* A node that was reached, and the index of the node before it. */

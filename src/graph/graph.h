@@ -8,8 +8,9 @@
  * from the dump each time that the edge is visited.
  *
  *   graph, children     nodes and edges, in their order
- *   mark, owners, owner_numbers, reach, cleanups
- *                       what is garbage, and which roots hold the rest
+ *   mark, tiers, owners, owner_numbers, reach, cleanups
+ *                       what is garbage, whether the program's variables, goroutines or other roots
+ *                       hold the rest, and which of these
  *   shortcuts           weak edges that are no pointers
  */
 #ifndef GRAPH_GRAPH_H
@@ -18,6 +19,7 @@
 #include <go2heapsnapshot/graph.h>
 
 #include "graph/owner_numbers.h"
+#include "graph/tiers.h"
 #include "naming/names.h"
 #include "roots/roots.h"
 
@@ -56,6 +58,7 @@ struct g2h_graph {
     uint64_t first_object_child;          /* index of the first edge of an object */
 
     uint64_t *live;        /* a bit per object that the roots reach; NULL if they reach all */
+    struct tiers tiers;    /* to whom objects belong */
     uint32_t weak_element; /* string: the name of a weak edge that would be an element */
 
     VECTOR(struct graph_owner) owners;
@@ -100,14 +103,25 @@ static inline bool graph_is_garbage(const struct g2h_graph *graph, uint32_t obje
     return graph->live && (graph->live[object / 64] >> (object % 64) & 1) == 0;
 }
 
-/*
- * Returns whether a pointer between two objects is weak. A pointer from garbage to an object that
- * the roots reach is: garbage must not reduce the retained sizes of the nodes that hold that
- * object.
- */
-static inline bool is_weak_pointer(const struct g2h_graph *graph, uint32_t source, uint32_t target)
+/* Returns what an edge of graph->children or graph->roots does for its target. */
+static inline enum hold graph_hold_as(const struct g2h_graph *graph, const struct edge *edge)
 {
-    return graph_is_garbage(graph, source) && !graph_is_garbage(graph, target);
+    if (edge->type == EDGE_WEAK)
+        return HOLD_WEAK;
+    if (edge->target.of == OF_SYNTHETIC)
+        return HOLD_STRONG;
+    const struct tier_source source =
+        edge->source.of == OF_OBJECT
+            ? tiers_source(&graph->tiers, edge->source.index)
+            : (struct tier_source){(enum tier)graph->roots.nodes.data[edge->source.index].tier,
+                                   false};
+    return tiers_hold_as(&graph->tiers, source, edge->target.index);
+}
+
+/* Returns whether an edge holds its target, for dominators and retained sizes. */
+static inline bool graph_holds(const struct g2h_graph *graph, const struct edge *edge)
+{
+    return graph_hold_as(graph, edge) == HOLD_STRONG;
 }
 
 /* Adds an edge. Returns false if memory runs out. */

@@ -144,9 +144,13 @@ static inline enum wanted wanted(const struct marker *marker)
 static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alone,
                              enum wanted wanted)
 {
-    owner_number *owners = marker->owners, known;
+    owner_number *owners = marker->owners, known = OWNER_NONE;
     const owner_number owner =
         owners ? __atomic_load_n(&owners[object], __ATOMIC_RELAXED) & ~OWNER_FIXED : OWNER_NONE;
+    const uint64_t *only = tiers_waits(marker->waiters, object) ? marker->waiters : NULL;
+    const struct tier_source source = wanted == WANTED_MEETINGS
+                                          ? tiers_source(marker->tiers, object)
+                                          : (struct tier_source){TIER_GARBAGE, false};
     const uint32_t *end, *target = targets_of(marker->targets, object, &end);
     const size_t count = (size_t)(end - target);
     if (!vector_grow(&marker->stack.objects, count))
@@ -154,7 +158,8 @@ static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alo
     uint32_t *next = &marker->stack.objects.data[marker->stack.objects.count];
     const uint32_t *begin = next;
     for (; target < end; target++) {
-        if (*target == NO_TARGET)
+        if (*target == NO_TARGET || (only && !tiers_waits(only, *target)) ||
+            (wanted == WANTED_MEETINGS && !tiers_hold(marker->tiers, source, *target)))
             continue;
         if (wanted == WANTED_MARKS ? set_mark(marker->marks, *target, is_alone)
                                    : set_owner(owners, *target, owner, is_alone, &known)) {
@@ -281,6 +286,8 @@ static struct g2h_error *drain_shared(void *context, size_t task, unsigned worke
 {
     struct pool *pool = context;
     struct marker marker = {.targets = pool->first->targets,
+                            .waiters = pool->first->waiters,
+                            .tiers = pool->first->tiers,
                             .marks = pool->first->marks,
                             .owners = pool->first->owners,
                             .met = pool->first->met,

@@ -10,6 +10,7 @@
 #define GRAPH_MARK_H
 
 #include "graph/owner_numbers.h"
+#include "graph/tiers.h"
 #include "heap/targets.h"
 
 /* How many objects one thread visits alone; after that it is worth starting other threads. */
@@ -24,9 +25,11 @@ struct mark_stack {
 
 struct marker {
     const struct targets *targets;
-    uint64_t *marks;      /* a bit per object */
-    owner_number *owners; /* by object; not NULL: the marker finds owners, and no marks */
-    owner_number owner;   /* with owners: the owner that holds the next pushed objects */
+    const uint64_t *waiters;   /* of tiers.h: these lead only to each other; may be NULL */
+    const struct tiers *tiers; /* with met: what each object belongs to */
+    uint64_t *marks;           /* a bit per object */
+    owner_number *owners;      /* by object; not NULL: the marker finds owners, and no marks */
+    owner_number owner;        /* with owners: the owner that holds the next pushed objects */
     uint64_t *met; /* with owners, may be NULL: a bit per owner, set if it holds objects that have
                       several owners */
     bool is_crossing;           /* with met: whether crossings are recorded */

@@ -39,6 +39,15 @@ static bool has_groups(enum g2h_node_kind kind)
     return kind == G2H_NODE_GLOBALS || kind == G2H_NODE_GOROUTINES;
 }
 
+/* Returns whether an edge leads to a group: a member of such a node, or a package of the runtime,
+ * which is directly below (GC roots). */
+static bool leads_to_group(const struct roots *roots, const struct edge *edge)
+{
+    return edge->source.of == OF_SYNTHETIC && edge->target.of == OF_SYNTHETIC &&
+           (has_groups(roots->nodes.data[edge->source.index].kind) ||
+            roots->nodes.data[edge->target.index].kind == G2H_NODE_PACKAGE);
+}
+
 static bool is_group(enum g2h_node_kind kind)
 {
     return kind == G2H_NODE_FINALIZERS || kind == G2H_NODE_QUEUED_FINALIZERS ||
@@ -56,8 +65,7 @@ static struct g2h_error *add_groups(struct owners *owners, struct g2h_graph *gra
             TRY(add_group(owners, graph, node));
     for (size_t i = 0; i < roots->edges.count; i++) {
         const struct edge *edge = &roots->edges.data[i];
-        if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_SYNTHETIC &&
-            has_groups(roots->nodes.data[edge->source.index].kind))
+        if (leads_to_group(roots, edge))
             TRY(add_group(owners, graph, edge->target.index));
     }
     return NULL;

@@ -2,10 +2,11 @@
  * reach: finds the objects that the roots hold, and what holds the others.
  *
  * WriteHeapDump runs no collection, so a dump contains garbage. Marking, as in the collector, finds
- * the objects that strong edges reach, and by which of the roots' groups. Then the tentative edges
- * are decided: words of a frame that may hold a stack object, objects with a finalizer. Then come
- * the objects that cleanups keep. Whatever is left is garbage; as few objects of it as possible,
- * its heads, become children of "(unreachable)".
+ * the objects that strong edges reach: first what belongs to the program, together with its owners,
+ * then the others (tiers.h). Then the tentative edges are decided: words of a frame that may hold a
+ * stack object, objects with a finalizer. Then come the objects that cleanups keep. Whatever is
+ * left is garbage; as few objects of it as possible, its heads, become children of "(unreachable)".
+ * Last, all objects that are no garbage get tiers and owners.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +16,220 @@
 #include "graph/mark.h"
 #include "graph/owners.h"
 
-static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h_graph *graph,
-                                         const struct owners *owners)
+/* Marks what strong edges from the synthetic nodes of a tier reach, or from those of all tiers. */
+static struct g2h_error *mark_from(struct marker *marker, const struct g2h_graph *graph,
+                                   enum tier tier, bool all)
 {
-    for (size_t i = 0; i < graph->roots.edges.count; i++) {
-        const struct edge *edge = &graph->roots.edges.data[i];
-        if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT ||
-            edge->type == EDGE_WEAK || edge->type == EDGE_TENTATIVE)
-            continue;
-        marker->owner = owners->of_synthetic[edge->source.index] & ~OWNER_FIXED;
-        TRY_MEMORY(marker_push(marker, edge->target.index));
+    const struct roots *roots = &graph->roots;
+    for (size_t i = 0; i < roots->edges.count; i++) {
+        const struct edge *edge = &roots->edges.data[i];
+        if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
+            edge->type != EDGE_WEAK && edge->type != EDGE_TENTATIVE &&
+            (all || roots->nodes.data[edge->source.index].tier == tier))
+            TRY_MEMORY(marker_push(marker, edge->target.index));
     }
     return marker_drain(marker);
 }
 
+/* Marks everything that roots reach, without regard to marks that there are. */
+static struct g2h_error *mark_again(struct marker *marker, const struct g2h_graph *graph)
+{
+    const size_t words = (size_t)graph->heap->object_count / 64 + 1;
+    memset(marker->marks, 0, words * sizeof(*marker->marks));
+    return mark_from(marker, graph, TIER_REST, true);
+}
+
 /* Decides all tentative edges by the same marks, so that their order does not matter. */
-static struct g2h_error *decide_tentative(struct marker *marker, struct g2h_graph *graph,
-                                          const struct owners *owners)
+static void decide_tentative(const struct marker *marker, struct g2h_graph *graph)
 {
     for (size_t i = 0; i < graph->roots.edges.count; i++)
         if (graph->roots.edges.data[i].type == EDGE_TENTATIVE)
             graph->roots.edges.data[i].type =
                 marker_has(marker, graph->roots.edges.data[i].target.index) ? EDGE_WEAK
                                                                             : EDGE_INTERNAL;
-    return mark_from_roots(marker, graph, owners);
+}
+
+/* ---- what goroutines wait on ---- */
+
+/* What a goroutine waits on, and which nothing else holds. */
+struct waited {
+    uint32_t goroutine; /* its node; MAP_NONE: not known */
+    uint32_t waiter, target;
+};
+
+struct waiting {
+    struct g2h_graph *graph;
+    struct marker *marker;
+    struct map goroutines; /* object of a runtime.g → node of the goroutine */
+    uint64_t *settled;     /* a bit per waiter whose targets have been looked at */
+    VECTOR(struct waited) waited;
+    bool is_changed; /* some waiter holds what it leads to, because its goroutine is not known */
+};
+
+static void waiting_deinit(struct waiting *waiting)
+{
+    map_deinit(&waiting->goroutines);
+    free(waiting->settled);
+    free(waiting->waited.data);
+}
+
+static struct g2h_error *list_goroutines(struct waiting *waiting)
+{
+    const struct g2h_graph *graph = waiting->graph;
+    const struct g2h_heap *heap = graph->heap;
+    uint32_t known;
+    for (size_t i = 0; i < graph->roots.goroutines.count; i++) {
+        const struct root_goroutine *root = &graph->roots.goroutines.data[i];
+        const uint32_t object =
+            heap_find(heap, heap->goroutines.data[root->goroutine].record.address);
+        if (object != UINT32_MAX)
+            TRY_MEMORY(map_put(&waiting->goroutines, object, root->node, &known));
+    }
+    return NULL;
+}
+
+/* Returns the node of the goroutine that a waiter is the record of, or MAP_NONE. */
+static uint32_t goroutine_of(const struct waiting *waiting, uint32_t waiter)
+{
+    const uint32_t *end, *target = object_targets(waiting->graph, waiter, &end);
+    uint32_t node = MAP_NONE;
+    for (; target < end && node == MAP_NONE; target++)
+        if (*target != NO_TARGET)
+            node = map_get(&waiting->goroutines, *target);
+    return node;
+}
+
+/* Lists what marked waiters lead to and what has no mark. */
+static struct g2h_error *find_waited(struct waiting *waiting)
+{
+    const struct g2h_graph *graph = waiting->graph;
+    const uint64_t *waiters = graph->tiers.waiters, *marks = waiting->marker->marks;
+    for (uint32_t i = 0; i <= graph->heap->object_count / 64; i++)
+        for (uint64_t left = waiters[i] & marks[i] & ~waiting->settled[i]; left != 0;
+             left &= left - 1) {
+            const uint32_t waiter = i * 64 + (uint32_t)__builtin_ctzll(left);
+            const uint32_t *end, *target = object_targets(graph, waiter, &end);
+            waiting->settled[i] |= left & -left;
+            for (; target < end; target++)
+                if (*target != NO_TARGET && !is_marked(marks, *target) &&
+                    !tiers_waits(waiters, *target))
+                    TRY_MEMORY(vector_push(
+                        &waiting->waited,
+                        ((struct waited){goroutine_of(waiting, waiter), waiter, *target})));
+        }
+    return NULL;
+}
+
+/* Lets the goroutine hold what it waits on; if it is not known, its record does. */
+static struct g2h_error *hold_waited(struct waiting *waiting)
+{
+    struct g2h_graph *graph = waiting->graph;
+    uint32_t name;
+    for (size_t i = 0; i < waiting->waited.count; i++) {
+        const struct waited *waited = &waiting->waited.data[i];
+        if (waited->goroutine == MAP_NONE) {
+            graph->tiers.waiters[waited->waiter / 64] &= ~((uint64_t)1 << (waited->waiter % 64));
+            waiting->is_changed = true;
+        } else {
+            TRY_MEMORY(names_add_label(&graph->names, "waiting on", strlen("waiting on"), &name) &&
+                       graph_add_edge(graph, node_synthetic(waited->goroutine), EDGE_INTERNAL, name,
+                                      node_object(waited->target)));
+        }
+        TRY_MEMORY(marker_push(waiting->marker, waited->target));
+    }
+    waiting->waited.count = 0;
+    return marker_drain(waiting->marker);
+}
+
+/* Holds what only records of waiting goroutines lead to. *ret_changed becomes true if some of these
+ * records do hold something. */
+static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *marker,
+                                    bool *ret_changed)
+{
+    enum { MOST = 16 /* steps along records that only lead to others */ };
+    _cleanup_(waiting_deinit) struct waiting waiting = {.graph = graph, .marker = marker};
+    bool more = graph->tiers.waiters != NULL;
+    if (!more)
+        return NULL;
+    waiting.settled =
+        zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*waiting.settled));
+    TRY_MEMORY(waiting.settled);
+    TRY(list_goroutines(&waiting));
+    for (int i = 0; i < MOST && more; i++) {
+        TRY(find_waited(&waiting));
+        more = waiting.waited.count > 0;
+        TRY(hold_waited(&waiting));
+    }
+    *ret_changed |= waiting.is_changed || more;
+    if (!more)
+        return NULL;
+    free(graph->tiers.waiters); /* no program has so many */
+    graph->tiers.waiters = NULL;
+    marker->waiters = NULL;
+    return mark_again(marker, graph);
+}
+
+/* ---- what is no garbage ---- */
+
+/* Sets the marks of the stops that are of threads and have none; ret gets their numbers. */
+static struct g2h_error *close_stops(const struct stops *stops, uint64_t *marks,
+                                     struct mark_stack *ret)
+{
+    for (size_t i = 0; i < stops->list.count; i++) {
+        const struct stop *stop = &stops->list.data[i];
+        if (!stop->is_of_thread || is_marked(marks, stop->object))
+            continue;
+        marks[stop->object / 64] |= (uint64_t)1 << (stop->object % 64);
+        TRY_MEMORY(vector_push(&ret->objects, stop->object));
+    }
+    return NULL;
+}
+
+static void open_stops(const struct mark_stack *stops, uint64_t *marks)
+{
+    for (size_t i = 0; i < stops->objects.count; i++)
+        marks[stops->objects.data[i] / 64] &= ~((uint64_t)1 << (stops->objects.data[i] % 64));
+}
+
+static void free_objects(struct mark_stack *stack)
+{
+    free(stack->objects.data);
+}
+
+/* Marks what belongs to goroutines, and then what belongs to the rest of the roots. */
+static struct g2h_error *mark_others(struct marker *marker, const struct g2h_graph *graph,
+                                     const struct stops *stops)
+{
+    _cleanup_(free_objects) struct mark_stack closed = {0};
+    TRY(close_stops(stops, marker->marks, &closed));
+    TRY(mark_from(marker, graph, TIER_GOROUTINES, false));
+    open_stops(&closed, marker->marks);
+    return mark_from(marker, graph, TIER_REST, false);
+}
+
+/* Marks again, through stops as well, if a stop has no mark: it may be garbage, or something leads
+ * there that the walks pass by. */
+static struct g2h_error *mark_through_stops(struct marker *marker, const struct g2h_graph *graph,
+                                            const struct stops *stops)
+{
+    bool is_missing = false;
+    for (size_t i = 0; i < stops->list.count; i++)
+        is_missing |= !is_marked(marker->marks, stops->list.data[i].object);
+    return is_missing ? mark_again(marker, graph) : NULL;
+}
+
+/* Marks all that is no garbage; what belongs to the program has marks. */
+static struct g2h_error *mark_living(struct g2h_graph *graph, struct marker *marker,
+                                     struct owners *owners, const struct stops *stops,
+                                     bool *ret_changed)
+{
+    TRY(mark_others(marker, graph, stops));
+    decide_tentative(marker, graph);
+    TRY(mark_from(marker, graph, TIER_REST, true));
+    TRY(mark_through_stops(marker, graph, stops));
+    TRY(add_waited(graph, marker, ret_changed));
+    TRY(graph_add_cleanups(graph, marker));
+    return owners_own_cleanups(owners, graph);
 }
 
 /* ---- garbage ---- */
@@ -173,40 +364,57 @@ static uint64_t *marks_of(const struct g2h_graph *graph, const struct owners *ow
     return marks;
 }
 
-static struct g2h_error *mark_living(struct g2h_graph *graph, struct owners *owners)
-{
-    _cleanup_(marker_deinit) struct marker marker = {
-        .targets = graph->targets, .owners = owners->of_object, .threads = graph->threads};
-    TRY(mark_from_roots(&marker, graph, owners));
-    TRY(decide_tentative(&marker, graph, owners));
-    marker.owner = OWNER_CLEANUPS;
-    TRY(graph_add_cleanups(graph, &marker));
-    return owners_own_cleanups(owners, graph);
-}
-
 static void free_marker(struct marker *marker)
 {
     free(marker->marks);
     marker_deinit(marker);
 }
 
-struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
+/* Among garbage, records of waiting goroutines are objects like others. */
+static void forget_waiters(struct g2h_graph *graph, const uint64_t *marks)
 {
-    _cleanup_(free_marker) struct marker marker = {.targets = graph->targets,
-                                                   .threads = graph->threads};
-    struct garbage garbage = {.graph = graph, .marker = &marker};
-    TRY(owners_init(owners, graph));
-    TRY(mark_living(graph, owners));
-    marker.marks = marks_of(graph, owners);
-    TRY_MEMORY(marker.marks);
-    count_garbage(graph, marker.marks);
+    uint64_t *waiters = graph->tiers.waiters;
+    for (size_t i = 0; waiters && i <= graph->heap->object_count / 64; i++)
+        waiters[i] &= marks[i];
+}
+
+static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *marker)
+{
+    struct garbage garbage = {.graph = graph, .marker = marker};
+    count_garbage(graph, marker->marks);
     if (graph->account.unreachable_objects == 0)
         return NULL;
-    graph->live = copy_marks(graph, marker.marks);
-    TRY_MEMORY(graph->live &&
-               names_add_label(&graph->names, "element", strlen("element"), &graph->weak_element) &&
-               add_unreachable(graph, &garbage.node) &&
+    graph->live = copy_marks(graph, marker->marks);
+    TRY_MEMORY(graph->live && add_unreachable(graph, &garbage.node) &&
                vector_push(&graph->owners,
                            ((struct graph_owner){garbage.node, graph->account.unreachable_bytes})));
     return hang_garbage(&garbage);
+}
+
+static struct g2h_error *reach(struct g2h_graph *graph, struct owners *owners, struct stops *stops)
+{
+    bool is_changed = false;
+    TRY(owners_init(owners, graph));
+    TRY(tiers_init(&graph->tiers, graph, stops));
+    TRY(tiers_find_program(graph, owners, stops));
+    _cleanup_(free_marker) struct marker marker = {.targets = graph->targets,
+                                                   .waiters = graph->tiers.waiters,
+                                                   .marks = marks_of(graph, owners),
+                                                   .threads = graph->threads};
+    TRY_MEMORY(marker.marks);
+    TRY(mark_living(graph, &marker, owners, stops, &is_changed));
+    forget_waiters(graph, marker.marks);
+    TRY(tiers_find_others(graph, owners, stops, marker.marks, is_changed));
+    return add_garbage(graph, &marker);
+}
+
+struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
+{
+    struct stops stops = {0};
+    struct g2h_error *error =
+        names_add_label(&graph->names, "element", strlen("element"), &graph->weak_element)
+            ? reach(graph, owners, &stops)
+            : &error_no_memory;
+    stops_deinit(&stops);
+    return error;
 }

@@ -243,7 +243,7 @@ static struct g2h_error *walk_package(const struct walk *walk)
         append_edge(taken, &edge, &name);
         TRY_MEMORY(!name.failed);
         const size_t size = step_size(name.data + begin, name.size - begin);
-        if ((edge.flags & G2H_EDGE_WEAK) != 0 || size == 0)
+        if (!g2h_edge_leads(edge.flags) || size == 0)
             continue;
         TRY_MEMORY(map_put(&known, map_hash_text(name.data + begin, size), 1, &first));
         if (known.count == before)

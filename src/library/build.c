@@ -140,6 +140,7 @@ void g2h_graph_destroy(struct g2h_graph *graph)
     if (!graph)
         return;
     free(graph->live);
+    tiers_deinit(&graph->tiers);
     free(graph->children);
     free(graph->first_child);
     free(graph->owners.data);

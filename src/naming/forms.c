@@ -1,6 +1,8 @@
 /* forms; see forms.h. */
 #include "naming/forms.h"
 
+#include "types/runtime.h"
+
 /* How a type is written that no package declares. */
 static const struct literal {
     const char *begin;
@@ -20,6 +22,8 @@ static const struct {
     {"runtime.g", G2H_RUNTIME_G},
     {"runtime.m", G2H_RUNTIME_M},
     {"runtime.mPadded", G2H_RUNTIME_M},
+    {"runtime.p", G2H_RUNTIME_P},
+    {"runtime.sudog", G2H_RUNTIME_SUDOG},
     {"runtime._defer", G2H_RUNTIME_DEFER},
     {"runtime.timeTimer", G2H_RUNTIME_TIMER},
 };
@@ -60,6 +64,8 @@ static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_c
     for (size_t i = 0; of == G2H_FORM_OTHER && i < sizeof(structures) / sizeof(*structures); i++)
         if (bytes_are(type, structures[i].type))
             return structures[i].class;
+    if (of == G2H_FORM_OTHER && bytes_begin(type, SUDOG_TYPES)) /* shown as runtime.sudog */
+        return G2H_RUNTIME_SUDOG;
     return type.size > 0 && memmem(type.data, (size_t)type.size, call, sizeof(call) - 1)
                ? G2H_RUNTIME_DEFER_LIST
                : G2H_RUNTIME_NONE;

@@ -368,6 +368,7 @@ static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
     static const struct short_text types[] = {[EDGE_ELEMENT] = SHORT_TEXT(",element,"),
                                               [EDGE_PROPERTY] = SHORT_TEXT(",property,"),
                                               [EDGE_INTERNAL] = SHORT_TEXT(",internal,"),
+                                              [EDGE_SHORTCUT] = SHORT_TEXT(",shortcut,"),
                                               [EDGE_WEAK] = SHORT_TEXT(",weak,")};
     const struct edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
                                       ? name_by(csv, label_without_key(edge))

@@ -8,7 +8,13 @@
 #include "output/strings.h"
 
 /* The types that are used, by their index in a snapshot's "edge_types" and "node_types". */
-enum edge_type { EDGE_ELEMENT = 1, EDGE_PROPERTY = 2, EDGE_INTERNAL = 3, EDGE_WEAK = 6 };
+enum edge_type {
+    EDGE_ELEMENT = 1,
+    EDGE_PROPERTY = 2,
+    EDGE_INTERNAL = 3,
+    EDGE_SHORTCUT = 5,
+    EDGE_WEAK = 6
+};
 enum node_type {
     NODE_STRING = 2,
     NODE_OBJECT = 3,
@@ -81,7 +87,9 @@ static inline struct edge_label label_without_key(const struct g2h_edge *edge)
         [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK] = EDGE_WEAK,
         [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX] = EDGE_WEAK,
     };
-    const enum edge_type type = types[edge->flags % sizeof(types)];
+    const enum edge_type type = (edge->flags & G2H_EDGE_SHORTCUT) != 0
+                                    ? EDGE_SHORTCUT
+                                    : (enum edge_type)types[edge->flags % sizeof(types)];
     return (struct edge_label){type,
                                type == EDGE_ELEMENT ? edge->index : strings_of_edge(edge->name)};
 }

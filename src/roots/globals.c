@@ -22,7 +22,35 @@ static size_t package_size(const struct g2h_bytes *name)
     return size;
 }
 
-/* Gets the node of a package below (globals); adds it if it is new. */
+/* Returns whether a package is the runtime or one of its own, whose variables are not the
+ * program's. */
+static bool is_of_runtime(const struct g2h_bytes *package)
+{
+    return bytes_are(*package, "runtime") || bytes_begin(*package, "runtime/internal/") ||
+           bytes_begin(*package, "internal/runtime/");
+}
+
+/* Adds the node of a package: below (globals), or directly below (GC roots) if it is the
+ * runtime's. */
+static bool add_package(struct builder *builder, const struct g2h_bytes *package, uint32_t name,
+                        uint32_t *ret)
+{
+    struct roots *roots = builder->roots;
+    const uint64_t key = id_hash_text(package->data, (size_t)package->size);
+    const bool is_runtime = is_of_runtime(package);
+    if (!roots_add_node(roots, G2H_NODE_PACKAGE, key, name, ret) ||
+        !map_put(&builder->packages, name, *ret, ret))
+        return false;
+    if (is_runtime)
+        roots->nodes.data[*ret].tier = TIER_REST;
+    return builder_add_edge(
+        builder, node_synthetic(is_runtime ? roots->gc_roots : builder->globals), EDGE_ELEMENT,
+        root_group_index(is_runtime ? G2H_NODE_MAPPINGS : G2H_NODE_BSS) +
+            (uint32_t)builder->packages.count,
+        node_synthetic(*ret));
+}
+
+/* Gets the node of a package; adds it if it is new. */
 static bool package_node(struct builder *builder, const struct g2h_bytes *package, uint32_t *ret)
 {
     uint32_t name;
@@ -37,14 +65,7 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
     if (!good)
         return false;
     *ret = map_get(&builder->packages, name);
-    if (*ret != MAP_NONE)
-        return true;
-    const uint64_t key = id_hash_text(package->data, (size_t)package->size);
-    return roots_add_node(builder->roots, G2H_NODE_PACKAGE, key, name, ret) &&
-           map_put(&builder->packages, name, *ret, ret) &&
-           builder_add_edge(builder, node_synthetic(builder->globals), EDGE_ELEMENT,
-                            root_group_index(G2H_NODE_BSS) + (uint32_t)builder->packages.count,
-                            node_synthetic(*ret));
+    return *ret != MAP_NONE || add_package(builder, package, name, ret);
 }
 
 /* Splits a symbol into the variable's package and its name in the package, which is returned. */
@@ -190,6 +211,18 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
     return NULL;
 }
 
+/* Adds (globals) below the root, by the edge by which DevTools knows what belongs to the program.
+ */
+static bool add_group(struct builder *builder)
+{
+    uint32_t name;
+    return builder_text(builder, "(globals)") &&
+           builder_add_node(builder, G2H_NODE_GLOBALS, 0, &builder->globals) &&
+           builder_label_of(builder, "program", &name) &&
+           builder_add_edge(builder, node_synthetic(builder->root), EDGE_SHORTCUT, name,
+                            node_synthetic(builder->globals));
+}
+
 struct g2h_error *builder_add_globals(struct builder *builder)
 {
     static const struct {
@@ -207,8 +240,7 @@ struct g2h_error *builder_add_globals(struct builder *builder)
         if (count == 0)
             continue;
         if (builder->globals == UINT32_MAX)
-            TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(globals)",
-                                         G2H_NODE_GLOBALS, &builder->globals));
+            TRY_MEMORY(add_group(builder));
         TRY_MEMORY(builder_text(builder, segments[i].name) &&
                    builder_add_node(builder, segments[i].node, 0, &node) &&
                    builder_add_edge(builder, node_synthetic(builder->globals), EDGE_ELEMENT,

@@ -391,8 +391,7 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, 
     TRY(add_frames(builder, root->node, record->goid, frames, root->frame_count));
     TRY(add_creation_site(builder, root->node, record->creation_pc));
     TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "ctxt", record->ctxt));
-    TRY_MEMORY(
-        builder_add_named_pointer(builder, root->node, EDGE_TENTATIVE, "g", record->address));
+    TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "g", record->address));
     TRY(builder_add_waiting(builder, root->node, record->address));
     thread = map_get(&builder->threads, record->m);
     if (thread != MAP_NONE)

@@ -1,7 +1,8 @@
 /*
  * roots: the nodes above the objects, which hold them, and their edges.
  *
- *   root → (GC roots) → (globals) → data, bss
+ *   root → (globals) → data, bss
+ *        → (GC roots) → runtime   the package
  *                     → (goroutines) → goroutine 17 [select] main.run → its frames, its stack
  *                                    → 9,000 goroutines [chan send] main.f → each of them
  *                     → (finalizers), (queued finalizers), (defers and panics), (other roots)
@@ -37,18 +38,26 @@ struct node {
     enum { OF_SYNTHETIC, OF_OBJECT } of;
 };
 
+/*
+ * To whom memory belongs: first to the variables of the program, then to goroutines, then to the
+ * rest of the roots. An edge between nodes of different tiers holds nothing: see graph/tiers.h.
+ */
+enum tier { TIER_GARBAGE, TIER_REST, TIER_GOROUTINES, TIER_PROGRAM };
+
 /* A node that is no object. */
 struct synthetic {
     uint64_t key;  /* see struct g2h_node */
     uint32_t size; /* size of a stack in bytes; else 0 */
     uint32_t name; /* string */
     uint8_t kind;  /* enum g2h_node_kind */
+    uint8_t tier;  /* enum tier: to whom the objects belong that it leads to */
 };
 
 enum edge_type {
     EDGE_ELEMENT,
     EDGE_PROPERTY,
     EDGE_INTERNAL,
+    EDGE_SHORTCUT, /* from the root to (globals): what DevTools calls a user global */
     EDGE_WEAK,
     EDGE_TENTATIVE, /* graph_reach() makes it internal if nothing else holds its target, otherwise
                        weak */
@@ -150,11 +159,39 @@ static inline bool roots_add_edge(struct roots *roots, struct node source, enum 
     return vector_push(&roots->edges, edge);
 }
 
+/* Returns the tier of a node's objects by its kind. Packages of the runtime are of TIER_REST. */
+static inline enum tier tier_of_kind(enum g2h_node_kind kind)
+{
+    switch (kind) {
+    case G2H_NODE_GLOBALS:
+    case G2H_NODE_DATA:
+    case G2H_NODE_BSS:
+    case G2H_NODE_PACKAGE:
+        return TIER_PROGRAM;
+    case G2H_NODE_GC_ROOTS: /* words of stacks whose frame is not known */
+    case G2H_NODE_GOROUTINES:
+    case G2H_NODE_GOROUTINES_IN_PLACE:
+    case G2H_NODE_GOROUTINE:
+    case G2H_NODE_FRAME:
+    case G2H_NODE_STACK:
+    case G2H_NODE_CREATION_SITE:
+    case G2H_NODE_DEFERS_AND_PANICS:
+    case G2H_NODE_DEFERRED_CALLS:
+    case G2H_NODE_DEFER:
+    case G2H_NODE_PANIC:
+        return TIER_GOROUTINES;
+    case G2H_NODE_UNREACHABLE:
+        return TIER_GARBAGE;
+    default:
+        return TIER_REST;
+    }
+}
+
 /* Adds a node whose name has been interned. Returns false if memory runs out. */
 static inline bool roots_add_node(struct roots *roots, enum g2h_node_kind kind, uint64_t key,
                                   uint32_t name, uint32_t *ret)
 {
-    const struct synthetic synthetic = {key, 0, name, (uint8_t)kind};
+    const struct synthetic synthetic = {key, 0, name, (uint8_t)kind, (uint8_t)tier_of_kind(kind)};
     *ret = (uint32_t)roots->nodes.count;
     return vector_push(&roots->nodes, synthetic);
 }

@@ -119,14 +119,22 @@ static void find_names(const struct names *names, struct g2h_edge *edges, size_t
         }
 }
 
+static inline uint32_t flags_of(enum hold hold)
+{
+    static const uint16_t flags[] = {[HOLD_FOREIGN] = G2H_EDGE_FOREIGN,
+                                     [HOLD_PASSED] = G2H_EDGE_FOREIGN | G2H_EDGE_WEAK,
+                                     [HOLD_WEAK] = G2H_EDGE_WEAK};
+    return flags[hold];
+}
+
 /* Makes the edge of a pointer to an object, but for its name. */
-static inline void make_edge(const struct g2h_edges *edges, bool is_garbage, uint64_t offset,
-                             uint32_t target, struct g2h_edge *ret)
+static inline void make_edge(const struct g2h_edges *edges, struct tier_source holder,
+                             uint64_t offset, uint32_t target, struct g2h_edge *ret)
 {
     const struct g2h_graph *graph = edges->view->graph;
     ret->source = edges->source;
     ret->target = graph_synthetics(graph) + target;
-    ret->flags = is_garbage && !graph_is_garbage(graph, target) ? G2H_EDGE_WEAK : 0;
+    ret->flags = flags_of(tiers_hold_as(&graph->tiers, holder, target));
     ret->index = 0;
     ret->offset = offset;
 }
@@ -151,7 +159,7 @@ static inline size_t read_words(struct g2h_edges *restrict edges, struct g2h_edg
 {
     const struct g2h_graph *graph = edges->view->graph;
     struct object_walk *walk = &edges->walk;
-    const bool is_garbage = graph_is_garbage(graph, walk->namer.object);
+    const struct tier_source holder = tiers_source(&graph->tiers, walk->namer.object);
     const uint64_t low = graph->heap->index.low, size = graph->heap->index.high - low,
                    base = walk->pointers.base;
     const uint8_t *contents = walk->pointers.contents.data;
@@ -165,7 +173,7 @@ static inline size_t read_words(struct g2h_edges *restrict edges, struct g2h_edg
         memcpy(&value, contents + offset, sizeof(value));
         if (value - low >= size || value == 0 || *target++ == NO_TARGET)
             continue;
-        make_edge(edges, is_garbage, offset, target[-1], edge);
+        make_edge(edges, holder, offset, target[-1], edge);
         if (is_untyped) {
             name_untyped(edges, &walk->namer, offset, edge++);
         } else {
@@ -184,11 +192,11 @@ static inline size_t read_words(struct g2h_edges *restrict edges, struct g2h_edg
 static size_t read_any(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
-    const bool is_garbage = graph_is_garbage(graph, edges->walk.namer.object);
+    const struct tier_source holder = tiers_source(&graph->tiers, edges->walk.namer.object);
     struct walk_pointer pointer;
     size_t count = 0;
     for (; count < most && object_walk_next(&edges->walk, &pointer); count++) {
-        make_edge(edges, is_garbage, pointer.offset, pointer.target, &ret[count]);
+        make_edge(edges, holder, pointer.offset, pointer.target, &ret[count]);
         name_pointer(edges, &pointer.name, &ret[count]);
     }
     find_names(&graph->names, ret, count);
@@ -238,6 +246,7 @@ static void fill_other(struct g2h_edges *edges, enum edge_type type, uint32_t na
                              .target = target,
                              .flags = type == EDGE_ELEMENT    ? G2H_EDGE_BY_INDEX
                                       : type == EDGE_INTERNAL ? G2H_EDGE_INTERNAL
+                                      : type == EDGE_SHORTCUT ? G2H_EDGE_SHORTCUT
                                       : type == EDGE_WEAK     ? G2H_EDGE_WEAK
                                                               : 0,
                              .name = type == EDGE_ELEMENT ? G2H_NAME_NONE : name,
@@ -252,6 +261,9 @@ static void next_child(struct g2h_edges *edges, struct g2h_edge *ret)
     const struct g2h_graph *graph = edges->view->graph;
     const struct edge *edge = &graph->children[edges->child++];
     fill_other(edges, edge->type, edge->name, graph_node_number(graph, edge->target), ret);
+    ret->flags |= flags_of(graph_hold_as(graph, edge));
+    if ((ret->flags & (G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX)) == (G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX))
+        ret->name = graph->weak_element;
 }
 
 /* ---- of a folded graph ---- */
@@ -375,9 +387,10 @@ static bool has_news(const struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
     const uint32_t *number_of = edges->view->fold.number_of + graph_synthetics(graph);
+    const struct tier_source holder = tiers_source(&graph->tiers, object);
     const uint32_t *end, *target = object_targets(graph, object, &end);
     for (; target < end; target++) {
-        if (*target == NO_TARGET || is_weak_pointer(graph, object, *target))
+        if (*target == NO_TARGET || tiers_hold_as(&graph->tiers, holder, *target) >= HOLD_PASSED)
             continue;
         const uint32_t number = number_of[*target];
         if (number != FOLD_LEFT_OUT && number != edges->source &&

@@ -75,7 +75,7 @@ static uint32_t count_children(const struct counting *counting, uint32_t *seen, 
     for (uint64_t i = from; i < to; i++)
         count +=
             count_edge(counting, seen, source, graph_node_number(graph, graph->children[i].target),
-                       graph->children[i].type == EDGE_WEAK);
+                       graph_hold_as(graph, &graph->children[i]) >= HOLD_PASSED);
     return count;
 }
 
@@ -84,6 +84,7 @@ static inline uint32_t count_pointers(const struct counting *counting, uint32_t 
 {
     const struct g2h_graph *graph = counting->fold->graph;
     const uint32_t synthetics = graph_synthetics(graph);
+    const struct tier_source holder = tiers_source(&graph->tiers, object);
     const uint32_t *end, *target = object_targets(graph, object, &end);
     uint32_t count = 0;
     for (; target < end; target++) {
@@ -91,7 +92,7 @@ static inline uint32_t count_pointers(const struct counting *counting, uint32_t 
             __builtin_prefetch(&counting->fold->number_of[synthetics + target[AHEAD]]);
         if (*target != NO_TARGET)
             count += count_edge(counting, seen, source, synthetics + *target,
-                                is_weak_pointer(graph, object, *target));
+                                tiers_hold_as(&graph->tiers, holder, *target) >= HOLD_PASSED);
     }
     return count;
 }

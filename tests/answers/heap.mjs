@@ -121,7 +121,8 @@ export class Heap {
    * lines: those below it; nodes that are merged in it; parts: memory of its maps; bytes, retained.
    */
   merge() {
-    const lines = [], lineOf = new Array(this.count), gcRoots = this.find('(GC roots)'), several = this.find('(held by several)');
+    const lines = [], lineOf = new Array(this.count), several = this.find('(held by several)');
+    const tops = [0, ...['(GC roots)', '(globals)', '(goroutines)'].map(name => this.find(name))];
     const [variables, sharers] = [this.variables(), new Map()];
     if (several >= 0) for (const edge of this.edgesOf(several)) if (this.isWeak[edge]) sharers.set(this.to[edge], this.label[edge]);
     const below = (parent, kind, name) => {
@@ -144,7 +145,7 @@ export class Heap {
       }
       let parent = over;
       if (this.kind[node] !== 'root' && variables.has(node)) parent = below(parent, 'variable', variables.get(node));
-      else if (this.kind[node] !== 'root' && [0, gcRoots].includes(this.dominator[node]) && sharers.has(node))
+      else if (this.kind[node] !== 'root' && tops.includes(this.dominator[node]) && sharers.has(node))
         parent = below(below(parent, 'root', '(held by several)'), 'variable', sharers.get(node));
       const line = this.kind[node] === 'root' ? below(parent, 'root', plain(name)) : below(parent, 'class', name);
       line.nodes.push(node);
@@ -160,8 +161,9 @@ export class Heap {
 
   /** Returns what each object is called by the package or frame that alone holds it. */
   variables() {
-    const globals = this.find('(globals)'), goroutines = this.find('(goroutines)'), names = new Map();
+    const globals = this.find('(globals)'), goroutines = this.find('(goroutines)'), names = new Map(), gcRoots = this.find('(GC roots)');
     const packages = globals < 0 ? [] : this.rootsBelow([globals]);
+    for (const edge of this.edgesOf(gcRoots)) if (!this.isWeak[edge] && !this.name[this.to[edge]].startsWith('(')) packages.push(this.to[edge]); // the runtime's
     const frames = goroutines < 0 ? [] : this.rootsBelow([goroutines]).filter(node => !/^(\d[\d,]* )?goroutines? |^stack/.test(this.name[node]));
     for (const node of [...packages, ...frames])
       for (const edge of this.edgesOf(node)) {

@@ -124,11 +124,12 @@ class Walker {
         check(holds, line.lines);
       }
     };
-    const roots = this.lines.find(line => line.name === '(GC roots)');
-    check(said, roots.lines);
+    const [gcRoots, globals] = ['(GC roots)', '(globals)'].map(name => this.lines.find(line => line.name === name));
+    const roots = [...gcRoots.lines, ...globals ? [globals] : []];
+    check(said, roots);
     if (this.isCut) return;
-    const least = roots.retained / 50, shown = said.map(({name}) => name);
-    for (const line of roots.lines) if (line.retained >= least && shown.length < 8) assert.ok(shown.includes(line.name), `${line.name} is not shown`);
+    const least = (gcRoots.retained + (globals?.retained ?? 0)) / 50, shown = said.map(({name}) => name);
+    for (const line of roots) if (line.retained >= least && shown.length < 8) assert.ok(shown.includes(line.name), `${line.name} is not shown`);
   }
 
   classes(said) {

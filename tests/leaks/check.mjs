@@ -97,7 +97,7 @@ const kinds = {
         .sort((a, b) => b.includes(edgeName.slice(0, 4)) - a.includes(edgeName.slice(0, 4))));
   },
   nameless({ what }) {
-    const globals = s.child(s.child(0, '(GC roots)'), '(globals)');
+    const globals = s.child(0, '(globals)');
     const found = [];
     for (const e of edgesOf(globals)) {
       if (!['data', 'bss', what].includes(s.className(edge.to[e]))) continue;
@@ -170,6 +170,25 @@ const kinds = {
     for (let n = 0; n < s.count; n++) if (s.className(n).startsWith('goroutine stack ')) sum += node.size[n];
     const { stack_bytes: bytes, stack_inuse: inuse } = s.tool;
     tap(sum === bytes && Math.abs(sum - inuse) <= inuse * most / 100, `stacks are within ${most} % of StackInuse`, `${sum} bytes, of ${inuse}; the header has ${bytes}`);
+  },
+  retains({ way, count }) {
+    let nodes = JSON.parse(fs.readFileSync(`${directory}/1.json`, 'utf8')).tree, found;
+    for (const step of way) {
+      found = nodes.find((one) => whole(step).test(one.name));
+      if (!found) break;
+      nodes = found.holds;
+    }
+    tap(found?.retained >= count, `${way.join(' › ')} retains ${count} bytes`, `it retains ${found?.retained}`, ...nodes.map((one) => `${one.name}: ${one.retained}`));
+  },
+  holdsOnly({ class: c }) {
+    const pattern = whole(c), held = new Map();
+    let found = 0;
+    for (let n = 0; n < s.count; n++) {
+      if (!isLiving(n) || !pattern.test(classOf(n))) continue;
+      found++;
+      for (const e of edgesOf(n)) if (edge.type[e] !== weak && !pattern.test(classOf(edge.to[e]))) held.set(`${s.edgeName(e)}: ${classOf(edge.to[e])}`, 1);
+    }
+    tap(found > 0 && held.size === 0, `objects of ${c} hold nothing but others of it`, `there are ${found}`, ...held.keys());
   },
   goroutines({ what, count }) {
     const pattern = new RegExp(what), names = goroutines().map((n) => s.className(n));

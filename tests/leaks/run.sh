@@ -39,6 +39,10 @@ variant() {
 			return
 		}
 	done
+	[ "$program" != holders ] || "$converter" --exe "$at/app" --format report --json -o "$at/1.json" "$at/1.dump" >>"$at/log" 2>&1 || {
+		failed 'has a report'
+		return
+	}
 	# shellcheck disable=SC2086  # there may be no flag
 	"${NODE:-node}" --max-old-space-size=8000 "$here/check.mjs" "$name" "$at" $flag || [ $? -eq 1 ] ||
 		echo "not ok - $name: the check itself failed"
@@ -100,6 +104,7 @@ variants() {
 	program stack 19
 	program headers 19 stripped
 	program blocked 19 stripped
+	program holders 19 stripped
 	program places 19 stripped
 	program cleanups 24 stripped
 	program tables 19 stripped

@@ -435,6 +435,15 @@ add('stacks', 'goroutines in one place and in others; stacks, one larger than an
     sender(6, { frames: sender(6).frames.slice(1) }), sender(7), sender(8, { status: 1, waitReason: 'stale' })],
   bss: bssOf(...[-1, 0, 1, 2, 3, 4, 5, 6].map(gAt)),
 }, { format: '1.7', objects: 8, edges: [], unreachable: [] });
+add('tiers', 'what the program, a goroutine and another root hold points to what the others hold; bss has the records of the goroutine and a thread', '1.7', {
+  version: 'go1.21.0',
+  objects: [[0, 16], [16], [32, 0, 48], [48, 0], [64, 48, 0], [80, 96], [96], [112, 128, 0], [128]].map(([o, ...to]) => ({ address: at(o), size: 16,
+    words: Object.fromEntries(to.map((target, i) => [8 * i, at(target)])) })),
+  bss: bssOf(at(0), at(80), at(112)), otherRoots: [{ description: 'other', value: at(64) }],
+  goroutines: [{ goid: 1, address: at(80), m: at(112), status: 4, waitReason: 'select', frames: [{ sp: at(0x10000), size: 16, name: 'main.f', words: { 0: at(32), 8: at(0) }, fields: [0, 8] }] }],
+  threads: [{ m: at(112), goid: 1, osid: 4711 }],
+}, { format: '1.7', objects: 9, unreachable: [],
+  edges: [[0, 0, 16], [32, 0, 0], [32, 8, 48], [48, 0, 0], [64, 0, 48], [64, 8, 0], [80, 0, 96], [112, 0, 128], [112, 8, 0]].map(([from, offset, to]) => [at(from), offset, at(to)]) });
 add('segments', 'data and bss of odd lengths, both with roots; foreign words', '1.7', {
   version: 'go1.21.0', objects: plain(4),
   data: [{ address: 0x540008, size: 21, words: { 0: at(0), 8: 0x400000 }, fields: [0, 8] }],

@@ -185,3 +185,40 @@ export function pointersToDeferred(dump, heap) {
   for (const d of all) add(d.address, d.next);
   return result;
 }
+
+/**
+ * Finds to whom objects belong (docs/retained.md): a Map of each object that is not garbage to 'program', 'goroutines' or 'rest'.
+ * `roots` has, by these names, the objects that the roots of each kind lead to; `alive` tells which objects are not garbage.
+ */
+export function tiers(dump, heap, roots, alive) {
+  const toDeferred = pointersToDeferred(dump, heap);
+  const threads = new Set(dump.threads.map((t) => heap.find(t.m)));
+  let records = new Set([...threads, ...dump.goroutines.map((g) => heap.find(g.address))]);
+  for (let attempt = 0; ; attempt++) {
+    const tier = new Map();
+    const walk = (name, passed) => {
+      const queue = [];
+      const enter = (o) => {
+        if (!alive(o) || tier.has(o) || records.has(o) && passed.has(o)) return;
+        tier.set(o, name);
+        queue.push(o);
+      };
+      roots[name].forEach(enter);
+      for (let i = 0; i < queue.length; i++) {
+        for (const h of heap.edges(queue[i])) if (!toDeferred.get(queue[i])?.has(h.target)) enter(h.target);
+      }
+    };
+    walk('program', records);
+    walk('goroutines', threads);
+    walk('rest', new Set());
+    // A record to which only pointers lead that pass it by is passed by no more.
+    const left = [...records].filter((o) => o && alive(o) && !tier.has(o));
+    if (left.length === 0) return tier;
+    records = attempt < 2 ? new Set([...records].filter((o) => !left.includes(o))) : new Set();
+  }
+}
+
+/** Whether an edge is weak because of whom its source and its target belong to; undefined is garbage. */
+export function isWeakBetween(from, to) {
+  return from !== to && (from === undefined || to !== 'program');
+}

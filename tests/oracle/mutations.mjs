@@ -47,6 +47,15 @@ const MUTATIONS = {
     const edge = objects(s).flatMap((n) => n.edges).find((e) => /^f\d+$/.test(e.label));
     return edge ? void (edge.type = 'weak') : false;
   },
+  'a goroutine\'s edge to what the program holds that is weak': (s) => {
+    const held = new Set(s.nodes.filter((n) => /^(data|bss)$/.test(n.name)).flatMap((n) => n.edges.map((e) => e.to)));
+    const edge = frameOf(s)?.edges.find((e) => e.type === 'property' && held.has(e.to));
+    return edge ? void (edge.type = 'weak') : false;
+  },
+  '(globals) below (GC roots)': (s) => {
+    const edge = s.nodes[0].edges.find((e) => e.type === 'shortcut');
+    return void Object.assign(edge, { type: 'element', label: 1 });
+  },
   'a lost global': (s) => named(s, /^(data|bss)$/)?.edges.pop() ?? false,
   'a global at the wrong address': (s) => {
     const n = named(s, /^(data|bss)$/);

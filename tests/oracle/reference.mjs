@@ -2,7 +2,7 @@
 // verifier: it must pass, and with one thing changed it must fail.
 import { elementAt, followed, wordAt } from './dump.mjs';
 import { idsOf, slotOf } from './ids.mjs';
-import { Heap, allWords, pointedFrames, pointersToDeferred } from './heap.mjs';
+import { Heap, allWords, pointedFrames, pointersToDeferred, isWeakBetween, tiers } from './heap.mjs';
 
 const NODE_TYPES = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic',
   'concatenated string', 'sliced string', 'symbol', 'bigint', 'object shape'];
@@ -34,7 +34,8 @@ export function reference(dump) {
   ['(globals)', '(goroutines)', '(finalizers)', '(queued finalizers)', '(defers and panics)', '(other roots)', '(unreachable)']
     .forEach((name, i) => {
       sub[name] = node('synthetic', name, 6 + 2 * i);
-      link(gcRoots, 'element', i + 1, sub[name]);
+      if (name === '(globals)') link(root, 'shortcut', 'program', sub[name]);
+      else link(gcRoots, 'element', i + 1, sub[name]);
     });
   const nodeOf = new Map();
   let next = 2 ** 31;
@@ -132,10 +133,26 @@ export function reference(dump) {
     return seen;
   };
   const alive = reached(root);
-  for (const [, n] of groups) {
-    if (alive.has(n)) continue;
-    for (const e of n.edges) if (alive.has(e.to)) Object.assign(e, { type: 'weak', label: e.type === 'element' ? 'element' : e.label });
-  }
+  const below = (from) => {
+    const seen = new Set([from]);
+    for (const n of seen) for (const e of n.edges) if (!objectOf.has(e.to)) seen.add(e.to);
+    return [...seen];
+  };
+  const objectOf = new Map(groups.map(([o, n]) => [n, o]));
+  const held = (nodes) => nodes.flatMap((n) => n.edges).filter((e) => e.type !== 'weak' && objectOf.has(e.to)).map((e) => objectOf.get(e.to));
+  const above = {
+    program: below(sub['(globals)']),
+    goroutines: ['(goroutines)', '(defers and panics)'].flatMap((name) => below(sub[name])),
+    rest: ['(finalizers)', '(queued finalizers)', '(other roots)'].flatMap((name) => below(sub[name])),
+  };
+  const tierOf = tiers(dump, heap, Object.fromEntries(Object.entries(above).map(([name, list]) => [name, held(list)])), (o) => alive.has(nodeOf.get(o)));
+  const between = (n, from) => {
+    for (const e of n.edges) {
+      if (objectOf.has(e.to) && isWeakBetween(from, tierOf.get(objectOf.get(e.to)))) Object.assign(e, { type: 'weak', label: e.type === 'element' ? 'element' : e.label });
+    }
+  };
+  for (const [o, n] of groups) between(n, tierOf.get(o));
+  for (const [name, list] of Object.entries(above)) for (const n of list) between(n, name);
   for (const [o, n] of groups) if (!alive.has(n)) link(sub['(unreachable)'], 'element', sub['(unreachable)'].edges.length, n);
   const stacks = nodes.filter((n) => n.type === 'native');
   return { nodes, key: { version: '0', stacks: stacks.length, stack_bytes: stacks.reduce((sum, n) => sum + n.size, 0),  go_version: dump.params.version, goarch: dump.params.goarch, id_base: hex(base), id_granule: 8,

@@ -5,7 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { followed, parse, wordAt } from './dump.mjs';
 import { idsOf, placeOf, slotOf } from './ids.mjs';
-import { Heap, pointedFrames, reachability, pointersToDeferred } from './heap.mjs';
+import { Heap, isWeakBetween, pointedFrames, reachability, pointersToDeferred, tiers } from './heap.mjs';
 import { load, reach } from './snapshot.mjs';
 import { globalOf, isTrap, sameText, wordOf, wrongClass } from './naming.mjs';
 import { Tap } from './tap.mjs';
@@ -130,7 +130,9 @@ function checkFile(tap, c) {
     if (/^(synthetic|native)$/.test(n.type) !== (n.id % 2 === 0) && !c.pieceOf.has(n)) bad.push(`${show(n)}: parity of the id`);
     if (n.type === 'synthetic' && n.size !== 0) bad.push(`${show(n)}: synthetic with a size`);
     if (n.type !== 'synthetic' && isTrap(n.name)) bad.push(`${show(n)}: a name that trips DevTools`);
-    for (const e of n.edges) if (e.type === 'shortcut') bad.push(`${show(n)}: a shortcut edge`);
+    for (const e of n.edges) {
+      if ((e.type === 'shortcut') !== (n === snapshot.root && e.to.name === '(globals)' && e.to.type === 'synthetic')) bad.push(`${show(n)}: a ${e.type} to ${show(e.to)}`);
+    }
   }
   for (const e of snapshot.root.edges) if (e.to.type !== 'synthetic') bad.push(`${show(e.to)} hangs on the root`);
   if (snapshot.root.type !== 'synthetic' || snapshot.root.ordinal !== 0) bad.push('the root is not the first node');
@@ -177,17 +179,36 @@ function checkObjects(tap, c) {
 // 2. Edges between objects.
 
 /**
- * Checks that edges from garbage to objects that the roots hold are weak, so that garbage takes nothing away from the
- * retained sizes of its targets; that those to deferred calls are, which belong to their records; and that no other edges
- * are. Returns the edges as they would be if all were strong. A
+ * Finds to whom objects belong, by the pointers of the dump and by what synthetic nodes hold in the snapshot.
+ */
+function findTiers(c) {
+  const unreachable = c.sub('(unreachable)');
+  const live = reach(c.snapshot.root, new Set(unreachable ? [unreachable] : []));
+  const roots = { program: [], goroutines: [], rest: [] };
+  const nodesOf = (names) => new Set(names.flatMap((name) => [...c.subtree(c.sub(name))]));
+  const program = nodesOf(['(globals)']), goroutines = nodesOf(['(goroutines)', '(defers and panics)']).add(c.gcRoots);
+  const threads = nodesOf(['(OS threads)']);
+  for (const n of c.snapshot.nodes) {
+    if (c.isObject(n) || n === unreachable) continue;
+    const name = program.has(n) ? 'program' : goroutines.has(n) && !threads.has(n) ? 'goroutines' : 'rest';
+    for (const e of n.edges) if (e.type !== 'weak' && c.objectOf.has(e.to)) roots[name].push(c.objectOf.get(e.to));
+  }
+  return tiers(c.dump, c.heap, roots, (o) => live.has(c.nodeOf.get(o)));
+}
+
+/**
+ * Checks that edges between objects that belong to different roots are weak, and from garbage, so that garbage takes nothing
+ * away from the retained sizes of its targets, but not those that lead to what belongs to the program; that those to
+ * deferred calls are weak, which belong to their records; and that no other edges are. Returns the edges as they would be if all were strong. A
  * weak edge has lost its element's index: its word is found by its target.
  */
-function strong(c, node, out, hits, live, report) {
+function strong(c, node, out, hits, report) {
   const free = hits.slice();
   for (const e of out) {
     const isDeferred = c.toDeferred.get(c.objectOf.get(node))?.has(c.objectOf.get(e.to)) ?? false;
-    if ((e.type === 'weak') !== (isDeferred || (!live.has(node) && live.has(e.to)))) {
-      report(`edge ${JSON.stringify(e.label)} to ${show(e.to)} is ${e.type}, from ${live.has(node) ? 'live' : 'garbage'} to ${live.has(e.to) ? 'live' : 'garbage'}`);
+    const [from, to] = [c.tierOf.get(c.objectOf.get(node)), c.tierOf.get(c.objectOf.get(e.to))];
+    if ((e.type === 'weak') !== (isDeferred || isWeakBetween(from, to))) {
+      report(`edge ${JSON.stringify(e.label)} to ${show(e.to)} is ${e.type}, from ${from ?? 'garbage'} to ${to ?? 'garbage'}`);
     }
   }
   return out.map((e) => {
@@ -200,10 +221,9 @@ function strong(c, node, out, hits, live, report) {
 
 function checkEdges(tap, c) {
   c.toDeferred = pointersToDeferred(c.dump, c.heap);
+  c.tierOf = findTiers(c);
   const wrong = [];
   const extra = [];
-  const unreachable = c.sub('(unreachable)');
-  const live = reach(c.snapshot.root, new Set(unreachable ? [unreachable] : []));
   let edges = 0;
   for (const [node, o] of c.objectOf) {
     const out = [];
@@ -216,10 +236,20 @@ function checkEdges(tap, c) {
     edges += out.length;
     const report = (text) => wrong.push(`${hex(o.address)} ${node.name.slice(0, 60)} ${text}`);
     const hits = c.heap.edges(o);
-    compareWords(c, o, strong(c, node, out, hits, live, report), hits, report);
+    compareWords(c, o, strong(c, node, out, hits, report), hits, report);
   }
   tap.none(wrong, `the ${edges} edges between objects are the pointer words that hit an object`);
   tap.none(extra, 'objects have no edges to other nodes');
+}
+
+/** The same for the edges of a root whose objects belong to `tier`: words that may be pointers are weak for other reasons, too. */
+function strongOfRoot(c, tier, edges, report) {
+  return edges.map((e) => {
+    const isWeak = isWeakBetween(tier, c.tierOf.get(c.objectOf.get(e.to)));
+    if (/\?$/.test(e.label)) return e;
+    if (isWeak !== (e.type === 'weak')) report(`edge ${JSON.stringify(e.label)} to ${show(e.to)} is ${e.type}`);
+    return isWeak ? { ...e, type: 'property' } : e;
+  });
 }
 
 /** Compares edges with the words {offset, target, sure} that they stand for, one to one. */
@@ -312,7 +342,8 @@ function checkGlobals(tap, c, ledger) {
 
 function checkSegment(tap, c, name, segment, edges, hits) {
   const wrong = [];
-  compareWords(c, segment, edges, hits, (text) => wrong.push(text), null, globalOf);
+  const report = (text) => wrong.push(text);
+  compareWords(c, segment, strongOfRoot(c, 'program', edges, report), hits, report, null, globalOf);
   tap.none(wrong, `the ${edges.length} edges of ${name} are the words that hit an object`);
 }
 
@@ -355,7 +386,8 @@ function checkGoroutines(tap, c, ledger) {
         exact += out.length;
         continue;
       }
-      compareWords(c, f, out, c.heap.hits(followed(dump, f)), (text) => words.push(`${at} ${text}`), (e, offset) => {
+      const report = (text) => words.push(`${at} ${text}`);
+      compareWords(c, f, strongOfRoot(c, 'goroutines', out, report), c.heap.hits(followed(dump, f)), report, (e, offset) => {
         guesses++;
         const value = wordAt(dump, f, offset);
         if (!c.heap.find(value) || c.heap.find(value) !== c.objectOf.get(e.to)) guessed.push(`${at}: ${e.label} holds ${hex(value)}, not ${show(e.to)}`);
@@ -481,7 +513,8 @@ function checkOtherRoots(tap, c, ledger) {
     const wrong = [];
     for (const { what, value, weak } of required) {
       const o = c.heap.find(value);
-      if (o && !(weak ? any : strong).has(o)) wrong.push(`${what} ${hex(value)} is not there`);
+      const isWeak = weak || isWeakBetween(name === '(defers and panics)' ? 'goroutines' : 'rest', c.tierOf.get(o));
+      if (o && !(isWeak ? any : strong).has(o)) wrong.push(`${what} ${hex(value)} is not there`);
     }
     const known = new Set([...required, ...allowed].map(({ value }) => c.heap.find(value)));
     for (const e of out) if (!known.has(c.objectOf.get(e.to))) wrong.push(`edge ${e.label} to ${show(e.to)}: why?`);

@@ -301,7 +301,7 @@ function testGlobals(snapshot, truth) {
   if (!truth.globals?.length) {
     return;
   }
-  const globals = snapshot.root('(globals)');
+  const globals = snapshot.child(0, '(globals)');
   const words = new Map();
   for (const segment of ['data', 'bss']) {
     const n = snapshot.child(globals, segment);

@@ -157,8 +157,7 @@ for (const source of ['any', 'global', 'local']) {
 
 // ---- variables
 
-const roots = snapshot.child(0, '(GC roots)');
-const globals = snapshot.child(snapshot.child(roots, '(globals)'), 'main');
+const globals = snapshot.child(snapshot.child(0, '(globals)'), 'main');
 if (dwarf) {
   const list = [];
   let count = 0;

@@ -167,3 +167,36 @@ const char *snapshot_edge_name(const struct snapshot *snapshot, const struct sna
     assert_int_not_equal(edge->type, S_ELEMENT);
     return snapshot->strings[edge->name];
 }
+
+bool *snapshot_program(const struct snapshot *snapshot)
+{
+    bool *program = calloc(snapshot->node_count + 1, sizeof(*program));
+    uint32_t *stack = malloc((snapshot->node_count + 1) * sizeof(*stack));
+    size_t depth = 0;
+    assert_true(program && stack);
+    for (uint32_t i = 0; i < snapshot->nodes[0].edge_count; i++)
+        if (snapshot->edges[i].type == S_SHORTCUT && !program[snapshot->edges[i].target]) {
+            program[snapshot->edges[i].target] = true;
+            stack[depth++] = snapshot->edges[i].target;
+        }
+    while (depth > 0) {
+        const struct snapshot_node *from = &snapshot->nodes[stack[--depth]];
+        for (uint32_t i = from->first_edge; i < from->first_edge + from->edge_count; i++) {
+            const struct snapshot_edge *edge = &snapshot->edges[i];
+            if (edge->type == S_WEAK || program[edge->target])
+                continue;
+            program[edge->target] = true;
+            stack[depth++] = edge->target;
+        }
+    }
+    free(stack);
+    return program;
+}
+
+bool snapshot_holds(const struct snapshot *snapshot, const bool *program, uint32_t source,
+                    const struct snapshot_edge *edge)
+{
+    (void)snapshot;
+    return edge->type != S_WEAK && (source == 0 || (edge->type != S_SHORTCUT &&
+                                                    (program[source] || !program[edge->target])));
+}

@@ -43,8 +43,15 @@ const struct snapshot_edge *snapshot_edge(const struct snapshot *snapshot, uint3
 /* Returns the name of an edge that is not an element. */
 const char *snapshot_edge_name(const struct snapshot *snapshot, const struct snapshot_edge *edge);
 
+/* Returns by node whether DevTools takes it for the program's (HeapSnapshot.ts,
+ * markPageOwnedNodes): shortcuts from the root lead there. From malloc(). */
+bool *snapshot_program(const struct snapshot *snapshot);
+/* Returns whether an edge of a node counts for dominators in DevTools (computeIsEssentialEdge). */
+bool snapshot_holds(const struct snapshot *snapshot, const bool *program, uint32_t source,
+                    const struct snapshot_edge *edge);
+
 /* Types of edges and of nodes. */
-enum { S_ELEMENT = 1, S_PROPERTY = 2, S_INTERNAL = 3, S_WEAK = 6 };
+enum { S_ELEMENT = 1, S_PROPERTY = 2, S_INTERNAL = 3, S_SHORTCUT = 5, S_WEAK = 6 };
 enum { S_OBJECT = 3, S_SYNTHETIC = 9 };
 
 #endif

@@ -12,8 +12,10 @@
 
 /* ---- against the definition ---- */
 
-/* Marks the nodes that strong edges reach from the root without passing the node without. */
-static void mark(const struct snapshot *snapshot, uint32_t without, bool *marks)
+/* Marks the nodes that are reached from the root, by edges that hold, without passing the node
+ * without. */
+static void mark(const struct snapshot *snapshot, const bool *program, uint32_t without,
+                 bool *marks)
 {
     uint32_t *stack = malloc(snapshot->node_count * sizeof(*stack));
     size_t depth = 0;
@@ -24,10 +26,12 @@ static void mark(const struct snapshot *snapshot, uint32_t without, bool *marks)
         stack[depth++] = 0;
     }
     while (depth > 0) {
-        const struct snapshot_node *from = &snapshot->nodes[stack[--depth]];
+        const uint32_t source = stack[--depth];
+        const struct snapshot_node *from = &snapshot->nodes[source];
         for (uint32_t i = from->first_edge; i < from->first_edge + from->edge_count; i++) {
             const uint32_t target = snapshot->edges[i].target;
-            if (snapshot->edges[i].type != S_WEAK && target != without && !marks[target]) {
+            if (snapshot_holds(snapshot, program, source, &snapshot->edges[i]) &&
+                target != without && !marks[target]) {
                 marks[target] = true;
                 stack[depth++] = target;
             }
@@ -70,7 +74,7 @@ static void check(struct dump *dump, unsigned threads)
     snapshot_of(&snapshot, dump, threads);
     assert_null(g2h_view_dominators(dump->view, &dominators));
     const uint32_t nodes = (uint32_t)snapshot.node_count;
-    bool *marks = malloc(nodes);
+    bool *marks = malloc(nodes), *program = snapshot_program(&snapshot);
     uint64_t *sizes = calloc(nodes, sizeof(*sizes));
     assert_non_null(marks);
     assert_non_null(sizes);
@@ -78,7 +82,7 @@ static void check(struct dump *dump, unsigned threads)
     assert_int_equal(g2h_dominators_of(dominators, 0), 0);
     for (uint32_t node = 0; node < nodes; node++) {
         uint64_t size = 0;
-        mark(&snapshot, node, marks);
+        mark(&snapshot, program, node, marks);
         for (uint32_t i = 0; i < nodes; i++)
             size += marks[i] ? 0 : snapshot.nodes[i].size;
         assert_int_equal(g2h_dominators_retained_size(dominators, node), size);
@@ -97,6 +101,7 @@ static void check(struct dump *dump, unsigned threads)
     check_regions(dump->view, dominators);
     free(sizes);
     free(marks);
+    free(program);
     g2h_dominators_destroy(dominators);
     snapshot_deinit(&snapshot);
 }
@@ -107,14 +112,21 @@ static uint64_t next_random(uint64_t *random)
     return *random;
 }
 
-/* Writes goroutines that hold objects: two are in one place, the others in places of their own. */
+/* Writes goroutines that hold objects: two are in one place, the others in places of their own.
+ * Some have their records, and those of threads, among the objects. */
 static void add_goroutines(struct dump *dump, unsigned goroutines, unsigned count, uint64_t *random)
 {
+    const bool has_records = next_random(random) % 2 == 0;
     static const char *const functions[] = {"main.f", "main.f", "main.g", "main.h"};
     for (unsigned i = 0; i < goroutines; i++) {
         const uint64_t held[] = {AT(next_random(random) % count), AT(next_random(random) % count)},
                        sp = STACK + (uint64_t)i * 4096;
-        dump_goroutine(dump, i + 1, 0x700000 + i, sp);
+        const uint64_t m = AT(next_random(random) % count);
+        const struct g2h_record thread = {.kind = G2H_RECORD_OSTHREAD, .osthread = {m, i, i}};
+        if (has_records)
+            dump_record(dump, &thread, NULL, 0);
+        dump_goroutine(dump, i + 1, has_records ? AT(next_random(random) % count) : 0x700000 + i,
+                       sp);
         dump_frame(dump, functions[i], sp, 0, 2, held, 2);
     }
 }

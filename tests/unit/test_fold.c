@@ -26,7 +26,7 @@ struct retained {
     uint64_t size[MOST];
 };
 
-static uint64_t reach(const struct snapshot *snapshot, uint32_t without)
+static uint64_t reach(const struct snapshot *snapshot, const bool *program, uint32_t without)
 {
     uint32_t stack[MOST];
     size_t depth = 0;
@@ -36,10 +36,12 @@ static uint64_t reach(const struct snapshot *snapshot, uint32_t without)
         stack[depth++] = 0;
     }
     while (depth > 0) {
-        const struct snapshot_node *from = &snapshot->nodes[stack[--depth]];
+        const uint32_t source = stack[--depth];
+        const struct snapshot_node *from = &snapshot->nodes[source];
         for (uint32_t i = from->first_edge; i < from->first_edge + from->edge_count; i++) {
             const uint32_t target = snapshot->edges[i].target;
-            if (snapshot->edges[i].type == S_WEAK || target == without || (marks >> target & 1))
+            if (!snapshot_holds(snapshot, program, source, &snapshot->edges[i]) ||
+                target == without || (marks >> target & 1))
                 continue;
             marks |= (uint64_t)1 << target;
             stack[depth++] = target;
@@ -50,11 +52,13 @@ static uint64_t reach(const struct snapshot *snapshot, uint32_t without)
 
 static void find_retained(const struct snapshot *snapshot, struct retained *ret)
 {
+    bool *program = snapshot_program(snapshot);
     memset(ret, 0, sizeof(*ret));
     assert_true(snapshot->node_count <= MOST);
-    assert_int_equal(__builtin_popcountll(reach(snapshot, UINT32_MAX)), snapshot->node_count);
+    assert_int_equal(__builtin_popcountll(reach(snapshot, program, UINT32_MAX)),
+                     snapshot->node_count);
     for (uint32_t node = 0; node < snapshot->node_count; node++) {
-        const uint64_t marks = reach(snapshot, node);
+        const uint64_t marks = reach(snapshot, program, node);
         for (uint32_t i = 0; i < snapshot->node_count; i++) {
             if (marks >> i & 1)
                 continue;
@@ -62,6 +66,7 @@ static void find_retained(const struct snapshot *snapshot, struct retained *ret)
             ret->size[node] += snapshot->nodes[i].size;
         }
     }
+    free(program);
 }
 
 /* ---- what folding promises ---- */

@@ -43,15 +43,17 @@ static void put(struct dump *dump, const struct heap *heap)
 
 /* ---- by the definitions ---- */
 
-/* Marks the objects that a group reaches without passing object number without. */
-static void reach(const struct heap *heap, unsigned group, unsigned without, bool *marks)
+/* Marks the objects that a group reaches without passing object number without, nor any of
+ * others. */
+static void reach(const struct heap *heap, unsigned group, unsigned without, const bool *others,
+                  bool *marks)
 {
     unsigned stack[MOST * WORDS_EACH + WORDS_EACH], depth = 0;
     for (unsigned j = 0; j < WORDS_EACH; j++)
         stack[depth++] = heap->held[group][j];
     while (depth > 0) {
         const unsigned object = stack[--depth];
-        if (object >= MOST || object == without || marks[object])
+        if (object >= MOST || object == without || marks[object] || (others && others[object]))
             continue;
         marks[object] = true;
         for (unsigned j = 0; j < WORDS_EACH; j++)
@@ -66,17 +68,19 @@ struct truth {
 
 static void find_truth(const struct heap *heap, struct truth *truth)
 {
+    bool program[MOST] = {false}; /* what bss reaches belongs to the program, not to goroutines */
     memset(truth, 0, sizeof(*truth));
+    reach(heap, 0, MOST, NULL, program);
     for (unsigned group = 0; group < heap->groups; group++) {
         bool marks[MOST] = {false};
-        reach(heap, group, MOST, marks);
+        reach(heap, group, MOST, group > 0 ? program : NULL, marks);
         for (unsigned i = 0; i < heap->count; i++)
             truth->groups[i] |= (unsigned)marks[i] << group;
     }
     for (unsigned i = 0; i < heap->count; i++) {
         bool marks[MOST] = {false};
         for (unsigned group = 0; group < heap->groups; group++)
-            reach(heap, group, i, marks);
+            reach(heap, group, i, group > 0 ? program : NULL, marks);
         for (unsigned j = 0; j < heap->count; j++)
             truth->dominates[i][j] = truth->groups[j] != 0 && !marks[j];
     }
@@ -250,7 +254,8 @@ static void ladder(void **state)
                 WORDS(i + 1 < STEPS ? AT(2 * i + 2) : AT(0), AT((2 * i + 3) % (2 * STEPS))));
     dump_goroutine(&dump, 1, 0x700001, STACK);
     dump_frame(&dump, "main.f1", STACK, 0, WORDS(AT(0)), 1);
-    dump_bss(&dump, 0x560000, WORDS(AT(1)));
+    dump_goroutine(&dump, 2, 0x700002, STACK + 4096);
+    dump_frame(&dump, "main.f2", STACK + 4096, 0, WORDS(AT(1)), 1);
     dump_eof(&dump);
     snapshot_of(&snapshot, &dump, 1);
     assert_int_equal(g2h_graph_account(dump.graph)->several, 2 * STEPS);
@@ -260,7 +265,7 @@ static void ladder(void **state)
         &snapshot.nodes[snapshot_find(&snapshot, "(held by several)")];
     for (uint32_t i = 0; i < group->edge_count; i++)
         assert_string_equal(snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge + i]),
-                            "bss and goroutine 1 [select] main.f1");
+                            "2 goroutines");
     snapshot_deinit(&snapshot);
     dump_deinit(&dump);
 }
@@ -283,7 +288,8 @@ static void more_shared_entries_than_are_linked(void **state)
         }
         dump_goroutine(&dump, 1, 0x700001, STACK);
         dump_frame(&dump, "main.f1", STACK, 0, WORDS(AT(0)), 1);
-        dump_bss(&dump, 0x560000, objects, words);
+        dump_goroutine(&dump, 2, 0x700002, STACK + 4096);
+        dump_frame(&dump, "main.f2", STACK + 4096, 0, objects, words, objects);
         dump_eof(&dump);
         snapshot_of(&snapshot, &dump, 2);
         const struct g2h_graph_account *account = g2h_graph_account(dump.graph);
@@ -295,8 +301,9 @@ static void more_shared_entries_than_are_linked(void **state)
         for (uint32_t i = 0; i < group->edge_count; i++)
             assert_string_equal(
                 snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge + i]),
-                i == 0 || objects == SHARED_ENTRIES_LINKED ? "bss and goroutine 1 [select] main.f1"
-                                                           : "bss and others");
+                i == 0 || objects == SHARED_ENTRIES_LINKED
+                    ? "2 goroutines"
+                    : "goroutine 2 [select] main.f2 and others");
         snapshot_deinit(&snapshot);
         dump_deinit(&dump);
         free(words);
@@ -322,7 +329,8 @@ static void many_groups(void **state)
         words[i] = AT(i);
     }
     words[0] = AT(0);
-    dump_bss(&dump, 0x560000, GROUPS, words);
+    dump_goroutine(&dump, GROUPS, 0x700000 + GROUPS, STACK + GROUPS * 4096);
+    dump_frame(&dump, "main.all", STACK + GROUPS * 4096, 0, GROUPS, words, GROUPS);
     dump_eof(&dump);
     snapshot_of(&snapshot, &dump, 2);
     const struct snapshot_node *group =
@@ -331,10 +339,10 @@ static void many_groups(void **state)
     static const struct {
         uint32_t row;
         const char *name;
-    } rows[] = {{0, "bss, 4092 goroutines and others"}, /* held by all groups */
-                {1, "bss and goroutine 1 [select] main.f1"},
-                {2, "bss and 2 goroutines"},
-                {999, "bss and 999 goroutines"}};
+    } rows[] = {{0, "4093 goroutines and others"}, /* held by all groups */
+                {1, "2 goroutines"},
+                {2, "3 goroutines"},
+                {999, "1000 goroutines"}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_string_equal(
             snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge + rows[i].row]),

@@ -449,8 +449,9 @@ static void check_names(const struct seen *seen)
 
 /* ---- dominators, weak edges, walks ---- */
 
-/* Marks the nodes that strong edges reach from the root without passing the node without. */
-static void reach(const struct seen *seen, uint32_t without, bool *marks)
+/* Marks the nodes that are reached from the root without passing the node without: by edges that
+ * hold, or by all that the collector follows. */
+static void reach(const struct seen *seen, uint32_t without, bool all, bool *marks)
 {
     uint32_t *stack = allocate(seen->count, sizeof(*stack));
     size_t depth = 0;
@@ -463,7 +464,8 @@ static void reach(const struct seen *seen, uint32_t without, bool *marks)
         const uint32_t node = stack[--depth];
         for (uint64_t i = seen->first[node]; i < seen->first[node + 1]; i++) {
             const uint32_t target = seen->edges[i].target;
-            if (!has_flag(&seen->edges[i], G2H_EDGE_WEAK) && target != without && !marks[target]) {
+            if ((all ? g2h_edge_leads : g2h_edge_holds)(seen->edges[i].flags) &&
+                target != without && !marks[target]) {
                 marks[target] = true;
                 stack[depth++] = target;
             }
@@ -505,13 +507,13 @@ static void check_dominators(const struct seen *seen)
         return;
     assert_no_error(g2h_view_dominators(seen->view, &dominators));
     check_order(dominators, seen->count);
-    reach(seen, UINT32_MAX, marks);
+    reach(seen, UINT32_MAX, false, marks);
     for (uint32_t i = 0; i < seen->count; i++)
         assert_true(marks[i]);
     assert_int_equal(g2h_dominators_of(dominators, 0), 0);
     for (uint32_t node = 0; node < seen->count; node++) {
         uint64_t size = 0;
-        reach(seen, node, marks);
+        reach(seen, node, false, marks);
         for (uint32_t i = 0; i < seen->count; i++)
             size += marks[i] ? 0 : seen->nodes[i].size;
         assert_int_equal(g2h_dominators_retained_size(dominators, node), size);
@@ -530,7 +532,7 @@ static void check_dominators(const struct seen *seen)
 }
 
 /* Objects that only (unreachable) leads to are garbage, and the weak pointers are those from
- * garbage to other objects. */
+ * garbage to other objects, except between what belongs to different roots. */
 static void check_weak(const struct seen *seen, const struct g2h_graph *graph)
 {
     uint32_t group = UINT32_MAX;
@@ -539,14 +541,14 @@ static void check_weak(const struct seen *seen, const struct g2h_graph *graph)
     for (uint32_t i = 0; i < seen->count; i++)
         if (seen->nodes[i].kind == G2H_NODE_UNREACHABLE)
             group = i;
-    reach(seen, group, marks);
+    reach(seen, group, true, marks);
     for (uint32_t i = 0; i < seen->count; i++) {
         if (!is_object(&seen->nodes[i]))
             continue;
         garbage += !marks[i];
         bytes += marks[i] ? 0 : seen->nodes[i].size;
         for (uint64_t j = seen->first[i]; j < seen->first[i + 1]; j++)
-            if (seen->edges[j].offset != UINT64_MAX)
+            if (seen->edges[j].offset != UINT64_MAX && !has_flag(&seen->edges[j], G2H_EDGE_FOREIGN))
                 assert_int_equal(has_flag(&seen->edges[j], G2H_EDGE_WEAK),
                                  !marks[i] && marks[seen->edges[j].target]);
     }

@@ -136,12 +136,26 @@ struct rest {
     enum g2h_node_kind kinds[2];
 };
 
-/* Below (GC roots) and (OS threads), all that has no context of its own is of "other roots". */
+/* Below (GC roots), (OS threads) and (globals), all that has no context of its own is of "other
+ * roots". (globals) is no group, and none of the others holds it. */
 static const struct rest rests[] = {
     {"system / NativeContext / garbage", {G2H_NODE_UNREACHABLE, G2H_NODE_UNREACHABLE}},
     {"system / NativeContext / other roots", {G2H_NODE_GC_ROOTS, G2H_NODE_OS_THREADS}}};
 
-enum { RESTS = sizeof(rests) / sizeof(rests[0]) };
+enum { RESTS = sizeof(rests) / sizeof(rests[0]), OTHER_ROOTS = 1 };
+
+/* Returns the node (globals), or UINT32_MAX if there is none. */
+static uint32_t find_globals(const struct g2h_view *view)
+{
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_node node;
+    for (uint32_t i = 0; i < synthetic; i++) {
+        g2h_view_brief(view, i, &node);
+        if (node.kind == G2H_NODE_GLOBALS)
+            return i;
+    }
+    return UINT32_MAX;
+}
 
 static bool is_of_rest(const struct rest *rest, const struct group *group)
 {
@@ -162,7 +176,9 @@ static bool add_rest(const struct making *making, const struct rest *rest, struc
             return false;
         is_there = true;
     }
-    return true;
+    const uint32_t globals =
+        is_there && rest == &rests[OTHER_ROOTS] ? find_globals(making->view) : UINT32_MAX;
+    return globals == UINT32_MAX || add_edge(making->contexts, globals);
 }
 
 static bool add_all(const struct making *making, const group_vector *groups, struct text *text)
@@ -225,6 +241,7 @@ void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_
         for (size_t j = 0; j < RESTS; j++)
             of_rest[j] += is_of_rest(&rests[j], &group);
     }
+    of_rest[OTHER_ROOTS] += of_rest[OTHER_ROOTS] > 0 && find_globals(view) != UINT32_MAX;
     ret->nodes = ret->edges = groups < MOST_OF_GROUPS ? groups : MOST_OF_GROUPS;
     for (size_t i = 0; i < RESTS; i++) {
         ret->nodes += of_rest[i] > 0;

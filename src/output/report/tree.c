@@ -63,16 +63,38 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
                   page_change("count_grown", report->findings->growth.data[node].count));
 }
 
+/* Adds a node to those that get a branch, if it is large enough. */
+static bool add(const struct tree *tree, uint32_t node, ranking *children)
+{
+    const uint64_t weight = findings_weight(tree->report->findings, node);
+    return weight < tree->least || vector_push(children, ((struct ranked){weight, node}));
+}
+
+/* Adds those children of a node that are large enough. The groups of (GC roots) stand beside
+ * (globals), not below it; garbage and threads are left out. */
+static bool add_children(const struct tree *tree, uint32_t node, ranking *children)
+{
+    const struct findings *findings = tree->report->findings;
+    const uint32_t gc_roots =
+        node == 0 ? findings_find_kind(findings, G2H_NODE_GC_ROOTS) : MERGED_NONE;
+    if (gc_roots != MERGED_NONE) {
+        const uint32_t globals = findings_find_kind(findings, G2H_NODE_GLOBALS);
+        if (globals != MERGED_NONE && !add(tree, globals, children))
+            return false;
+        node = gc_roots;
+    }
+    for (uint32_t i = report_node(tree->report, node)->child; i != MERGED_NONE;
+         i = report_node(tree->report, i)->sibling)
+        if (!add(tree, i, children))
+            return false;
+    return true;
+}
+
 static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t depth)
 {
     const struct report *report = tree->report;
     ranking children = {0};
-    struct g2h_error *error = NULL;
-    for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE && !error;
-         i = report_node(report, i)->sibling)
-        if (findings_weight(report->findings, i) >= tree->least &&
-            !vector_push(&children, ((struct ranked){findings_weight(report->findings, i), i})))
-            error = &error_no_memory;
+    struct g2h_error *error = add_children(tree, node, &children) ? NULL : &error_no_memory;
     ranking_sort(&children);
     for (size_t i = 0; !error && i < children.count && i < MOST_CHILDREN; i++) {
         if (tree->lines++ >= MOST_LINES)
@@ -96,18 +118,24 @@ static void put_head(const struct report *report)
              "   tree of dominators, from 2 %; what is of one class below one node is one line\n");
 }
 
+static uint64_t weight_of(const struct findings *findings, enum g2h_node_kind kind)
+{
+    const uint32_t node = findings_find_kind(findings, kind);
+    return node == MERGED_NONE ? 0 : findings_weight(findings, node);
+}
+
 struct g2h_error *report_put_tree(const struct report *report)
 {
     enum { OF_ALL = 50, LEAST = 4096 };
-    const uint32_t gc_roots = findings_find_kind(report->findings, G2H_NODE_GC_ROOTS);
-    const uint32_t root = gc_roots == MERGED_NONE ? 0 : gc_roots;
-    const uint64_t least = findings_weight(report->findings, root) / OF_ALL;
+    const uint64_t all = weight_of(report->findings, G2H_NODE_GLOBALS) +
+                         weight_of(report->findings, G2H_NODE_GC_ROOTS),
+                   least = all / OF_ALL;
     struct tree tree = {.report = report,
                         .least = report->findings->base && least < LEAST ? LEAST : least};
-    if (findings_weight(report->findings, root) >= tree.least)
+    if (all >= tree.least)
         put_head(report);
     page_open_list(report->page, "tree");
-    TRY(put_below(&tree, root, 0));
+    TRY(put_below(&tree, 0, 0));
     page_close(report->page);
     return NULL;
 }

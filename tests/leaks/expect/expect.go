@@ -45,7 +45,7 @@ func Unreachable(percent float64) { Add(Expectation{Kind: "unreachable", Most: p
 
 // Global: an edge of this name leads from the package's node below (globals) to an object of the class.
 func Global(pkg, edge, class string) {
-	Add(Expectation{Kind: "way", Way: []string{"(GC roots)", "(globals)", pkg}, Edge: edge, Class: class, DWARF: true})
+	Add(Expectation{Kind: "way", Way: []string{"(globals)", pkg}, Edge: edge, Class: class, DWARF: true})
 }
 
 // Local: an edge whose name the regular expression matches leads from so many frames of the function to an object of the
@@ -86,6 +86,15 @@ func NoNodes(name string) { Add(Expectation{Kind: "nodes", What: name}) }
 func Edges(class, edge, name string, count int) {
 	Add(Expectation{Kind: "edges", Class: class, Edge: edge, What: name, Count: count})
 }
+
+// Retains: in the report's tree of dominators, the node to which these names lead, which are regular expressions, retains so many
+// bytes at least.
+func Retains(bytes int, way ...string) {
+	Add(Expectation{Kind: "retains", Way: way, Count: bytes, DWARF: true})
+}
+
+// HoldsOnly: objects of the class hold nothing but others of it.
+func HoldsOnly(class string) { Add(Expectation{Kind: "holdsOnly", Class: class, DWARF: true}) }
 
 // Release is N of go1.N.
 func Release() int {

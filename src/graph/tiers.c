@@ -1,0 +1,250 @@
+/* tiers; see tiers.h. */
+#include "graph/tiers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/scope.h"
+#include "graph/graph.h"
+#include "graph/mark.h"
+#include "graph/owners.h"
+
+/* What a stop has as its owner while a walk passes it by. */
+#define OWNER_STOP (OWNER_FIXED | OWNER_GC_ROOTS)
+
+enum { PER_WORD = 32 /* tiers in a word */ };
+
+/* ---- the runtime's records ---- */
+
+static bool add_stop(struct stops *stops, uint32_t object, bool is_of_thread)
+{
+    return object == UINT32_MAX || vector_push(&stops->list, ((struct stop){object, is_of_thread}));
+}
+
+/* Adds the records that the dump tells. */
+static bool add_told(const struct g2h_heap *heap, struct stops *stops)
+{
+    for (size_t i = 0; i < heap->goroutines.count; i++)
+        if (!add_stop(stops, heap_find(heap, heap->goroutines.data[i].record.address), false))
+            return false;
+    for (size_t i = 0; i < heap->records[G2H_RECORD_OSTHREAD].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
+        if (!add_stop(stops, heap_find(heap, record.osthread.m), true))
+            return false;
+    }
+    return true;
+}
+
+static enum g2h_runtime_class class_of_name(const struct names *names, uint32_t name)
+{
+    return name == NAME_NONE
+               ? G2H_RUNTIME_NONE
+               : (enum g2h_runtime_class)(names->uses.data[name] >> NAME_RUNTIME_SHIFT);
+}
+
+static bool is_record(enum g2h_runtime_class class)
+{
+    return class == G2H_RUNTIME_G || class == G2H_RUNTIME_M || class == G2H_RUNTIME_P ||
+           class == G2H_RUNTIME_SUDOG;
+}
+
+static bool add_waiter(struct tiers *tiers, uint32_t object, uint32_t objects)
+{
+    if (!tiers->waiters)
+        tiers->waiters = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*tiers->waiters));
+    if (tiers->waiters)
+        tiers->waiters[object / 64] |= (uint64_t)1 << (object % 64);
+    return tiers->waiters != NULL;
+}
+
+/* Adds the objects whose type is that of a record. */
+static struct g2h_error *add_typed(struct tiers *tiers, const struct g2h_graph *graph,
+                                   struct stops *stops)
+{
+    const struct names *names = &graph->names;
+    const size_t types = graph->typing->types->list.count;
+    const uint32_t objects = graph->heap->object_count;
+    _cleanup_free_ bool *may_be = calloc(types + 1, sizeof(*may_be)); /* index 0: no claim */
+    bool any = false;
+    TRY_MEMORY(may_be);
+    for (size_t i = 0; i < types; i++)
+        any |= may_be[i + 1] = is_record(class_of_name(names, names->of_type[i].value));
+    for (uint32_t object = 0; any && object < objects; object++) {
+        if (!may_be[graph->typing->claims[object] & CLAIM_TYPE])
+            continue;
+        const enum g2h_runtime_class class = class_of_name(names, names_of_object(names, object));
+        TRY_MEMORY(class == G2H_RUNTIME_SUDOG ? add_waiter(tiers, object, objects)
+                   : !is_record(class)        ? true
+                                              : add_stop(stops, object, class != G2H_RUNTIME_G));
+    }
+    return NULL;
+}
+
+static int compare_stops(const void *a, const void *b)
+{
+    const struct stop *one = a, *other = b;
+    return one->object < other->object ? -1 : one->object > other->object;
+}
+
+/* Sorts the stops, and joins those of one object. */
+static void sort_stops(struct stops *stops)
+{
+    struct stop *list = stops->list.data;
+    size_t count = 0;
+    vector_sort(&stops->list, compare_stops);
+    for (size_t i = 0; i < stops->list.count; i++)
+        if (count > 0 && list[count - 1].object == list[i].object)
+            list[count - 1].is_of_thread |= list[i].is_of_thread;
+        else
+            list[count++] = list[i];
+    stops->list.count = count;
+}
+
+struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph, struct stops *ret)
+{
+    tiers->of_object =
+        zeroed_alloc((size_t)graph->heap->object_count / PER_WORD + 1, sizeof(*tiers->of_object));
+    TRY_MEMORY(tiers->of_object && add_told(graph->heap, ret));
+    if (graph->typing)
+        TRY(add_typed(tiers, graph, ret));
+    sort_stops(ret);
+    return NULL;
+}
+
+void tiers_deinit(struct tiers *tiers)
+{
+    free(tiers->of_object);
+    free(tiers->waiters);
+    *tiers = (struct tiers){0};
+}
+
+void stops_deinit(struct stops *stops)
+{
+    free(stops->list.data);
+}
+
+/* ---- walks ---- */
+
+/* Lets walks pass by the stops that belong to nobody yet, or only by those of threads. */
+static void close_stops(const struct stops *stops, owner_number *of, bool all)
+{
+    for (size_t i = 0; i < stops->list.count; i++) {
+        const struct stop *stop = &stops->list.data[i];
+        if ((all || stop->is_of_thread) && of[stop->object] == OWNER_NONE)
+            of[stop->object] = OWNER_STOP;
+    }
+}
+
+static void open_stops(const struct g2h_graph *graph, const struct stops *stops, owner_number *of)
+{
+    for (size_t i = 0; i < stops->list.count; i++) {
+        const uint32_t object = stops->list.data[i].object;
+        if (tiers_of(&graph->tiers, object) == TIER_GARBAGE)
+            of[object] = OWNER_NONE;
+    }
+}
+
+/* Finds the owners of the objects that the synthetic nodes of a tier reach and that have none. */
+static struct g2h_error *walk(const struct g2h_graph *graph, struct owners *owners, enum tier tier)
+{
+    const struct roots *roots = &graph->roots;
+    _cleanup_(marker_deinit) struct marker marker = {.targets = graph->targets,
+                                                     .waiters = graph->tiers.waiters,
+                                                     .owners = owners->of_object,
+                                                     .threads = graph->threads};
+    for (size_t i = 0; i < roots->edges.count; i++) {
+        const struct edge *edge = &roots->edges.data[i];
+        if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT ||
+            edge->type == EDGE_WEAK || edge->type == EDGE_TENTATIVE ||
+            roots->nodes.data[edge->source.index].tier != tier)
+            continue;
+        marker.owner = owners->of_synthetic[edge->source.index] & ~OWNER_FIXED;
+        TRY_MEMORY(marker_push(&marker, edge->target.index));
+    }
+    return marker_drain(&marker);
+}
+
+/* Gives a tier to the objects whose owners have been found since the last tier, and fixes these
+ * owners, so that other walks pass by the objects. */
+static void settle(struct g2h_graph *graph, struct owners *owners, enum tier tier)
+{
+    const uint32_t objects = graph->heap->object_count;
+    for (uint32_t first = 0; first < objects; first += PER_WORD) {
+        const uint32_t count = objects - first < PER_WORD ? objects - first : PER_WORD;
+        owner_number *of = &owners->of_object[first];
+        uint64_t word = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            const bool is_new = of[i] != OWNER_NONE && of[i] < OWNER_FIXED;
+            word |= (is_new ? (uint64_t)tier : 0) << (2 * i);
+            of[i] |= is_new ? OWNER_FIXED : 0;
+        }
+        graph->tiers.of_object[first / PER_WORD] |= word;
+    }
+}
+
+struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *owners,
+                                     const struct stops *stops)
+{
+    close_stops(stops, owners->of_object, true);
+    TRY(walk(graph, owners, TIER_PROGRAM));
+    settle(graph, owners, TIER_PROGRAM);
+    open_stops(graph, stops, owners->of_object);
+    return NULL;
+}
+
+static struct g2h_error *find_others(struct g2h_graph *graph, struct owners *owners,
+                                     const struct stops *stops)
+{
+    close_stops(stops, owners->of_object, false);
+    TRY(walk(graph, owners, TIER_GOROUTINES));
+    settle(graph, owners, TIER_GOROUTINES);
+    open_stops(graph, stops, owners->of_object);
+    TRY(walk(graph, owners, TIER_REST));
+    settle(graph, owners, TIER_REST);
+    return NULL;
+}
+
+/* Removes the stops that are no garbage but have no tier: only edges that walks pass by lead there.
+ * Returns whether there were any. */
+static bool drop_stops(const struct g2h_graph *graph, const uint64_t *marks, struct stops *stops)
+{
+    const size_t before = stops->list.count;
+    size_t count = 0;
+    for (size_t i = 0; i < before; i++) {
+        const uint32_t object = stops->list.data[i].object;
+        if (!is_marked(marks, object) || tiers_of(&graph->tiers, object) != TIER_GARBAGE)
+            stops->list.data[count++] = stops->list.data[i];
+    }
+    stops->list.count = count;
+    return count < before;
+}
+
+static void forget(struct g2h_graph *graph, struct owners *owners)
+{
+    const size_t objects = graph->heap->object_count;
+    memset(owners->of_object, 0, objects * sizeof(*owners->of_object));
+    memset(graph->tiers.of_object, 0, (objects / PER_WORD + 1) * sizeof(*graph->tiers.of_object));
+}
+
+struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owners,
+                                    struct stops *stops, const uint64_t *marks, bool is_changed)
+{
+    enum { MOST = 2 /* times that stops are removed one by one */ };
+    for (int i = 0;; i++) {
+        if (is_changed) {
+            forget(graph, owners);
+            TRY(tiers_find_program(graph, owners, stops));
+        }
+        TRY(find_others(graph, owners, stops));
+        if (!drop_stops(graph, marks, stops))
+            break;
+        if (i == MOST)
+            stops->list.count = 0;
+        is_changed = true;
+    }
+    for (uint32_t i = 0; i < graph->heap->object_count; i++)
+        owners->of_object[i] &= ~OWNER_FIXED;
+    return NULL;
+}

@@ -1,0 +1,109 @@
+/*
+ * tiers: to whom memory belongs: to the program's variables, to goroutines, or to the rest of the
+ * roots. docs/retained.md tells why.
+ *
+ *   1. What the variables of packages reach belongs to the program. Variables of the runtime and
+ *      its own packages do not count; without an executable, all words of data and bss do.
+ *   2. What is left and goroutines reach, by their frames, deferred calls and panics, belongs to
+ *      them.
+ *   3. All else belongs to the rest: variables of the runtime, timers, finalizers, cleanups,
+ *      threads. What nothing reaches is garbage.
+ *
+ * The walks of 1 and 2 pass by the runtime's records of threads and processors, that of 1 also by
+ * its records of goroutines, because these lead to everything else. And the record of a goroutine
+ * that waits, a runtime.sudog, holds no more than other such records: neither the channel nor the
+ * goroutine.
+ *
+ * So an edge holds its target only if both are of the same tier. An edge that leads up to what
+ * belongs to the program is "foreign": it stays an ordinary edge, which DevTools does not count for
+ * the reason by which it is not counted here. All others between tiers are weak.
+ */
+#ifndef GRAPH_TIERS_H
+#define GRAPH_TIERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "roots/roots.h"
+
+struct tiers {
+    uint64_t *of_object; /* two bits per object: enum tier */
+    uint64_t *waiters; /* a bit per object: it is a record of a goroutine that waits; NULL: none */
+};
+
+/* What an edge does for its target. PASSED: nothing, because a walk passes it by: it is weak, and
+ * foreign. */
+enum hold { HOLD_STRONG, HOLD_FOREIGN, HOLD_PASSED, HOLD_WEAK };
+
+static inline enum tier tiers_of(const struct tiers *tiers, uint32_t object)
+{
+    return (enum tier)(tiers->of_object[object / 32] >> (object % 32 * 2) & 3);
+}
+
+static inline bool tiers_waits(const uint64_t *waiters, uint32_t object)
+{
+    return waiters && (waiters[object / 64] >> (object % 64) & 1) != 0;
+}
+
+/* An object as the source of pointers. */
+struct tier_source {
+    enum tier tier;
+    bool waits;
+};
+
+static inline struct tier_source tiers_source(const struct tiers *tiers, uint32_t object)
+{
+    return (struct tier_source){tiers_of(tiers, object), tiers_waits(tiers->waiters, object)};
+}
+
+/* Returns whether a pointer to target holds it. */
+static inline bool tiers_hold(const struct tiers *tiers, struct tier_source source, uint32_t target)
+{
+    return tiers_of(tiers, target) == source.tier &&
+           (!source.waits || tiers_waits(tiers->waiters, target));
+}
+
+static inline enum hold tiers_hold_as(const struct tiers *tiers, struct tier_source source,
+                                      uint32_t target)
+{
+    return tiers_hold(tiers, source, target)                          ? HOLD_STRONG
+           : source.tier == TIER_GARBAGE                              ? HOLD_WEAK
+           : tiers_of(tiers, target) == TIER_PROGRAM && !source.waits ? HOLD_FOREIGN
+                                                                      : HOLD_PASSED;
+}
+
+/* ---- how they are found (tiers.c), before there are any ---- */
+
+struct g2h_graph;
+struct owners;
+
+/* An object that the walk of the program passes by, and which the walk of goroutines passes by,
+ * too, if is_of_thread. */
+struct stop {
+    uint32_t object;
+    bool is_of_thread;
+};
+
+struct stops {
+    VECTOR(struct stop) list; /* ascending */
+};
+
+/* Lists the runtime's records, and makes space for tiers. The caller calls stops_deinit() after an
+ * error, too. */
+struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph, struct stops *ret);
+void tiers_deinit(struct tiers *tiers);
+void stops_deinit(struct stops *stops);
+
+/* Finds what belongs to the program, and its owners. */
+struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *owners,
+                                     const struct stops *stops);
+
+/*
+ * Finds what belongs to goroutines and to the rest, and its owners, once all edges from synthetic
+ * nodes are known. marks has a bit for each object that is not garbage. is_changed: what belongs to
+ * the program has to be found again. Objects that only stops lead to are followed by fewer stops.
+ */
+struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owners,
+                                    struct stops *stops, const uint64_t *marks, bool is_changed);
+
+#endif
