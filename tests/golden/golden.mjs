@@ -1,9 +1,9 @@
 // Runs the cases for run.sh, which says how it is called.
 //
-// A line of the file `cases` has a name, a kind and arguments, with tabs between them. The kind says where the output goes: `out`
-// to standard output, `dir` to a directory, `file` to a file. A case gives one text: its output, what was said, the exit status.
-// An output that was compressed is unpacked, and a database is read, because the bytes of these depend on the release of a
-// library. A case that needs a library which is missing is skipped.
+// A line of the file `cases` has a name, a kind and arguments, with tabs between them; ␣ in an argument is a space. The kind says
+// where the output goes: `out` to standard output, `dir` to a directory, `file` to a file. A case gives one text: its output, what
+// was said, the exit status. An output that was compressed is unpacked, and a database is read, because the bytes of these depend
+// on the release of a library. A case that needs a library which is missing is skipped.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -60,7 +60,7 @@ function readCases() {
   const cases = lines.map((line) => {
     const [name, kind, args] = line.split('\t');
     if (!['out', 'dir', 'file'].includes(kind) || !args) refuse(`cases: this line has no kind or no arguments: ${line}`);
-    return { name, kind, args: args.split(' ') };
+    return { name, kind, args: args.split(' ').map((arg) => arg.replaceAll('␣', ' ')) };
   });
   if (new Set(cases.map((one) => one.name)).size < cases.length) refuse('cases: two cases have the same name');
   return cases;
