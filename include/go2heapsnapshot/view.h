@@ -249,6 +249,26 @@ G2H_PUBLIC uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object)
 G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
                                 struct g2h_node *ret);
 
+/* Whether it is known which goroutines can never run again. */
+enum g2h_leak_proof {
+    G2H_LEAKS_PROVED,
+    G2H_LEAKS_INCOMPLETE,         /* no: something is missing that may hold what they wait on */
+    G2H_LEAKS_OF_RELEASE_UNKNOWN, /* no: the release of Go is older than 1.19, or not known */
+};
+
+struct g2h_leaks {
+    enum g2h_leak_proof proof;
+    uint64_t
+        blocked;     /* goroutines that wait for a channel, a lock, a sync.WaitGroup or sync.Cond */
+    uint64_t leaked; /* those of them that can never run again, because nothing that runs reaches
+                        what they wait on; 0 if there is no proof */
+};
+G2H_PUBLIC struct g2h_leaks g2h_view_leaks(const struct g2h_view *view);
+
+/* Returns whether a node is a goroutine that can never run again. The main goroutine is not, if it
+ * waits as main functions do: select {}, or to receive, or for a sync.WaitGroup. */
+G2H_PUBLIC bool g2h_view_is_leaked(const struct g2h_view *view, uint32_t node);
+
 /* Returns the contents of a node of kind G2H_NODE_TEXT that is not folded: *ret_size bytes, in text
  * or in the dump; of long contents, the first thousand or so. Empty if the dump lacks the bytes
  * that the string points to. Redacted if the graph is redacted. */

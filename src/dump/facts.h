@@ -18,6 +18,7 @@ enum fact {
                                pointers, of which no record has anything, and then its bytes */
     FACT_ZEROS = 5,         /* the address and the size of such a part that the process has never
                                written to */
+    FACT_PARTIAL = 6,       /* stacks, spans, objects or pointers of the process are missing */
 };
 
 #endif

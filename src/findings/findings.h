@@ -20,7 +20,7 @@
  *   packages            the packages of classes
  *   largest             the objects that retain most
  *   structs             the structs that have most bytes, and how their fields lie
- *   goroutines          goroutines by place, their stacks
+ *   goroutines, leaks   goroutines by place, their stacks; those that can never run again
  *   memory              what the process has from the system
  *   outside_holders      what points to memory that is no object
  *   waste, waste_parts  what is of no use: in slices, maps, strings, substrings, spans

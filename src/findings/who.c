@@ -130,6 +130,8 @@ struct g2h_error *who_find(const struct findings *findings, struct who_suspects 
     _cleanup_(free_suspects) suspect_vector suspects = {0};
     TRY(suspects_find(findings, &suspects));
     ret->all = suspects.count;
+    if (ret->all > 0)
+        TRY(leaks_find(findings, &ret->leaks));
     while (ret->count < WHO_SUSPECTS && ret->count < suspects.count) {
         struct who *who = &ret->list[ret->count];
         who->suspect = suspects.data[ret->count++];
@@ -144,4 +146,5 @@ void who_suspects_deinit(struct who_suspects *suspects)
         held_keys_deinit(&suspects->list[i].keys);
         text_deinit(&suspects->list[i].path);
     }
+    leaks_deinit(&suspects->leaks);
 }

@@ -5,6 +5,7 @@
 #include "findings/example.h"
 #include "findings/findings.h"
 #include "findings/keys.h"
+#include "findings/leaks.h"
 #include "findings/ranking.h"
 #include "findings/suspects.h"
 
@@ -23,6 +24,7 @@ struct who {
 struct who_suspects {
     struct who list[WHO_SUSPECTS];
     size_t count, all; /* all: suspects, with those that are not in list */
+    struct leaks leaks;
 };
 
 /* Finds the suspects, and these things of the first ones. Errors: G2H_ERROR_MEMORY. */

@@ -11,6 +11,7 @@
  *   mark, tiers, owners, owner_numbers, reach, cleanups
  *                       what is garbage, whether the program's variables, goroutines or other roots
  *                       hold the rest, and which of these
+ *   leaked              the goroutines that can never run again
  *   shortcuts           weak edges that are no pointers
  */
 #ifndef GRAPH_GRAPH_H
@@ -18,6 +19,7 @@
 
 #include <go2heapsnapshot/graph.h>
 
+#include "graph/leaked.h"
 #include "graph/owner_numbers.h"
 #include "graph/tiers.h"
 #include "naming/names.h"
@@ -56,6 +58,8 @@ struct g2h_graph {
     uint64_t child_count, child_capacity; /* edges in children, and those that it has space for */
     uint64_t *first_child;                /* by synthetic node; one more entry than nodes */
     uint64_t first_object_child;          /* index of the first edge of an object */
+
+    struct leaked leaked;
 
     uint64_t *live;        /* a bit per object that the roots reach; NULL if they reach all */
     struct tiers tiers;    /* to whom objects belong */

@@ -381,6 +381,7 @@ static void forget_waiters(struct g2h_graph *graph, const uint64_t *marks)
 static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *marker)
 {
     struct garbage garbage = {.graph = graph, .marker = marker};
+    TRY(leaked_find(graph, marker->marks, &graph->leaked));
     count_garbage(graph, marker->marks);
     if (graph->account.unreachable_objects == 0)
         return NULL;

@@ -40,6 +40,8 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
         uint64_t begin, bytes;
         if (fact == FACT_STACK_OBJECTS)
             ret->has_stack_objects = true;
+        else if (fact == FACT_PARTIAL)
+            ret->is_partial = true;
         else if (fact == FACT_TYPE && cursor_uvarint(&cursor, &type.address) &&
                  cursor_uvarint(&cursor, &type.type))
             TRY_MEMORY(vector_push(&ret->types, type));

@@ -23,6 +23,7 @@ struct fact_data {
 
 struct facts {
     bool has_stack_objects; /* words that no list of a frame contains are dead */
+    bool is_partial;        /* stacks, spans, objects or pointers of the process are missing */
     VECTOR(struct fact_type) types;
     struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
                                 loaded, each is a part of one object */

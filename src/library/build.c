@@ -139,6 +139,7 @@ void g2h_graph_destroy(struct g2h_graph *graph)
 {
     if (!graph)
         return;
+    leaked_deinit(&graph->leaked);
     free(graph->live);
     tiers_deinit(&graph->tiers);
     free(graph->children);

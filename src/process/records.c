@@ -438,6 +438,15 @@ static struct g2h_error *put_pointerless(struct records *records)
     return put_data_in(records, runtime->ebss, runtime->end, &left);
 }
 
+/* Returns whether something that holds objects may be missing. */
+static bool is_partial(const struct g2h_process_account *account)
+{
+    return account->file_missing + account->spans_missing + account->objects_missing +
+               account->missing_bytes + account->masks_missing + account->stacks_incomplete +
+               account->words_missing >
+           0;
+}
+
 static struct g2h_error *put_facts(struct records *records)
 {
     TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
@@ -445,6 +454,8 @@ static struct g2h_error *put_facts(struct records *records)
     TRY(put_types_of_large(records));
     TRY(put_untouched(records));
     TRY(put_pointerless(records));
+    if (is_partial(records->account))
+        TRY_MEMORY(put_number(&records->buffer, FACT_PARTIAL));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }

@@ -375,6 +375,19 @@ bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object)
     return graph_is_garbage(view->graph, object);
 }
 
+struct g2h_leaks g2h_view_leaks(const struct g2h_view *view)
+{
+    const struct leaked *leaked = &view->graph->leaked;
+    return (struct g2h_leaks){leaked->proof, leaked->blocked, leaked->count};
+}
+
+bool g2h_view_is_leaked(const struct g2h_view *view, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return read.kind == G2H_NODE_GOROUTINE && leaked_has(&view->graph->leaked, read.whole);
+}
+
 bool g2h_view_is_redacted(const struct g2h_view *view)
 {
     return view->graph->names.redaction != NULL;

@@ -48,7 +48,16 @@ test(`${name}: suspects`, () => {
 test(`${name}: tables`, () => {
   const grew = row => row.grown === undefined || row.grown > 0;
   const grown = row => row.grown === undefined ? '' : `${change(row.grown)} `;
-  for (const row of report.goroutines.slice(0, 10).filter(grew)) assert.ok(lines.some(line => line.endsWith(`${grown(row)}${count(row.count)} ${bytes(row.retained)} ${row.started_at}`.trim())), row.place);
+  const leaked = row => row.leaked === undefined ? '' : `${count(row.leaked)} `;
+  if (report.leaked?.count > 0) {
+    const [wait, retain] = report.leaked.count > 1 ? ['they wait', 'They retain'] : ['it waits', 'It retains'];
+    has(`leaked: ${count(report.leaked.count)} can never run again: nothing alive reaches what ${wait} on. ${retain} ${bytes(report.leaked.retained)}`);
+    assert.equal(report.goroutines.reduce((sum, row) => sum + row.leaked, 0), report.leaked.count);
+    assert.equal(report.goroutines.reduce((sum, row) => sum + row.leaked_retained, 0), report.leaked.retained);
+    assert.equal(report.leaked.goroutines.length, report.leaked.count);
+    for (const row of report.goroutines) assert.ok(row.leaked <= row.count && row.leaked_retained <= row.retained, row.place);
+  }
+  for (const row of report.goroutines.slice(0, 10).filter(grew)) assert.ok(lines.some(line => line.endsWith(`${grown(row)}${count(row.count)} ${leaked(row)}${bytes(row.retained)} ${row.started_at}`.trim())), row.place);
   for (const row of report.classes.slice(0, 10).filter(grew))
     assert.ok(lines.some(line => line.endsWith(`${count(row.objects)} ${bytes(row.bytes)} ${bytes(row.retained)}${row.grown === undefined ? '' : ` ${change(row.grown, bytes)}`}`)), row.class);
 });

@@ -312,6 +312,12 @@ function sentenceOfSuspect(suspect) {
     suspect.not_resident > 0 && ` ${bytes(suspect.not_resident)} of it take no memory: nobody has written there.`];
 }
 
+/** How many of the goroutines that a suspect is, or that hold it, can never run again. */
+function leakedOfSuspect({leaked, is_goroutines: areMany}) {
+  return make('p', {}, areMany ? `${several(leaked.count, 'goroutine')} of these` : leaked.count > 1 ? 'The goroutines that hold it'
+    : 'The goroutine that holds it', ` can never run again: ${leaked.reason}.`);
+}
+
 /** What goroutines and deferred calls hold. */
 function heldBySuspect(suspect) {
   return suspect.hold?.map(held => make('p', {class: 'dim'}, held.variable !== undefined
@@ -334,6 +340,7 @@ function factsOfSuspect(suspect) {
   const parts = each?.parts?.map((part, i) => [visible(part.class), part.bytes, `package${i % 5}`]) ?? [];
   const rest = parts.reduce((left, part) => left - part[1], (each?.retained ?? 0) - (each?.own ?? 0));
   return [
+    suspect.leaked && leakedOfSuspect(suspect),
     suspect.stack > 0 && make('p', {class: 'dim'}, `The stack of each takes ${bytes(suspect.stack)}.`),
     frames && make('p', {}, `${several(frames.count, 'call')} on a stack, ${count(frames.most)} of `, code(frames.function), '.'),
     suspect.ended > 0 && make('p', {}, `${several(suspect.ended, 'goroutine')} have ended: a burst is over, and the runtime keeps `,
@@ -1056,9 +1063,13 @@ if (data.series) {
 section('goroutines', 'Goroutines', 'Goroutines, by the place where they stand', '',
   ...sheet([
     {key: 'place', title: 'place'}, {key: 'started_at', title: 'started at'},
-    {key: 'count', title: 'goroutines', format: count, hasBar: true}, {key: 'retained', title: 'retained', format: bytes, hasBar: true},
+    {key: 'count', title: 'goroutines', format: count, hasBar: true},
+    ...report.leaked?.count > 0 ? [{key: 'leaked', title: 'leaked', format: count}] : [], {key: 'retained', title: 'retained', format: bytes, hasBar: true},
     ...growthColumn(count).map(column => ({...column, hasBar: false})),
   ], report.goroutines, {sort: 'retained', most: 12, filter: report.goroutines.length > 12 && 'Filter places'}),
+  report.leaked?.count > 0 && note(`${several(report.leaked.count, 'goroutine')} can never run again, because nothing alive reaches `
+    + `what ${report.leaked.count === 1 ? 'it waits' : 'they wait'} on; together they retain ${bytes(report.leaked.retained)}.`),
+  report.leaked?.proof === 'incomplete' && note('Which goroutines can never run again is not known: stacks or objects are missing.'),
   report.ended && note(`${several(report.ended.count, 'goroutine')} have ended; the runtime keeps ${bytes(report.ended.bytes)} for reuse.`),
   data.cut?.goroutines > 0 && note(`${several(data.cut.goroutines, 'more place')} are not in this table.`));
 

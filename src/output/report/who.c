@@ -371,6 +371,32 @@ static void put_holder(const struct report *report, uint32_t node)
     page_close(report->page);
 }
 
+/* Puts how many of the goroutines that a suspect is, or that hold it, can never run again. */
+static struct g2h_error *put_leaked(const struct report *report, const struct suspect *suspect)
+{
+    const struct findings *findings = report->findings;
+    const struct leaks_place *place = leaks_at(&report->suspects->leaks, findings, suspect->item);
+    _cleanup_(text_deinit) struct text reason = {0};
+    if (!place)
+        return NULL;
+    const uint64_t count = place->count, all = findings_members(findings, place->node);
+    leaks_append_reason(findings, place->example, count > 1, &reason);
+    TRY_MEMORY(!reason.failed);
+    page_open(report->page, "leaked");
+    const struct page_field number = page_count("count", count), why = page_made("reason", &reason);
+    if (all == 1) {
+        PAGE_PUT(report->page, "      leaked      its goroutine can never run again: %\n", why);
+        PAGE_DATA(report->page, number);
+    } else if (count == all)
+        PAGE_PUT(report->page, "      leaked      all % can never run again: %\n", number, why);
+    else
+        PAGE_PUT(report->page, "      leaked      % of % can never run again: %\n", number,
+                 page_count(NULL, all), why);
+    PAGE_DATA(report->page, page_bytes("retained", place->retained));
+    page_close(report->page);
+    return NULL;
+}
+
 static struct g2h_error *put_suspect(const struct report *report, const struct who *who,
                                      size_t number)
 {
@@ -388,6 +414,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     if (suspect->holder != MERGED_NONE)
         put_holder(report, suspect->holder);
     page_say(page, "\n");
+    TRY(put_leaked(report, suspect));
     if (suspect->is_goroutines)
         return put_goroutines_suspect(report, who);
     if (suspect->is_deferred)

@@ -1,0 +1,609 @@
+/* leaked; see leaked.h. */
+#include "graph/leaked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "graph/graph.h"
+#include "graph/mark.h"
+#include "heap/pointers.h"
+#include "roots/builder.h"
+
+#define NOBODY UINT32_MAX
+
+enum { FIRST_RELEASE = 19 /* 1.19: older ones have other names of reasons, or were never tried */ };
+
+/* What a reason to wait means. */
+enum wait_kind {
+    WAITS_FOR_OTHERS,  /* time, the network, the runtime …: it may run */
+    WAITS_FOR_NOTHING, /* no channel, no case */
+    WAITS_FOR_CHANNEL,
+    WAITS_FOR_SEMAPHORE,
+    WAITS_FOR_CONDITION, /* sync.Cond */
+};
+
+/* A blocked goroutine. */
+struct blocked {
+    uint32_t goroutine;  /* number in graph->roots */
+    uint32_t g;          /* object of its runtime.g, or NO_TARGET */
+    uint32_t first_held; /* in finder->held */
+    uint32_t waits;      /* sudogs that have been found */
+    uint32_t sudog;      /* WAITS_FOR_CONDITION: the object of one of these */
+    enum wait_kind kind;
+    bool is_live, is_main;
+};
+
+/* An object that a blocked goroutine holds, or that it waits on: a list for each goroutine, or for
+ * each object. */
+struct link {
+    uint32_t object, blocked, next;
+};
+
+/* The offsets of runtime.sudog's fields, of which elem and c take two words from 1.26 on. */
+struct sudog_layout {
+    uint64_t prev, elem, channel, size;
+    uint64_t address_words; /* of elem and c */
+};
+
+struct finder {
+    const struct g2h_graph *graph;
+    struct sudog_layout layout;
+    VECTOR(struct blocked) blocked;
+    VECTOR(struct link) held, waits;
+    struct map waits_of;            /* object → index of the first link in waits */
+    struct map blocked_of_g;        /* object of a runtime.g → index in blocked */
+    struct map blocked_of_deferred; /* address of a deferred call, or a panic → index in blocked */
+    uint32_t *blocked_of_node;      /* by synthetic node: the index plus 1; 0: none */
+    uint64_t *marks;                /* a bit per object: it is marked, or must not be entered */
+    uint64_t *waited;               /* a bit per object: somebody waits on it */
+    VECTOR(uint32_t) stack;         /* objects that are marked and have to be visited */
+};
+
+static void finder_deinit(struct finder *finder)
+{
+    free(finder->blocked.data);
+    free(finder->held.data);
+    free(finder->waits.data);
+    map_deinit(&finder->waits_of);
+    map_deinit(&finder->blocked_of_g);
+    map_deinit(&finder->blocked_of_deferred);
+    free(finder->blocked_of_node);
+    free(finder->marks);
+    free(finder->waited);
+    free(finder->stack.data);
+}
+
+static void set_bit(uint64_t *bits, uint32_t at)
+{
+    bits[at / 64] |= (uint64_t)1 << (at % 64);
+}
+
+static const struct g2h_goroutine *record_of(const struct finder *finder, uint32_t goroutine)
+{
+    const struct g2h_graph *graph = finder->graph;
+    return &graph->heap->goroutines.data[graph->roots.goroutines.data[goroutine].goroutine].record;
+}
+
+/* ---- who is blocked ---- */
+
+/* Returns what a goroutine waits for, by the runtime's own text (runtime/runtime2.go:
+ * waitReasonStrings). Before 1.20 the locks, and before 1.25 sync.WaitGroup, say "semacquire". */
+static enum wait_kind kind_of(const struct g2h_bytes *reason)
+{
+    static const struct {
+        const char *text;
+        enum wait_kind kind;
+    } reasons[] = {
+        {"chan receive", WAITS_FOR_CHANNEL},
+        {"chan send", WAITS_FOR_CHANNEL},
+        {"select", WAITS_FOR_CHANNEL},
+        {"chan receive (nil chan)", WAITS_FOR_NOTHING},
+        {"chan send (nil chan)", WAITS_FOR_NOTHING},
+        {"select (no cases)", WAITS_FOR_NOTHING},
+        {"semacquire", WAITS_FOR_SEMAPHORE},
+        {"sync.Mutex.Lock", WAITS_FOR_SEMAPHORE},
+        {"sync.RWMutex.Lock", WAITS_FOR_SEMAPHORE},
+        {"sync.RWMutex.RLock", WAITS_FOR_SEMAPHORE},
+        {"sync.WaitGroup.Wait", WAITS_FOR_SEMAPHORE},
+        {"sync.Cond.Wait", WAITS_FOR_CONDITION},
+    };
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+        if (bytes_are(*reason, reasons[i].text))
+            return reasons[i].kind;
+    return WAITS_FOR_OTHERS;
+}
+
+/* Returns whether a wait is one in which main.main may stay as long as the program runs, so that
+ * nobody would call it a leak: it neither sends nor wants a lock. */
+static bool is_way_of_waiting(const struct g2h_goroutine *record)
+{
+    return !bytes_are(record->wait_reason, "chan send") &&
+           !bytes_are(record->wait_reason, "sync.Mutex.Lock") &&
+           !bytes_are(record->wait_reason, "sync.RWMutex.Lock") &&
+           !bytes_are(record->wait_reason, "sync.RWMutex.RLock");
+}
+
+static struct g2h_error *list_blocked(struct finder *finder)
+{
+    const struct g2h_graph *graph = finder->graph;
+    for (uint32_t i = 0; i < graph->roots.goroutines.count; i++) {
+        const struct g2h_goroutine *record = record_of(finder, i);
+        const enum wait_kind kind = kind_of(&record->wait_reason);
+        if ((record->status != GOROUTINE_WAITING && record->status != GOROUTINE_LEAKED) ||
+            record->is_system || graph->roots.goroutines.data[i].dumps_heap ||
+            kind == WAITS_FOR_OTHERS)
+            continue;
+        const struct blocked blocked = {.goroutine = i,
+                                        .g = heap_find(graph->heap, record->address),
+                                        .first_held = NOBODY,
+                                        .sudog = NO_TARGET,
+                                        .kind = kind,
+                                        .is_main = record->goid == 1 && is_way_of_waiting(record)};
+        TRY_MEMORY(vector_push(&finder->blocked, blocked));
+    }
+    return NULL;
+}
+
+/* ---- what they hold ---- */
+
+/* Notes whose the nodes of blocked goroutines and of their frames are. */
+static void claim_nodes(struct finder *finder)
+{
+    const struct roots *roots = &finder->graph->roots;
+    for (uint32_t i = 0; i < finder->blocked.count; i++) {
+        const struct root_goroutine *goroutine =
+            &roots->goroutines.data[finder->blocked.data[i].goroutine];
+        finder->blocked_of_node[goroutine->node] = i + 1;
+        for (uint32_t j = 0; j < goroutine->frame_count; j++)
+            finder->blocked_of_node[roots->frames.data[goroutine->first_frame + j].node] = i + 1;
+    }
+}
+
+/* Finds whose the deferred calls and panics are: a goroutine runs them, and nobody else. */
+static struct g2h_error *claim_deferred(struct finder *finder)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DEFER, G2H_RECORD_PANIC};
+    uint32_t known;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+        for (size_t i = 0; i < heap->records[kinds[k]].count; i++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[k], i, &record);
+            const bool is_defer = kinds[k] == G2H_RECORD_DEFER;
+            const uint32_t g = heap_find(heap, is_defer ? record.defer.g : record.panic.g);
+            const uint32_t blocked = g == NO_TARGET ? MAP_NONE : map_get(&finder->blocked_of_g, g);
+            if (blocked != MAP_NONE)
+                TRY_MEMORY(map_put(&finder->blocked_of_deferred,
+                                   is_defer ? record.defer.address : record.panic.address, blocked,
+                                   &known));
+        }
+    return NULL;
+}
+
+/* Returns the blocked goroutine that a synthetic node belongs to, or NOBODY. */
+static uint32_t whose(const struct finder *finder, uint32_t node)
+{
+    const struct synthetic *synthetic = &finder->graph->roots.nodes.data[node];
+    if (synthetic->kind == G2H_NODE_DEFER || synthetic->kind == G2H_NODE_PANIC ||
+        synthetic->kind == G2H_NODE_DEFERRED_CALLS)
+        return map_get(&finder->blocked_of_deferred, synthetic->key);
+    return finder->blocked_of_node[node] - 1;
+}
+
+/* Returns whether an edge of the roots keeps its target. One of a frame, a goroutine, a thread or a
+ * finalizer does also if it is weak: then something else holds the target in the graph as a whole,
+ * which is perhaps a blocked goroutine. */
+static bool is_kept(const struct finder *finder, const struct edge *edge)
+{
+    if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT)
+        return false;
+    const uint8_t kind = finder->graph->roots.nodes.data[edge->source.index].kind;
+    return edge->type != EDGE_WEAK || kind == G2H_NODE_FRAME || kind == G2H_NODE_GOROUTINE ||
+           kind == G2H_NODE_OS_THREAD || kind == G2H_NODE_FINALIZER;
+}
+
+/* ---- what they wait on ---- */
+
+static struct sudog_layout layout_of(const struct g2h_heap *heap)
+{
+    const uint64_t word = heap->params.pointer_size, words = heap->go_minor >= 26 ? 2 : 1;
+    /* g, next, prev, elem; acquiretime, releasetime, ticket and flags; parent, waitlink, waittail
+     */
+    const uint64_t channel = 3 * word + words * word + 24 + 3 * word;
+    return (struct sudog_layout){.prev = 2 * word,
+                                 .elem = 3 * word,
+                                 .channel = channel,
+                                 .size = channel + words * word,
+                                 .address_words = words};
+}
+
+/* Returns a word of an object's contents, or 0 behind their end. */
+static uint64_t word_at(const struct finder *finder, const struct g2h_object *object,
+                        uint64_t offset)
+{
+    const uint64_t word = finder->graph->heap->params.pointer_size;
+    return object->contents.size >= word && offset <= object->contents.size - word
+               ? heap_word(finder->graph->heap, object->contents.data + offset)
+               : 0;
+}
+
+/* Returns the address in elem or c. While the runtime itself looks for leaked goroutines, only the
+ * second word has it. */
+static uint64_t address_at(const struct finder *finder, const struct g2h_object *object,
+                           uint64_t offset)
+{
+    const uint64_t word = finder->graph->heap->params.pointer_size;
+    const uint64_t first = word_at(finder, object, offset);
+    return first == 0 && finder->layout.address_words > 1 ? word_at(finder, object, offset + word)
+                                                          : first;
+}
+
+/* Returns whether a sudog is in the queue of its channel: all but the first have one before them,
+ * and the channel points to the first. */
+static bool is_queued(const struct finder *finder, uint32_t channel, uint64_t sudog,
+                      const struct g2h_object *contents)
+{
+    enum { HCHAN_WORDS = 16 };
+    const uint64_t word = finder->graph->heap->params.pointer_size;
+    struct g2h_object object;
+    if (word_at(finder, contents, finder->layout.prev) != 0)
+        return true;
+    heap_object(finder->graph->heap, channel, &object);
+    for (uint64_t i = 0; i < HCHAN_WORDS; i++)
+        if (word_at(finder, &object, i * word) == sudog)
+            return true;
+    return false;
+}
+
+static bool wait_on(struct finder *finder, uint32_t blocked, uint32_t object)
+{
+    const uint32_t number = (uint32_t)finder->waits.count;
+    uint32_t first = map_get(&finder->waits_of, object);
+    const struct link link = {object, blocked, first == MAP_NONE ? NOBODY : first};
+    if (first == MAP_NONE) {
+        set_bit(finder->waited, object);
+        return map_put(&finder->waits_of, object, number, &first) &&
+               vector_push(&finder->waits, link);
+    }
+    /* behind the first one, whose place the map has */
+    const struct link behind = {object, blocked, finder->waits.data[first].next};
+    finder->waits.data[first].next = number;
+    return vector_push(&finder->waits, behind);
+}
+
+/* Adds what a goroutine waits on by a sudog, and bars the sudog; the goroutine is live if that is
+ * not in the heap, or if it is being woken. A sudog without an address is not in use, or waits for
+ * a sync.Cond before 1.26: the Cond's list alone leads to it. */
+static struct g2h_error *add_sudog(struct finder *finder, uint32_t number, uint32_t sudog)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    struct blocked *blocked = &finder->blocked.data[number];
+    struct g2h_object object;
+    heap_object(heap, sudog, &object);
+    const uint64_t address = heap_address(heap, sudog),
+                   channel = address_at(finder, &object, finder->layout.channel),
+                   elem = address_at(finder, &object, finder->layout.elem);
+    const bool has_channel = blocked->kind == WAITS_FOR_CHANNEL;
+    const uint64_t on = has_channel ? channel : elem;
+    if (word_at(finder, &object, 0) != record_of(finder, blocked->goroutine)->address ||
+        (has_channel ? channel == 0 : channel != 0) ||
+        (blocked->kind == WAITS_FOR_SEMAPHORE && elem == 0) ||
+        (blocked->kind == WAITS_FOR_CONDITION && elem == 0 && heap->go_minor >= 26))
+        return NULL;
+    blocked->waits++;
+    blocked->sudog = sudog;
+    if (on == 0)
+        return wait_on(finder, number, sudog) ? NULL : &error_no_memory;
+    const uint32_t target = heap_find(heap, on);
+    set_bit(finder->marks, sudog);
+    if (target == NO_TARGET || (has_channel && !is_queued(finder, target, address, &object)))
+        blocked->is_live = true;
+    else
+        TRY_MEMORY(wait_on(finder, number, target));
+    return NULL;
+}
+
+/* Sets for each slot class whether its objects may be sudogs, by their size. Returns NULL if memory
+ * runs out. */
+static bool *find_classes(const struct finder *finder)
+{
+    enum { MOST_SPARE = 16 }; /* between a sudog's size and that of its slot */
+    const struct slot_classes *classes = &finder->graph->heap->slot_classes;
+    bool *are_sudogs = calloc(classes->list.count + 1, sizeof(*are_sudogs));
+    for (size_t i = 0; are_sudogs && i < classes->list.count; i++) {
+        const struct slot_class *class = &classes->list.data[i];
+        are_sudogs[i] = class->has_pointers && class->size >= finder->layout.size &&
+                        class->size <= finder->layout.size + MOST_SPARE;
+    }
+    return are_sudogs;
+}
+
+/* Finds the sudogs of the blocked goroutines among all objects: their first pointer is to a
+ * runtime.g. No type is needed for that. */
+static struct g2h_error *find_sudogs(struct finder *finder)
+{
+    const struct g2h_graph *graph = finder->graph;
+    _cleanup_free_ bool *are_sudogs = find_classes(finder);
+    TRY_MEMORY(are_sudogs);
+    for (uint32_t i = 0; i < graph->heap->object_count; i++) {
+        const uint32_t *end, *target;
+        if (!are_sudogs[heap_slot_class_number(graph->heap, i)] || !targets_lead(graph->targets, i))
+            continue;
+        target = object_targets(graph, i, &end);
+        if (target == end || *target == NO_TARGET || !is_marked(finder->marks, *target))
+            continue;
+        const uint32_t blocked = map_get(&finder->blocked_of_g, *target);
+        if (blocked != MAP_NONE)
+            TRY(add_sudog(finder, blocked, i));
+    }
+    return NULL;
+}
+
+/* ---- marking ---- */
+
+static bool mark(struct finder *finder, uint32_t object);
+
+/* Makes a goroutine live: what its frames and its record hold is marked. */
+static bool wake(struct finder *finder, struct blocked *blocked)
+{
+    if (blocked->is_live)
+        return true;
+    blocked->is_live = true;
+    for (uint32_t i = blocked->first_held; i != NOBODY; i = finder->held.data[i].next)
+        if (!mark(finder, finder->held.data[i].object))
+            return false;
+    return blocked->g == NO_TARGET || vector_push(&finder->stack, blocked->g);
+}
+
+static bool wake_all(struct finder *finder, uint32_t object)
+{
+    for (uint32_t i = map_get(&finder->waits_of, object); i != NOBODY;
+         i = finder->waits.data[i].next)
+        if (!wake(finder, &finder->blocked.data[finder->waits.data[i].blocked]))
+            return false;
+    return true;
+}
+
+/* Marks an object, which is visited later. */
+static bool mark(struct finder *finder, uint32_t object)
+{
+    if (is_marked(finder->marks, object))
+        return true;
+    set_bit(finder->marks, object);
+    return vector_push(&finder->stack, object);
+}
+
+/* Marks all that the objects on the stack reach, and wakes who waits on one of these. */
+static bool drain(struct finder *finder)
+{
+    while (finder->stack.count > 0) {
+        const uint32_t object = finder->stack.data[--finder->stack.count];
+        const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+        if (is_marked(finder->waited, object) && !wake_all(finder, object))
+            return false;
+        for (; target < end; target++)
+            if (*target != NO_TARGET && !mark(finder, *target))
+                return false;
+    }
+    return true;
+}
+
+/* ---- roots ---- */
+
+/* Pushes what an object points to. */
+static bool push_targets(const struct finder *finder, struct marker *marker, uint32_t object)
+{
+    const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+    for (; target < end; target++)
+        if (*target != NO_TARGET && !marker_push(marker, *target))
+            return false;
+    return true;
+}
+
+/* Pushes the target of an edge, or keeps it for the blocked goroutine that it belongs to. A
+ * finalizer needs not its object, which it waits for, but what the object points to. */
+static bool push_edge(struct finder *finder, struct marker *marker, const struct edge *edge)
+{
+    const struct synthetic *source = &finder->graph->roots.nodes.data[edge->source.index];
+    const uint32_t number = whose(finder, edge->source.index), target = edge->target.index;
+    if (number != NOBODY) {
+        struct blocked *blocked = &finder->blocked.data[number];
+        const struct link link = {target, number, blocked->first_held};
+        blocked->first_held = (uint32_t)finder->held.count;
+        return vector_push(&finder->held, link);
+    }
+    if (source->kind == G2H_NODE_FINALIZER && heap_find(finder->graph->heap, source->key) == target)
+        return push_targets(finder, marker, target);
+    return marker_push(marker, target);
+}
+
+/* Pushes all words of a frame that hit an object. */
+static bool push_words(const struct finder *finder, struct marker *marker, uint32_t number)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of_words(heap, heap_frame(heap, number).contents, &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        const uint32_t object = heap_find(heap, value);
+        if (object != NO_TARGET && !marker_push(marker, object))
+            return false;
+    }
+    return true;
+}
+
+/* Pushes what a goroutine may hold in registers that its preemption has put on the stack, and in
+ * the frame that was preempted: there the dumper of the runtime lists too few words. */
+static bool push_preempted(const struct finder *finder, struct marker *marker,
+                           const struct root_goroutine *goroutine)
+{
+    enum { MOST = 4 }; /* innermost frames to look at */
+    const struct roots *roots = &finder->graph->roots;
+    for (uint32_t i = 0; i < goroutine->frame_count && i < MOST; i++) {
+        const struct root_frame *frame = &roots->frames.data[goroutine->first_frame + i];
+        if (!bytes_are(heap_frame(finder->graph->heap, frame->frame).function,
+                       "runtime.asyncPreempt"))
+            continue;
+        return push_words(finder, marker, frame->frame) &&
+               (i + 1 >= goroutine->frame_count || push_words(finder, marker, frame[1].frame));
+    }
+    return true;
+}
+
+/* Pushes what the records of goroutines hold that may run: these records are barred. */
+static bool push_live(const struct finder *finder, struct marker *marker)
+{
+    const struct g2h_graph *graph = finder->graph;
+    for (uint32_t i = 0; i < graph->roots.goroutines.count; i++) {
+        const struct root_goroutine *goroutine = &graph->roots.goroutines.data[i];
+        const uint32_t g = heap_find(graph->heap, record_of(finder, i)->address);
+        if (finder->blocked_of_node[goroutine->node] == 0 &&
+            !(push_preempted(finder, marker, goroutine) &&
+              (g == NO_TARGET || push_targets(finder, marker, g))))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether cleanups of a heap may be among what looks like garbage: a dump of WriteHeapDump
+ * does not tell what runtime.AddCleanup keeps (Go 1.24), and types find most of it, but not all. */
+static bool may_hide_cleanups(const struct g2h_heap *heap)
+{
+    return heap->go_minor >= 24 && !heap->facts.has_stack_objects;
+}
+
+static struct g2h_error *mark_roots(struct finder *finder, const uint64_t *live)
+{
+    const struct g2h_graph *graph = finder->graph;
+    const uint32_t objects = graph->heap->object_count;
+    _cleanup_(marker_deinit) struct marker marker = {
+        .targets = graph->targets, .marks = finder->marks, .threads = graph->threads};
+    for (size_t i = 0; i < graph->roots.edges.count; i++)
+        if (is_kept(finder, &graph->roots.edges.data[i]))
+            TRY_MEMORY(push_edge(finder, &marker, &graph->roots.edges.data[i]));
+    TRY_MEMORY(push_live(finder, &marker));
+    if (may_hide_cleanups(graph->heap))
+        for (uint32_t i = 0; (i = next_unmarked(live, i, objects)) < objects; i++)
+            TRY_MEMORY(marker_push(&marker, i));
+    return marker_drain(&marker);
+}
+
+/* ---- sync.Cond ---- */
+
+/* Wakes the goroutines that are in no list of a sync.Cond any more: no object points to their
+ * sudog, because they are being woken. */
+static struct g2h_error *wake_notified(struct finder *finder)
+{
+    const struct g2h_graph *graph = finder->graph;
+    _cleanup_(map_deinit) struct map by_sudog = {0};
+    uint32_t known;
+    for (uint32_t i = 0; i < finder->blocked.count; i++) {
+        const struct blocked *blocked = &finder->blocked.data[i];
+        if (blocked->kind == WAITS_FOR_CONDITION && !blocked->is_live)
+            TRY_MEMORY(map_put(&by_sudog, blocked->sudog, i, &known));
+    }
+    if (by_sudog.count == 0)
+        return NULL;
+    _cleanup_free_ bool *is_listed = calloc(finder->blocked.count + 1, sizeof(*is_listed));
+    TRY_MEMORY(is_listed);
+    for (uint32_t i = 0; i < graph->heap->object_count; i++) {
+        const uint32_t *end, *target = object_targets(graph, i, &end);
+        for (; target < end; target++) {
+            const uint32_t blocked = *target == NO_TARGET ? MAP_NONE : map_get(&by_sudog, *target);
+            if (blocked != MAP_NONE && i != finder->blocked.data[blocked].g)
+                is_listed[blocked] = true;
+        }
+    }
+    for (uint32_t i = 0; i < finder->blocked.count; i++) {
+        struct blocked *blocked = &finder->blocked.data[i];
+        if (blocked->kind == WAITS_FOR_CONDITION && !blocked->is_live && !is_listed[i])
+            TRY_MEMORY(wake(finder, blocked));
+    }
+    return drain(finder) ? NULL : &error_no_memory;
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *init(struct finder *finder)
+{
+    const struct g2h_graph *graph = finder->graph;
+    const size_t words = (size_t)graph->heap->object_count / 64 + 1;
+    uint32_t known;
+    finder->layout = layout_of(graph->heap);
+    finder->marks = zeroed_alloc(words, sizeof(*finder->marks));
+    finder->waited = zeroed_alloc(words, sizeof(*finder->waited));
+    finder->blocked_of_node =
+        zeroed_alloc(graph->roots.nodes.count + 1, sizeof(*finder->blocked_of_node));
+    TRY_MEMORY(finder->marks && finder->waited && finder->blocked_of_node);
+    for (uint32_t i = 0; i < graph->roots.goroutines.count; i++) {
+        const uint32_t g = heap_find(graph->heap, record_of(finder, i)->address);
+        if (g != NO_TARGET)
+            set_bit(finder->marks, g);
+    }
+    for (uint32_t i = 0; i < finder->blocked.count; i++)
+        if (finder->blocked.data[i].g != NO_TARGET)
+            TRY_MEMORY(map_put(&finder->blocked_of_g, finder->blocked.data[i].g, i, &known));
+    claim_nodes(finder);
+    TRY(claim_deferred(finder));
+    return find_sudogs(finder);
+}
+
+static struct g2h_error *find(struct finder *finder, const uint64_t *live)
+{
+    TRY(init(finder));
+    TRY(mark_roots(finder, live));
+    for (uint32_t i = 0; i < finder->blocked.count; i++) {
+        struct blocked *blocked = &finder->blocked.data[i];
+        const bool is_live =
+            blocked->is_live || (blocked->kind != WAITS_FOR_NOTHING && blocked->waits == 0);
+        blocked->is_live = false; /* until it is woken */
+        if (is_live)
+            TRY_MEMORY(wake(finder, blocked));
+    }
+    for (size_t i = 0; i < finder->waits.count; i++)
+        if (is_marked(finder->marks, finder->waits.data[i].object))
+            TRY_MEMORY(wake(finder, &finder->blocked.data[finder->waits.data[i].blocked]));
+    TRY_MEMORY(drain(finder));
+    return wake_notified(finder);
+}
+
+static struct g2h_error *keep(const struct finder *finder, struct leaked *ret)
+{
+    const struct roots *roots = &finder->graph->roots;
+    ret->nodes = zeroed_alloc(roots->nodes.count / 64 + 1, sizeof(*ret->nodes));
+    TRY_MEMORY(ret->nodes);
+    for (uint32_t i = 0; i < finder->blocked.count; i++) {
+        const struct blocked *blocked = &finder->blocked.data[i];
+        if (blocked->is_live || blocked->is_main)
+            continue;
+        set_bit(ret->nodes, roots->goroutines.data[blocked->goroutine].node);
+        ret->count++;
+    }
+    return NULL;
+}
+
+static enum g2h_leak_proof proof_of(const struct g2h_heap *heap)
+{
+    return heap->go_minor < FIRST_RELEASE                          ? G2H_LEAKS_OF_RELEASE_UNKNOWN
+           : !g2h_heap_is_complete(heap) || heap->facts.is_partial ? G2H_LEAKS_INCOMPLETE
+                                                                   : G2H_LEAKS_PROVED;
+}
+
+struct g2h_error *leaked_find(const struct g2h_graph *graph, const uint64_t *marks,
+                              struct leaked *ret)
+{
+    _cleanup_(finder_deinit) struct finder finder = {.graph = graph};
+    TRY(list_blocked(&finder));
+    *ret = (struct leaked){.proof = proof_of(graph->heap), .blocked = finder.blocked.count};
+    if (finder.blocked.count == 0 || ret->proof != G2H_LEAKS_PROVED)
+        return NULL;
+    TRY(find(&finder, marks));
+    return keep(&finder, ret);
+}
+
+void leaked_deinit(struct leaked *leaked)
+{
+    free(leaked->nodes);
+    *leaked = (struct leaked){0};
+}

@@ -1,0 +1,123 @@
+#!/bin/bash
+# Runs programs with goroutines that can never run again, and compares those that a report finds with those that the program knows, and
+# with those in the runtime's own profile, goroutineleak (Go 1.27). Also runs the programs that Go tests this profile with, most of
+# which are bugs that were public: they are taken from the release's sources. TAP on standard output.
+#
+#   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
+#   GOROOTS              the releases of Go (default: the current one; with CHECK_ALL all)
+#   PROGRAMS             a pattern of Go's own programs (default: simple and common ones; with CHECK_ALL all)
+set -u
+. "$(dirname "$0")/../variants.sh"
+programs=${PROGRAMS-}
+
+# goids NAME REPORT: writes the numbers of the goroutines that a report in JSON calls leaked; fails if it has no proof.
+goids() {
+	jq -e '.leaked.proof == "proved"' "$2" >/dev/null && jq -r '.leaked.goroutines[].goid' "$2" | sort >"$at/$1"
+}
+
+# same WHAT EXPECTED FOUND: reports whether two lists of goroutines are the same.
+same() {
+	if cmp -s "$at/$2" "$at/$3"; then
+		echo "ok - $name: $1"
+	else
+		echo "not ok - $name: $1"
+		diff "$at/$2" "$at/$3" | sed 's/^/# /'
+	fi
+}
+
+# ask PROGRAM ARGUMENT...: runs a program until it is ready, reads the process, and keeps the program's answers.
+ask() {
+	local pid in out line
+	coproc APP { exec "$@" 2>"$at/log"; }
+	pid=$APP_PID in=${APP[1]} out=${APP[0]}
+	read -r line <&"$out" && [ "$line" = ready ] || { kill "$pid" 2>/dev/null; wait "$pid"; return 1; }
+	"$converter" --format report --json --pid "$pid" >"$at/live.json" 2>>"$at/log" && goids live "$at/live.json"
+	status=$?
+	echo >&"$in"
+	cat <&"$out" >"$at/answers"
+	wait "$pid" 2>/dev/null
+	for line in named proved; do sed -n "s/^$line //p" "$at/answers" | sort >"$at/$line"; done
+	return "$status"
+}
+
+# dumped WHAT OPTION...: checks the dump of a program that knows its goroutines. Since Go 1.24 one may be missed, because what looks
+# like garbage may be kept for a cleanup.
+dumped() {
+	local what=$1
+	shift
+	if "$converter" --format report --json "$@" "$at/dump" >"$at/dump.json" 2>"$at/log" && goids dumped "$at/dump.json"; then
+		[ "$minor" -lt 24 ] || [ "$(comm -23 "$at/named" "$at/dumped" | tee "$at/missed" | wc -l)" -ne 1 ] || sort -o "$at/dumped" "$at/dumped" "$at/missed"
+		same "$what" named dumped
+	else
+		failed "$what"
+	fi
+}
+
+# waits WAY GO_BUILD_FLAG...: builds our own program in a way, and compares what is found.
+waits() {
+	local way=$1
+	shift
+	name=$release-waits-$way at=$build/$release-waits-$way
+	rm -rf "$at"
+	mkdir -p "$at/src"
+	cp "$here"/go.mod "$here"/waits/*.go "$at/src" && cp "$here/prove.go" "$at/src/prove.go"
+	(cd "$at/src" && "$go" build -o "$at/app" "$@" .) >"$at/log" 2>&1 || { failed builds && return; }
+	ask "$at/app" waits "$at/dump" || { failed 'is read' && return; }
+	[ "$(wc -l <"$at/named")" -ge 24 ] || { failed 'has all its goroutines' && return; }
+	same 'a live process' named live
+	grep -q end "$at/answers" && same "the runtime's profile" named proved
+	dumped 'its dump' --exe "$at/app"
+	[ "$way" = stripped ] || {
+		dumped 'its dump, without an executable'
+		incomplete
+	}
+}
+
+# A dump that is cut proves nothing.
+incomplete() {
+	head -c -10000 "$at/dump" >"$at/cut"
+	"$converter" --format report --json "$at/cut" >"$at/cut.json" 2>"$at/log"
+	if [ $? -eq 3 ] && jq -e '.leaked.proof == "incomplete" and .leaked.count == null and .leaked.blocked > 0' "$at/cut.json" >"$at/log"; then
+		echo "ok - $name: a dump that is cut has no proof"
+	else
+		failed 'a dump that is cut has no proof'
+	fi
+}
+
+# of_go DIRECTORY: builds Go's own programs in a directory of its sources, and compares what is found with the runtime's profile.
+of_go() {
+	local from=$GOROOT/src/runtime/testdata/testgoroutineleakprofile/$1 directory=$build/$release-go-${1:-simple} program
+	name=$release-go-${1:-simple} at=$directory
+	rm -rf "$directory"
+	mkdir -p "$directory"
+	if [ ! -e "$from/main.go" ]; then
+		echo "ok - $name # SKIP there are no such programs in $GOROOT"
+		return
+	fi
+	cp "$from"/*.go "$directory" && chmod u+w "$directory"/*.go
+	sed -i 's/prof\.WriteTo(os\.Stdout, 2)/prove(prof, os.Stdout)/' "$directory"/*.go
+	cp "$here/prove.go" "$directory/prove.go"
+	(cd "$directory" && GO111MODULE=off "$go" build -ldflags='-s -w' -o app .) >"$at/log" 2>&1 || { failed builds && return; }
+	for program in $(sed -n 's/.*register("\([^"]*\)".*/\1/p' "$directory"/*.go); do
+		# Moby28462 and the like never come to rest, and SpawnGC and DaisyChain call the profile on their own.
+		case $program in SpawnGC | DaisyChain | Hugo3251 | Kubernetes10182 | Kubernetes1321 | Kubernetes58107 | Moby27782 | Moby28462 | Moby4951) continue ;; esac
+		[[ -z $programs || $program =~ ^($programs)$ ]] || continue
+		name=$release-go-$program at=$directory/$program
+		mkdir -p "$at"
+		ask "$directory/app" "$program" || { failed 'is read' && continue; }
+		same "the runtime's profile" proved live
+	done
+}
+
+variants() {
+	local minor=${release#go1.}
+	minor=${minor%%[!0-9]*}
+	[ "$minor" -ge 19 ] || return
+	waits plain
+	waits stripped '-ldflags=-s -w'
+	[ "$minor" -ge 27 ] || return
+	of_go ''
+	[ -z "${CHECK_ALL-}${PROGRAMS-}" ] || of_go goker
+}
+
+each_release variants

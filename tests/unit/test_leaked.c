@@ -1,0 +1,198 @@
+/* Covers graph/leaked: which goroutines can never run again, by what reaches the sudogs of the
+ * blocked ones. tests/goroutines has the truth of real programs. */
+#include "dump_builder.h"
+
+#include <string.h>
+
+#define BASE     0xc000000000
+#define G(i)     (BASE + (uint64_t)(i)*0x200)
+#define SUDOG(i) (BASE + 0x10000 + (uint64_t)(i)*0x80)
+#define CHAN(i)  (BASE + 0x20000 + (uint64_t)(i)*0x80)
+#define PLAIN(i) (BASE + 0x30000 + (uint64_t)(i)*0x80)
+#define STACK(i) (BASE + 0x40000 + (uint64_t)(i)*0x1000)
+#define BSS      0x560000
+
+enum { WAITING = 4, RUNNABLE = 1 };
+
+/* Writes a goroutine, its runtime.g and a frame of one pointer. */
+static void put_goroutine(struct dump *dump, unsigned i, uint64_t status, const char *reason,
+                          uint64_t held)
+{
+    const struct g2h_record record = {
+        .kind = G2H_RECORD_GOROUTINE,
+        .goroutine = {.address = G(i),
+                      .sp = STACK(i),
+                      .goid = i,
+                      .status = status,
+                      .wait_reason = {(const uint8_t *)reason, strlen(reason)}}};
+    dump_object(dump, G(i), 448, NO_WORDS);
+    dump_record(dump, &record, NULL, 0);
+    dump_frame(dump, "main.wait", STACK(i), 0, WORDS(held), 1);
+}
+
+/* Writes the sudog of a goroutine: it waits for a channel, or for a semaphore at elem. */
+static void put_sudog(struct dump *dump, unsigned i, uint64_t prev, uint64_t elem, uint64_t channel)
+{
+    dump_object(dump, SUDOG(i), 96, WORDS(G(i), 0, prev, elem, 0, 0, 0, 0, 0, 0, channel));
+}
+
+/* Writes a channel: first is what recvq begins with. */
+static void put_channel(struct dump *dump, unsigned i, uint64_t first)
+{
+    dump_object(dump, CHAN(i), 96, WORDS(0, 0, 0, 0, 0, 0, 0, first));
+}
+
+static bool is_leaked(const struct dump *dump, uint64_t goid)
+{
+    struct g2h_node node;
+    for (uint32_t i = 0; i < g2h_view_node_count(dump->view); i++) {
+        g2h_view_node(dump->view, i, &node);
+        if (node.kind == G2H_NODE_GOROUTINE && node.key == goid)
+            return g2h_view_is_leaked(dump->view, i);
+    }
+    fail_msg("there is no goroutine %llu", (unsigned long long)goid);
+    return false;
+}
+
+/* Ends a dump, and expects that so many of its goroutines are blocked, and leaked. */
+static void expect(struct dump *dump, uint64_t blocked, uint64_t leaked)
+{
+    dump_eof(dump);
+    dump_view(dump, 1, NULL);
+    const struct g2h_leaks leaks = g2h_view_leaks(dump->view);
+    assert_int_equal(leaks.proof, G2H_LEAKS_PROVED);
+    assert_int_equal(leaks.blocked, blocked);
+    assert_int_equal(leaks.leaked, leaked);
+}
+
+/* The goroutine 2 waits for a channel that only it holds; 3 for one that a variable holds; 4 for
+ * one that 3 holds, and 5 for one that 2 holds. */
+static void a_goroutine_runs_if_something_alive_reaches_its_channel(void **state)
+{
+    struct dump dump;
+    (void)state;
+    dump_start_modern(&dump, "go1.22.1");
+    for (unsigned i = 2; i <= 5; i++) {
+        put_sudog(&dump, i, 0, 0, CHAN(i));
+        put_channel(&dump, i, SUDOG(i));
+    }
+    put_goroutine(&dump, 2, WAITING, "chan receive", CHAN(5));
+    put_goroutine(&dump, 3, WAITING, "chan receive", CHAN(4));
+    put_goroutine(&dump, 4, WAITING, "select", CHAN(4));
+    put_goroutine(&dump, 5, WAITING, "chan send", CHAN(5));
+    dump_bss(&dump, BSS, WORDS(CHAN(3), G(2), G(5)));
+    expect(&dump, 4, 2);
+    assert_true(is_leaked(&dump, 2) && is_leaked(&dump, 5));
+    assert_false(is_leaked(&dump, 3) || is_leaked(&dump, 4));
+    dump_deinit(&dump);
+}
+
+/* The treap of semaphores leads to all sudogs, and these to the locks. */
+static void what_the_runtime_keeps_wakes_nobody(void **state)
+{
+    struct dump dump;
+    (void)state;
+    dump_start_modern(&dump, "go1.22.1");
+    put_sudog(&dump, 2, 0, PLAIN(2) + 4, 0);
+    put_sudog(&dump, 3, 0, PLAIN(3) + 4, 0);
+    dump_object(&dump, PLAIN(2), 64, NO_WORDS);
+    dump_object(&dump, PLAIN(3), 64, NO_WORDS);
+    put_goroutine(&dump, 2, WAITING, "sync.Mutex.Lock", PLAIN(2));
+    put_goroutine(&dump, 3, WAITING, "semacquire", PLAIN(3));
+    put_goroutine(&dump, 4, RUNNABLE, "", PLAIN(3));
+    dump_bss(&dump, BSS, WORDS(SUDOG(2), SUDOG(3), G(2)));
+    expect(&dump, 2, 1);
+    assert_true(is_leaked(&dump, 2));
+    dump_deinit(&dump);
+}
+
+/* 2 has been taken from the queue of its channel; 3 is in there behind another one; 4 has no sudog
+ * any more. */
+static void a_goroutine_that_is_being_woken_runs(void **state)
+{
+    struct dump dump;
+    (void)state;
+    dump_start_modern(&dump, "go1.22.1");
+    put_sudog(&dump, 2, 0, 0, CHAN(2));
+    put_sudog(&dump, 3, SUDOG(9), 0, CHAN(3));
+    put_channel(&dump, 2, 0);
+    put_channel(&dump, 3, 0);
+    put_goroutine(&dump, 2, WAITING, "chan receive", CHAN(2));
+    put_goroutine(&dump, 3, WAITING, "chan receive", CHAN(3));
+    put_goroutine(&dump, 4, WAITING, "sync.WaitGroup.Wait", 0);
+    put_goroutine(&dump, 5, WAITING, "select (no cases)", 0);
+    put_goroutine(&dump, 6, WAITING, "sleep", 0);
+    put_goroutine(&dump, 1, WAITING, "chan receive (nil chan)", 0);
+    expect(&dump, 5, 2);
+    assert_true(is_leaked(&dump, 3) && is_leaked(&dump, 5));
+    dump_deinit(&dump);
+}
+
+/* Only the list of the sync.Cond, which begins at the 40th byte of PLAIN(2), leads to the sudogs of
+ * 2 and 3. */
+static void a_condition_wakes_by_its_list(void **state)
+{
+    for (int is_held = 0; is_held < 2; is_held++) {
+        struct dump dump;
+        (void)state;
+        dump_start_modern(&dump, "go1.22.1");
+        dump_object(&dump, SUDOG(2), 96, WORDS(G(2), SUDOG(3)));
+        dump_object(&dump, SUDOG(3), 96, WORDS(G(3)));
+        dump_object(&dump, PLAIN(2), 64, WORDS(0, 0, 0, 0, 0, SUDOG(2), SUDOG(3)));
+        put_goroutine(&dump, 2, WAITING, "sync.Cond.Wait", PLAIN(2));
+        put_goroutine(&dump, 3, WAITING, "sync.Cond.Wait", PLAIN(2));
+        dump_bss(&dump, BSS, WORDS(is_held ? PLAIN(2) : 0, G(2), G(3)));
+        expect(&dump, 2, is_held ? 0 : 2);
+        dump_deinit(&dump);
+    }
+}
+
+/* The word of the finalizer's object is not enough, what the object points to is. */
+static void a_finalizer_keeps_what_its_object_points_to(void **state)
+{
+    struct dump dump;
+    (void)state;
+    dump_start_modern(&dump, "go1.22.1");
+    put_sudog(&dump, 2, 0, 0, CHAN(2));
+    put_channel(&dump, 2, SUDOG(2));
+    put_sudog(&dump, 3, 0, PLAIN(3), 0);
+    dump_object(&dump, PLAIN(3), 64, WORDS(0, CHAN(2)));
+    put_goroutine(&dump, 2, WAITING, "chan receive", CHAN(2));
+    put_goroutine(&dump, 3, WAITING, "semacquire", PLAIN(3));
+    dump_finalizer(&dump, G2H_RECORD_FINALIZER, PLAIN(3), 0);
+    expect(&dump, 2, 1);
+    assert_true(is_leaked(&dump, 3));
+    dump_deinit(&dump);
+}
+
+static void there_is_no_proof_for_older_releases_or_without_the_end(void **state)
+{
+    for (int is_old = 0; is_old < 2; is_old++) {
+        struct dump dump;
+        (void)state;
+        dump_start_modern(&dump, is_old ? "go1.18.1" : "go1.22.1");
+        put_goroutine(&dump, 2, WAITING, "select (no cases)", 0);
+        if (is_old)
+            dump_eof(&dump);
+        dump_view(&dump, 1, NULL);
+        const struct g2h_leaks leaks = g2h_view_leaks(dump.view);
+        assert_int_equal(leaks.proof, is_old ? G2H_LEAKS_OF_RELEASE_UNKNOWN : G2H_LEAKS_INCOMPLETE);
+        assert_int_equal(leaks.blocked, 1);
+        assert_int_equal(leaks.leaked, 0);
+        assert_false(is_leaked(&dump, 2));
+        dump_deinit(&dump);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest leaked[] = {
+        cmocka_unit_test(a_goroutine_runs_if_something_alive_reaches_its_channel),
+        cmocka_unit_test(what_the_runtime_keeps_wakes_nobody),
+        cmocka_unit_test(a_goroutine_that_is_being_woken_runs),
+        cmocka_unit_test(a_condition_wakes_by_its_list),
+        cmocka_unit_test(a_finalizer_keeps_what_its_object_points_to),
+        cmocka_unit_test(there_is_no_proof_for_older_releases_or_without_the_end),
+    };
+    return UNIT_RUN(leaked);
+}
