@@ -83,6 +83,10 @@ run go2heapsnapshot -o link good.dump
 check "-o that is a symbolic link to nothing: stays one" [ -L link ]
 check "-o that is a symbolic link to nothing: so does the link that it leads to" [ -L there/link ]
 check "-o that is a symbolic link to nothing: what it leads to is made" cmp target good.heapsnapshot
+ln -s "$PWD/absolute" there/link.2
+run go2heapsnapshot -o there/link.2 good.dump
+check "-o that is a symbolic link to an absolute path: what it leads to is made" cmp absolute good.heapsnapshot
+rm -f absolute
 ln -s round2 round1
 ln -s round1 round2
 run go2heapsnapshot -o round1 good.dump
