@@ -8,6 +8,7 @@
  *   layout, layout_table, layout_dwarf, release
  *                       the offsets of the runtime's fields in each release
  *   runtime, search     the runtime's variables, found by symbols or by their contents
+ *   same_build          whether the executable is the one that ran
  *   spans, specials, heap_bits
  *                       which slots are objects, what is attached to them, which words are pointers
  *   threads, unwind, frames, stack_objects, goroutines
@@ -168,6 +169,7 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     if (attach_options.forks && exe)
         attach_options.code = fork_code_find(pid, exe);
     TRY(attach_copy(pid, &attach_options, &process, &account));
+    process.pid = pid;
     if (!exe)
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);

@@ -9,6 +9,7 @@
 #include "base/scope.h"
 #include "process/layout_table.h"
 #include "process/loaded.h"
+#include "process/same_build.h"
 
 /* ---- reading ---- */
 
@@ -87,23 +88,6 @@ struct g2h_error *runtime_explain(const struct process *process, struct g2h_erro
 
 /* ---- the executable ---- */
 
-/* Returns whether the notes with the executable's build IDs, as far as the process has them, are
- * those of the file. */
-static bool has_same_notes(const struct runtime *runtime, const struct image *image)
-{
-    static const char *const names[] = {".note.go.buildid", ".note.gnu.build-id"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct image_section *section = image_section(image, names[i]);
-        const uint64_t address = section ? section->address + runtime->slide : 0;
-        if (!section || !memory_range_at(runtime->memory, address))
-            continue;
-        const uint8_t *bytes = memory_at(runtime->memory, address, section->data.size);
-        if (bytes && memcmp(bytes, section->data.data, (size_t)section->data.size) != 0)
-            return false;
-    }
-    return true;
-}
-
 static struct g2h_error *check_executable(struct runtime *runtime, const struct image *image)
 {
     const struct process *process = runtime->process;
@@ -114,11 +98,7 @@ static struct g2h_error *check_executable(struct runtime *runtime, const struct 
     if (image->machine != process->machine)
         return error_create(G2H_ERROR_NOT_EXE, "%s: is for another machine than %s ran on",
                             image->path, process->name);
-    if (!has_same_notes(runtime, image))
-        return error_create(G2H_ERROR_NOT_EXE,
-                            "%s: is another build than the one %s ran (build IDs differ)",
-                            image->path, process->name);
-    return NULL;
+    return same_build_check(runtime);
 }
 
 /* Sets the release. If the version does not name it, the text of the version says both. */
@@ -203,6 +183,11 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: what %s has of runtime.firstmoduledata makes no sense: it is "
                             "another executable's, or of a release of Go that is not known",
+                            g2h_exe_path(runtime->exe), runtime->process->name);
+    if (!same_build_moduledata(runtime, address))
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: is another build than the one %s ran: its "
+                            "runtime.firstmoduledata differs from the process's",
                             g2h_exe_path(runtime->exe), runtime->process->name);
     if (!read_mask(runtime, address + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK),
                    runtime->edata - runtime->data, &runtime->data_mask) ||

@@ -9,6 +9,8 @@
 #include "typing/match.h"
 
 #include "base/bytes.h"
+#include "base/elf_format.h"
+#include "base/map.h"
 #include "base/scope.h"
 #include "exe/exe.h"
 #include "exe/go/function_names.h"
@@ -67,6 +69,14 @@ static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct
     return NULL;
 }
 
+/* Returns whether segments of the dump have the sizes that the executable has. */
+static bool has_sizes(const struct moduledata *module, const struct g2h_record *data,
+                      const struct g2h_record *bss)
+{
+    return module->data == 0 || (data->segment.contents.size == module->edata - module->data &&
+                                 bss->segment.contents.size == module->ebss - module->bss);
+}
+
 /* ---- several modules ---- */
 
 /* Returns whether all frames with code of the executable, if the process has it at a distance, have
@@ -101,12 +111,15 @@ static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
                          struct exe_process *process)
 {
     const struct moduledata *module = exe_module(exe);
-    const uint64_t count = g2h_heap_record_count(heap, G2H_RECORD_DATA);
+    const uint64_t data_count = g2h_heap_record_count(heap, G2H_RECORD_DATA),
+                   bss_count = g2h_heap_record_count(heap, G2H_RECORD_BSS),
+                   count = data_count < bss_count ? data_count : bss_count;
     for (uint64_t i = 0; module->data != 0 && i < count; i++) {
-        struct g2h_record data;
+        struct g2h_record data, bss;
         g2h_heap_record(heap, G2H_RECORD_DATA, (size_t)i, &data);
+        g2h_heap_record(heap, G2H_RECORD_BSS, (size_t)i, &bss);
         const uint64_t slide = data.segment.address - module->data;
-        if (data.segment.contents.size != module->edata - module->data || slide % 4096 != 0 ||
+        if (!has_sizes(module, &data, &bss) || slide % 4096 != 0 ||
             !has_functions_at(exe, heap, slide))
             continue;
         *process = (struct exe_process){
@@ -128,6 +141,8 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
         return NULL;
     g2h_heap_record(heap, G2H_RECORD_DATA, 0, &data);
     g2h_heap_record(heap, G2H_RECORD_BSS, 0, &bss);
+    if (!has_sizes(exe_module(exe), &data, &bss))
+        return mismatch(exe, "its data has another size than in the dump", bytes_none);
     if (!exe_find_data(exe, data.segment.contents.size, bss.segment.contents.size, &start))
         return NULL;
     process->slide = data.segment.address - start;
@@ -143,11 +158,116 @@ static struct g2h_error *match_addresses(const struct g2h_exe *exe, const struct
 {
     struct g2h_error *error = match_functions(exe, heap, process);
     if (!error)
-        return match_data(exe, heap, process);
+        error = match_data(exe, heap, process);
+    if (!error)
+        return NULL;
     if (error->code != G2H_ERROR_NOT_EXE || !match_module(exe, heap, process))
         return error;
     g2h_error_destroy(error);
     return NULL;
+}
+
+/* ---- constants ---- */
+
+/* The addresses of an executable between which its code, texts and descriptors are. */
+struct constants {
+    const struct image *image;
+    uint64_t begin, end;
+};
+
+static bool is_constant_section(const struct image_section *section)
+{
+    return (section->flags & SHF_ALLOC) != 0 &&
+           ((section->flags & SHF_WRITE) == 0 || bytes_begin(section->name, ".data.rel.ro"));
+}
+
+static void constants_init(struct constants *ret, const struct image *image)
+{
+    *ret = (struct constants){image, UINT64_MAX, 0};
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        const uint64_t end = section->address + section->size;
+        if (!is_constant_section(section) || section->address == 0 || end < section->address)
+            continue;
+        ret->begin = section->address < ret->begin ? section->address : ret->begin;
+        ret->end = end > ret->end ? end : ret->end;
+    }
+}
+
+static bool is_constant(const struct constants *constants, uint64_t address)
+{
+    const struct image *image = constants->image;
+    if (address < constants->begin || address >= constants->end)
+        return false;
+    for (size_t i = 0; i < image->section_count; i++)
+        if (is_constant_section(&image->sections[i]) &&
+            address - image->sections[i].address < image->sections[i].size)
+            return true;
+    return false;
+}
+
+/* Counts the words of the data with which another build is recognized. *ret_foreign is the number
+ * of those that have another address of constants in the dump, one that no word of the data in the
+ * file has: tables may have been sorted. */
+static struct g2h_error *count_constants(const struct image *image, const uint8_t *file,
+                                         const struct g2h_record *data, uint64_t slide,
+                                         uint64_t *ret_count, uint64_t *ret_foreign)
+{
+    _cleanup_(map_deinit) struct map known = {0};
+    const uint64_t word = image->is_64 ? 8 : 4, count = data->segment.contents.size / word,
+                   mask = image->is_64 ? UINT64_MAX : UINT32_MAX;
+    struct constants constants;
+    uint32_t first;
+    constants_init(&constants, image);
+    *ret_count = *ret_foreign = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t ours = image_word(image, file + i * word);
+        if (is_constant(&constants, ours) && !map_put(&known, ours, 1, &first))
+            return &error_no_memory;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t ours = image_word(image, file + i * word),
+                       its = (image_word(image, data->segment.contents.data + i * word) - slide) &
+                             mask;
+        if (map_get(&known, ours) == MAP_NONE || !is_constant(&constants, its))
+            continue;
+        ++*ret_count;
+        *ret_foreign += map_get(&known, its) == MAP_NONE;
+    }
+    return NULL;
+}
+
+/* Finds the data that the process has where the executable's data would be. */
+static bool find_module_data(const struct g2h_exe *exe, const struct g2h_heap *heap, uint64_t slide,
+                             struct g2h_record *ret)
+{
+    const struct moduledata *module = exe_module(exe);
+    const uint64_t count = g2h_heap_record_count(heap, G2H_RECORD_DATA);
+    for (uint64_t i = 0; module->data != 0 && i < count; i++) {
+        g2h_heap_record(heap, G2H_RECORD_DATA, (size_t)i, ret);
+        if (ret->segment.address == module->data + slide)
+            return true;
+    }
+    return false;
+}
+
+/* Compares the addresses of constants in the data with those in the dump. A program may change
+ * them, but most variables that do not begin as zeros never change. */
+static struct g2h_error *match_constants(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                         const struct exe_process *process)
+{
+    struct g2h_record data;
+    if (!process->has_data || !find_module_data(exe, heap, process->slide, &data))
+        return NULL;
+    const uint8_t *file =
+        image_at(exe_image(exe), exe_module(exe)->data, data.segment.contents.size);
+    uint64_t count, foreign;
+    if (!file)
+        return NULL;
+    TRY(count_constants(exe_image(exe), file, &data, process->slide, &count, &foreign));
+    return foreign > 4 + count / 100
+               ? mismatch(exe, "its data points to other constants than in the dump", bytes_none)
+               : NULL;
 }
 
 /* ---- types and variables ---- */
@@ -207,6 +327,7 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     exe_unbind(exe);
     TRY(match_build(exe, heap));
     TRY(match_addresses(exe, heap, &process));
+    TRY(match_constants(exe, heap, &process));
     process.witnesses = witnesses;
     process.witness_count = find_witnesses(exe, heap, &process, witnesses);
     /* Other dumps are not typed, so nobody asks for the variables of their frames. */

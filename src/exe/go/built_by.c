@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/cursor.h"
 #include "base/elf_format.h"
 #include "base/release.h"
+#include "exe/go/build_info.h"
 
 /* ---- what the file says ---- */
 
@@ -30,67 +30,19 @@ static struct g2h_bytes string_at(const struct image *image, uint64_t address)
     return data ? (struct g2h_bytes){data, size} : bytes_none;
 }
 
-/* Finds the build information in the first bytes of a section, from its header on. It is empty if
- * there is none. */
-static struct g2h_bytes build_info_in(const struct image_section *section, uint64_t searched)
-{
-    /* In two halves, so that this program's own executable does not have it. */
-    static const char magic[] = "\xff Go ", rest[] = "buildinf:";
-    const uint64_t aligned = 16, half = sizeof(magic) - 1;
-    for (uint64_t at = 0;
-         section && at < searched && section->data.size > at && section->data.size - at >= 32;
-         at += aligned)
-        if (memcmp(section->data.data + at, magic, (size_t)half) == 0 &&
-            memcmp(section->data.data + at + half, rest, sizeof(rest) - 1) == 0)
-            return (struct g2h_bytes){section->data.data + at, section->data.size - at};
-    return bytes_none;
-}
-
-/* Returns the build information. It is at the start of its own section or, in PE, which has no such
- * section, somewhere near the start of .data; without section headers, somewhere in the data. */
-static struct g2h_bytes find_build_info(const struct image *image)
-{
-    struct g2h_bytes info = bytes_none;
-    if (image->format == IMAGE_PE)
-        return build_info_in(image_section(image, ".data"), 65536);
-    if (image_section(image, ".go.buildinfo"))
-        return build_info_in(image_section(image, ".go.buildinfo"), 1);
-    for (size_t i = 0; i < image->section_count && info.size == 0; i++)
-        if (image->sections[i].name.size == 0 && (image->sections[i].flags & SHF_WRITE) != 0)
-            info = build_info_in(&image->sections[i], UINT64_MAX);
-    return info;
-}
-
-/* Takes a text that follows its length. Returns false if there are fewer bytes. */
-static bool take_text(struct cursor *cursor, struct g2h_bytes *ret)
-{
-    uint64_t size;
-    if (!cursor_uvarint(cursor, &size) || size > cursor_left(cursor))
-        return false;
-    *ret = (struct g2h_bytes){cursor->at, size};
-    cursor->at += size;
-    return true;
-}
-
-/* Finds the version and the modules, as debug/buildinfo does; each is empty if it is not found.
- * From Go 1.18 on, both follow the 32-byte header, each behind its length; from 1.13 on, the header
- * has pointers to strings; before, only a variable of the runtime has the version. */
+/* Finds the version and the modules; each is empty if it is not found. Between Go 1.13 and 1.17 the
+ * header of the build information has pointers to strings; before, only a variable of the runtime
+ * has the version. */
 static void read_build_info(const struct image *image, struct g2h_bytes *ret_version,
                             struct g2h_bytes *ret_modules)
 {
-    const struct g2h_bytes header = find_build_info(image);
-    *ret_version = *ret_modules = bytes_none;
-    if (header.size == 0)
+    uint64_t address;
+    const struct g2h_bytes info = build_info_find(image, &address);
+    if (build_info_read(info, ret_version, ret_modules) || info.size == 0)
         return;
-    if ((header.data[15] & 2) == 0) {
-        const uint64_t word = header.data[14] == 4 ? 4 : 8;
-        *ret_version = string_at(image, image_word(image, header.data + 16));
-        *ret_modules = string_at(image, image_word(image, header.data + 16 + word));
-        return;
-    }
-    struct cursor cursor = {header.data + 32, header.data + header.size};
-    if (take_text(&cursor, ret_version))
-        take_text(&cursor, ret_modules);
+    const uint64_t word = info.data[14] == 4 ? 4 : 8;
+    *ret_version = string_at(image, image_word(image, info.data + 16));
+    *ret_modules = string_at(image, image_word(image, info.data + 16 + word));
 }
 
 /* Returns the path of the main module: "mod", a tab, the path, a tab and more on a line of the text

@@ -11,7 +11,7 @@
  * marks it; if there are no symbols, it is found by its magic number and the runtime's word that
  * points to it.
  *
- *   pclntab, function_names, built_by, not_go
+ *   pclntab, function_names, build_info, built_by, not_go
  *                       functions and lines, the release of Go, and files without these
  *   moduledata, descriptors, descriptors_find, descriptor_layout, type_names, rtype
  *                       the runtime's types

@@ -25,6 +25,7 @@ struct process_pages {
 
 struct process {
     const char *name; /* for messages: a path, or "process 1234" */
+    uint64_t pid;     /* of a live process; 0: it is a core */
     uint16_t machine; /* EM_… */
     uint64_t entry;   /* AT_ENTRY, where the executable's code begins; 0: unknown */
     char *executable; /* the path that it had; NULL: unknown */

@@ -1,0 +1,3 @@
+module builds
+
+go 1.19
