@@ -16,6 +16,16 @@
 
 /* The advice for each kind of file. */
 static const char own[] = "a heap dump is what runtime/debug.WriteHeapDump writes",
+                  heap[] = "it has no objects; --pid reads the heap of the process, as does a core "
+                           "file of it",
+                  made[] =
+                      "it may be an output of this program, which reads the dump, core file or "
+                      "process that it was made of",
+                  analyze[] =
+                      "memory analyzers for Java open it; this program reads the dump, core "
+                      "file or process that it may have been made of",
+                  machine[] = "a core file of the process, as by gcore, has its heap",
+                  binary[] = "write it to a file in the process, or transfer it in binary mode",
                   core[] = "g2h_process_read_core() makes one of it",
                   give_exe[] = "give it beside the dump that it wrote: --exe EXECUTABLE DUMP",
                   load[] = "open it in DevTools as it is: Memory, \"Load profile\"",
@@ -40,13 +50,20 @@ static const struct start starts[] = {
     {0, 0, "7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first: 7z x"},
     {257, 0, "ustar", "a tar archive", "unpack it first: tar -x"},
     {0, 2, "\x1f\x8b", "gzip within gzip", "unpack it first: gzip -d"},
-    {0, 0, "heap profile: ", "a pprof profile", own},
-    {0, 0, "goroutine profile: ", "a pprof profile", own},
-    {0, 0, "threadcreate profile: ", "a pprof profile", own},
-    {0, 0, "--- mutex:", "a pprof profile", own},
-    {0, 0, "--- contention:", "a pprof profile", own},
-    {0, 0, "goroutine ", "a traceback of goroutines", own},
-    {0, 0, "go 1.", "a trace of runtime/trace", own},
+    {0, 0, "heap profile: ", "a pprof profile", heap},
+    {0, 0, "goroutine profile: ", "a pprof profile", heap},
+    {0, 0, "threadcreate profile: ", "a pprof profile", heap},
+    {0, 0, "--- mutex:", "a pprof profile", heap},
+    {0, 0, "--- contention:", "a pprof profile", heap},
+    {0, 0, "goroutine ", "a traceback of goroutines", heap},
+    {0, 0, "SIGQUIT: quit", "a traceback of goroutines", heap},
+    {0, 0, "panic: ", "a traceback of goroutines", heap},
+    {0, 0, "fatal error: ", "a traceback of goroutines", heap},
+    {0, 0, "go 1.", "an execution trace of runtime/trace", heap},
+    {0, 0, "JAVA PROFILE 1.", "an hprof heap dump", analyze},
+    {0, 0, "SQLite format 3", "an SQLite database", made},
+    {0, 0, "PERFILE2", "a profile of perf", heap},
+    {0, 0, "KDUMP   ", "a dump of a machine's memory (kdump)", machine},
     {0, 0, "MDMP", "a minidump of Windows", own},
     {0, 8, "\xff\xfeg\0o\0001\0", "UTF-16, as PowerShell's > makes of it", "write it with curl -o"},
 };
@@ -136,6 +153,16 @@ static bool is_cut_header(const uint8_t *data, uint64_t size)
             memcmp(data + number + 1, header + number + 1, (size_t)size - number - 1) == 0);
 }
 
+/* Returns whether the input is a dump in which each LF has become CR LF. */
+static bool has_carriage_returns(const uint8_t *data, uint64_t size)
+{
+    static const char begin[] = "go1.", end[] = " heap dump\r\n";
+    enum { MOST = 32 };
+    const size_t looked_at = size < MOST ? (size_t)size : MOST;
+    return magic_begins(data, size, 0, begin, sizeof(begin) - 1) &&
+           memmem(data, looked_at, end, sizeof(end) - 1) != NULL;
+}
+
 struct g2h_error *foreign_refuse(const struct g2h_input *input)
 {
     const uint8_t *data = input->data;
@@ -149,6 +176,11 @@ struct g2h_error *foreign_refuse(const struct g2h_input *input)
     if (is_cut_header(data, size))
         return error_create(G2H_ERROR_NOT_DUMP, "%s: byte %llu: the dump is cut within its header",
                             input->name, (unsigned long long)size);
+    if (has_carriage_returns(data, size))
+        return refuse(input,
+                      "one in which line feeds have become CR LF, by a terminal or a "
+                      "transfer as text, which destroys it",
+                      binary);
     const struct start *start = find_start(data, size);
     if (start)
         return refuse(input, start->what, start->remedy);
@@ -157,7 +189,7 @@ struct g2h_error *foreign_refuse(const struct g2h_input *input)
     if (magic_is_executable(data, size))
         return refuse(input, "an executable", give_exe);
     if (is_profile(data, size))
-        return refuse(input, "a pprof profile", own);
+        return refuse(input, "a pprof profile", heap);
     if (is_text(data, size)) {
         quote_line(data, size, line);
         snprintf(text, sizeof(text), "text that begins \"%s\"", line);

@@ -81,21 +81,37 @@ instead "an executable of macOS" 'an executable' "$give_exe"
 printf 'MZ\220\0\3\0\0\0' >foreign
 instead "an executable of Windows" 'an executable' "$give_exe"
 
+no_objects='it has no objects; --pid reads the heap of the process, as does a core file of it'
 # Profiles: one that has period_type, period, sample_type and a string_table whose first entry is ""; one that has a time and
 # two strings; profiles in text form.
 printf '\132\4\10\1\20\2\140\200\200\40\12\4\10\3\20\4\62\0\62\5space' >foreign
-instead "a heap profile" 'a pprof profile' "$dumped"
+instead "a heap profile" 'a pprof profile' "$no_objects"
 printf '\110\200\200\200\10\62\0\62\3cpu' >foreign
-instead "a CPU profile" 'a pprof profile' "$dumped"
+instead "a CPU profile" 'a pprof profile' "$no_objects"
 for line in 'heap profile: 1: 32 [2: 64] @ heap/1048576' 'goroutine profile: total 7' 'threadcreate profile: total 8' '--- mutex:' \
 	'--- contention:'; do
 	printf '%s\n1 @ 0x43\n' "$line" >foreign
-	instead "$line" 'a pprof profile' "$dumped"
+	instead "$line" 'a pprof profile' "$no_objects"
 done
 printf 'goroutine 1 [running]:\nmain.main()\n' >foreign
-instead "a traceback" 'a traceback of goroutines' "$dumped"
+instead "a traceback" 'a traceback of goroutines' "$no_objects"
 printf 'go 1.22 trace\0\0\0' >foreign
-instead "a trace" 'a trace of runtime/trace' "$dumped"
+instead "a trace" 'an execution trace of runtime/trace' "$no_objects"
+printf 'SIGQUIT: quit\nPC=0x46a1 m=0 sigcode=0\n' >foreign
+instead "a traceback of SIGQUIT" 'a traceback of goroutines' "$no_objects"
+printf 'panic: oh\n\ngoroutine 1 [running]:\n' >foreign
+instead "a traceback of a panic" 'a traceback of goroutines' "$no_objects"
+printf 'PERFILE2h\0\0\0\0\0\0\0' >foreign
+instead "perf.data" 'a profile of perf' "$no_objects"
+printf 'KDUMP   \6\0\0\0Linux' >foreign
+instead "kdump" "a dump of a machine's memory (kdump)" 'a core file of the process, as by gcore, has its heap'
+go2heapsnapshot --format hprof good.dump >foreign
+instead "hprof" 'an hprof heap dump' 'memory analyzers for Java open it; this program reads the dump, core file or process that it may have been made of'
+printf 'SQLite format 3\0\20\0\1\1' >foreign
+instead "SQLite" 'an SQLite database' 'it may be an output of this program, which reads the dump, core file or process that it was made of'
+sed 's/$/\r/' good.dump >foreign
+instead "CR LF" 'one in which line feeds have become CR LF, by a terminal or a transfer as text, which destroys it' \
+	'write it to a file in the process, or transfer it in binary mode'
 
 # packed METHOD COMMAND BYTES: tests files of a method, for which there may be a library in the program and a command here.
 packed() {
