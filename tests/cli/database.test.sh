@@ -142,10 +142,10 @@ run go2heapsnapshot --format sqlite -o app.db ../public.dump
 said "the journal of an earlier database" 1 "go2heapsnapshot: app.db-journal: is of an earlier database, and SQLite would apply it to the new one; remove it, or give the new one another name"
 check "the journal of an earlier database: nothing is made" [ ! -e app.db ]
 rm app.db-journal
-cp ../public.dump app.db-journal
-run go2heapsnapshot --format report -o app.db app.db-journal
+cp ../public.dump app.txt-journal
+run go2heapsnapshot --format report -o app.txt app.txt-journal
 equal "other formats have no journal" "$status" 0
-rm app.db-journal app.db
+rm app.txt-journal app.txt
 cd .. || exit 2
 
 # ---- where none can be

@@ -74,8 +74,9 @@ said "several dumps, one of them standard input" 2 "go2heapsnapshot: standard in
 mkdir directory
 run go2heapsnapshot --exe app --format html -o directory 1.dump 2.dump
 said "several dumps, to a directory" 1 "go2heapsnapshot: directory: cannot write: Is a directory"
-run go2heapsnapshot --exe app --format html -o 1.dump 1.dump 2.dump
-said "several dumps, to one of them" 1 "go2heapsnapshot: 1.dump: is the dump itself; give the snapshot another name"
+ln 1.dump first
+run go2heapsnapshot --exe app --format html -o first first 2.dump
+said "several dumps, to one of them" 1 "go2heapsnapshot: first: is the dump itself; give the snapshot another name"
 # shellcheck disable=SC2046 # many words
 run go2heapsnapshot --exe app --format html -o no.html $(for _ in $(seq 201); do echo 1.dump; done)
 said "201 dumps" 2 "go2heapsnapshot: --format html shows trends over 200 dumps at most" "$hint"
