@@ -161,12 +161,12 @@ demo:
 	    '"Summary", sort by "# Delta", open main.Session and select one: "Retainers" below says what keeps it.' \
 	    'samples/README.md walks on from there to the three leaks.'
 
-# What a change must not break, in three minutes, with few packages: no Go, no browser.
+# What a change must not break, in some minutes, with few packages: no Go, no browser.
 check:
 	tools/setup check
 	tests/run
 
-# What CI runs besides, in a quarter of an hour: other sanitizers, Go programs, live processes, DevTools in Chromium.
+# What CI runs besides: other sanitizers, Go programs, live processes, DevTools in Chromium.
 check-ci:
 	tools/setup check-ci
 	tests/run --tier ci
