@@ -32,6 +32,7 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/pager.h"
 #include "cli/progress.h"
 #include "cli/redact_key.h"
 #include "cli/sampling.h"
@@ -197,9 +198,10 @@ static uint64_t view_nodes(const struct options *options)
 
 /* Builds the typing by the executable, the graph, and the view. */
 static struct g2h_error *build(const struct options *options, const struct series *series,
-                               struct conversion *conversion)
+                               const struct g2h_progress *progress, struct conversion *conversion)
 {
     const struct g2h_typing_options typing_options = {options->threads, series->redaction};
+    progress_begin(progress, "types");
     if (conversion->exe)
         TRY(g2h_typing_create(conversion->heap, conversion->exe, &typing_options,
                               &conversion->typing));
@@ -212,6 +214,7 @@ static struct g2h_error *build(const struct options *options, const struct serie
                                                     .full_names = options->full_names,
                                                     .no_dominators = options->format->needs == 0 &&
                                                                      options->max_nodes == 0};
+    progress_begin(progress, "graph");
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
     if (series->identity)
         TRY(g2h_identity_add(series->identity, conversion->graph));
@@ -261,20 +264,46 @@ static struct g2h_summary_options summary_options(const struct options *options,
                                         .label_count = options->label_count};
 }
 
+/* Writes the view. What people read is collected first: then the line of progress is gone before
+ * it, and a pager has all of it. */
+static struct g2h_error *write_view(const struct options *options, const struct g2h_view *view,
+                                    const struct g2h_output_options *output_options)
+{
+    struct g2h_output_options to = *output_options;
+    const int fd = options->format->is_text && terminal_is_output(options) ? pager_collect() : -1;
+    if (fd >= 0)
+        to.fd = fd;
+    if (options->format->needs != 0)
+        progress_begin(output_options->progress,
+                       options->format->is_text ? "report" : "dominators");
+    struct g2h_error *error = g2h_write(options->format, view, &to);
+    if (options->format->is_text)
+        progress_clear();
+    if (!error && fd >= 0)
+        return pager_show(fd);
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
 /* Runs the rooms one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
                                     const struct series *series, struct outputs *outputs,
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
-    struct g2h_report_options report = {.size = sizeof(report),
-                                        .base =
-                                            series->bases.count > 0 ? series->bases.data[0] : NULL,
-                                        .json = options->json,
-                                        .color = terminal_has_color(options),
-                                        .columns = terminal_columns(options),
-                                        .path_to = options->path_to,
-                                        .show = options->show};
+    struct g2h_report_options report = {
+        .size = sizeof(report),
+        .base = series->bases.count > 0 ? series->bases.data[0] : NULL,
+        .json = options->json,
+        .color = terminal_has_color(options),
+        .columns = terminal_columns(options),
+        .path_to = options->path_to,
+        .show = options->show,
+        .is_for_terminal = terminal_is_output(options),
+        .is_short = terminal_is_output(options) && !options->full,
+        .top = (unsigned)options->top,
+        .command = options->again.size > 0 ? options->again.data : NULL};
     struct g2h_numbers_account numbers = {0};
     const struct g2h_heapsnapshot_options heapsnapshot = {.size = sizeof(heapsnapshot),
                                                           .no_contexts = options->no_contexts,
@@ -311,9 +340,11 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     TRY(open_exe(options, outputs, conversion));
     if (options->base_exe)
         report.is_base_other = series->base_build != build_of(conversion);
-    TRY(build(options, series, conversion));
+    if (!conversion->exe && !options->exe && !series->heap)
+        message_untyped_hint(options, conversion->input);
+    TRY(build(options, series, progress, conversion));
     message_size(options, conversion->input, conversion->graph, conversion->view);
-    TRY(g2h_write(options->format, conversion->view, &output_options));
+    TRY(write_view(options, conversion->view, &output_options));
     TRY(check_inputs(series, conversion));
     TRY(complete(outputs, series, conversion));
     if (options->append)
@@ -484,7 +515,7 @@ static struct g2h_error *make_base(const struct options *options, const char *du
         error = open_exe(&of_base, &none, &conversion);
     outcome->is_base = error && error->code == G2H_ERROR_NOT_EXE && options->base;
     if (!error)
-        error = build(&of_base, series, &conversion);
+        error = build(&of_base, series, progress_start(), &conversion);
     if (!error)
         error = keep_base(options, series, &conversion);
     if (!error && exe)
@@ -652,7 +683,7 @@ static struct g2h_error *add_snapshot(const struct watching *watching, struct sn
     if (!options->is_quiet)
         message_warnings(conversion->input, conversion->heap);
     TRY(open_exe(options, &none, conversion));
-    TRY(build(options, series, conversion));
+    TRY(build(options, series, NULL, conversion));
     if (series->base_files.count == 0)
         TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion->input)));
     TRY(g2h_trend_add(series->trend, conversion->view, snapshot_name(options, conversion),

@@ -96,6 +96,11 @@ struct g2h_report_options {
     const char *path_to; /* writes only about this object or class; NULL: about the whole heap */
     const char *show;    /* writes only what is in this object or variable, or how values are spread
                             over the objects of this class; NULL: about the whole heap */
+    bool is_for_terminal; /* cuts lines of text that are wider than the terminal */
+    bool is_short;        /* leaves out classes, tree and waste of text about the whole heap */
+    unsigned top;         /* most elements of each list; 0: all in JSON, as many as usual in text */
+    const char *command;  /* command that writes this report, without options for its form: a short
+                             report ends with ways to go on from there; NULL: none */
 };
 
 /* pprof, of who allocated the memory. */

@@ -7,8 +7,9 @@
  *   memory, map, id_hash, number_set, bisect, ranges, sparse
  *                       growing arrays, maps, searches in sorted lists, files with holes
  *   bytes, cursor       bytes of the input with their bounds
- *   text, strings, utf8, printable
- *                       text that grows, a pool of strings, characters, what terminals act upon
+ *   text, strings, utf8, printable, shell
+ *                       text that grows, a pool of strings, characters, what terminals and shells
+ *                       act upon
  *   siphash, redaction  hashes in place of texts
  *   workers             tasks on several threads
  *   process_root, permissions

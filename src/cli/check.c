@@ -99,6 +99,8 @@ static bool check_inspect(const struct options *options)
         {options->path_to, "--path-to"},
         {options->show, "--show"},
         {options->json, "--json"},
+        {options->full, "--full"},
+        {options->top > 0, "--top"},
     };
     if (options->command && options->pid != 0)
         return USAGE_REFUSE("--command takes the place of --pid");
@@ -123,6 +125,8 @@ bool check_options(const struct options *options)
         {options->base, "--base", G2H_TAKES_BASE | G2H_TAKES_SERIES},
         {options->base_exe, "--base-exe", G2H_TAKES_BASE},
         {options->json, "--json", G2H_TAKES_JSON},
+        {options->full, "--full", G2H_TAKES_PATH},
+        {options->top > 0, "--top", G2H_TAKES_PATH},
         {options->path_to, "--path-to", G2H_TAKES_PATH},
         {options->show, "--show", G2H_TAKES_PATH},
         {options->summary, "--summary", G2H_TAKES_SUMMARY},

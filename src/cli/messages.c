@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/printable.h"
 #include "base/release.h"
@@ -76,6 +77,14 @@ void message_no_base_exe(void)
 void message_untyped(const struct g2h_error *error)
 {
     say("go2heapsnapshot: warning: %s; going on without types", error->message);
+}
+
+void message_untyped_hint(const struct options *options, const struct g2h_input *input)
+{
+    if (options->untyped_ok || !isatty(STDERR_FILENO))
+        return;
+    say("go2heapsnapshot: note: %s: has no types; the executable that wrote it has them: --exe app",
+        input->name);
 }
 
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap)

@@ -33,6 +33,9 @@ void message_no_base_exe(void);
 /* Says that the executable is not used, and why. */
 void message_untyped(const struct g2h_error *error);
 
+/* Tells people at a terminal where a dump's types come from; nothing if they want it untyped. */
+void message_untyped_hint(const struct options *options, const struct g2h_input *input);
+
 /* Says what the executable of a heap lacks, and what that costs; nothing if it has all. */
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap);
 

@@ -135,6 +135,11 @@ static bool take_until_growth(struct options *options, const char *text)
            USAGE_REFUSE("--until-growth takes a size such as 500K, 64M or 2G, not '%s'", text);
 }
 
+static bool take_top(struct options *options, const char *text)
+{
+    return parse_number("--top", text, 1, INT32_MAX, &options->top);
+}
+
 static bool take_format(struct options *options, const char *text)
 {
     options->has_format = true;
@@ -186,6 +191,8 @@ static const struct known known[] = {
     {"path-to", .text = AT(path_to), .is_other = true},
     {"show", .text = AT(show), .is_other = true},
     {"json", .flag = AT(json), .is_other = true},
+    {"top", .take = take_top, .is_other = true},
+    {"full", .flag = AT(full), .is_other = true},
     {"memprofile-rate", .take = take_rate},
     {"summary", .flag = AT(summary)},
     {"append", .flag = AT(append)},

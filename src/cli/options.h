@@ -5,7 +5,7 @@
  *                       the command line, which options go together, the help text; what was
  *                       probably meant, and the command line once more for hints
  *   target, outputs     output files, which appear once they are complete
- *   messages, progress, terminal, signals
+ *   messages, progress, terminal, pager, signals
  *                       what people see, and how they stop it
  *   series, origin      several dumps; the executable and the dump that belong together
  *   watch, keep, beside
@@ -67,6 +67,8 @@ struct options {
     const char *source;     /* of --inspect: a directory; NULL: none */
     bool has_format;        /* --format is given */
     bool is_default;        /* the report is what a terminal gets if nothing else is asked for */
+    bool full;              /* of a report: all sections, on a terminal, too */
+    uint64_t top;           /* of a report: most rows of a list; 0: it chooses */
     struct text again; /* this command line, but for the output and what is asked of the heap */
     bool is_quiet;     /* what there is to say of a process has been said of it before */
     uint64_t memprofile_rate; /* 0: not given */

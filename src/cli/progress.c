@@ -27,11 +27,12 @@ static double now(void)
 static void show(const char *phase, uint64_t done, uint64_t total, uint64_t objects)
 {
     double time = now();
-    if (!line.phase || strcmp(line.phase, phase) != 0) {
+    const bool is_new = !line.phase || strcmp(line.phase, phase) != 0;
+    if (is_new) {
         line.phase = phase;
         line.phase_start = time;
     }
-    if (time - line.last_shown < 0.1)
+    if (!is_new && time - line.last_shown < 0.1)
         return;
     line.last_shown = time;
     line.visible = true;
@@ -60,6 +61,12 @@ const struct g2h_progress *progress_start(void)
 {
     static const struct g2h_progress progress = {update, NULL};
     return isatty(STDERR_FILENO) ? &progress : NULL;
+}
+
+void progress_begin(const struct g2h_progress *progress, const char *phase)
+{
+    if (progress)
+        progress->update(progress->context, phase, 0, 0, 0);
 }
 
 void progress_clear(void)

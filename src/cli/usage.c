@@ -71,6 +71,8 @@ static const char more_help[] =
     "                      or to the objects of a class (main.Session)\n"
     "      --show=WHAT     report: the values in that object, class or variable\n"
     "      --json          report: as JSON\n"
+    "      --full          report: all sections, on a terminal, too\n"
+    "      --top=N         report: at most N rows of each list\n"
     "      --by=WHAT       pprof: retained or alloc\n"
     "      --memprofile-rate=N pprof by alloc: MemProfileRate, unless 1 or 524288\n"
     "      --summary       sqlite: a few thousand rows per dump instead of all\n"

@@ -21,6 +21,7 @@ mkdir "$work/bin"
 ln -s "$program" "$work/bin/go2heapsnapshot"
 export PATH="$work/bin:$PATH" LC_ALL=C here top dumps
 unset TMPDIR POSIXLY_CORRECT
+export PAGER=cat # which shows at once what a terminal gets
 umask 022
 
 for name in ${FILES:-$(basename -s .test.sh "$here"/*.test.sh)}; do

@@ -74,7 +74,8 @@ struct g2h_error *report_put_retainers(const struct report *report, struct g2h_e
         {"REFERRED TO BY", false}, {"times", true}, {"one of them at", false}};
     _cleanup_(table_deinit) struct table table;
     _cleanup_(retainers_deinit) struct retainers retainers = {.list = {0}};
-    table_init(&table, report->page, "referrers", columns, 3, REPORT_ASKED_ROWS);
+    table_init(&table, report->page, "referrers", columns, 3,
+               report_rows(report, REPORT_ASKED_ROWS));
     TRY(retainers_find(report->findings, edges, node, &retainers));
     for (size_t i = 0; i < retainers.list.count; i++) {
         const struct retainer *retainer = &retainers.list.data[i];

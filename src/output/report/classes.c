@@ -34,7 +34,7 @@ struct g2h_error *report_put_classes(const struct report *report)
     uint64_t bytes = 0;
     size_t shown = 0;
     TRY(class_rows_find(report->findings, false, &classes));
-    while (shown < classes.list.count && shown < REPORT_ROWS &&
+    while (shown < classes.list.count && shown < report_rows(report, REPORT_ROWS) &&
            (!report->findings->base || classes.list.data[shown].grown > 0))
         shown++; /* with a base, only classes that have grown */
     table_init(&table, report->page, "classes", columns, report->findings->base ? 5 : 4, shown);

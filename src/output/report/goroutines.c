@@ -175,7 +175,8 @@ struct g2h_error *report_put_goroutines(const struct report *report)
     TRY(goroutines_find_places(report->findings, &places));
     TRY(leaks_find(report->findings, &rows.leaks));
     TRY(g2h_edges_create(report->findings->view, &rows.edges));
-    while (shown < places.count && shown < REPORT_ROWS && places.data[shown].weight > 0)
+    while (shown < places.count && shown < report_rows(report, REPORT_ROWS) &&
+           places.data[shown].weight > 0)
         shown++; /* with a base, only places that have grown */
     begin_rows(&rows, shown, columns);
     for (size_t i = 0; i < places.count; i++) {

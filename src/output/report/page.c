@@ -51,6 +51,197 @@ void page_append_clipped(struct text *text, const char *data, size_t size, size_
     append_words(text, "…");
 }
 
+/* Appends most characters of a longer text: its begin and its end, with an ellipsis between them.
+ */
+static void append_ends(struct text *text, const char *data, size_t size, size_t most)
+{
+    size_t head = 0, tail = size;
+    for (size_t count = 0; head < size && (!is_begin(data[head]) || count++ < most / 2);)
+        head++;
+    for (size_t count = (most - 1) / 2; count > 0 && tail > head;)
+        count -= is_begin(data[--tail]);
+    text_append(text, data, head);
+    append_words(text, "…");
+    text_append(text, data + tail, size - tail);
+}
+
+static void append_cell(const struct page *page, struct text *text, const char *data, size_t size,
+                        size_t most)
+{
+    struct text cut = {0};
+    if (!page->is_for_terminal || page_characters(data, size) <= most) {
+        page_append_clipped(text, data, size, most);
+        return;
+    }
+    append_ends(&cut, data, size, most);
+    append_clean(text, cut.data, cut.size);
+    text->failed |= cut.failed;
+    text_deinit(&cut);
+}
+
+void page_append_cell(struct page *page, const char *data, size_t size, size_t most)
+{
+    append_cell(page, &page->out, data, size, most);
+}
+
+/* ---- lines that are too wide ---- */
+
+/* Returns how many bytes the escape sequence here has, which page_begin_strong() or
+ * page_end_strong() has put; 0: it is none. */
+static size_t escape_size(const char *data, size_t size)
+{
+    const char *end = size > 0 && *data == '\033' ? memchr(data, 'm', size) : NULL;
+    return end ? (size_t)(end + 1 - data) : 0;
+}
+
+/* Returns the number of characters of a line that are seen. */
+static size_t visible(const char *data, size_t size)
+{
+    size_t count = 0;
+    for (size_t at = 0, escape; at<size; at += escape> 0 ? escape : 1) {
+        escape = escape_size(data + at, size - at);
+        count += escape == 0 && is_begin(data[at]);
+    }
+    return count;
+}
+
+/* Finds the word of a line that has most characters; returns how many. */
+static size_t find_word(const char *data, size_t size, size_t *ret_begin, size_t *ret_size)
+{
+    size_t most = 0;
+    for (size_t at = 0, end; at<size; at = end> at ? end : at + 1) {
+        for (end = at; end < size && data[end] != ' ' && data[end] != '\033';)
+            end++;
+        const size_t count = page_characters(data + at, end - at);
+        if (count > most) {
+            most = count;
+            *ret_begin = at;
+            *ret_size = end - at;
+        }
+        if (end == at)
+            end = at + escape_size(data + at, size - at);
+    }
+    return most;
+}
+
+/* Appends the first characters of a line, up to the page's columns. */
+static void append_begin(const struct page *page, struct text *out, const char *data, size_t size)
+{
+    size_t count = 0, at = 0;
+    while (at < size && (!is_begin(data[at]) || count + 1 < page->columns)) {
+        const size_t escape = escape_size(data + at, size - at);
+        count += escape == 0 && is_begin(data[at]);
+        text_append(out, data + at, escape > 0 ? escape : 1);
+        at += escape > 0 ? escape : 1;
+    }
+    append_words(out, page->is_colored ? "…\033[m" : "…");
+}
+
+/* Appends a line that is too wide, so that it fits, by cutting words. */
+static void append_cut(const struct page *page, struct text *out, const char *data, size_t size)
+{
+    enum { LEAST = 10 }; /* characters of a word that is cut */
+    struct text line = {0}, cut = {0};
+    size_t begin = 0, length = 0, wide, word;
+    text_append(&line, data, size);
+    while ((wide = visible(line.data, line.size)) > page->columns &&
+           (word = find_word(line.data, line.size, &begin, &length)) > LEAST) {
+        const size_t over = wide - page->columns, most = word > LEAST + over ? word - over : LEAST;
+        cut.size = 0;
+        text_append(&cut, line.data, begin);
+        append_ends(&cut, line.data + begin, length, most);
+        text_append(&cut, line.data + begin + length, line.size - begin - length);
+        const struct text old = line;
+        if (cut.failed || line.failed)
+            break;
+        line = cut;
+        cut = old;
+    }
+    if (visible(line.data, line.size) > page->columns)
+        append_begin(page, out, line.data, line.size);
+    else
+        text_append(out, line.data, line.size);
+    out->failed |= line.failed || cut.failed;
+    text_deinit(&line);
+    text_deinit(&cut);
+}
+
+static size_t count_blanks(const char *data, size_t size)
+{
+    size_t count = 0;
+    while (count < size && data[count] == ' ')
+        count++;
+    return count;
+}
+
+/* Returns where a line that is too wide is broken: at the last blank that fits, after indent; 0: it
+ * has none. */
+static size_t find_break(const struct page *page, const char *data, size_t size, size_t indent)
+{
+    size_t found = 0, count = 0;
+    for (size_t at = 0, escape; at < size && count <= page->columns;
+         at += escape > 0 ? escape : 1) {
+        escape = escape_size(data + at, size - at);
+        if (data[at] == ' ' && count > indent && at > 0 && data[at - 1] != ' ')
+            found = at;
+        count += escape == 0 && is_begin(data[at]);
+    }
+    return found;
+}
+
+/* Appends a line so that it fits: the head of a suspect, which begins with its number, is cut;
+ * others go on in the next lines, below their first words. */
+static void append_fitting(const struct page *page, struct text *out, const char *data, size_t size)
+{
+    enum { OF_SUSPECT = 6, DETAILS = 18, OTHERS = 6, MOST = 2 };
+    const size_t blanks = count_blanks(data, size),
+                 indent = blanks == OF_SUSPECT ? DETAILS : OTHERS;
+    const bool is_head = blanks == 2 && blanks < size && data[2] >= '0' && data[2] <= '9';
+    struct text line = {0};
+    text_append(&line, data, size);
+    for (size_t i = 0, at; i < MOST && !is_head && !line.failed; i++) {
+        if (visible(line.data, line.size) <= page->columns ||
+            (at = find_break(page, line.data, line.size, indent)) == 0)
+            break;
+        const size_t rest = at + count_blanks(line.data + at, line.size - at);
+        struct text next = {0};
+        text_append(out, line.data, at);
+        append_words(out, "\n");
+        text_printf(&next, "%*s", (int)indent, "");
+        text_append(&next, line.data + rest, line.size - rest);
+        next.failed |= line.failed;
+        text_deinit(&line);
+        line = next;
+    }
+    if (visible(line.data, line.size) > page->columns)
+        append_cut(page, out, line.data, line.size);
+    else
+        text_append(out, line.data, line.size);
+    out->failed |= line.failed;
+    text_deinit(&line);
+}
+
+void page_fit(struct page *page)
+{
+    struct text out = {0};
+    if (!page->is_for_terminal || page->out.failed)
+        return;
+    for (size_t at = 0, size; at < page->out.size; at += size + 1) {
+        const char *line = page->out.data + at;
+        const char *end = memchr(line, '\n', page->out.size - at);
+        size = end ? (size_t)(end - line) : page->out.size - at;
+        if (visible(line, size) > page->columns)
+            append_fitting(page, &out, line, size);
+        else
+            text_append(&out, line, size);
+        text_append(&out, "\n", end ? 1 : 0);
+    }
+    text_deinit(&page->out);
+    page->out = out;
+}
+
+/* ---- fields ---- */
+
 static void append_change(struct text *text, int64_t change, bool is_bytes)
 {
     const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
@@ -110,7 +301,10 @@ void page_end_strong(struct page *page)
 static void put_text(struct page *page, const struct page_field *field)
 {
     struct text made = {0};
-    page_append(&made, field);
+    if (page->is_for_terminal && field->kind == PAGE_TEXT && field->most > 0)
+        append_cell(page, &made, field->data, field->size, field->most);
+    else
+        page_append(&made, field);
     const size_t count = page_characters(made.data, made.size);
     page_blanks(page, count < field->width ? field->width - count : 0);
     if (field->is_strong)
@@ -343,6 +537,9 @@ void page_begin(const struct g2h_report_options *given, struct page *ret)
     const unsigned columns = wanted->columns > 0 ? wanted->columns : USUAL;
     *ret = (struct page){.is_json = wanted->json,
                          .is_colored = wanted->color && !wanted->json,
+                         .is_for_terminal = wanted->is_for_terminal && !wanted->json,
+                         .top = wanted->top,
+                         .limits.rows = wanted->json ? wanted->top : 0,
                          .columns = columns < LEAST  ? LEAST
                                     : columns > MOST ? MOST
                                                      : columns};

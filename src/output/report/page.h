@@ -34,6 +34,8 @@ struct page {
     size_t columns; /* width of a line */
     bool is_json;
     bool is_colored;
+    bool is_for_terminal; /* lines are cut to columns, and names in their middle */
+    size_t top;           /* most rows of a list; 0: as many as usual */
     struct page_limits limits;
     size_t depth;                /* of JSON: how many objects and lists are open, */
     bool lists[PAGE_DEPTH];      /* by depth: whether it is a list, */
@@ -197,6 +199,13 @@ size_t page_characters(const char *data, size_t size);
  * more than most characters is cut, and an ellipsis is its last character; if most is 0, there is
  * no limit. */
 void page_append_clipped(struct text *text, const char *data, size_t size, size_t most);
+
+/* Does so, but a page for a terminal has the ellipsis in the middle. */
+void page_append_cell(struct page *page, const char *data, size_t size, size_t most);
+
+/* Cuts the lines so far that are wider than the page, if it is for a terminal: their longest words
+ * in the middle, and what is still too wide at its end. */
+void page_fit(struct page *page);
 
 /* Put these before and after text that stands out. */
 void page_begin_strong(struct page *page);

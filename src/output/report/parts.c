@@ -77,7 +77,7 @@ bool report_is_much(const struct report *report, uint64_t wasted)
 
 bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all)
 {
-    enum { LINES = 5 };
-    return wasted > 0 && (report->page->is_json ||
-                          (line < LINES && wasted >= all / 100 && report_is_much(report, wasted)));
+    return wasted > 0 &&
+           (report->page->is_json || (line < report_rows(report, REPORT_LINES) &&
+                                      wasted >= all / 100 && report_is_much(report, wasted)));
 }

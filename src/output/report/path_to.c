@@ -144,7 +144,7 @@ static struct g2h_error *put_holders(const struct report *report, const ranking 
                                                   {"retained", true},
                                                   {"one of them at", false}};
     _cleanup_(table_deinit) struct table table;
-    table_init(&table, report->page, "holders", columns, 4, REPORT_ROWS);
+    table_init(&table, report->page, "holders", columns, 4, report_rows(report, REPORT_ROWS));
     for (size_t i = 0; i < nodes->count; i++) {
         const struct merged_node *merged = report_node(report, nodes->data[i].node);
         _cleanup_(text_deinit) struct text chain = {0};

@@ -85,10 +85,18 @@ static bool is_asked(const struct work *work)
     return work->wanted->path_to || work->wanted->show;
 }
 
-static struct g2h_error *put_sections(const struct report *report)
+/* Returns whether the report leaves out what is not needed at first. */
+static bool is_short(const struct work *work)
+{
+    return work->wanted->is_short && !work->wanted->json && !is_asked(work);
+}
+
+static struct g2h_error *put_sections(const struct work *work, const struct report *report)
 {
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
+    if (is_short(work))
+        return NULL;
     TRY(report_put_classes(report));
     return report_put_tree(report);
 }
@@ -100,10 +108,12 @@ static struct g2h_error *put_page(const struct work *work, struct page *page)
     page_open(page, NULL);
     PAGE_DATA(page, page_words("format", "go2heapsnapshot report"),
               page_count("version", REPORT_VERSION));
+    if (page->top > 0)
+        PAGE_DATA(page, page_count("top", page->top));
     put_totals(&report, work->source, work->wanted->is_base_other);
     return work->wanted->path_to ? report_put_path(&report, work->wanted->path_to)
            : work->wanted->show  ? report_put_shown(&report, work->wanted->show)
-                                 : put_sections(&report);
+                                 : put_sections(work, &report);
 }
 
 static struct g2h_error *put_most(void *context)
@@ -132,13 +142,18 @@ struct g2h_error *report_make(struct findings *findings, const struct g2h_report
                               struct who_suspects *suspects)
 {
     struct work work = {findings, wanted, source, pages, count, suspects};
-    const bool has_waste = g2h_view_is_typed(findings->view) && !is_asked(&work);
+    const bool has_waste =
+        g2h_view_is_typed(findings->view) && !is_asked(&work) && !is_short(&work);
     TRY(findings_begin(findings, has_waste));
     TRY(has_waste ? workers_beside(findings->threads, put_most, find_waste, &work)
                   : put_most(&work));
     for (size_t i = 0; i < count; i++) {
+        const struct report report = {findings, suspects, &pages[i]};
         if (has_waste)
-            TRY(report_put_waste(&(struct report){findings, suspects, &pages[i]}));
+            TRY(report_put_waste(&report));
+        page_fit(&pages[i]);
+        if (is_short(&work) && wanted->command) /* commands are not cut */
+            TRY(report_put_next(&report, wanted->command));
         page_close(&pages[i]);
         TRY_MEMORY(!pages[i].out.failed);
     }

@@ -4,6 +4,7 @@
  *   report              all of it, in order
  *   memory, who, goroutines, classes, tree, waste, layout, fragmentation
  *                       a section each; who: the suspects; the last two are parts of waste
+ *   next                commands that tell more, at the end of a short report
  *   path_to, show, show_values, show_locals
  *                       what is said instead with --path-to or --show; asked: what both say
  *   parts, table        lines that several sections have
@@ -28,8 +29,15 @@ struct report {
 /* The version of the JSON. It changes when a member changes its name or its meaning. */
 enum { REPORT_VERSION = 1 };
 
-/* Rows of a table that are shown in text. */
-enum { REPORT_ROWS = 10 };
+/* Rows of a table, and lines of a section of waste, that are shown in text unless --top says how
+ * many. */
+enum { REPORT_ROWS = 10, REPORT_LINES = 5 };
+
+/* Returns how many rows or lines are shown, where usual is the usual number. */
+static inline size_t report_rows(const struct report *report, size_t usual)
+{
+    return report->page->top > 0 ? report->page->top : usual;
+}
 
 /* ---- sections: each puts itself on report->page. Errors: G2H_ERROR_MEMORY ---- */
 
@@ -46,6 +54,10 @@ struct g2h_error *report_put_goroutines(const struct report *report);
 struct g2h_error *report_put_classes(const struct report *report);
 struct g2h_error *report_put_tree(const struct report *report);
 struct g2h_error *report_put_waste(const struct report *report);
+
+/* Puts commands that tell more of what the report is about: each begins with command, and does
+ * what it says. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_next(const struct report *report, const char *command);
 
 /* Parts of waste. */
 void report_put_fragmentation(const struct report *report,
@@ -104,7 +116,7 @@ bool report_is_much(const struct report *report, uint64_t wasted);
 
 /* Returns whether a line of a section of waste is shown. In JSON each line with waste is; in text a
  * line needs a hundredth of the section's waste and a thousandth of the heap, and only the first
- * five lines are shown. */
+ * report_rows() lines are shown. */
 bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all);
 
 /* ---- names ---- */

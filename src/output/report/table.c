@@ -77,7 +77,7 @@ static void put_cell(const struct table *table, size_t column, size_t width, con
         page_blanks(page, GAP);
     if (table->columns[column].is_number)
         page_blanks(page, blanks);
-    page_append_clipped(&page->out, data, size, width);
+    page_append_cell(page, data, size, width);
     if (!table->columns[column].is_number && column + 1 < table->count)
         page_blanks(page, blanks);
 }

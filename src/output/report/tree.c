@@ -96,7 +96,8 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
     ranking children = {0};
     struct g2h_error *error = add_children(tree, node, &children) ? NULL : &error_no_memory;
     ranking_sort(&children);
-    for (size_t i = 0; !error && i < children.count && i < MOST_CHILDREN; i++) {
+    for (size_t i = 0; !error && i < children.count && i < report_rows(report, MOST_CHILDREN);
+         i++) {
         if (tree->lines++ >= MOST_LINES)
             break;
         page_open(report->page, NULL);

@@ -435,12 +435,14 @@ struct g2h_error *report_put_suspects(const struct report *report)
     const struct who_suspects *suspects = report->suspects;
     struct page *page = report->page;
     bool is_outside;
+    const size_t rows = report_rows(report, suspects->count),
+                 shown = rows < suspects->count ? rows : suspects->count;
     page_head(page,
               report->findings->base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
     page_say(page, "\n");
     page_open_list(page, "suspects");
     TRY(report_put_outside(report, &is_outside));
-    for (size_t i = 0; i < suspects->count; i++) {
+    for (size_t i = 0; i < shown; i++) {
         page_open(page, NULL);
         TRY(put_suspect(report, &suspects->list[i], is_outside + i + 1));
         page_close(page);
@@ -450,11 +452,10 @@ struct g2h_error *report_put_suspects(const struct report *report)
         page_say(page, report->findings->base
                            ? "  Nothing grew by much.\n"
                            : "  Nothing that holds 5 % of the heap stands out.\n");
-    if (suspects->all > suspects->count)
+    if (suspects->all > shown)
         PAGE_PUT(page,
                  report->findings->base ? "     % more grew by much\n"
                                         : "     % more of % and above: see the tree below\n",
-                 page_count("more_suspects", suspects->all - suspects->count),
-                 page_words(NULL, "5 %"));
+                 page_count("more_suspects", suspects->all - shown), page_words(NULL, "5 %"));
     return NULL;
 }

@@ -1,0 +1,33 @@
+/* shell; see shell.h. */
+#include "base/shell.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Returns whether a shell takes a word as it is. */
+static bool is_plain(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_@%+=:,./-";
+    return *word && word[strspn(word, plain)] == '\0';
+}
+
+/* Appends a word in single quotes; one of its own ends them, and is escaped. */
+static void append_quoted(struct text *command, const char *word)
+{
+    text_append(command, "'", 1);
+    for (; *word; word++)
+        if (*word == '\'')
+            text_append(command, "'\\''", 4);
+        else
+            text_append(command, word, 1);
+    text_append(command, "'", 1);
+}
+
+void shell_append(struct text *command, const char *word)
+{
+    if (is_plain(word))
+        text_append(command, word, strlen(word));
+    else
+        append_quoted(command, word);
+}
