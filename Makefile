@@ -20,6 +20,10 @@ DATADIR  ?= $(PREFIX)/share
 MANDIR   ?= $(DATADIR)/man
 BUILD    ?= build
 WERROR   ?=
+# Recipes say in short what they make; V=1 prints whole commands, -s nothing.
+V        ?=
+IS_QUIET := $(findstring s,$(firstword -$(MAKEFLAGS)))
+say       = $(if $(V),,@$(if $(IS_QUIET),,printf '  %-4s %s\n' $(1) $@;))
 # If this is empty, the program is built without SQLite, and without the formats that SQLite writes.
 WITH_SQLITE ?= yes
 # Whether dumps, cores and executables that zstd, xz or lz4 packed are read; by default, if the library is there.
@@ -76,31 +80,32 @@ SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.
 
 .PHONY: all objects libs samples demo check check-ci check-all bench fuzz install uninstall dist deb clean
 all: $(PROGRAM) $(HEAPQUERY) $(STATIC) $(SHARED)
+	@$(if $(IS_QUIET),:,echo 'Built: $^')
 objects: $(CLI_OBJ) $(INSPECT_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
 
 $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # heapquery reads any V8 heap snapshot into the tables of --format sqlite: docs/sqlite.md.
 $(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/signals.o $(BUILD)/src/cli/target.o $(INTERNAL)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # This library has all symbols of the rooms, for the program and the tests.
 $(INTERNAL): $(LIB_OBJ) $(INSPECT_OBJ)
-	rm -f $@
-	$(AR) rcs $@ $^
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
 
 # The static library has only the symbols of the public headers: it is one object, in which all other symbols are local. Apple's
 # linker makes hidden symbols local by itself when it makes one object of several, unless it is given -keep_private_externs.
 $(STATIC): $(LIB_OBJ)
-	rm -f $@
-	$(LD) -r -o $(BUILD)/libgo2heapsnapshot.o $^
-	$(if $(MACOS),,$(OBJCOPY) --wildcard --keep-global-symbol='g2h_*' $(BUILD)/libgo2heapsnapshot.o)
-	$(AR) rcs $@ $(BUILD)/libgo2heapsnapshot.o
+	@rm -f $@
+	$(if $(V),,@)$(LD) -r -o $(BUILD)/libgo2heapsnapshot.o $^
+	$(if $(MACOS),,$(if $(V),,@)$(OBJCOPY) --wildcard --keep-global-symbol='g2h_*' $(BUILD)/libgo2heapsnapshot.o)
+	$(call say,AR)$(AR) rcs $@ $(BUILD)/libgo2heapsnapshot.o
 
 SYMBOLS  := src/library/symbols.map
 $(SHARED): $(LIB_OBJ) $(SYMBOLS)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LINK_SHARED) -o $@ $(LIB_OBJ) $(LIBS)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LINK_SHARED) -o $@ $(LIB_OBJ) $(LIBS)
 
 # Programs that use the library: samples/README.md.
 samples:
@@ -109,11 +114,11 @@ samples:
 
 $(BUILD)/samples/%: samples/%.c $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) -std=c17 $(WARNINGS) -Iinclude $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(LIBS)
+	$(call say,CC)$(CC) -std=c17 $(WARNINGS) -Iinclude $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(LIBS)
 
 $(BUILD)/samples/%: samples/%.cc $(STATIC)
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(LIBS)
+	$(call say,CXX)$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(LIBS)
 
 # Prints what a program must be linked with besides the static library.
 libs:
@@ -121,18 +126,18 @@ libs:
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The sources of the page that --format html writes, as bytes in C.
 $(PAGE).c: $(patsubst %,src/output/html/page.%,html css js)
 	@mkdir -p $(@D)
-	{ echo '$(HASH)include "output/html/sources.h"' && set page style script && for file in $^; do \
+	$(call say,GEN){ echo '$(HASH)include "output/html/sources.h"' && set page style script && for file in $^; do \
 	    echo "const unsigned char html_$$1[] = {" && od -An -v -tx1 $$file | sed 's/[0-9a-f][0-9a-f]/0x&,/g' && \
 	    echo "};" && echo "const size_t html_$$1_size = sizeof(html_$$1);" && shift || exit; done; } > $@.new
-	mv $@.new $@
+	@mv $@.new $@
 
 $(PAGE).o: $(PAGE).c
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # These depend on what is built in, so they are compiled anew when that changes.
 WITH := $(BUILD)/with-$(WITH_SQLITE)-$(WITH_ZSTD)-$(WITH_LZMA)-$(WITH_LZ4)
@@ -155,7 +160,9 @@ demo:
 	@mkdir -p $(DEMO)
 	$(CONVERT) -v -o $(DEMO)/leak.1.heapsnapshot samples/leakserver.1.dump.gz
 	$(CONVERT) -o $(DEMO)/leak.2.heapsnapshot samples/leakserver.2.dump.gz
-	@printf '%s\n' '' 'Two snapshots of a leaking server, some requests apart:' \
+	$(CONVERT) --base samples/leakserver.1.dump.gz -o $(DEMO)/leak.txt samples/leakserver.2.dump.gz
+	@head -n 20 $(DEMO)/leak.txt
+	@printf '%s\n' '' 'The report goes on in $(DEMO)/leak.txt. Two snapshots of a leaking server, some requests apart:' \
 	    '  $(CURDIR)/$(DEMO)/leak.1.heapsnapshot' '  $(CURDIR)/$(DEMO)/leak.2.heapsnapshot' \
 	    'Open both in Chrome, the first one first: F12, Memory, "Load profile". Then choose "Comparison" instead of' \
 	    '"Summary", sort by "# Delta", open main.Session and select one: "Retainers" below says what keeps it.' \
