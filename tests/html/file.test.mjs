@@ -53,10 +53,6 @@ test('a redacted page has no text, key or value of the program, the other one ha
 
 // ---- the sources ----
 
-test('the policy has the hashes of the sources', () => {
-  const {status, stderr} = spawnSync(process.execPath, [fileURLToPath(new URL('../../tools/page-hashes', import.meta.url)), '--check'], {encoding: 'utf8'});
-  assert.equal(status, 0, stderr);
-});
 test('the sources make no HTML or code of text, and name no other file', () => {
   const {page, style, script} = sources, svg = 'http://www.w3.org/2000/svg';
   assert.doesNotMatch(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|\bFunction\b|DOMParser|createContextualFragment|setHTML|srcdoc|import\(/);
