@@ -123,7 +123,7 @@ bool attach_space_holds(const struct attach_space *space, const struct attach_pa
 bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct attach_guard *guard, const struct g2h_progress *progress)
 {
-    uint64_t done = 0;
+    uint64_t done = 0, next_look = 0; /* a look takes about as long as some hundred pages */
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         uint8_t *data = attach_space_at(space, run);
@@ -131,8 +131,11 @@ bool attach_space_fill(const struct attach_space *space, const struct attach_pag
             (void)madvise(data, (size_t)run->size, MADV_HUGEPAGE);
         for (uint64_t at = 0, size; at < run->size && run->kind == ATTACH_WRITTEN; at += size) {
             size = run->size - at < FILL_AT_ONCE ? run->size - at : FILL_AT_ONCE;
-            if (guard && !guard->may_go_on(guard->context, pages->resident - done))
-                return false;
+            if (guard && done >= next_look) {
+                if (!guard->may_go_on(guard->context, pages->resident - done))
+                    return false;
+                next_look = done + FILL_AT_ONCE;
+            }
             (void)madvise(data + at, (size_t)size, MADV_POPULATE_WRITE);
             done += size;
             if (progress)

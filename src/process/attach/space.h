@@ -39,8 +39,8 @@ struct attach_guard {
     void *context;
 };
 
-/* Gets the memory for pages from the system in advance, piece by piece; asks guard before each
- * piece, unless it is NULL. Returns false if the guard said no. */
+/* Gets the memory for pages from the system in advance; asks guard before each piece of 16 MiB,
+ * unless it is NULL. Returns false if the guard said no. */
 bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct attach_guard *guard, const struct g2h_progress *progress);
 
