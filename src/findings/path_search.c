@@ -80,18 +80,40 @@ void path_search_deinit(struct path_search *search)
         large_free(search->seen_by_node, g2h_view_node_count(search->view), sizeof(uint32_t));
 }
 
-static struct g2h_error *follow(struct path_search *search, uint32_t index)
+/* Whether frames of the runtime and of the packages below every program are followed. */
+enum frames { ALL_FRAMES, OWN_FRAMES, LIBRARY_FRAMES };
+
+static bool is_library_frame(const struct g2h_view *view, uint32_t node)
+{
+    return findings_kind_of(view, node) == G2H_NODE_FRAME &&
+           (uses_of(view, node) & G2H_NAME_OF_LIBRARY) != 0;
+}
+
+static struct g2h_error *follow_edges(struct path_search *search, uint32_t index,
+                                      enum frames frames)
 {
     const uint32_t node = search->visited.data[index].node, start = search->visited.data[0].node;
     struct g2h_edge edge;
     g2h_edges_begin(search->edges, node, node + 1);
     while (g2h_edges_next(search->edges, &edge) && ++search->followed < search->most_edges) {
-        if (!is_in_scope(search, &edge))
+        if (!is_in_scope(search, &edge) ||
+            (frames != ALL_FRAMES &&
+             is_library_frame(search->view, edge.target) != (frames == LIBRARY_FRAMES)))
             continue;
         search->returns |= edge.target == start;
         TRY_MEMORY(visit(search, edge.target, index));
     }
     return NULL;
+}
+
+/* Follows the edges of a node. Of a goroutine, the frames of the runtime come last: the frames
+ * above these have passed them what they hold, and tell people more. */
+static struct g2h_error *follow(struct path_search *search, uint32_t index)
+{
+    if (findings_kind_of(search->view, search->visited.data[index].node) != G2H_NODE_GOROUTINE)
+        return follow_edges(search, index, ALL_FRAMES);
+    TRY(follow_edges(search, index, OWN_FRAMES));
+    return follow_edges(search, index, LIBRARY_FRAMES);
 }
 
 /* Follows the edges of the roots that have been left out because their names are not certain. */
