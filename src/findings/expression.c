@@ -59,9 +59,9 @@ void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges
     }
 }
 
-/* Appends what a path begins with: "main." for a package. For a frame, and for other roots that
- * have names, appends to whose instead: "local of" and the frame's name, or the root's name. For
- * all other nodes, appends nothing. */
+/* Appends what a path begins with: "main." for a package. For a frame, a goroutine, and other roots
+ * that have names, appends to whose instead: "local of" and the frame's name, or the root's name.
+ * For all other nodes, appends nothing. */
 static void append_root(const struct g2h_view *view, uint32_t node, struct text *text,
                         struct text *whose)
 {
@@ -74,10 +74,10 @@ static void append_root(const struct g2h_view *view, uint32_t node, struct text 
     } else if (kind == G2H_NODE_FRAME) {
         text_printf(whose, "local of ");
         text_append(whose, name, size);
-    } else if (kind == G2H_NODE_OTHER_ROOTS || kind == G2H_NODE_FINALIZER ||
-               kind == G2H_NODE_QUEUED_FINALIZER || kind == G2H_NODE_DEFER ||
-               kind == G2H_NODE_DEFERRED_CALLS || kind == G2H_NODE_PANIC ||
-               kind == G2H_NODE_CLEANUP) {
+    } else if (kind == G2H_NODE_OTHER_ROOTS || kind == G2H_NODE_GOROUTINE ||
+               kind == G2H_NODE_FINALIZER || kind == G2H_NODE_QUEUED_FINALIZER ||
+               kind == G2H_NODE_DEFER || kind == G2H_NODE_DEFERRED_CALLS ||
+               kind == G2H_NODE_PANIC || kind == G2H_NODE_CLEANUP) {
         text_append(whose, name, size);
     }
 }
