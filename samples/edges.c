@@ -2,7 +2,7 @@
  * Prints all edges of a heap as CSV (RFC 4180): edges DUMP [EXE]
  *
  * Nodes are numbered as in the view, and as in the snapshot of the same dump. Flags are words:
- * weak, internal, index, key, elem.
+ * weak, internal, index, key, elem, shortcut, foreign.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,11 +40,17 @@ static void print_label(const struct g2h_view *view, struct g2h_edges *edges,
 
 static void print_flags(uint32_t flags)
 {
-    static const char *const words[] = {"index", "weak", "internal", "key", "elem"};
+    static const struct {
+        enum g2h_edge_flag flag;
+        const char *word;
+    } words[] = {{G2H_EDGE_BY_INDEX, "index"},    {G2H_EDGE_WEAK, "weak"},
+                 {G2H_EDGE_INTERNAL, "internal"}, {G2H_EDGE_KEY, "key"},
+                 {G2H_EDGE_ELEM, "elem"},         {G2H_EDGE_SHORTCUT, "shortcut"},
+                 {G2H_EDGE_FOREIGN, "foreign"}};
     const char *between = "";
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if ((flags & 1u << i) != 0) {
-            printf("%s%s", between, words[i]);
+        if ((flags & words[i].flag) != 0) {
+            printf("%s%s", between, words[i].word);
             between = " ";
         }
 }

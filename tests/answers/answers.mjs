@@ -3,8 +3,9 @@
 //
 //   answers.mjs GO2HEAPSNAPSHOT DIRECTORY RELEASE [PROGRAM]...
 //
-// A program prints "READY" on a line and then waits until its standard input has a line or ends. Its first comment has the
-// cases, a word and its argument on each line; all that stands before "case" is for every case:
+// A program prints "READY" on a line and then waits until its standard input has a line or ends. Before that it prints "SKIP" and
+// the reason if this machine cannot show what the case is about. Its first comment has the cases, a word and its argument on each
+// line; all that stands before "case" is for every case:
 //
 //   case NAME [VARIABLE=VALUE]...   runs the program with these variables in its environment
 //   from RELEASE                    only with this release of Go (1.24) or newer
@@ -25,7 +26,7 @@
 
 import {execFile, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
@@ -45,6 +46,7 @@ const buildFlags = {
   cgo: ['-ldflags=-linkmode=external'],
 };
 const FIRST_SCREEN = 40;
+const LARGEST_WALKED = 32 << 20;
 
 /** Reads the cases of a program's first comment. */
 function casesOf(source) {
@@ -92,6 +94,8 @@ async function reportOf(app, name, each) {
     promisify(execFile)(program, options, {env: {...process.env, COLUMNS: '120'}, maxBuffer: 1 << 30}).then(({stdout}) => stdout);
   try {
     await ready(1);
+    const skipped = /^SKIP (.*)/m.exec(output)?.[1];
+    if (skipped) return {skipped};
     const base = [];
     if (each.base) {
       await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.base.dump`);
@@ -201,9 +205,13 @@ function waysOf({ways}) {
   return process.env.ONE_WAY ? [ways.includes('stripped') ? 'stripped' : ways[0]] : ways;
 }
 
-/** Whether a report is walked back to its heap, which takes most of the time: with $CHECK_ALL each, else those of one way. */
-function isWalked(each, way) {
-  return Boolean(process.env.CHECK_ALL) || way === waysOf(each)[0];
+/**
+ * Whether a report is walked back to its heap, which takes most of the time: with $CHECK_ALL each; else, unless there is only one
+ * way to build programs ($ONE_WAY), those of the first way whose dumps are not large.
+ */
+function isWalked(each, way, dump) {
+  if (process.env.CHECK_ALL) return true;
+  return !process.env.ONE_WAY && way === waysOf(each)[0] && statSync(dump).size <= LARGEST_WALKED;
 }
 
 const names = asked.length > 0 ? asked : readdirSync(programs).filter(file => file.endsWith('.go')).map(file => file.slice(0, -3));
@@ -223,8 +231,13 @@ for (const file of names) {
       const name = `${app}.${each.name}`;
       const title = [release, `${file}`, each.name, way].filter(Boolean).join(', ');
       try {
-        report(title, wrongWith(await reportOf(app, name, each), each.checks, way));
-        if (isWalked(each, way)) report(`${title}: walked`, wrongInGraph(app, name));
+        const said = await reportOf(app, name, each);
+        if (said.skipped) {
+          report(`${title} # SKIP ${said.skipped}`);
+          continue;
+        }
+        report(title, wrongWith(said, each.checks, way));
+        if (isWalked(each, way, `${name}.dump`)) report(`${title}: walked`, wrongInGraph(app, name));
       } catch (error) {
         report(title, error);
       }

@@ -41,8 +41,9 @@ if (!name.endsWith('-386')) {
 }
 
 // A word of data or bss is named by its address without the executable, and with it by its variable and the path to the
-// word in the variable.
-const words = (s) => globals(s).edges.flatMap((g) => g.to.edges.map((e) => ({parent: g.to.name, label: e.label, id: e.to.id})));
+// word in the variable. The runtime's own variables are among the GC roots.
+const packages = (s) => [...globals(s).edges, ...child(s.root, '(GC roots)').edges.filter((e) => !e.to.name.startsWith('('))];
+const words = (s) => packages(s).flatMap((g) => g.to.edges.map((e) => ({parent: g.to.name, label: e.label, id: e.to.id})));
 const untyped = (w) => ({...w, label: w.label.replace(/ \(\*.*\)$/s, '')});
 const before = words(without).map(untyped), after = words(withExe).map(untyped);
 tap(before.length > 20 && before.length === after.length && before.map((w) => w.id).sort().join() === after.map((w) => w.id).sort().join(),

@@ -44,4 +44,4 @@ pages >"$build/log" 2>&1 || {
 case $1 in
 file) node "$here/file.test.mjs" "$build" "$g2h" ;;
 *) node "$here/page.test.mjs" "$1" "$build" ;;
-esac | sed -E "s/^((not )?ok [0-9]+ - )/\1$1: /"
+esac | sed -uE "s/^((not )?ok [0-9]+ - )/\1$1: /"

@@ -74,21 +74,24 @@ function parse(csv) {
 function isEdge([source, target, label, flags], edge) {
   const words = new Set(flags.text.split(' '));
   const byIndex = !label.quoted, isWeak = words.has('weak');
-  const type = isWeak ? 'weak' : byIndex ? 'element' : words.has('internal') ? 'internal' : 'property';
+  const type = isWeak ? 'weak' : words.has('shortcut') ? 'shortcut' : byIndex ? 'element' : words.has('internal') ? 'internal' : 'property';
   // A weak edge of a snapshot has no index, but a name, which is the same for all such edges or that of the slot.
   return Number(source.text) === edge.source && Number(target.text) === edge.target && type === edge.type &&
     (isWeak && byIndex || label.text === edge.label);
 }
 
-/** Returns the distance of each node from the root, in strong edges. */
+/** Returns whether a chain may go by an edge of the snapshot: it is a pointer, or leads on from a root. */
+const leads = ({type}) => type !== 'weak' && type !== 'shortcut';
+
+/** Returns the distance of each node from the root, in edges that lead. */
 function distances(file) {
   const distance = new Array(file.nodes.length).fill(Infinity), queue = [0];
   distance[0] = 0;
   for (const node of queue) {
-    for (const {type, target} of file.nodes[node].edges) {
-      if (type === 'weak' || distance[target] < Infinity) continue;
-      distance[target] = distance[node] + 1;
-      queue.push(target);
+    for (const edge of file.nodes[node].edges) {
+      if (!leads(edge) || distance[edge.target] < Infinity) continue;
+      distance[edge.target] = distance[node] + 1;
+      queue.push(edge.target);
     }
   }
   return distance;
@@ -105,7 +108,7 @@ function follow(file, text, addressOf) {
     for (const node of at) {
       for (const edge of file.nodes[node].edges) {
         const target = file.nodes[edge.target];
-        if (edge.type === 'weak' || edge.label !== label) continue;
+        if (!leads(edge) || edge.label !== label) continue;
         if (target.type === 'string' ? name !== '(string)' : target.name !== inSnapshot(name)) continue;
         if (address === undefined ? target.type === 'synthetic' : addressOf(target) === BigInt(`0x${address}`)) next.add(edge.target);
       }
@@ -153,10 +156,10 @@ for (const input of inputs) {
     assert.deepEqual(head.map(({text}) => text), ['source', 'target', 'label', 'flags']);
     assert.equal(records.length, file.edgeCount);
     for (const [i, record] of records.entries()) {
-      assert.ok(isEdge(record, file.edges[i]), () => `${JSON.stringify(record)}, not ${JSON.stringify(file.edges[i])}`);
+      assert.ok(isEdge(record, file.edges[i]), `${JSON.stringify(record)}, not ${JSON.stringify(file.edges[i])}`);
     }
     const flags = new Set(records.flatMap(([, , , {text}]) => text.split(' ')));
-    assert.deepEqual([...flags].sort(), exe ? ['', 'elem', 'index', 'internal', 'key', 'weak'] : ['', 'index', 'internal', 'weak']);
+    assert.deepEqual([...flags].sort(), exe ? ['', 'elem', 'foreign', 'index', 'internal', 'key', 'shortcut', 'weak'] : ['', 'foreign', 'index', 'internal', 'shortcut', 'weak']);
   });
 
   const objects = file.nodes.filter(({id}) => id % 2 === 1), count = 12;

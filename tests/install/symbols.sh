@@ -18,7 +18,8 @@ same() {
 # Declarations without comments, one per line: the name is the word before the first parenthesis.
 code=$(cat include/go2heapsnapshot/*.h | sed '/^#/d' | cc -E -P -x c - | tr '\n' ' ' | sed 's/;/;\n/g')
 declared=$(grep -o 'G2H_PUBLIC [^(]*' <<<"$code" | grep -o '[a-z0-9_]*$' | sort)
-functions=$(grep -o '\bg2h_[a-z0-9_]*(' <<<"$code" | tr -d '(' | sort -u)
+inlined=$(grep -o 'static inline [^(]*' <<<"$code" | grep -o '[a-z0-9_]*$')
+functions=$(grep -o '\bg2h_[a-z0-9_]*(' <<<"$code" | tr -d '(' | sort -u | grep -vxF "$inlined")
 static=$(nm -g --defined-only lib/libgo2heapsnapshot.a | awk 'NF == 3 { print $3 }' | sort)
 shared=$(nm -D --defined-only lib/libgo2heapsnapshot.so | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
 

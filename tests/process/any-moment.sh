@@ -82,7 +82,7 @@ any_moment() { # WAY MODE
 		tell "$at/log"
 		rm -f "$at/$2.dump"
 	fi
-	[ "${2%,*}" != alloc ] || without_marks
+	[ "${2%,*}" != alloc ] || without_marks "$2"
 	if kill -0 "$pid" 2>/dev/null; then
 		echo "ok - $name: lives on"
 	else
@@ -94,24 +94,33 @@ any_moment() { # WAY MODE
 	pid=
 }
 
-# without_marks: reads $pid, which has Green Tea's marks in its spans, with an executable that claims to have none. Then objects
-# of spans that are not swept yet must be missing.
+# without_marks: reads a process that claims to have no marks of Green Tea in its spans, and has them. Then objects of spans that
+# are not swept yet must be missing.
 without_marks() {
 	case $release in
 	go1.2[6-9]*) ;;
 	*) return ;;
 	esac
 	"${NODE:-node}" "$here/without_marks.mjs" "$at/app" "$at/without" || return
+	: >"$at/without.log"
+	# shellcheck disable=SC2046,SC2086  # the mode and its number
+	"$at/without" -trees="${TREES:-50}" $(echo $1 | tr , ' ') >"$at/without.log" 2>&1 &
+	claims=$!
+	pid="$pid $claims"
+	until grep -q '^ready' "$at/without.log" || ! kill -0 "$claims" 2>/dev/null; do sleep 0.1; done
 	i=0
 	while [ $((i += 1)) -le 100 ]; do
-		"$g2h" -v --pid "$pid" --exe "$at/without" --format dump -o "$at/without.dump" >"$at/log" 2>&1
+		"$g2h" -v --pid "$claims" --format dump -o "$at/without.dump" >"$at/log" 2>&1
 		grep -q '^  *not swept yet *[1-9]' "$at/log" || continue
 		"$build/dangling" "$at/without.dump" >"$at/log" 2>&1 || break
 	done
 	[ "$i" -le 100 ]
 	result $? "$name: without the marks in spans something dangles"
 	tail -n 1 "$at/log" | sed 's/^/# /'
-	rm -f "$at/without" "$at/without.dump"
+	kill -KILL "$claims" 2>/dev/null
+	wait "$claims" 2>/dev/null
+	pid=${pid% *}
+	rm -f "$at/without" "$at/without.dump" "$at/without.log"
 }
 
 for goroot in $goroots; do

@@ -27,9 +27,10 @@ for goroot in $goroots; do
 done
 goroots=$known_goroots
 
-# The process that is read does not outlive the test.
+# The processes that are read do not outlive the test.
 pid=
-trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null' EXIT
+# shellcheck disable=SC2086  # there may be several
+trap '[ -z "$pid" ] || kill -KILL $pid 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
 
 # c PROGRAM SOURCE...: builds $build/PROGRAM, which the tests use. Parts of a suite that run at once build it at once, so it is
