@@ -44,8 +44,8 @@ static void print_flags(uint32_t flags)
         enum g2h_edge_flag flag;
         const char *word;
     } words[] = {{G2H_EDGE_BY_INDEX, "index"},    {G2H_EDGE_WEAK, "weak"},
-                 {G2H_EDGE_INTERNAL, "internal"}, {G2H_EDGE_KEY, "key"},
-                 {G2H_EDGE_ELEM, "elem"},         {G2H_EDGE_SHORTCUT, "shortcut"},
+                 {G2H_EDGE_INTERNAL, "internal"}, {G2H_EDGE_OF_KEY, "key"},
+                 {G2H_EDGE_OF_ELEM, "elem"},      {G2H_EDGE_SHORTCUT, "shortcut"},
                  {G2H_EDGE_FOREIGN, "foreign"}};
     const char *between = "";
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)

@@ -86,7 +86,7 @@ run() {
 	pid=$!
 	until grep -q '^ready' "$at/app.log" || ! kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 	{
-		[ "$1" = pie ] || printf '%s\n' magic sections
+		[ "$1" = pie ] || printf '%s\n' names magic sections
 		echo "$all"
 	} | of_process 'a process' --pid "$pid"
 	if [ "$1" = stripped ] && command -v gcore >/dev/null; then
@@ -99,7 +99,7 @@ run() {
 	pid=
 	# A process tells its own version: an executable that says another one is refused, which builds.sh tests.
 	{
-		[ "$1" = pie ] || printf '%s\n' version=unknown 'version=devel +0a1b2c' 'version=unknown names'
+		[ "$1" = pie ] || printf '%s\n' version=unknown 'version=devel +0a1b2c'
 		echo 'version=unknown magic sections'
 	} | of_process 'a dump' "$at/app.dump"
 	own_version
