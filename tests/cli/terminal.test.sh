@@ -9,74 +9,7 @@ clear=$'\r\033[K'
 
 if ! SHELL=/bin/sh script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	skip "on a terminal" "script (util-linux) does not work here"
-	# Progress goes through all phases, and is gone before the report.
-on_terminal 'TERM=dumb go2heapsnapshot good.dump'
-tr '\r' '\n' <shown | sed -n 's/^\x1b\[K\([a-z]*\).*/\1/p' | uniq >phases
-equal "progress: its phases" "$(grep -x -e types -e graph -e report phases | paste -sd' ')" "types graph report"
-check "progress is cleared before the report" grep -qF "${clear}good.dump " shown
-check "a dump without --exe: says once that an executable has the types" [ "$(grep -c 'the executable that wrote it has them: --exe app' shown)" -eq 1 ]
-on_terminal 'TERM=dumb go2heapsnapshot --untyped-ok good.dump'
-check "--untyped-ok: says nothing of types" [ "$(grep -c 'has no types' shown)" -eq 0 ]
-
-# A pager gets the report, and none if there is none.
-cat >pager <<-'END'
-	#!/bin/sh
-	echo "LESS=$LESS"
-	cat
-	sleep 0
-END
-chmod +x pager
-on_terminal 'PAGER="./pager" TERM=xterm NO_COLOR=1 go2heapsnapshot good.dump 2>err'
-equal "PAGER shows the report" "$(tr -d '\r' <shown | head -n 1)" "LESS=FRX"
-check "PAGER shows the report: all of it" grep -q '^NEXT' shown
-on_terminal 'LESS=R PAGER=./pager TERM=xterm go2heapsnapshot good.dump 2>err'
-equal "LESS of the user stays" "$(tr -d '\r' <shown | head -n 1)" "LESS=R"
-for none in PAGER= PAGER=cat PAGER=./missing "TERM=dumb PAGER=./pager"; do
-	on_terminal "TERM=xterm; export TERM; $none NO_COLOR=1 go2heapsnapshot good.dump 2>err"
-	check "$none: the report is shown" grep -q '^NEXT' shown
-	check "$none: without a pager" [ "$(grep -c '^LESS=' shown)" -eq 0 ]
-	equal "$none: exit 0" "$status" 0
-done
-on_terminal 'PAGER=false TERM=xterm go2heapsnapshot good.dump 2>err'
-equal "a pager that fails has been seen: exit 0" "$status" 0
-on_terminal 'PAGER=./pager TERM=xterm go2heapsnapshot --path-to nothing.here good.dump 2>err'
-check "an error is shown by no pager" [ "$status$(grep -c LESS= shown)" = 10 ]
-
-# Commands at the end of a short report, each of which does what it says.
-gunzip -c "$top/samples/leakserver.exe.gz" >'my app'
-gunzip -c "$top/samples/leakserver.1.dump.gz" >1.dump
-gunzip -c "$top/samples/leakserver.2.dump.gz" >2.dump
-for options in "--exe 'my app' 2.dump" "-e 'my app' --base=1.dump 2.dump -j 2" "2.dump" "-r --exe 'my app' 2.dump" "--show main.Watcher --exe 'my app' 2.dump"; do
-	on_terminal "stty cols 80; TERM=dumb go2heapsnapshot $options 2>err"
-	tr -d '\r' <shown >report
-	sed '1,/^NEXT$/d' report >next
-	case $options in *--show*) equal "$options: is short already" "$(cat next)" ""; continue ;; esac
-	check "$options: commands" [ "$(grep -c '^  go2heapsnapshot ' next)" -ge 3 ]
-	check "$options: fits 80 columns" awk '/^NEXT/ { exit } { gsub(/[\200-\277]/, "") } length > 80 { wide = 1; print } END { exit wide }' report
-	while IFS= read -r command; do
-		rm -f page.html
-		check "runs: $command" bash -c "$command"
-	done <next
-	check "$options: the last command writes a page" [ -s page.html ]
-done
-grep -q -- '--show' next || on_terminal "TERM=dumb go2heapsnapshot --exe 'my app' 2.dump 2>err"
-check "a typed report: --show of what holds the memory" grep -q -- "^  go2heapsnapshot --exe 'my app' 2.dump --show " shown
-check "a typed report: --path-to of what there is most of" grep -q -- "^  go2heapsnapshot --exe 'my app' 2.dump --path-to main.Watcher" shown
-on_terminal 'TERM=dumb go2heapsnapshot - <good.dump 2>err'
-check "standard input cannot be read again: no commands" [ "$(grep -c '^NEXT' shown)" -eq 0 ]
-
-# --top bounds lists, of text and of JSON.
-go2heapsnapshot --full --top 2 --exe 'my app' 2.dump >two.txt 2>err
-equal "--top: rows of a table" "$(sed -n '/^CLASSES/,/^$/p' two.txt | grep -c '^  [^ ]*.*  .*[0-9]')" 2
-go2heapsnapshot --json --top 2 --exe 'my app' 2.dump >two.json 2>err
-check "--top: JSON is short" [ "$(wc -c <two.json)" -lt 8000 ]
-check "--top: JSON says so" grep -q '^"top":2,' two.json
-for top in 0 x -1; do
-	run go2heapsnapshot --top=$top good.dump
-	check "--top=$top: wrong usage" [ "$status" -eq 2 ]
-done
-
-finish
+	finish
 fi
 
 note='go2heapsnapshot: note: a terminal gets a report; -o app.heapsnapshot writes a snapshot'

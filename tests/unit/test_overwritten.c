@@ -201,13 +201,13 @@ static uint64_t number_of(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* Returns the number of rounds. Sanitizers see all that happens without them, and more, so only
- * tests without sanitizers need not try all rounds. */
+/* Returns the number of rounds. Sanitizers see all that happens without them, and more, so tests
+ * without sanitizers need not try all rounds, nor need tests that are to be quick. */
 static uint64_t rounds_of(uint64_t all)
 {
     const char *check_all = getenv("CHECK_ALL");
-    return number_of("OVERWRITTEN_ROUNDS",
-                     UNIT_SANITIZED || (check_all && *check_all) ? all : (all + 6) / 7);
+    const bool tries_all = (UNIT_SANITIZED && !getenv("QUICK")) || (check_all && *check_all);
+    return number_of("OVERWRITTEN_ROUNDS", tries_all ? all : (all + 6) / 7);
 }
 
 static void convert_overwritten(const char *path, const char *exe, uint64_t rounds)

@@ -225,7 +225,7 @@ static void random_heaps(void **state)
 {
     (void)state;
     uint64_t random = 20261122;
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < 3000; round += (int)unit_step()) {
         struct heap heap = {.count = 2 + (unsigned)round % (MOST - 1),
                             .groups = 1 + (unsigned)round % MOST_GROUPS};
         for (unsigned i = 0; i < heap.count; i++)
