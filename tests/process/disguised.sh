@@ -86,7 +86,7 @@ run() {
 	pid=$!
 	until grep -q '^ready' "$at/app.log" || ! kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 	{
-		[ "$1" = pie ] || printf '%s\n' names magic sections
+		[ "$1" = pie ] || printf '%s\n' magic sections
 		echo "$all"
 	} | of_process 'a process' --pid "$pid"
 	if [ "$1" = stripped ] && command -v gcore >/dev/null; then
@@ -97,7 +97,7 @@ run() {
 	kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
 	pid=
-	# A process tells its own version: an executable that says another one is refused, which builds.sh tests.
+	# A process shows its own version and names: an executable that has others is refused, which builds.sh tests.
 	{
 		[ "$1" = pie ] || printf '%s\n' version=unknown 'version=devel +0a1b2c'
 		echo 'version=unknown magic sections'
