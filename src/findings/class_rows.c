@@ -78,7 +78,14 @@ static bool is_object(const struct g2h_node *node)
     return node->kind == G2H_NODE_OBJECT || node->kind == G2H_NODE_TEXT;
 }
 
-uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name)
+/* Returns whether merged counts a node in a line, or the line is MERGED_NONE. */
+static bool is_in_line(const struct findings *findings, uint32_t node, uint32_t line)
+{
+    return line == MERGED_NONE ||
+           findings->merged.of[g2h_dominators_number(findings->dominators, node)] == line;
+}
+
+uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name, uint32_t line)
 {
     struct g2h_node nodes[NODES];
     uint32_t best = UINT32_MAX;
@@ -89,7 +96,8 @@ uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name)
         for (size_t i = 0; i < count; i++) {
             const uint32_t node = first + (uint32_t)i;
             if (!is_object(&nodes[i]) ||
-                (nodes[i].kind == G2H_NODE_TEXT ? UINT32_MAX : nodes[i].name) != name)
+                (nodes[i].kind == G2H_NODE_TEXT ? UINT32_MAX : nodes[i].name) != name ||
+                !is_in_line(findings, node, line))
                 continue;
             const uint64_t retained = g2h_dominators_retained_size(findings->dominators, node),
                            weight = findings_is_dead(findings->view, node) ? 0 : retained + 1;

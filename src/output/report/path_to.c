@@ -163,15 +163,20 @@ static struct g2h_error *put_holders(const struct report *report, const ranking 
 static struct g2h_error *put_class(struct path *path, const struct lookup *lookup)
 {
     const struct report *report = path->report;
-    const uint32_t name = report_node(report, lookup->class)->name;
+    uint32_t name = report_node(report, lookup->class)->name;
     _cleanup_(ranking_deinit) ranking nodes = {0};
     TRY(report_put_class(report, lookup->class, &nodes));
     TRY(put_holders(report, &nodes));
     page_close(report->page);
     struct g2h_node example;
     g2h_view_brief(report->findings->view, report_node(report, lookup->class)->example, &example);
-    const uint32_t largest = class_rows_find_largest(
-        report->findings, example.kind == G2H_NODE_TEXT ? UINT32_MAX : name);
+    if (example.kind == G2H_NODE_TEXT)
+        name = UINT32_MAX;
+    /* Those who hold most of them are to blame: the object is one of theirs. */
+    uint32_t largest = class_rows_find_largest(report->findings, name,
+                                               nodes.count > 0 ? nodes.data[0].node : MERGED_NONE);
+    if (largest == UINT32_MAX)
+        largest = class_rows_find_largest(report->findings, name, MERGED_NONE);
     return largest == UINT32_MAX ? NULL : put_object(path, largest, 0);
 }
 
