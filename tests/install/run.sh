@@ -71,4 +71,4 @@ done
 result 'and count counts objects' env LD_LIBRARY_PATH="$root/lib" "$build/gcc/shared/count" "$leakserver.1.dump.gz"
 
 result 'make samples' flock "$plain/lock" make -s BUILD="$plain" samples
-result 'samples/README.md shows what they print' node tests/install/readme.mjs samples/README.md
+result 'samples/README.md shows what they print' node tests/install/readme.mjs samples/README.md "$plain"

@@ -80,8 +80,8 @@ function isEdge([source, target, label, flags], edge) {
     (isWeak && byIndex || label.text === edge.label);
 }
 
-/** Returns whether a chain may go by an edge of the snapshot: it is a pointer, or leads on from a root. */
-const leads = ({type}) => type !== 'weak' && type !== 'shortcut';
+/** Returns whether a chain may go by an edge of the snapshot: it holds its target, which edges between tiers do not. */
+const leads = ({type, isForeign}) => type !== 'weak' && !isForeign;
 
 /** Returns the distance of each node from the root, in edges that lead. */
 function distances(file) {
@@ -157,6 +157,7 @@ for (const input of inputs) {
     assert.equal(records.length, file.edgeCount);
     for (const [i, record] of records.entries()) {
       assert.ok(isEdge(record, file.edges[i]), `${JSON.stringify(record)}, not ${JSON.stringify(file.edges[i])}`);
+      file.edges[i].isForeign = /\bforeign\b/.test(record[3].text);
     }
     const flags = new Set(records.flatMap(([, , , {text}]) => text.split(' ')));
     assert.deepEqual([...flags].sort(), exe ? ['', 'elem', 'foreign', 'index', 'internal', 'key', 'shortcut', 'weak'] : ['', 'foreign', 'index', 'internal', 'shortcut', 'weak']);
