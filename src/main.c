@@ -174,8 +174,11 @@ static struct g2h_error *capture(const struct options *options, const char *path
     if (options->pid != 0)
         origin_end_first();
     TRY(open_heap(options, path, progress, conversion));
-    if (!options->is_quiet)
-        message_process(&conversion->origin, options->watch == 0);
+    if (options->is_quiet)
+        return NULL;
+    message_process(&conversion->origin, options->watch == 0);
+    if (options->pid != 0)
+        message_go_command(options->pid);
     return NULL;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/printable.h"
 #include "base/release.h"
+#include "base/scope.h"
 #include "cli/progress.h"
 
 void say(const char *format, ...)
@@ -185,6 +186,16 @@ static void message_fork(const struct origin *origin)
         say("go2heapsnapshot: warning: %s did not wait for its fork, which has ended, but stays a "
             "zombie until the process ends or is forked again",
             origin->input->name);
+}
+
+void message_go_command(uint64_t pid)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    const uint64_t child = origin_is_go_command(pid) ? origin_find_child(pid, &name) : 0;
+    if (child != 0)
+        say("go2heapsnapshot: note: process %" PRIu64 " is the go command; its child %" PRIu64
+            " (%s) runs the program: --pid %" PRIu64,
+            pid, child, name.data, child);
 }
 
 void message_process(const struct origin *origin, bool says_stopped)

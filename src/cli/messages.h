@@ -39,6 +39,9 @@ void message_untyped_hint(const struct options *options, const struct g2h_input 
 /* Says what the executable of a heap lacks, and what that costs; nothing if it has all. */
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap);
 
+/* Says which process runs the program if one runs the go command (go run, go test). */
+void message_go_command(uint64_t pid);
+
 /* Says how long a live process stood still, if says_stopped is set, and which parts of a process or
  * core file are missing; says nothing of a dump. */
 void message_process(const struct origin *origin, bool says_stopped);

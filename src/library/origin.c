@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <go2heapsnapshot/match.h>
 
 #include "base/scope.h"
+#include "process/attach/children.h"
+#include "process/attach/procfs.h"
 
 static void close_input(struct g2h_input **input)
 {
@@ -127,6 +130,57 @@ static struct g2h_error *read_core(const struct origin_options *options,
     return NULL;
 }
 
+/* ---- a process ---- */
+
+bool origin_is_go_command(uint64_t pid)
+{
+    char path[256];
+    const ssize_t size = readlink(procfs_path(pid, "exe").text, path, sizeof(path) - 1);
+    path[size > 0 ? size : 0] = '\0';
+    const char *slash = strrchr(path, '/');
+    return slash && strcmp(slash, "/go") == 0;
+}
+
+static bool is_go(uint64_t pid)
+{
+    struct g2h_exe *exe = NULL;
+    struct g2h_error *error = g2h_exe_open(procfs_path(pid, "exe").text, &exe);
+    g2h_exe_close(exe);
+    g2h_error_destroy(error);
+    return !error;
+}
+
+uint64_t origin_find_child(uint64_t pid, struct text *name)
+{
+    enum { MOST = 64 };
+    uint64_t children[MOST];
+    const size_t count = children_find(pid, children, MOST);
+    for (size_t i = 0; i < count; i++) {
+        if (origin_is_go_command(children[i]) || !is_go(children[i]))
+            continue;
+        if (procfs_read_of(children[i], "comm", name) == 0 && name->size > 0)
+            name->data[--name->size] = '\0'; /* the end of the line */
+        return name->size > 0 ? children[i] : 0;
+    }
+    return 0;
+}
+
+/* Adds to the error about a process that is not Go, such as sh -c, which of those that it has
+ * started is. Takes over the error. */
+static struct g2h_error *explain_child(struct g2h_error *error, uint64_t pid)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    const uint64_t child =
+        error && error->code == G2H_ERROR_NOT_EXE ? origin_find_child(pid, &name) : 0;
+    if (child == 0)
+        return error;
+    struct g2h_error *better =
+        error_create(error->code, "%s; its child %llu (%s) is one: --pid %llu", error->message,
+                     (unsigned long long)child, name.data, (unsigned long long)child);
+    g2h_error_destroy(error);
+    return better;
+}
+
 static struct g2h_error *read_live_once(const struct origin_options *options,
                                         const struct g2h_process_options *process_options,
                                         struct origin *origin)
@@ -140,7 +194,7 @@ static struct g2h_error *read_live_once(const struct origin_options *options,
     const bool is_given = has_program(origin);
     struct g2h_error *error = is_given ? NULL : open_program(path, origin, &program);
     if (error && error->code != G2H_ERROR_SYSTEM)
-        return error;
+        return explain_child(error, options->pid);
     g2h_error_destroy(error); /* if the user may not read the process, the next step says so */
     TRY(g2h_process_read_live(options->pid, is_given ? origin->exe : program, process_options,
                               &origin->account, &origin->memory, &origin->input));

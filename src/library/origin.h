@@ -4,6 +4,8 @@
 
 #include <go2heapsnapshot/process.h>
 
+#include "base/text.h"
+
 struct g2h_heap;
 
 struct origin {
@@ -33,6 +35,13 @@ struct origin_options {
  * g2h_exe_open(), g2h_process_read_core() and g2h_process_read_live().
  */
 struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret);
+
+/* Returns whether a process runs the go command, as in go run. */
+bool origin_is_go_command(uint64_t pid);
+
+/* Returns the nearest descendant of a process that is a Go program, but not the go command, and its
+ * name; or 0 if there is none. */
+uint64_t origin_find_child(uint64_t pid, struct text *name);
 
 /* Tells the kernel to end this program, and not the process that it reads, if memory runs out. That
  * it may not is no error. Programs call this; the library does not change whoever uses it. */

@@ -109,6 +109,17 @@ await test('live: --fork: a snapshot', async () => {
   assert.doesNotMatch(messages, /without a fork|not forked/);
 });
 
+await test('live: --pid of a shell names the program that it has started', async () => {
+  const shell = start('sh', ['-c', `'${file}' live; :`]);
+  await written(shell, 'stdout', /^READY$/m);
+  const attempt = start(g2h, ['--pid', String(shell.child.pid)]);
+  assert.equal(await attempt.ended, 1);
+  const [, child] = /; its child (\d+) \(program\) is one: --pid \1$/m.exec(attempt.said.replace(/; process \d+ has only just started$/m, '')) ?? assert.fail(attempt.said);
+  assert.equal(fs.readlinkSync(`/proc/${child}/exe`), file);
+  shell.child.stdin.end();
+  await shell.ended;
+});
+
 // ---- a client of --inspect, of what Node has ----
 
 /** Connects to a WebSocket. Gives a function that sends a request and gives the response, and hands each event to `on`. */

@@ -55,6 +55,21 @@ fresh() { # PROGRAM
 	outcome "$(basename "$1") has just been started"
 }
 
+# go_run: of go run, the child that runs the program is named.
+go_run() {
+	(cd "$here/starting" && export CGO_ENABLED=0 && exec "$goroot/bin/go" run . 100000000) >/dev/null 2>&1 &
+	pid=$!
+	child=
+	while [ -z "$child" ] && kill -0 "$pid"; do
+		"$g2h" --format report --pid "$pid" >/dev/null 2>"$at/log"
+		child=$(sed -n "s/.*process $pid is the go command; its child \([0-9]*\) (starting) runs the program: --pid \1\$/\1/p" "$at/log")
+	done
+	[ "$(readlink "/proc/$child/exe" | sed 's|.*/||')" = starting ]
+	result $? "$release, go run: the child that runs the program is named" "$at/log"
+	kill -KILL "$child"
+	finish
+}
+
 for goroot in $goroots; do
 	export GOROOT="$goroot"
 	release=$(go_release "$goroot")
@@ -71,4 +86,5 @@ for goroot in $goroots; do
 	again "$at/plain" 2000
 	again "$at/pie" 0
 	fresh "$at/plain"
+	go_run
 done

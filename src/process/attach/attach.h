@@ -11,9 +11,11 @@
  *   fork, inject, inject_amd64, filters, collapse
  *                       a copy of the process by a fork from outside, which is read instead
  *   space, pages, copy  which memory there is, what of it is there, and its copy
- *   window              the child's memory, read when it is needed, where there is no room for a
- * copy available           whether there is memory for the copy process, memory     what this
- * gives, and process/core.h as well mapped, procfs      mapped files; files of /proc
+ *   window              the child's memory, read when it is needed, where no copy has room
+ *   available           whether there is memory for the copy
+ *   process, memory     what this gives, and process/core.h as well
+ *   mapped, procfs, children
+ *                       mapped files; files of /proc; processes that a process has started
  */
 #ifndef PROCESS_ATTACH_ATTACH_H
 #define PROCESS_ATTACH_ATTACH_H
