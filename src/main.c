@@ -44,6 +44,7 @@
 #include "inspect/command.h"
 #include "inspect/inspect.h"
 #include "library/origin.h"
+#include "process/attach/procfs.h"
 
 /* ---- the conversion ---- */
 
@@ -289,12 +290,30 @@ static struct g2h_error *write_view(const struct options *options, const struct 
     return error;
 }
 
+/* Finds what formats call the source: the file, or "process 1234 (leakserver)". */
+static struct g2h_error *find_source(const struct options *options, const struct g2h_input *input,
+                                     struct text *ret)
+{
+    _cleanup_(text_deinit) struct text program = {0};
+    text_append(ret, input->name, strlen(input->name));
+    if (options->pid != 0 && procfs_read_of(options->pid, "comm", &program) == 0 &&
+        program.size > 1) {
+        text_append(ret, " (", 2);
+        text_append(ret, program.data, program.size - 1); /* without the end of the line */
+        text_append(ret, ")", 1);
+    }
+    text_append(ret, "", 1);
+    TRY_MEMORY(!ret->failed);
+    return NULL;
+}
+
 /* Runs the rooms one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
                                     const struct series *series, struct outputs *outputs,
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
+    _cleanup_(text_deinit) struct text source = {0};
     struct g2h_report_options report = {
         .size = sizeof(report),
         .base = series->bases.count > 0 ? series->bases.data[0] : NULL,
@@ -330,7 +349,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .pprof = &pprof,
                                                 .html = &html};
     TRY(load(options, path, progress, conversion));
-    output_options.source = conversion->input->name;
+    TRY(find_source(options, conversion->input, &source));
+    output_options.source = source.data;
     output_options.memory = &conversion->origin.memory;
     const struct g2h_summary_options summary = summary_options(options, conversion->input);
     if (options->summary)

@@ -101,6 +101,7 @@ function isRight(text) {
 await test('live: --pid: a snapshot', async () => isRight((await converted('--pid', pid)).text));
 await test('live: --pid: a report', async () => {
   const report = JSON.parse((await converted('--pid', pid, '--format', 'report', '--json')).text);
+  assert.equal(report.heap.source, `process ${pid} (program)`);
   for (const [name, count] of said('class')) assert.equal(report.classes.find((row) => row.class === name)?.objects, count, name);
 });
 await test('live: --fork: a snapshot', async () => {

@@ -13,7 +13,7 @@ may_trace 'programs that start' || exit 0
 attempt() {
 	if "$g2h" --format report --pid "$pid" >"$at/report" 2>"$at/log"; then
 		good=$((good + 1))
-		grep -q '^process [0-9]* *go1' "$at/report" || tell "$at/report" >>"$at/odd"
+		grep -q '^process [0-9]* (.*) *go1' "$at/report" || tell "$at/report" >>"$at/odd"
 	elif ! grep -q 'has only just started' "$at/log"; then
 		cat "$at/log" >>"$at/odd"
 	fi
