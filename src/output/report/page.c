@@ -174,34 +174,44 @@ static size_t count_blanks(const char *data, size_t size)
     return count;
 }
 
-/* Returns where a line that is too wide is broken: at the last blank that fits, after indent; 0: it
- * has none. */
-static size_t find_break(const struct page *page, const char *data, size_t size, size_t indent)
+/*
+ * Returns where a line that is too wide is broken: at the last blank that fits, after indent. A
+ * break between facts, which have several blanks between them, or behind a comma is better if it
+ * leaves more than half of a line, or is in the head of a suspect. 0: there is no blank.
+ */
+static size_t find_break(const struct page *page, const char *data, size_t size, size_t indent,
+                         bool is_head)
 {
-    size_t found = 0, count = 0;
+    size_t any = 0, behind_comma = 0, between = 0, count = 0;
     for (size_t at = 0, escape; at < size && count <= page->columns;
          at += escape > 0 ? escape : 1) {
         escape = escape_size(data + at, size - at);
-        if (data[at] == ' ' && count > indent && at > 0 && data[at - 1] != ' ')
-            found = at;
+        if (data[at] == ' ' && count > indent && at > 0 && data[at - 1] != ' ') {
+            const bool is_good = is_head || count > page->columns / 2;
+            any = at;
+            behind_comma = is_good && data[at - 1] == ',' ? at : behind_comma;
+            between = is_good && !is_head && at + 1 < size && data[at + 1] == ' ' ? at : between;
+        }
         count += escape == 0 && is_begin(data[at]);
     }
-    return found;
+    return between > 0 ? between : behind_comma > 0 ? behind_comma : any;
 }
 
-/* Appends a line so that it fits: the head of a suspect, which begins with its number, is cut;
- * others go on in the next lines, below their first words. */
+/* Appends a line so that it fits: it goes on in the next lines, below its first words, or below
+ * what is said of a suspect if it is the suspect's head, which begins with its number. */
 static void append_fitting(const struct page *page, struct text *out, const char *data, size_t size)
 {
     enum { OF_SUSPECT = 6, DETAILS = 18, OTHERS = 6, MOST = 2 };
-    const size_t blanks = count_blanks(data, size),
-                 indent = blanks == OF_SUSPECT ? DETAILS : OTHERS;
+    const size_t blanks = count_blanks(data, size);
     const bool is_head = blanks == 2 && blanks < size && data[2] >= '0' && data[2] <= '9';
+    const size_t indent = blanks == OF_SUSPECT || is_head ? DETAILS
+                          : blanks >= DETAILS             ? blanks + 2
+                                                          : OTHERS;
     struct text line = {0};
     text_append(&line, data, size);
-    for (size_t i = 0, at; i < MOST && !is_head && !line.failed; i++) {
+    for (size_t i = 0, at; i < MOST && !line.failed; i++) {
         if (visible(line.data, line.size) <= page->columns ||
-            (at = find_break(page, line.data, line.size, indent)) == 0)
+            (at = find_break(page, line.data, line.size, indent, is_head && i == 0)) == 0)
             break;
         const size_t rest = at + count_blanks(line.data + at, line.size - at);
         struct text next = {0};
