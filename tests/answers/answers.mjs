@@ -46,7 +46,7 @@ const buildFlags = {
   cgo: ['-ldflags=-linkmode=external'],
 };
 const FIRST_SCREEN = 40;
-const LARGEST_WALKED = 32 << 20;
+const LARGEST_WALKED = 12 << 20;
 
 /** Reads the cases of a program's first comment. */
 function casesOf(source) {
