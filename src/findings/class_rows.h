@@ -30,8 +30,8 @@ struct g2h_error *class_rows_find_one(const struct findings *findings, uint32_t 
                                       struct class_row *ret, ranking *holders);
 
 /* Returns the object of a class that retains most, a node of the view: a live one if there is any,
- * or UINT32_MAX if there is none. name is UINT32_MAX for texts. It is one of a node of merged, line,
- * unless that is MERGED_NONE. */
+ * or UINT32_MAX if there is none. name is UINT32_MAX for texts. It is one of a node of merged,
+ * line, unless that is MERGED_NONE. */
 uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name, uint32_t line);
 
 #endif
