@@ -229,6 +229,11 @@ void message_process(const struct origin *origin, bool says_stopped)
         say("go2heapsnapshot: warning: %s: %" PRIu64
             " spans of the heap left out: what describes them is not there",
             input->name, account->spans_missing);
+    if (origin_is_miscounted(origin))
+        say("go2heapsnapshot: warning: %s: %" PRIu64 " of %" PRIu64
+            " spans have another number of objects than the runtime counts: their memory was not "
+            "read as it was, or the program has overwritten it",
+            input->name, account->spans_miscounted, account->spans);
     if (account->stacks_incomplete > 0)
         say("go2heapsnapshot: warning: %s: of %" PRIu64 " goroutines %" PRIu64
             " have frames that could not be found; what only these hold looks unreachable",

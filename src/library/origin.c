@@ -314,9 +314,17 @@ void origin_deinit(struct origin *origin)
     g2h_modules_deinit(&origin->modules);
 }
 
+bool origin_is_miscounted(const struct origin *origin)
+{
+    const struct g2h_process_account *account = &origin->account;
+    return origin->is_process &&
+           account->spans_miscounted > account->threads + account->threads_stuck + 1;
+}
+
 bool origin_is_complete(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
     return !origin->is_process || (account->spans_missing == 0 && account->objects_missing == 0 &&
-                                   account->missing_bytes == 0 && account->file_missing == 0);
+                                   account->missing_bytes == 0 && account->file_missing == 0 &&
+                                   !origin_is_miscounted(origin));
 }

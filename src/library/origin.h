@@ -61,7 +61,12 @@ struct g2h_error *origin_match(struct origin *origin, const char *path, bool unt
 
 void origin_deinit(struct origin *origin);
 
-/* Returns whether nothing that was to be read of a process was missing. */
+/* Returns whether more spans of a process have another number of objects than its runtime counts
+ * than there are threads, each of which may have been in malloc: then memory was read wrongly, or
+ * the program has overwritten it. */
+bool origin_is_miscounted(const struct origin *origin);
+
+/* Returns whether nothing that was to be read of a process was missing or miscounted. */
 bool origin_is_complete(const struct origin *origin);
 
 #endif

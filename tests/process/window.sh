@@ -1,7 +1,8 @@
 #!/bin/sh
 # Reads programs through the window of --fork, as where there is no memory for a copy, and compares page by page. TAP on standard
 # output. go2heapsnapshot is built with -DWINDOW_CHECKS: it reads every fork through a window, and compares each page that it has
-# with the page of the child at its address, which lies in the list of mappings and not beside another one.
+# with the page of the child at its address, which lies in the list of mappings and not beside another one. Without these checks, the
+# runtime's counts tell that a page was wrong.
 #
 #   WINDOWS              how many captures, each of a program that was started for it (default: 8; with CHECK_ALL 200)
 #   GOROOTS              the releases (default: see tests/go.sh)
@@ -15,6 +16,7 @@ fi
 # Of the library, only these two files know of the checks.
 c checked -DWINDOW_CHECKS "$top/src/process/attach/window.c" "$top/src/process/attach/attach.c" "$top/src/main.c" "$top"/src/cli/*.c || exit 1
 checked=$build/checked
+c windowed -DWINDOW_ALWAYS=1 "$top/src/process/attach/attach.c" "$top/src/main.c" "$top"/src/cli/*.c || exit 1
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O2 -shared -fPIC -o "$build/spoiled.so" "$here/spoiled_reads.c" -ldl || exit 1
 captures=${WINDOWS:-$([ -n "${CHECK_ALL-}" ] && echo 200 || echo 8)}
 mkfifo "$build/in.$$" || exit 1
@@ -69,6 +71,18 @@ for goroot in $goroots; do
 	LD_PRELOAD="$build/spoiled.so" SPOIL=1000000000-7e0000000000 "$checked" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
 	[ $? -eq 134 ] && grep -q 'is not what the process has' "$build/log"
 	result $? "$release, a page that is another one is found" "$build/log"
+	ends
+
+	# A page of the bits that say which slots have objects is zeros.
+	starts -mb 20
+	arenas=0x$("$goroot/bin/go" tool nm "$app" | sed -n 's/^ *\([0-9a-f]*\) . runtime\.gcBitsArenas$/\1/p')
+	said=1
+	for arena in $(dd "if=/proc/$pid/mem" bs=16 count=1 iflag=skip_bytes skip=$((arenas + 24)) 2>/dev/null | od -An -t x8); do
+		LD_PRELOAD="$build/spoiled.so" SPOIL="$arena-$(printf '%x' $((0x$arena + 65536)))" \
+			"$build/windowed" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
+		[ $? -eq 3 ] && grep -q ' spans have another number of objects than the runtime counts' "$build/log" && said=0
+	done
+	result $said "$release, a page that is wrong is noticed by the counts: exit status 3" "$build/log"
 	ends
 	rm -f "$build/x.dump"
 done

@@ -46,13 +46,16 @@ void window_keep(struct window *window, uint64_t from, uint64_t end);
  * With -DWINDOW_CHECKS, for tests: every fork is read through a window; each page that is given
  * back, or is there when this is called, is compared with the process's page at its address, and
  * the program ends by abort() if they differ. Then prints how many were compared. Otherwise does
- * nothing. The process must still be there.
+ * nothing. The process must still be there. With -DWINDOW_ALWAYS=1 every fork is read through a
+ * window, without these checks.
  */
 void window_check(struct window *window);
+#ifndef WINDOW_ALWAYS
 #ifdef WINDOW_CHECKS
-enum { WINDOW_ALWAYS = 1 };
+#define WINDOW_ALWAYS 1
 #else
-enum { WINDOW_ALWAYS = 0 };
+#define WINDOW_ALWAYS 0
+#endif
 #endif
 
 /* Returns how many bytes were read, and an errno value if something could not be: ESRCH if the
