@@ -154,12 +154,12 @@ static void message_stopped(const struct origin *origin, uint64_t threads)
     const struct g2h_process_account *account = &origin->account;
     const char *name = origin->input->name;
     if (account->is_forked)
-        say("go2heapsnapshot: note: %s stood still for %.3f s while it was forked; %" PRIu64
+        say("go2heapsnapshot: note: %s was paused for %.3f s while it was forked; %" PRIu64
             " bytes of %" PRIu64 " thread%s were %s",
             name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s",
             account->is_window ? "read without a copy" : "copied meanwhile");
     else
-        say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
+        say("go2heapsnapshot: note: %s was paused for %.3f s while %" PRIu64 " bytes of %" PRIu64
             " thread%s were copied%s",
             name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s",
             is_possible && account->stopped > long_stop && !account->not_forked[0]

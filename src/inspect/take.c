@@ -94,7 +94,7 @@ static void say_all(struct session *session, bool is_first)
     _cleanup_(text_deinit) struct text text = {0};
     text_printf(&text, "snapshot %" PRIu32, taken->number);
     if (taken->origin.is_process && session->options->taken.pid != 0)
-        text_printf(&text, ": the process stood still for %.2f s", taken->origin.account.stopped);
+        text_printf(&text, ": the process was paused for %.2f s", taken->origin.account.stopped);
     text_printf(&text, "; ");
     append_objects(&text, account->objects - view->left_out_objects,
                    account->object_bytes - view->left_out_bytes);

@@ -175,7 +175,7 @@ static struct g2h_error *explain_child(struct g2h_error *error, uint64_t pid)
     if (child == 0)
         return error;
     struct g2h_error *better =
-        error_create(error->code, "%s; its child %llu (%s) is one: --pid %llu", error->message,
+        error_create(error->code, "%s; its child %llu (%s) is: --pid %llu", error->message,
                      (unsigned long long)child, name.data, (unsigned long long)child);
     g2h_error_destroy(error);
     return better;

@@ -114,8 +114,8 @@ refused() {
 	wrote "--exe, $1, --untyped-ok: as without" untyped.heapsnapshot
 }
 refused "a text" "$top/Makefile" 'is no executable (ELF, Mach-O or PE)'
-refused "not Go" /bin/sh 'has no table of functions (pclntab): it is no Go program'
-refused "go2heapsnapshot itself" "$(command -v go2heapsnapshot)" 'has no table of functions (pclntab): it is no Go program'
+refused "not Go" /bin/sh 'has no function table (pclntab): not a Go program'
+refused "go2heapsnapshot itself" "$(command -v go2heapsnapshot)" 'has no function table (pclntab): not a Go program'
 # marked TEXT [OFFSET]: makes the file marked of a program that is not Go, with a text put into it, or at its end.
 marked() {
 	cp /bin/sh marked

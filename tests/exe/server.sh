@@ -183,7 +183,7 @@ refused 'another build of the same source' "$build/unoptimized" 'is not the exec
 (cd "$top/samples/leakserver" && GOROOT=$other "$other/bin/go" build -trimpath -o "$build/other" .) >"$build/log" 2>&1
 refused 'another release of Go' "$build/other" 'it was built by'
 refused 'another architecture' "$build/images/$release-linux-s390x" 'another architecture'
-refused 'a program that is not Go' /bin/sh 'it is no Go program'
+refused 'a program that is not Go' /bin/sh 'not a Go program'
 refused 'a text' "$0" 'is no executable (ELF, Mach-O or PE)'
 
 # mutate NAME EXECUTABLE DUMP: damages the executable in many ways.

@@ -133,7 +133,7 @@ try {
   await tests.test('Console keeps what was said of each snapshot', async () => {
     const messages = await tab.messages();
     for (const number of [1, 2])
-      assert.ok(messages.some(text => text.startsWith(`snapshot ${number}: the process stood still for`)), messages.join('\n'));
+      assert.ok(messages.some(text => text.startsWith(`snapshot ${number}: the process was paused for`)), messages.join('\n'));
   });
   await tests.test('when the process has gone, hover and Console still answer', async () => {
     server.kill('SIGKILL');

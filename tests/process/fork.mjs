@@ -110,7 +110,7 @@ function start(pid, environment = {}, options = ['--format', 'dump', '-o', `${di
 const killedAt = (step, microseconds) => ({LD_PRELOAD: library, FORK_STEP: `${step}:${microseconds}`});
 const heldAt = step => ({LD_PRELOAD: library, FORK_STEP: `${step}:wait`});
 const living = pid => children(pid).filter(([, state]) => state !== 'Z').map(([child]) => child);
-const isForked = text => /stood still for .* while it was forked/.test(text);
+const isForked = text => /was paused for .* while it was forked/.test(text);
 
 // ---- many forks ----
 
@@ -131,7 +131,7 @@ async function soak() {
   for (let i = 0; i < captures && running.has(target); i++) {
     const {status, text} = await start(target.pid).done;
     if (status !== 0 || /zombie/.test(text)) bad.push(`${status}: ${text}`);
-    const seconds = +text.match(/stood still for ([\d.]+)/)?.[1];
+    const seconds = +text.match(/was paused for ([\d.]+)/)?.[1];
     if (!isForked(text)) continue;
     forked++;
     sum += seconds;
@@ -147,7 +147,7 @@ async function soak() {
   report(counts.children === 0, `${name}: no SIGCHLD`, JSON.stringify(counts));
   report(children(target.pid).length === 0, `${name}: no child in any state`, JSON.stringify(children(target.pid)));
   report(lasting(target.pid) === before, `${name}: its state and files are as before`, lasting(target.pid));
-  console.log(`# ${forked} forks, stood still for ${(sum / forked).toFixed(4)} s, at most ${worst}; ${sent} signals; ${JSON.stringify(counts)}`);
+  console.log(`# ${forked} forks, was paused for ${(sum / forked).toFixed(4)} s, at most ${worst}; ${sent} signals; ${JSON.stringify(counts)}`);
   await target.end();
 }
 

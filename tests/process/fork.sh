@@ -61,7 +61,7 @@ lives() {
 }
 
 is_forked() {
-	grep -q 'stood still for .* while it was forked' "$build/log"
+	grep -q 'was paused for .* while it was forked' "$build/log"
 }
 
 # forks NAME COMMAND...: tests that a program is forked.

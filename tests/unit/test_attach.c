@@ -1109,12 +1109,12 @@ static void test_nobody(void **state)
     assert_refused((uint64_t)getpid(), "is this very program");
     siginfo_t info;
     assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-    assert_refused((uint64_t)pid, "has ended, and waits only for process");
+    assert_refused((uint64_t)pid, "has exited (zombie of process");
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_refused((uint64_t)pid, "there is none of this number");
-    assert_refused(0, "there is none of this number");
-    assert_refused(UINT64_MAX, "there is none of this number");
-    assert_refused(((uint64_t)1 << 32) + (uint64_t)getpid(), "there is none of this number");
+    assert_refused((uint64_t)pid, "no such process");
+    assert_refused(0, "no such process");
+    assert_refused(UINT64_MAX, "no such process");
+    assert_refused(((uint64_t)1 << 32) + (uint64_t)getpid(), "no such process");
 }
 
 static void test_thread(void **state)
@@ -1250,12 +1250,12 @@ static void test_refusals(void **state)
         const char *words;
     } rows[] = {
         {{.is_self = true}, "process 7: is this very program"},
-        {{.error = 0}, "process 7: there is none of this number"},
-        {{.environment = ATTACH_CONTAINER}, "there is none of this number in this container"},
+        {{.error = 0}, "process 7: no such process"},
+        {{.environment = ATTACH_CONTAINER}, "no such process (PIDs differ inside this container"},
         {{.was_there = true, .error = ESRCH}, "has ended while it was read"},
         {{.is_there = true, .was_there = true, .has_no_memory = true}, "has ended while it was"},
         {{.is_there = true, .leader = 5}, "is a thread of process 5: give that number"},
-        {{.is_there = true, .state = 'Z', .parent = 3}, "waits only for process 3"},
+        {{.is_there = true, .state = 'Z', .parent = 3}, "has exited (zombie of process 3)"},
         {{.is_there = true, .has_no_memory = true}, "is a thread of the kernel"},
         {{.is_there = true, .tracer = 9, .tracer_name = "gdb"}, "process 9 (gdb) traces it"},
         {{.is_there = true, .error = ETIMEDOUT}, "does not stop"},

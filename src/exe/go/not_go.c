@@ -54,7 +54,6 @@ struct g2h_error *not_go_refuse(const struct image *image)
         if (has_mark(image, &marks[i]))
             return error_create(G2H_ERROR_NOT_EXE, "%s: %s; %s", image->path, marks[i].what,
                                 marks[i].remedy);
-    return error_create(G2H_ERROR_NOT_EXE,
-                        "%s: has no table of functions (pclntab): it is no Go program",
+    return error_create(G2H_ERROR_NOT_EXE, "%s: has no function table (pclntab): not a Go program",
                         image->path);
 }

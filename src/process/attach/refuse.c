@@ -64,16 +64,15 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
     if (facts->was_there && (!facts->is_there || facts->has_no_memory))
         return say_of(facts, "has ended while it was read");
     if (!facts->is_there)
-        return say_of(facts, "there is none of this number%s",
+        return say_of(facts, "no such process%s",
                       facts->environment == ATTACH_MACHINE
                           ? ""
-                          : " in this container, where a process has another one than outside: see "
-                            "ls /proc");
+                          : " (PIDs differ inside this container: see ls /proc)");
     if (facts->leader != facts->pid && !facts->is_hidden)
         return say_of(facts, "is a thread of process %llu: give that number",
                       (unsigned long long)facts->leader);
     if (facts->state == 'Z' || facts->state == 'X')
-        return say_of(facts, "has ended, and waits only for process %llu to ask for its status",
+        return say_of(facts, "has exited (zombie of process %llu)",
                       (unsigned long long)facts->parent);
     if (facts->has_no_memory)
         return say_of(facts, "is a thread of the kernel, which has no memory of its own");
