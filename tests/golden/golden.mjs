@@ -122,12 +122,16 @@ function missing(program) {
 const isPacked = (bytes) => bytes[0] === 0x1f && bytes[1] === 0x8b;
 const isDatabase = (bytes) => bytes.subarray(0, 15).toString('latin1') === 'SQLite format 3';
 
-/** Reads what is in a database: the schema, and the rows of all tables; of a summary without when the dump's file was written. */
+/**
+ * Reads what is in a database: the schema, and the rows of all tables; of a summary without when the dump's file was written. The
+ * indices are last, sorted: releases of SQLite print them before or behind views.
+ */
 async function readDatabase(file, isSummary) {
   const commands = [...isSummary ? ['UPDATE dump SET time = time > 0'] : [], 'PRAGMA user_version', '.dump'];
   const { status, out, said } = await run('sqlite3', ['-batch', '-init', '/dev/null', file, ...commands]);
   if (status !== 0 || said.length) return Buffer.from(`sqlite3: ${status}: ${said}`);
-  return out;
+  const lines = out.toString('latin1').split('\n'), isIndex = (line) => line.startsWith('CREATE INDEX ');
+  return Buffer.from([...lines.filter((line) => !isIndex(line)), ...lines.filter(isIndex).sort()].join('\n'), 'latin1');
 }
 
 /** Runs a case. Gives its text, and its outputs, each with the name of the file or an empty one. */
