@@ -296,10 +296,9 @@ static struct g2h_error *find_source(const struct options *options, const struct
 {
     _cleanup_(text_deinit) struct text program = {0};
     text_append(ret, input->name, strlen(input->name));
-    if (options->pid != 0 && procfs_read_of(options->pid, "comm", &program) == 0 &&
-        program.size > 1) {
+    if (options->pid != 0 && procfs_read_name(options->pid, &program) == 0) {
         text_append(ret, " (", 2);
-        text_append(ret, program.data, program.size - 1); /* without the end of the line */
+        text_append(ret, program.data, program.size);
         text_append(ret, ")", 1);
     }
     text_append(ret, "", 1);

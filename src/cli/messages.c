@@ -231,8 +231,8 @@ void message_process(const struct origin *origin, bool says_stopped)
             input->name, account->spans_missing);
     if (origin_is_miscounted(origin))
         say("go2heapsnapshot: warning: %s: %" PRIu64 " of %" PRIu64
-            " spans have another number of objects than the runtime counts: their memory was not "
-            "read as it was, or the program has overwritten it",
+            " spans hold a different number of objects than the runtime counted: their memory "
+            "was misread, or the program overwrote it",
             input->name, account->spans_miscounted, account->spans);
     if (account->stacks_incomplete > 0)
         say("go2heapsnapshot: warning: %s: of %" PRIu64 " goroutines %" PRIu64

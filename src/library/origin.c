@@ -158,43 +158,24 @@ uint64_t origin_find_child(uint64_t pid, struct text *name)
     for (size_t i = 0; i < count; i++) {
         if (origin_is_go_command(children[i]) || !is_go(children[i]))
             continue;
-        if (procfs_read_of(children[i], "comm", name) == 0 && name->size > 0)
-            name->data[--name->size] = '\0'; /* the end of the line */
-        return name->size > 0 ? children[i] : 0;
+        return procfs_read_name(children[i], name) == 0 ? children[i] : 0;
     }
     return 0;
-}
-
-/* Adds to the error about a process that is not Go, such as sh -c, which of those that it has
- * started is. Takes over the error. */
-static struct g2h_error *explain_child(struct g2h_error *error, uint64_t pid)
-{
-    _cleanup_(text_deinit) struct text name = {0};
-    const uint64_t child =
-        error && error->code == G2H_ERROR_NOT_EXE ? origin_find_child(pid, &name) : 0;
-    if (child == 0)
-        return error;
-    struct g2h_error *better =
-        error_create(error->code, "%s; its child %llu (%s) is: --pid %llu", error->message,
-                     (unsigned long long)child, name.data, (unsigned long long)child);
-    g2h_error_destroy(error);
-    return better;
 }
 
 static struct g2h_error *read_live_once(const struct origin_options *options,
                                         const struct g2h_process_options *process_options,
                                         struct origin *origin)
 {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%llu/exe", (unsigned long long)options->pid);
     TRY(g2h_process_check(options->pid));
     TRY(g2h_process_modules(options->pid, &origin->modules));
     TRY(open_given(options, origin));
     _cleanup_(close_exe) struct g2h_exe *program = NULL;
     const bool is_given = has_program(origin);
-    struct g2h_error *error = is_given ? NULL : open_program(path, origin, &program);
+    struct g2h_error *error =
+        is_given ? NULL : open_program(procfs_path(options->pid, "exe").text, origin, &program);
     if (error && error->code != G2H_ERROR_SYSTEM)
-        return explain_child(error, options->pid);
+        return error;
     g2h_error_destroy(error); /* if the user may not read the process, the next step says so */
     TRY(g2h_process_read_live(options->pid, is_given ? origin->exe : program, process_options,
                               &origin->account, &origin->memory, &origin->input));
@@ -230,6 +211,26 @@ static struct g2h_error *explain_new(struct g2h_error *error, const struct origi
     return better;
 }
 
+/* Adds to the error about a process that is not Go, such as sh -c, which of those that it has
+ * started is. Returns false, and leaves the error alone, if none is. */
+static bool explain_child(struct g2h_error **error, const struct origin_options *options,
+                          const struct origin *origin)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    if ((*error)->code != G2H_ERROR_NOT_EXE || options->exe || origin->library ||
+        is_go(options->pid))
+        return false;
+    const uint64_t child = origin_find_child(options->pid, &name);
+    if (child == 0)
+        return false;
+    struct g2h_error *better =
+        error_create((*error)->code, "%s; its child %llu (%s) is: --pid %llu", (*error)->message,
+                     (unsigned long long)child, name.data, (unsigned long long)child);
+    g2h_error_destroy(*error);
+    *error = better;
+    return true;
+}
+
 /* Reads a process. One that has only just started, or starts another program at this moment, is
  * read once more after a pause. */
 static struct g2h_error *read_live(const struct origin_options *options,
@@ -245,7 +246,10 @@ static struct g2h_error *read_live(const struct origin_options *options,
             return error;
         const bool is_in_motion =
             error->code == G2H_ERROR_STARTING || runs_another(options->pid, image);
-        if (is_last || (!is_in_motion && !g2h_process_is_new(options->pid)))
+        const bool is_final = is_last || (!is_in_motion && !g2h_process_is_new(options->pid));
+        if (is_final && !is_in_motion && explain_child(&error, options, origin))
+            return error;
+        if (is_final)
             return explain_new(error, options, is_in_motion);
         g2h_error_destroy(error);
         g2h_exe_close(origin->exe);

@@ -80,7 +80,7 @@ for goroot in $goroots; do
 	for arena in $(dd "if=/proc/$pid/mem" bs=16 count=1 iflag=skip_bytes skip=$((arenas + 24)) 2>/dev/null | od -An -t x8); do
 		LD_PRELOAD="$build/spoiled.so" SPOIL="$arena-$(printf '%x' $((0x$arena + 65536)))" \
 			"$build/windowed" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
-		[ $? -eq 3 ] && grep -q ' spans have another number of objects than the runtime counts' "$build/log" && said=0
+		[ $? -eq 3 ] && grep -q ' spans hold a different number of objects than the runtime counted: ' "$build/log" && said=0
 	done
 	result $said "$release, a page that is wrong is noticed by the counts: exit status 3" "$build/log"
 	ends

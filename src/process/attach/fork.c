@@ -46,24 +46,6 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct attach_fork *for
     return false;
 }
 
-static void close_directory(DIR **directory)
-{
-    if (*directory)
-        closedir(*directory);
-}
-
-/* Returns the next entry whose name is a number, or 0 at the end. */
-static uint64_t next_number(DIR *directory)
-{
-    uint64_t number;
-    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
-        const char *at = entry->d_name;
-        if (procfs_take_number(&at, 10, &number))
-            return number;
-    }
-    return 0;
-}
-
 /* ---- before the stop ---- */
 
 /* Returns what a descriptor of the process is that a fork might disturb, or NULL. What the kernel
@@ -83,7 +65,7 @@ static const char *is_disturbed(const char *target)
 
 static bool check_descriptors(struct attach_fork *fork)
 {
-    _cleanup_(close_directory) DIR *directory = opendir(procfs_path(fork->pid, "fd").text);
+    _cleanup_(procfs_close) DIR *directory = opendir(procfs_path(fork->pid, "fd").text);
     if (!directory)
         return refuse(fork, "its descriptors cannot be read");
     for (const struct dirent *entry; (entry = readdir(directory));) {
@@ -127,9 +109,9 @@ static bool check_mappings(struct attach_fork *fork)
 /* Returns how many threads the processes of a user have. */
 static uint64_t threads_of(uint64_t user)
 {
-    _cleanup_(close_directory) DIR *processes = opendir("/proc");
+    _cleanup_(procfs_close) DIR *processes = opendir("/proc");
     uint64_t sum = 0;
-    for (uint64_t pid; (pid = next_number(processes)) != 0;) {
+    for (uint64_t pid; (pid = procfs_next_number(processes)) != 0;) {
         _cleanup_(text_deinit) struct text status = {0};
         if (procfs_read_of(pid, "status", &status) == 0 && procfs_number(&status, "Uid:") == user)
             sum += procfs_number(&status, "Threads:");
@@ -198,8 +180,8 @@ bool attach_fork_check(struct attach_fork *fork)
 /* Returns a thread of the process that seems to sleep where it can be borrowed, or 0. */
 static pid_t find_sleeper(const struct attach_fork *fork)
 {
-    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
-    for (uint64_t id; (id = next_number(tasks)) != 0;)
+    _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
+    for (uint64_t id; (id = procfs_next_number(tasks)) != 0;)
         if (inject_is_sleeping(fork->pid, (pid_t)id, &fork->code))
             return (pid_t)id;
     return 0;
@@ -434,8 +416,8 @@ static bool is_left_child(uint64_t child, uint64_t *ret_there)
  */
 static void reap_left(const struct attach_fork *fork)
 {
-    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
-    for (uint64_t id; (id = next_number(tasks)) != 0;) {
+    _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
+    for (uint64_t id; (id = procfs_next_number(tasks)) != 0;) {
         _cleanup_(text_deinit) struct text children = {0};
         char path[96];
         snprintf(path, sizeof(path), "/proc/%llu/task/%llu/children", (unsigned long long)fork->pid,

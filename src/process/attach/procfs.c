@@ -51,6 +51,32 @@ int procfs_read_of(uint64_t pid, const char *name, struct text *ret)
     return procfs_read(procfs_path(pid, name).text, ret);
 }
 
+int procfs_read_name(uint64_t pid, struct text *ret)
+{
+    const int error = procfs_read_of(pid, "comm", ret);
+    if (error == 0 && ret->size > 0 && ret->data[ret->size - 1] == '\n')
+        ret->data[--ret->size] = '\0';
+    return error;
+}
+
+uint64_t procfs_next_number(DIR *directory)
+{
+    const struct dirent *entry;
+    uint64_t number;
+    while (directory && (entry = readdir(directory)) != NULL) {
+        const char *at = entry->d_name;
+        if (procfs_take_number(&at, 10, &number) && *at == '\0')
+            return number;
+    }
+    return 0;
+}
+
+void procfs_close(DIR **directory)
+{
+    if (*directory)
+        closedir(*directory);
+}
+
 const char *procfs_value(const struct text *file, const char *key)
 {
     const size_t size = strlen(key);

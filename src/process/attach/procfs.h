@@ -2,6 +2,8 @@
 #ifndef PROCESS_ATTACH_PROCFS_H
 #define PROCESS_ATTACH_PROCFS_H
 
+#include <dirent.h>
+
 #include "base/text.h"
 
 /* The path of a file of a process: "/proc/1234/maps". */
@@ -17,6 +19,17 @@ int procfs_read(const char *path, struct text *ret);
 
 /* Does the same for a file of a process. */
 int procfs_read_of(uint64_t pid, const char *name, struct text *ret);
+
+/* Reads the name of a process, which its program may set to anything: /proc/PID/comm, without the
+ * end of the line. Returns 0 or an errno value. */
+int procfs_read_name(uint64_t pid, struct text *ret);
+
+/* Returns the next number among the names in a directory, such as /proc and /proc/PID/task; 0:
+ * there is none, or the directory is NULL. */
+uint64_t procfs_next_number(DIR *directory);
+
+/* Closes a directory, unless it is NULL; for _cleanup_(). */
+void procfs_close(DIR **directory);
 
 /* Returns the text behind a key, such as "TracerPid:", and blanks, in the first line that begins
  * with the key, or NULL if no line does. */

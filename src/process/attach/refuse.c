@@ -4,7 +4,6 @@
 
 #ifdef __linux__
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -232,24 +231,13 @@ static void note_users(const struct text *status, struct attach_facts *facts)
     facts->may_trace = (effective >> CAPABILITY_SYS_PTRACE & 1) != 0;
 }
 
-static void close_directory(DIR **directory)
-{
-    if (*directory)
-        closedir(*directory);
-}
-
 /* Finds the thread that another process traces, though not the first one. */
 static void note_traced_thread(struct attach_facts *facts)
 {
-    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(facts->pid, "task").text);
-    const struct dirent *entry;
-    while (tasks && facts->tracer == 0 && (entry = readdir(tasks)) != NULL) {
+    _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(facts->pid, "task").text);
+    for (uint64_t id; facts->tracer == 0 && (id = procfs_next_number(tasks)) != 0;) {
         _cleanup_(text_deinit) struct text status = {0};
-        const char *at = entry->d_name;
         char name[64];
-        uint64_t id;
-        if (!procfs_take_number(&at, 10, &id))
-            continue;
         snprintf(name, sizeof(name), "task/%llu/status", (unsigned long long)id);
         if (procfs_read_of(facts->pid, name, &status) == 0 && procfs_value(&status, "TracerPid:"))
             facts->tracer = procfs_number(&status, "TracerPid:");
@@ -262,9 +250,8 @@ static void note_tracer(struct attach_facts *facts)
     _cleanup_(text_deinit) struct text name = {0};
     if (facts->tracer == 0 && facts->error == EPERM)
         note_traced_thread(facts);
-    if (facts->tracer != 0 && procfs_read_of(facts->tracer, "comm", &name) == 0)
-        snprintf(facts->tracer_name, sizeof(facts->tracer_name), "%.*s",
-                 (int)strcspn(name.data, "\n"), name.data);
+    if (facts->tracer != 0 && procfs_read_name(facts->tracer, &name) == 0)
+        snprintf(facts->tracer_name, sizeof(facts->tracer_name), "%s", name.data);
 }
 
 static void note_yama(struct attach_facts *facts)

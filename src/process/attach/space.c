@@ -123,7 +123,7 @@ bool attach_space_holds(const struct attach_space *space, const struct attach_pa
 bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct attach_guard *guard, const struct g2h_progress *progress)
 {
-    uint64_t done = 0, next_look = 0; /* a look takes about as long as some hundred pages */
+    uint64_t done = 0, next_look = 0; /* asking costs as much as a few hundred pages */
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         uint8_t *data = attach_space_at(space, run);

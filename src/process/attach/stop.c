@@ -3,7 +3,6 @@
 
 #ifdef __linux__
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -91,23 +90,13 @@ static int seize_new(struct attach_tracer *tracer, pid_t id)
     return tracee->state == TRACEE_ENDED ? seize(tracer, tracee) : 0;
 }
 
-static void close_directory(DIR **directory)
-{
-    if (*directory)
-        closedir(*directory);
-}
-
 /* Seizes all threads that are not seized yet. Returns 0 or an errno value. */
 static int seize_all(struct attach_tracer *tracer)
 {
-    _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(tracer->pid, "task").text);
+    _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(tracer->pid, "task").text);
     int error = tasks ? 0 : errno == ENOENT ? ESRCH : errno;
-    for (const struct dirent *entry; error == 0 && (entry = readdir(tasks));) {
-        const char *at = entry->d_name;
-        uint64_t id;
-        if (procfs_take_number(&at, 10, &id) && id <= INT32_MAX)
-            error = seize_new(tracer, (pid_t)id);
-    }
+    for (uint64_t id; error == 0 && (id = procfs_next_number(tasks)) != 0;)
+        error = id <= INT32_MAX ? seize_new(tracer, (pid_t)id) : 0;
     return error;
 }
 
