@@ -160,6 +160,17 @@ static struct g2h_error *put_holders(const struct report *report, const ranking 
     return table_end(&table);
 }
 
+/* Returns the node of merged that has most of a class and is not garbage: who holds it is to blame.
+ * MERGED_NONE: all of them are garbage. */
+static uint32_t find_holder(const struct findings *findings, const ranking *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        if (!findings_is_dead(findings->view,
+                              findings_node(findings, nodes->data[i].node)->example))
+            return nodes->data[i].node;
+    return MERGED_NONE;
+}
+
 static struct g2h_error *put_class(struct path *path, const struct lookup *lookup)
 {
     const struct report *report = path->report;
@@ -172,11 +183,8 @@ static struct g2h_error *put_class(struct path *path, const struct lookup *looku
     g2h_view_brief(report->findings->view, report_node(report, lookup->class)->example, &example);
     if (example.kind == G2H_NODE_TEXT)
         name = UINT32_MAX;
-    /* Those who hold most of them are to blame: the object is one of theirs. */
-    uint32_t largest = class_rows_find_largest(report->findings, name,
-                                               nodes.count > 0 ? nodes.data[0].node : MERGED_NONE);
-    if (largest == UINT32_MAX)
-        largest = class_rows_find_largest(report->findings, name, MERGED_NONE);
+    const uint32_t largest =
+        class_rows_find_largest(report->findings, name, find_holder(report->findings, &nodes));
     return largest == UINT32_MAX ? NULL : put_object(path, largest, 0);
 }
 
