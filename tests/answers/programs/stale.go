@@ -19,18 +19,18 @@
 //	case cleared SHAPE=cleared
 //	says[plain] held by +main\.right\.batch\[99\]
 //	says[stripped] held by +0x\w+\[99\]
-//	never stale
+//	never ^ +stale
 //	case ring SHAPE=ring
-//	never stale
+//	never ^ +stale
 //	case structs SHAPE=structs
 //	says[plain] stale +590 of them beyond the length of main\.pairs\.kept
 //	says[stripped] stale +590 of them beyond the length of 0x\w+
 //	tells ^  stale +6\.\d+ MB
 //	tells ^ +6\.\d+ MB +590 × main\.table\.kept
 //	case shared SHAPE=shared
-//	never stale
+//	never ^ +stale
 //	case pointer SHAPE=pointer
-//	never stale
+//	never ^ +stale
 //	case global SHAPE=global
 //	ways plain
 //	says stale +500 of them beyond the length of main\.second
