@@ -76,8 +76,8 @@ function casesOf(source) {
   return cases.length > 0 ? cases : [common];
 }
 
-/** Runs a case; returns the report as text and as JSON. */
-async function reportOf(app, name, each) {
+/** Runs a case; returns the report as text and as JSON. Leaves a dump of the process if its report is walked. */
+async function reportOf(app, name, each, mayBeWalked) {
   const running = spawn(app, [], {env: {...process.env, ...each.env}, stdio: ['pipe', 'pipe', 'inherit']});
   const kill = () => running.kill('SIGKILL');
   process.on('exit', kill);
@@ -111,7 +111,7 @@ async function reportOf(app, name, each) {
     const json = each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
     const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
     const mappings = each.checks.some(({word}) => word === 'points') && await mappingsIn(name, running.pid, run, each.options);
-    await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.dump`);
+    if (mayBeWalked) await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.dump`);
     return {text, json, allocated, mappings};
   } finally {
     process.off('exit', kill);
@@ -207,11 +207,13 @@ function waysOf({ways}) {
 
 /**
  * Whether a report is walked back to its heap, which takes most of the time: with $CHECK_ALL each; else, unless there is only one
- * way to build programs ($ONE_WAY), those of the first way whose dumps are not large.
+ * way to build programs ($ONE_WAY), those of the first way, if their dumps are not large.
  */
-function isWalked(each, way, dump) {
-  if (process.env.CHECK_ALL) return true;
-  return !process.env.ONE_WAY && way === waysOf(each)[0] && statSync(dump).size <= LARGEST_WALKED;
+function mayBeWalked(each, way) {
+  return Boolean(process.env.CHECK_ALL) || !process.env.ONE_WAY && way === waysOf(each)[0];
+}
+function isWalked(dump) {
+  return Boolean(process.env.CHECK_ALL) || statSync(dump).size <= LARGEST_WALKED;
 }
 
 const names = asked.length > 0 ? asked : readdirSync(programs).filter(file => file.endsWith('.go')).map(file => file.slice(0, -3));
@@ -231,13 +233,13 @@ for (const file of names) {
       const name = `${app}.${each.name}`;
       const title = [release, `${file}`, each.name, way].filter(Boolean).join(', ');
       try {
-        const said = await reportOf(app, name, each);
+        const walked = mayBeWalked(each, way), said = await reportOf(app, name, each, walked);
         if (said.skipped) {
           report(`${title} # SKIP ${said.skipped}`);
           continue;
         }
         report(title, wrongWith(said, each.checks, way));
-        if (isWalked(each, way, `${name}.dump`)) report(`${title}: walked`, wrongInGraph(app, name));
+        if (walked && isWalked(`${name}.dump`)) report(`${title}: walked`, wrongInGraph(app, name));
       } catch (error) {
         report(title, error);
       }
