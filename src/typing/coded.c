@@ -412,6 +412,9 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
     return NULL;
 }
 
+/* The bytes behind an address that code takes in which words are taken for the same variable's. */
+enum { MOST_OF_VARIABLE = 1024 };
+
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
     const struct static_words *words = &typing->static_words;
@@ -421,7 +424,9 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     if (behind == 0)
         return NULL;
     const struct static_user *user = &words->users.data[behind - 1];
-    return user->address == in_file || (!is_exact && user->distance != 0) ? user : NULL;
+    const bool may_contain = user->distance != 0 ||
+                             (user->is_address && in_file - user->address < MOST_OF_VARIABLE);
+    return user->address == in_file || (!is_exact && may_contain) ? user : NULL;
 }
 
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address)

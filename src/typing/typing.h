@@ -197,8 +197,9 @@ size_t typing_first_global(const struct typing *typing, uint64_t address);
 
 /* Returns the function that tells best whose variable the word at an address of data or bss is, in
  * a program without symbols, or NULL. is_exact: its code uses this very word; else this may be a
- * later word of an array, which ends where code uses the next one. Of other variables it is not
- * known where they end: behind one may be a value that only static data points to. */
+ * later word of an array, or of a variable whose address code takes, which ends where code uses the
+ * next one. Of other variables it is not known where they end: behind one may be a value that only
+ * static data points to. */
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact);
 
 /* Returns the value in data or bss that contains an address, as far as code says where one begins,

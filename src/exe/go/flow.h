@@ -79,7 +79,7 @@ struct flow_use {
     uint32_t value;    /* that is stored; 0: not known, or none is */
     uint32_t distance; /* it may as well be a word this many bytes behind, or more such steps: of a
                           later element of an array; 0: it is not known to be */
-    bool is_store;
+    bool is_store, is_address; /* its address is taken */
 };
 
 /* A value from data, bss or the arguments that a register of arguments has when a function is

@@ -120,6 +120,7 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
                                      .function = finding->function,
                                      .at = use->at,
                                      .distance = use->distance,
+                                     .is_address = use->is_address,
                                      .how = !use->is_store     ? STATIC_USED
                                             : finding->is_init ? STATIC_INITIALIZED
                                                                : STATIC_SET};
@@ -131,9 +132,11 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
         return vector_push(&finding->words->users, user);
     struct static_user *best = &finding->words->users.data[number];
     const uint32_t distance = best->distance > user.distance ? best->distance : user.distance;
+    const bool is_address = best->is_address || user.is_address;
     if (user.how > best->how)
         *best = user;
     best->distance = distance;
+    best->is_address = is_address;
     return true;
 }
 
