@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/expression.h"
 #include "findings/ranking.h"
 
 struct before {
     uint64_t retained, bytes, count;
+    uint64_t loose; /* its key without what may change: see struct keys */
 };
 
 /* A large node, whose name is kept. */
@@ -53,18 +55,48 @@ static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
     return map_hash_text(named, count) + (uint64_t)kind + 1;
 }
 
-/* Gives each node a key, a hash of all names from the root to it. That two nodes get the same key
- * by chance is too unlikely to happen. */
-static struct g2h_error *keys_of(const struct merged *merged, uint64_t **ret)
+/* The keys of each node, hashes of all names from the root to it. That two nodes get the same key
+ * by chance is too unlikely to happen. loose: without the states of goroutines and the lines of
+ * frames, which are other ones in the next dump. */
+struct keys {
+    uint64_t *exact, *loose;
+};
+
+static void keys_deinit(struct keys *keys)
 {
-    uint64_t *keys = *ret = calloc(merged->nodes.count + 1, sizeof(*keys));
-    TRY_MEMORY(keys);
+    free(keys->exact);
+    free(keys->loose);
+}
+
+/* Returns the hash of a name without the state of goroutines, or the line of a frame. */
+static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind kind)
+{
+    static const char goroutine[] = "goroutine";
+    const bool is_goroutine =
+        size >= sizeof(goroutine) && memcmp(name, goroutine, sizeof(goroutine) - 1) == 0;
+    const char *close = is_goroutine ? memchr(name, ']', size) : NULL;
+    if (kind != MERGED_SYNTHETIC)
+        return hash_of(name, size, kind);
+    if (!close)
+        return hash_of(name, expression_without_line(name, size), kind);
+    return map_hash_pair(hash_of(close, (size_t)(name + size - close), kind),
+                         (uint64_t)(unsigned char)name[sizeof(goroutine) - 1]);
+}
+
+static struct g2h_error *keys_of(const struct merged *merged, struct keys *ret)
+{
+    ret->exact = calloc(merged->nodes.count + 1, sizeof(*ret->exact));
+    ret->loose = calloc(merged->nodes.count + 1, sizeof(*ret->loose));
+    TRY_MEMORY(ret->exact && ret->loose);
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
+        const bool is_root = node->parent == MERGED_NONE;
         size_t size;
         const char *name = merged_name(merged, i, &size);
-        keys[i] = map_hash_pair(node->parent == MERGED_NONE ? 0 : keys[node->parent],
-                                hash_of(name, size, node->kind));
+        ret->exact[i] =
+            map_hash_pair(is_root ? 0 : ret->exact[node->parent], hash_of(name, size, node->kind));
+        ret->loose[i] = map_hash_pair(is_root ? 0 : ret->loose[node->parent],
+                                      loose_hash_of(name, size, node->kind));
     }
     return NULL;
 }
@@ -121,7 +153,7 @@ static struct g2h_error *name_largest(struct g2h_base *base, const struct merged
 
 static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *merged)
 {
-    _cleanup_free_ uint64_t *keys = NULL;
+    _cleanup_(keys_deinit) struct keys keys = {NULL, NULL};
     _cleanup_free_ uint32_t *numbers = calloc(merged->nodes.count + 1, sizeof(*numbers));
     TRY_MEMORY(numbers);
     TRY(keys_of(merged, &keys));
@@ -132,9 +164,9 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
         if (node->is_garbage)
             continue;
         const char *name = merged_name(merged, i, &size);
-        TRY_MEMORY(map_put(&base->numbers, keys[i], number, &number));
+        TRY_MEMORY(map_put(&base->numbers, keys.exact[i], number, &number));
         if (number == base->nodes.count)
-            TRY_MEMORY(vector_push(&base->nodes, ((struct before){0, 0, 0})));
+            TRY_MEMORY(vector_push(&base->nodes, ((struct before){.loose = keys.loose[i]})));
         numbers[i] = number;
         struct before *before = &base->nodes.data[number]; /* of all nodes with these names */
         before->retained += merged_held(merged, i);
@@ -204,30 +236,150 @@ struct growth_class growth_class_before(const struct g2h_base *base, const char 
     return number == MAP_NONE ? (struct growth_class){0, 0} : base->of_classes.data[number];
 }
 
+/* ---- the same nodes ---- */
+
+/* Nodes of the base by their loose keys: those that no node has the names of. */
+struct leftovers {
+    struct map first; /* loose key → number of the first node */
+    uint32_t *next;   /* by number: of the next node with this key, or MAP_NONE */
+};
+
+static void leftovers_deinit(struct leftovers *leftovers)
+{
+    map_deinit(&leftovers->first);
+    free(leftovers->next);
+}
+
+static struct g2h_error *find_leftovers(const struct g2h_base *base, const bool *is_matched,
+                                        struct leftovers *ret)
+{
+    ret->next = calloc(base->nodes.count + 1, sizeof(*ret->next));
+    TRY_MEMORY(ret->next);
+    for (uint32_t i = (uint32_t)base->nodes.count; i-- > 0;) {
+        const uint64_t key = base->nodes.data[i].loose;
+        uint32_t known;
+        ret->next[i] = map_get(&ret->first, key);
+        if (is_matched[i])
+            continue;
+        TRY_MEMORY(map_put(&ret->first, key, i, &known));
+        map_set(&ret->first, key, i);
+    }
+    return NULL;
+}
+
+/* Takes the next node with a loose key; returns MAP_NONE if there is none. */
+static uint32_t take_leftover(struct leftovers *leftovers, uint64_t key)
+{
+    const uint32_t number = map_get(&leftovers->first, key);
+    if (number != MAP_NONE)
+        map_set(&leftovers->first, key, leftovers->next[number]);
+    return number;
+}
+
+/* Sets, for each node of merged, which one of the base it is, or MERGED_NONE: the one with the same
+ * names or else, each once, those with the same names but for states and lines. */
+static struct g2h_error *match(const struct g2h_base *base, const struct merged *merged,
+                               uint32_t *before)
+{
+    _cleanup_(keys_deinit) struct keys keys = {NULL, NULL};
+    _cleanup_(leftovers_deinit) struct leftovers leftovers = {.next = NULL};
+    _cleanup_free_ bool *is_matched = calloc(base->nodes.count + 1, sizeof(*is_matched));
+    TRY_MEMORY(is_matched);
+    TRY(keys_of(merged, &keys));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        before[i] = map_get(&base->numbers, keys.exact[i]);
+        if (before[i] != MAP_NONE)
+            is_matched[before[i]] = true;
+    }
+    TRY(find_leftovers(base, is_matched, &leftovers));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        if (before[i] == MAP_NONE)
+            before[i] = take_leftover(&leftovers, keys.loose[i]);
+        if (before[i] == MAP_NONE)
+            before[i] = MERGED_NONE;
+    }
+    return NULL;
+}
+
 /* ---- what has grown ---- */
+
+/* Returns the growth of a node; number is that of the base's node that it is. */
+static struct growth growth_of(const struct g2h_base *base, const struct merged *merged,
+                               uint32_t node, uint32_t number)
+{
+    const struct before before =
+        number == MERGED_NONE ? (struct before){.loose = 0} : base->nodes.data[number];
+    const struct merged_node *now = &merged->nodes.data[node];
+    if (now->is_garbage)
+        return (struct growth){.before = MERGED_NONE};
+    return (struct growth){.retained = (int64_t)(merged_held(merged, node) - before.retained),
+                           .bytes = (int64_t)(now->bytes - before.bytes),
+                           .count = (int64_t)(now->count - before.count),
+                           .before = number};
+}
+
+/* Adds up the objects of each class, by name, without garbage. */
+static struct g2h_error *count_classes(const struct merged *merged, struct map *ret)
+{
+    for (size_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = &merged->nodes.data[i];
+        const uint32_t count = node->count < UINT32_MAX / 2 ? (uint32_t)node->count : 0;
+        uint32_t all;
+        if (node->kind != MERGED_CLASS || node->is_garbage)
+            continue;
+        TRY_MEMORY(map_put(ret, node->name, 0, &all));
+        map_set(ret, node->name, all < UINT32_MAX / 2 ? all + count : all);
+    }
+    return NULL;
+}
+
+/* Returns the part of a node's growth that is its class's: if the node has more objects than
+ * before, but the class has not so many more, the others have only moved here. */
+static int64_t without_moved(const struct g2h_base *base, const struct merged *merged,
+                             const struct map *classes, uint32_t node, const struct growth *growth)
+{
+    size_t size;
+    if (merged->nodes.data[node].kind != MERGED_CLASS || growth->count <= 0 ||
+        growth->retained <= 0)
+        return growth->retained;
+    const char *name = merged_name(merged, node, &size);
+    const int64_t more = (int64_t)map_get(classes, merged->nodes.data[node].name) -
+                         (int64_t)growth_class_before(base, name, size).count;
+    return more >= growth->count ? growth->retained
+           : more <= 0           ? 0
+                       : (int64_t)((double)growth->retained * (double)more / (double)growth->count);
+}
+
+/* Sets how much of each node's growth is growth of all that holds it. */
+static struct g2h_error *set_within(const struct g2h_base *base, const struct merged *merged,
+                                    growth_vector *growth)
+{
+    _cleanup_(map_deinit) struct map classes = {0};
+    TRY(count_classes(merged, &classes));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) { /* parents come first */
+        struct growth *one = &growth->data[i];
+        const uint32_t parent = merged->nodes.data[i].parent;
+        one->within = without_moved(base, merged, &classes, i, one);
+        if (parent != MERGED_NONE && one->within > 0 && one->within > growth->data[parent].within)
+            one->within = growth->data[parent].within > 0 ? growth->data[parent].within : 0;
+    }
+    return NULL;
+}
 
 struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
                               growth_vector *ret)
 {
-    _cleanup_free_ uint64_t *keys = NULL;
     const struct merged_node *nodes = merged->nodes.data;
-    TRY(keys_of(merged, &keys));
-    for (uint32_t i = 0; i < merged->nodes.count; i++) {
-        const uint32_t number = map_get(&base->numbers, keys[i]);
-        const struct before before =
-            number == MAP_NONE ? (struct before){0, 0, 0} : base->nodes.data[number];
-        struct growth growth = {.before = MERGED_NONE};
-        if (!nodes[i].is_garbage)
-            growth = (struct growth){(int64_t)(merged_held(merged, i) - before.retained),
-                                     (int64_t)(nodes[i].bytes - before.bytes),
-                                     (int64_t)(nodes[i].count - before.count), 0,
-                                     number == MAP_NONE ? MERGED_NONE : number};
-        TRY_MEMORY(vector_push(ret, growth));
-    }
+    _cleanup_free_ uint32_t *before = calloc(merged->nodes.count + 1, sizeof(*before));
+    TRY_MEMORY(before);
+    TRY(match(base, merged, before));
+    for (uint32_t i = 0; i < merged->nodes.count; i++)
+        TRY_MEMORY(vector_push(ret, growth_of(base, merged, i, before[i])));
+    TRY(set_within(base, merged, ret));
     for (size_t i = merged->nodes.count; i-- > 0;) { /* children come after their parents */
         struct growth *growth = &ret->data[i];
-        if (growth->retained > 0 && (uint64_t)growth->retained > growth->weight)
-            growth->weight = (uint64_t)growth->retained;
+        if (growth->within > 0 && (uint64_t)growth->within > growth->weight)
+            growth->weight = (uint64_t)growth->within;
         if (nodes[i].parent == MERGED_NONE)
             continue;
         struct growth *above = &ret->data[nodes[i].parent];

@@ -1,10 +1,10 @@
 /*
  * growth: by how much each node of a merged tree has grown since another heap, the base.
  *
- * Two nodes are taken for the same if all names on their paths from the root are the same: so heaps
- * of two builds of a program, or of two machines, can be compared as well as two heaps of one
- * process. Garbage is not compared: how much of it there is depends on when the last collection
- * was.
+ * Two nodes are taken for the same if all names on their paths from the root are the same, or else
+ * all but the states of goroutines and the lines of frames: so heaps of two builds of a program, or
+ * of two machines, can be compared as well as two heaps of one process. Garbage is not compared:
+ * how much of it there is depends on when the last collection was.
  */
 #ifndef FINDINGS_GROWTH_H
 #define FINDINGS_GROWTH_H
@@ -16,8 +16,9 @@
 /* The growth of a node. A node that the base does not have had 0 there; that of garbage is 0. */
 struct growth {
     int64_t retained, bytes, count;
-    uint64_t weight; /* the most that retained has grown by, here or in a node below: a node may
-                        have shrunk as a whole while a part of it has grown */
+    int64_t within; /* retained, but not what has moved here: no more than the class has grown by in
+                       the whole heap, nor than within of the node above; 0 if that has shrunk */
+    uint64_t weight; /* the most that within is, here or in a node below */
     uint32_t before; /* the base's number of it; MERGED_NONE: the base does not have it */
 };
 

@@ -108,7 +108,7 @@ async function reportOf(app, name, each, mayBeWalked) {
     const options = ['--pid', String(running.pid), '--format', 'report', ...base, ...ofReport];
     const text = await run(...options);
     writeFileSync(`${name}.txt`, text);
-    const json = each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
+    const json = each.base || each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
     const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
     const mappings = each.checks.some(({word}) => word === 'points') && await mappingsIn(name, running.pid, run, each.options);
     if (mayBeWalked) await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.dump`);
@@ -173,9 +173,20 @@ function wrongInGraph(app, name) {
   return wrong.length > 0 ? wrong.join('\n') : undefined;
 }
 
+/** Checks that no line of a tree of growth has grown by more than the line above it, or than the heap; returns what is wrong. */
+function wrongGrowth({tree, since, suspects}) {
+  const wrong = suspects.filter(({retained_grown: grown}) => grown > since.reachable).map(({item}) => item);
+  const visit = (lines, most) => lines.forEach(({name, retained_grown: grown, holds}) => {
+    if (grown > 0 && grown > most) wrong.push(name);
+    visit(holds, Math.max(grown, 0));
+  });
+  visit(tree, Math.max(since.reachable, 0));
+  return wrong.map(name => `${name} has grown by more than what holds it`);
+}
+
 /** Checks a report; returns what is wrong. */
 function wrongWith({text, json, allocated, mappings}, checks, way) {
-  const wrong = [];
+  const wrong = json?.tree && json.since ? wrongGrowth(json) : [];
   let rest = text.split('\n').slice(0, FIRST_SCREEN).join('\n');
   for (const check of checks) {
     if (check.way && check.way !== way) continue;

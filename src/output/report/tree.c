@@ -37,7 +37,7 @@ static struct page_field bytes_of(const struct report *report, uint32_t node)
 {
     if (!report->findings->base)
         return page_bytes(NULL, report_node(report, node)->retained);
-    const int64_t grown = report->findings->growth.data[node].retained;
+    const int64_t grown = report->findings->growth.data[node].within;
     return grown < 0 ? page_words(NULL, "-") : page_bytes_change(NULL, grown);
 }
 
@@ -59,7 +59,7 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
               page_count("count", of->count));
     if (report->findings->base)
         PAGE_DATA(page,
-                  page_bytes_change("retained_grown", report->findings->growth.data[node].retained),
+                  page_bytes_change("retained_grown", report->findings->growth.data[node].within),
                   page_change("count_grown", report->findings->growth.data[node].count));
 }
 
