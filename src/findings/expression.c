@@ -82,6 +82,22 @@ static void append_root(const struct g2h_view *view, uint32_t node, struct text 
     }
 }
 
+/* Appends what the runtime keeps for a cleanup: "argument" of "argument *main.conn?", to which
+ * whose adds "of a cleanup"; or "function". The edge's index says nothing. */
+static void append_cleanup(const struct g2h_view *view, uint32_t cleanup, struct text *text,
+                           struct text *whose)
+{
+    static const char argument[] = "argument ";
+    size_t size;
+    const char *name = findings_name_of(view, cleanup, &size);
+    const bool is_argument =
+        size >= sizeof(argument) - 1 && memcmp(name, argument, sizeof(argument) - 1) == 0;
+    append_root(view, cleanup, text, whose);
+    text_printf(text, is_argument ? "argument" : "function");
+    if (is_argument)
+        text_printf(whose, " of a cleanup");
+}
+
 /* Splits the name of a frame's word that another function has: "c (argument of runtime.chanrecv)"
  * becomes "c", and whose becomes "argument of runtime.chanrecv". */
 static void split_argument(struct text *text, struct text *whose)
@@ -139,10 +155,15 @@ static bool append_unnamed(const struct g2h_view *view, const struct g2h_edge *e
 void expression_append_first(const struct g2h_view *view, struct g2h_edges *edges,
                              const struct g2h_edge *edge, struct text *text, struct text *whose)
 {
+    if (findings_kind_of(view, edge->source) == G2H_NODE_CLEANUP) {
+        append_cleanup(view, edge->source, text, whose);
+        return;
+    }
+    const bool is_frame = findings_kind_of(view, edge->source) == G2H_NODE_FRAME;
     append_root(view, edge->source, text, whose);
-    if (!expression_hides(view, edge->target) && !append_unnamed(view, edge, text))
-        expression_append_edge(view, edges, edge, text);
-    if (findings_kind_of(view, edge->source) == G2H_NODE_FRAME)
+    if ((is_frame || !expression_hides(view, edge->target)) && !append_unnamed(view, edge, text))
+        expression_append_edge(view, edges, edge, text); /* a frame may have a map's header */
+    if (is_frame)
         split_argument(text, whose);
 }
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/scope.h"
+#include "findings/expression.h"
 
 enum { MOST_DOMINATORS = 1024 };
 
@@ -95,4 +97,68 @@ struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
     if (keeper.finalizer == UINT32_MAX && keeper.for_cleanup == UINT32_MAX)
         return NULL;
     return find_reason(findings, &keeper, ret);
+}
+
+/* ---- who blocks ---- */
+
+/* The functions that a goroutine of the runtime begins with to run finalizers or cleanups. */
+static const struct {
+    const char *function;
+    bool is_cleanup;
+} runners[] = {{"runtime.runCleanups", true}, /* Go 1.25 */
+               {"runtime.runFinalizers", false},
+               {"runtime.runfinq", false}}; /* until Go 1.24, cleanups, too */
+
+/* Returns the function of a frame. */
+static struct g2h_bytes function_at(const struct findings *findings, size_t number)
+{
+    struct g2h_view_frame frame;
+    size_t size;
+    g2h_view_frame(findings->view, number, &frame);
+    const char *name = findings_name_of(findings->view, frame.node, &size);
+    return (struct g2h_bytes){(const uint8_t *)name, expression_without_line(name, size)};
+}
+
+/* Sets *ret to the function that a goroutine waits in, if it runs finalizers or cleanups. Frames
+ * begin with the innermost one. */
+static void read_runner(const struct findings *findings, size_t number,
+                        struct finalized_blocker *ret)
+{
+    struct g2h_view_goroutine goroutine;
+    struct g2h_bytes program = {0};
+    g2h_view_goroutine(findings->view, number, &goroutine);
+    for (uint32_t i = 0; i < goroutine.frame_count; i++) {
+        const struct g2h_bytes function = function_at(findings, goroutine.first_frame + i);
+        for (size_t j = 0; j < sizeof(runners) / sizeof(*runners) && program.size > 0; j++)
+            if (bytes_are(function, runners[j].function))
+                *ret = (struct finalized_blocker){goroutine.node, runners[j].is_cleanup,
+                                                  (const char *)program.data, program.size};
+        if (program.size == 0 && !bytes_begin(function, "runtime."))
+            program = function;
+    }
+}
+
+/* Returns whether only a finalizer or a cleanup, or what is kept for one, holds a node. */
+static bool waits_for_its_end(const struct findings *findings, uint32_t node)
+{
+    struct g2h_node read;
+    for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS; i++) {
+        g2h_view_brief(findings->view, node, &read);
+        if (read.kind == G2H_NODE_FINALIZER || read.kind == G2H_NODE_QUEUED_FINALIZER ||
+            read.kind == G2H_NODE_CLEANUP)
+            return true;
+        node = g2h_dominators_of(findings->dominators, node);
+    }
+    return false;
+}
+
+void finalized_find_blocker(const struct findings *findings, uint32_t node,
+                            struct finalized_blocker *ret)
+{
+    const size_t count = g2h_view_goroutine_count(findings->view);
+    *ret = (struct finalized_blocker){.goroutine = UINT32_MAX};
+    if (!waits_for_its_end(findings, node))
+        return;
+    for (size_t i = 0; i < count && ret->goroutine == UINT32_MAX; i++)
+        read_runner(findings, i, ret);
 }

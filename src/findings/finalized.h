@@ -16,4 +16,16 @@ enum finalized {
 struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
                                  enum finalized *ret);
 
+/* The goroutine that runs finalizers or cleanups, of which one waits: all others wait for it. */
+struct finalized_blocker {
+    uint32_t goroutine; /* a node of the view; UINT32_MAX: there is none */
+    bool is_cleanup;
+    const char *function; /* the program's that it waits in: the view's name, not terminated */
+    size_t function_size;
+};
+
+/* Finds that goroutine, if an object, a node of the view, waits for its finalizer or cleanup. */
+void finalized_find_blocker(const struct findings *findings, uint32_t node,
+                            struct finalized_blocker *ret);
+
 #endif

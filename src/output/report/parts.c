@@ -51,6 +51,29 @@ struct g2h_error *report_put_allocator(const struct report *report,
     return NULL;
 }
 
+/* Puts which goroutine keeps a finalizer or a cleanup from being run, if there is one. */
+static void put_blocker(const struct report *report, uint32_t node, const char *indent)
+{
+    struct finalized_blocker blocker;
+    struct page *page = report->page;
+    size_t size;
+    finalized_find_blocker(report->findings, node, &blocker);
+    if (blocker.goroutine == UINT32_MAX)
+        return;
+    const char *name = findings_name_of(report->findings->view, blocker.goroutine, &size);
+    page_open(page, "blocked_by");
+    page_say(page, indent);
+    PAGE_PUT(page, "blocked by  %:\n", page_text("goroutine", name, size));
+    page_say(page, indent);
+    page_say(page,
+             blocker.is_cleanup
+                 ? "            cleanups run one after the other, and this one has not returned\n"
+                 : "            finalizers run one after the other, and this one has not "
+                   "returned\n");
+    PAGE_DATA(page, page_text("function", blocker.function, blocker.function_size));
+    page_close(page);
+}
+
 struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
                                        const char *indent)
 {
@@ -60,8 +83,10 @@ struct g2h_error *report_put_finalized(const struct report *report, uint32_t nod
         [FINALIZED_BY_CLEANUP] = "the cleanup's function or argument reaches the object"};
     enum finalized reason;
     TRY(finalized_find(report->findings, node, &reason));
-    if (reason == FINALIZED_CAN_RUN)
+    if (reason == FINALIZED_CAN_RUN) {
+        put_blocker(report, node, indent);
         return NULL;
+    }
     page_say(report->page, indent);
     PAGE_PUT(report->page,
              reason == FINALIZED_BY_CLEANUP ? "never freed %, so the cleanup never runs\n"

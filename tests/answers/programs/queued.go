@@ -1,0 +1,52 @@
+// A cleanup that does not return keeps all others from being run, and what they have as arguments or have captured.
+//
+//	from 1.25
+//	case argument SHAPE=cl
+//	says ^  1 .* (2,99\d|3,000) main\.conn, in
+//	says ^      held by     argument\.value  \(argument \*main\.conn\? of a cleanup\)$
+//	says ^      blocked by  goroutine \d+ \[chan receive\] main\.main\.func1 ← runtime\.runCleanups:$
+//	case captured SHAPE=capture
+//	says ^  1 .* (2,99\d|3,000) main\.conn, in
+//	says ^      blocked by  goroutine \d+ \[chan receive\] main\.main\.func\d ← runtime\.runCleanups:$
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+)
+
+type conn struct {
+	buf  []byte
+	name string
+}
+type file struct {
+	page []byte
+	fd   int
+}
+
+var stuck = make(chan int)
+
+func main() {
+	switch os.Getenv("SHAPE") {
+	case "cl":
+		for i := 0; i < 3000; i++ {
+			f := &file{page: make([]byte, 8000), fd: i}
+			c := &conn{buf: make([]byte, 8000)}
+			runtime.AddCleanup(f, func(c *conn) { <-stuck; c.buf = nil }, c)
+		}
+	case "capture":
+		for i := 0; i < 3000; i++ {
+			f := &file{page: make([]byte, 8000), fd: i}
+			c := &conn{buf: make([]byte, 8000)}
+			runtime.AddCleanup(f, func(i int) { <-stuck; c.buf = nil }, 1)
+		}
+	}
+	for i := 0; i < 3; i++ {
+		runtime.GC()
+		time.Sleep(50 * time.Millisecond)
+	}
+	fmt.Println("READY")
+	fmt.Scanln()
+}
