@@ -110,7 +110,7 @@ enum g2h_class_form {
 };
 G2H_PUBLIC enum g2h_class_form g2h_view_class_form(const struct g2h_view *view, uint32_t name);
 
-/* Structures of the runtime that hold what belongs to the program. */
+/* Structures of the runtime and of Go's library that hold what belongs to the program. */
 enum g2h_runtime_class {
     G2H_RUNTIME_NONE,
     G2H_RUNTIME_G,          /* a goroutine's */
@@ -121,6 +121,9 @@ enum g2h_runtime_class {
     G2H_RUNTIME_TIMERS,     /* an array of timers */
     G2H_RUNTIME_P,          /* a processor's */
     G2H_RUNTIME_SUDOG,      /* that a goroutine waits on a channel or a lock */
+    G2H_RUNTIME_TRIE,  /* a node of the tree below which sync.Map and unique have their entries */
+    G2H_RUNTIME_ENTRY, /* what a container of the library has for each value: sync.Map, list, ring
+                        */
 };
 G2H_PUBLIC enum g2h_runtime_class g2h_view_runtime_class(const struct g2h_view *view,
                                                          uint32_t name);

@@ -21,6 +21,7 @@ struct finder {
     uint32_t *near;         /* by number: that of the nearest holder from here upwards, or NONE; */
     bool *is_inside; /* an object of the suspect is between it and that holder, or is the holder */
     bool *is_branch; /* see mark_branches() */
+    bool *is_holder; /* of some of the suspect's objects: used by sum_up() */
     bool has_branches;          /* only branches may be named */
     uint32_t count;             /* of numbers */
     uint64_t objects, retained; /* of the suspect */
@@ -142,16 +143,22 @@ static uint32_t vote(const struct finder *finder,
     return best;
 }
 
-/* Sets the sums of a holder, and how many holders there are of its kind that have objects. */
-static void sum_up(const struct finder *finder, uint32_t holder, struct example *ret)
+/* Sets the sums of a holder, and how many holders there are of its kind that have objects. Returns
+ * how many there are altogether. */
+static uint64_t sum_up(struct finder *finder, uint32_t holder, struct example *ret)
 {
     uint32_t last = NONE;
+    uint64_t all = 0;
     *ret = (struct example){.node = NONE, .most = NONE};
+    memset(finder->is_holder, 0, finder->count);
     for (uint32_t number = 1; number < finder->count; number++) {
         const uint32_t near = finder->near[number];
-        if (node_of(finder, number) != NONE && near == number)
-            ret->holders++;
-        if (near != holder || !is_object(finder, number))
+        all += node_of(finder, number) != NONE && near == number;
+        if (near == NONE || !is_object(finder, number))
+            continue;
+        ret->holders += !finder->is_holder[near];
+        finder->is_holder[near] = true;
+        if (near != holder)
             continue;
         ret->count++;
         ret->retained += weight_of(finder, number);
@@ -159,9 +166,11 @@ static void sum_up(const struct finder *finder, uint32_t holder, struct example 
     }
     if (last != NONE)
         ret->most = node_of(finder, holder);
+    return all;
 }
 
-/* Returns whether a holder has most of the suspect's bytes; sets *ret if it does. */
+/* Returns whether a holder of several has most of the suspect's bytes, or all; sets *ret if it
+ * does. */
 static bool has_most(struct finder *finder, int64_t line, struct example *ret)
 {
     struct example found;
@@ -169,9 +178,8 @@ static bool has_most(struct finder *finder, int64_t line, struct example *ret)
     const uint32_t holder = vote(finder, holder_of, weight_of);
     if (holder == NONE)
         return false;
-    sum_up(finder, holder, &found);
-    if (found.holders < 2 || found.retained <= finder->retained / 2 ||
-        found.retained / 3 * found.holders <= finder->retained / 2)
+    if (sum_up(finder, holder, &found) < 2 || found.retained <= finder->retained / 2 ||
+        (found.holders > 1 && found.retained / 3 * found.holders <= finder->retained / 2))
         return false;
     *ret = found;
     return true;
@@ -246,6 +254,7 @@ static void finder_deinit(struct finder *finder)
     large_free(finder->near, finder->count, sizeof(*finder->near));
     large_free(finder->is_inside, finder->count, sizeof(*finder->is_inside));
     large_free(finder->is_branch, finder->count, sizeof(*finder->is_branch));
+    large_free(finder->is_holder, finder->count, sizeof(*finder->is_holder));
 }
 
 static void find_maps(struct finder *finder)
@@ -278,6 +287,15 @@ static struct g2h_error *find_items(struct finder *finder)
     return NULL;
 }
 
+/* Returns how many of the objects of a node of merged, above the suspect, hold objects of it. */
+static uint64_t count_holders(struct finder *finder, uint32_t line)
+{
+    struct example sums;
+    find_holders(finder, line);
+    sum_up(finder, NONE, &sums);
+    return sums.holders;
+}
+
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret)
 {
     _cleanup_(finder_deinit) struct finder finder = {
@@ -287,15 +305,20 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
     finder.near = large_alloc(finder.count, sizeof(*finder.near));
     finder.is_inside = large_alloc(finder.count, sizeof(*finder.is_inside));
     finder.is_branch = large_alloc(finder.count, sizeof(*finder.is_branch));
+    finder.is_holder = large_alloc(finder.count, sizeof(*finder.is_holder));
     TRY_MEMORY(finder.is_item && finder.is_map && finder.near && finder.is_inside &&
-               finder.is_branch);
+               finder.is_branch && finder.is_holder);
     *ret = (struct example){.node = findings_node(findings, item)->example, .most = NONE};
     find_maps(&finder);
     TRY(find_items(&finder));
     mark_branches(&finder);
     if (!find_most(&finder, ret))
         ret->most = NONE;
-    const uint32_t node = heaviest(&finder, ret->most);
+    const uint32_t node = heaviest(&finder, ret->most),
+                   above = findings_node(findings, item)->parent;
+    ret->above = above != MERGED_NONE && findings_node(findings, above)->kind == MERGED_CLASS
+                     ? count_holders(&finder, above)
+                     : 0;
     ret->node = node != NONE ? node : findings_node(findings, item)->example;
     return NULL;
 }

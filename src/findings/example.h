@@ -14,17 +14,19 @@ struct example {
     uint32_t node;     /* of the view: the heaviest object, of those of the holder below if there
                           is one */
     uint32_t most;     /* of the view: the holder that alone has most; UINT32_MAX: there is none */
-    uint64_t holders;  /* how many of its kind hold objects of the suspect */
+    uint64_t holders;  /* how many of its kind hold objects of the suspect, at least one */
     uint64_t count;    /* objects of the suspect that it has, itself included; */
     uint64_t retained; /* the bytes that these retain */
+    uint64_t above; /* how many objects of the node above item hold objects of the suspect; 0: that
+                       node is not of objects */
 };
 
 /*
  * Finds the example of item, a node of merged that is a class or goroutines in one place, as a
- * suspect names them: nodes of the same name below it count, too. A holder has most if what the
- * objects that it alone holds retain is more than half of what all of them do, and more than one
- * and a half times as much as a holder has on average. Takes 5 bytes per node of the view while it
- * runs. Errors: G2H_ERROR_MEMORY.
+ * suspect names them: nodes of the same name below it count, too. One of several holders has most
+ * if it has all, or if what the objects that it alone holds retain is more than half of what all of
+ * them do, and more than one and a half times as much as a holder has on average. Takes 7 bytes per
+ * node of the view while it runs. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret);
 

@@ -12,7 +12,8 @@
  *   example             its heaviest object, and whether one holder has most
  *   keys, deferred      which keys of maps hold most of it, what deferred calls hold
  *   stale, stale_part   what is only in slots that no slice uses
- *   finalized           finalizers and cleanups that never run
+ *   finalized           finalizers and cleanups that never run, or wait for others
+ *   pinned              arrays that pointers to single elements keep
  *   allocated, calls    who allocated it, by the stacks of the heap profile
  *   growth              by how much each node has grown since another heap
  *   trend               how each place goes on over a series of heaps

@@ -135,7 +135,7 @@ static void weigh(const struct finder *finder, struct suspect *suspect)
         suspect->bytes = node->retained;
         return;
     }
-    suspect->bytes = positive(finder->growth->data[suspect->item].retained);
+    suspect->bytes = positive(finder->growth->data[suspect->item].within);
     if (suspect->is_goroutines || suspect->is_deferred || suspect->count == 1)
         return;
     const uint64_t more = class_growth(finder, suspect->item);
@@ -213,6 +213,11 @@ static uint32_t heavy_child(const struct finder *finder, uint32_t node)
                : MERGED_NONE;
 }
 
+static bool is_of(const struct merged *merged, uint32_t node, enum g2h_runtime_class class)
+{
+    return node != MERGED_NONE && merged_runtime_class(merged, node) == class;
+}
+
 /* Returns whether a class is a map, a slice or the like, which tells little of what its objects
  * are.
  */
@@ -220,13 +225,46 @@ static bool is_container(const struct merged *merged, uint32_t node)
 {
     const enum g2h_class_form form = merged_form(merged, node);
     return form == G2H_FORM_MAP || form == G2H_FORM_SLICE || form == G2H_FORM_POINTER ||
-           form == G2H_FORM_INTERFACE;
+           form == G2H_FORM_INTERFACE || form == G2H_FORM_CLOSURE ||
+           is_of(merged, node, G2H_RUNTIME_ENTRY);
 }
 
 /* Returns whether a class is a type that a program or a library has named: "main.Session". */
 static bool is_named(const struct merged *merged, uint32_t node)
 {
-    return merged_form(merged, node) == G2H_FORM_DECLARED && !merged_is_runtime(merged, node);
+    return merged_form(merged, node) == G2H_FORM_DECLARED && !merged_is_runtime(merged, node) &&
+           !is_of(merged, node, G2H_RUNTIME_ENTRY);
+}
+
+/* Returns the entries that a tree of sync.Map holds, for a node of that tree. */
+static uint32_t below_trie(const struct finder *finder, uint32_t node)
+{
+    uint32_t at = node;
+    while (is_of(finder->merged, at, G2H_RUNTIME_TRIE))
+        at = heavy_child(finder, at);
+    return at != MERGED_NONE ? at : node;
+}
+
+/* Sets who holds a suspect: holder becomes the node above it and, if that is a tree of sync.Map,
+ * the one above that. held_at becomes the tree, or what has the entries of a list: the way from
+ * there to an item leads through other items' entries, which says nothing. */
+static void set_holder(const struct merged *merged, struct suspect *suspect)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    uint32_t at = nodes[suspect->item].parent, above = at, entries = MERGED_NONE;
+    for (; at != MERGED_NONE &&
+           (is_of(merged, at, G2H_RUNTIME_ENTRY) || merged_form(merged, at) == G2H_FORM_INTERFACE);
+         at = nodes[at].parent)
+        if (is_of(merged, at, G2H_RUNTIME_ENTRY))
+            entries = at;
+    suspect->held_at =
+        entries != MERGED_NONE && nodes[at].kind != MERGED_SYNTHETIC ? at : MERGED_NONE;
+    for (; is_of(merged, at, G2H_RUNTIME_TRIE); at = above = nodes[at].parent)
+        suspect->held_at = at;
+    while (above != MERGED_NONE && merged_form(merged, above) == G2H_FORM_INTERFACE)
+        above = nodes[above].parent;
+    suspect->holder =
+        above != MERGED_NONE && nodes[above].kind == MERGED_CLASS ? above : MERGED_NONE;
 }
 
 /* Returns the objects to be named in the place of some that are multiplied: if these are maps or
@@ -261,20 +299,31 @@ static uint32_t whole_tree(const struct finder *finder, uint32_t node, uint32_t 
                : node;
 }
 
-/* Follows objects down the tree as long as one child has most, and makes a suspect of the node
- * where they are multiplied most. If they are not multiplied anywhere, looks at the children of the
- * last node, where the path parts. */
-static bool follow(struct finder *finder, uint32_t node)
+/* Follows objects down the tree as long as one child has most, to the node where they are
+ * multiplied most; *ret_last becomes the last node, where the path parts. Returns MERGED_NONE if
+ * they are not multiplied anywhere. */
+static uint32_t find_multiplied(const struct finder *finder, uint32_t node, uint32_t *ret_last)
 {
-    const struct merged_node *nodes = finder->merged->nodes.data;
-    uint32_t last = node, best = node;
+    uint32_t best = node;
+    *ret_last = node;
     for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
-        last = at;
+        *ret_last = at;
         if (ratio_of(finder, at) > ratio_of(finder, best))
             best = at;
     }
-    uint32_t item = whole_tree(finder, meaningful(finder, best), node);
-    if (ratio_of(finder, best) < MANY) {
+    if (ratio_of(finder, best) < MANY)
+        return MERGED_NONE;
+    const uint32_t entries = below_trie(finder, best);
+    return whole_tree(finder, entries != best ? entries : meaningful(finder, best), node);
+}
+
+/* Makes a suspect of the objects below a node that are multiplied; or else looks at the children of
+ * the node where the path parts. */
+static bool follow(struct finder *finder, uint32_t node)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint32_t last, item = find_multiplied(finder, node, &last);
+    if (item == MERGED_NONE) {
         const bool is_most = own_of(finder, last) >= weight_of(finder, last) / 100 * (100 - HEAVY);
         const uint32_t parts = is_most ? 0 : push_children(finder, last);
         if (parts > 0)
@@ -284,9 +333,34 @@ static bool follow(struct finder *finder, uint32_t node)
     for (uint32_t at = item; at != node; at = nodes[at].parent) /* look at siblings, too */
         if (push_others(finder, nodes[at].parent, at) == UINT32_MAX)
             return false;
-    const uint32_t above = nodes[item].parent;
-    const bool has_holder = above != MERGED_NONE && nodes[above].kind == MERGED_CLASS;
-    return add(finder, (struct suspect){.item = item, .holder = has_holder ? above : MERGED_NONE});
+    struct suspect suspect = {.item = item};
+    set_holder(finder->merged, &suspect);
+    return add(finder, suspect);
+}
+
+/* Sets what goroutines in one place hold many of, if that is most of what they hold. */
+static void set_inside(const struct finder *finder, struct suspect *suspect)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint32_t last, at = suspect->item;
+    while (at != MERGED_NONE && nodes[at].kind != MERGED_CLASS)
+        at = heavy_child(finder, at);
+    const uint32_t item = at == MERGED_NONE ? at : find_multiplied(finder, at, &last);
+    if (item == MERGED_NONE || count_of(finder, item) < MANY * count_of(finder, at) ||
+        weight_of(finder, item) < weight_of(finder, suspect->item) / 100 * HEAVY)
+        return;
+    struct suspect inside = {.item = item};
+    count_all(finder, &inside);
+    suspect->inside = item;
+    suspect->inside_count = inside.count;
+}
+
+static bool add_goroutines(struct finder *finder, uint32_t place)
+{
+    struct suspect suspect = {
+        .item = place, .holder = MERGED_NONE, .held_at = MERGED_NONE, .is_goroutines = true};
+    set_inside(finder, &suspect);
+    return add(finder, suspect);
 }
 
 static bool look_at(struct finder *finder, uint32_t node)
@@ -299,14 +373,16 @@ static bool look_at(struct finder *finder, uint32_t node)
         if (kind == G2H_NODE_UNREACHABLE)
             return true;
         if (kind == G2H_NODE_GOROUTINES_IN_PLACE)
-            return add(finder, (struct suspect){
-                                   .item = node, .holder = MERGED_NONE, .is_goroutines = true});
+            return add_goroutines(finder, node);
         if (kind == G2H_NODE_STACK) /* of a goroutine that is alone in its place */
             return weight_of(finder, node) < LEAST_OF_STACK ||
-                   add(finder, (struct suspect){.item = node, .holder = MERGED_NONE});
+                   add(finder, (struct suspect){
+                                   .item = node, .holder = MERGED_NONE, .held_at = MERGED_NONE});
         if (kind == G2H_NODE_DEFERRED_CALLS)
-            return add(finder,
-                       (struct suspect){.item = node, .holder = MERGED_NONE, .is_deferred = true});
+            return add(finder, (struct suspect){.item = node,
+                                                .holder = MERGED_NONE,
+                                                .held_at = MERGED_NONE,
+                                                .is_deferred = true});
     }
     return push_children(finder, node) != UINT32_MAX;
 }
@@ -364,6 +440,52 @@ static void drop_timers(const struct merged *merged, suspect_vector *suspects)
     suspects->count = count;
 }
 
+/* ---- arrays that are pinned ---- */
+
+static bool is_below(const struct merged *merged, uint32_t node, uint32_t above)
+{
+    while (node != MERGED_NONE && node != above)
+        node = merged->nodes.data[node].parent;
+    return node == above;
+}
+
+/* Makes arrays a suspect in the place of all suspects that are in them. */
+static void replace_by(const struct finder *finder, size_t number, uint32_t arrays,
+                       const struct pinned *pinned)
+{
+    suspect_vector *found = finder->found;
+    size_t kept = number + 1;
+    for (size_t i = number + 1; i < found->count; i++)
+        if (!is_below(finder->merged, found->data[i].item, arrays))
+            found->data[kept++] = found->data[i];
+    found->count = kept;
+    struct suspect *suspect = &found->data[number];
+    *suspect = (struct suspect){.item = arrays, .pinned = *pinned};
+    set_holder(finder->merged, suspect);
+    weigh(finder, suspect);
+}
+
+/* Finds out of the first suspects whether they are, or are in, arrays that pointers to elements
+ * keep. */
+static struct g2h_error *find_pinned(const struct finder *finder, const struct findings *findings)
+{
+    enum { MOST = 3 };
+    uint32_t last = MERGED_NONE;
+    for (size_t i = 0; i < finder->found->count && i < MOST; i++) {
+        const struct suspect *suspect = &finder->found->data[i];
+        const uint32_t arrays = suspect->is_goroutines || suspect->is_deferred
+                                    ? MERGED_NONE
+                                    : pinned_arrays_of(finder->merged, suspect->item);
+        struct pinned pinned;
+        if (arrays == MERGED_NONE || arrays == last)
+            continue;
+        TRY(pinned_find(findings, last = arrays, &pinned));
+        if (pinned.arrays > 0)
+            replace_by(finder, i, arrays, &pinned);
+    }
+    return NULL;
+}
+
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
 {
     const struct merged *merged = &findings->merged;
@@ -380,10 +502,12 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     bool good = finder.is_below && vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
         good = look_at(&finder, finder.left.data[--finder.left.count]);
+    vector_sort(ret, compare);
+    struct g2h_error *error = good ? find_pinned(&finder, findings) : &error_no_memory;
+    vector_sort(ret, compare);
     free(finder.left.data);
     free(finder.is_below);
-    vector_sort(ret, compare);
     if (!findings->base)
         drop_timers(merged, ret);
-    return good ? NULL : &error_no_memory;
+    return error;
 }

@@ -10,12 +10,19 @@
 #define FINDINGS_SUSPECTS_H
 
 #include "findings/findings.h"
+#include "findings/pinned.h"
 
 struct suspect {
-    uint32_t item;   /* a node of merged: objects of a class, goroutines in one place, or the calls
-                        that a function has deferred */
-    uint32_t holder; /* the node above item, whose objects are few; MERGED_NONE: it is no object */
+    uint32_t item;    /* a node of merged: objects of a class, goroutines in one place, or the calls
+                         that a function has deferred */
+    uint32_t holder;  /* the node above item, whose objects are few; MERGED_NONE: it is no object */
+    uint32_t held_at; /* the node that has the plumbing above item, of sync.Map or a list;
+                         MERGED_NONE: there is none */
+    uint32_t inside;  /* of goroutines: the node of the objects that most of item is, if these are
+                         many; 0: there is none */
+    uint64_t inside_count;
     bool is_goroutines, is_deferred;
+    struct pinned pinned; /* if item is arrays that pointers to elements keep */
     uint64_t count; /* objects of item, and those of its class that are below it: item contains
                        itself in a tree or the like */
     uint64_t own;   /* the size of these objects themselves */

@@ -76,7 +76,21 @@ bool who_are_timers(const struct findings *findings, const struct suspect *suspe
     return ret->count != item->count;
 }
 
-struct g2h_error *who_find_variables(const struct findings *findings, uint32_t below, ranking *ret)
+/* Returns whether a node is a variable of a goroutine, or objects that several of its variables
+ * hold together. */
+static bool is_local(const struct findings *findings, uint32_t node)
+{
+    const struct merged_node *read = findings_node(findings, node);
+    return read->kind == MERGED_VARIABLE ||
+           (read->kind == MERGED_CLASS && !merged_is_runtime(&findings->merged, node) &&
+            merged_runtime_class(&findings->merged, node) == G2H_RUNTIME_NONE &&
+            findings_node(findings, read->parent)->kind == MERGED_SYNTHETIC);
+}
+
+/* Adds the variables below a node, and what several of them hold together, those that retain most
+ * first. */
+static struct g2h_error *find_variables(const struct findings *findings, uint32_t below,
+                                        ranking *ret)
 {
     const size_t count = findings->merged.nodes.count;
     _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
@@ -84,10 +98,56 @@ struct g2h_error *who_find_variables(const struct findings *findings, uint32_t b
     merged_mark_below(&findings->merged, below, is_below);
     for (uint32_t i = below + 1; i < count; i++) {
         const struct merged_node *node = findings_node(findings, i);
-        if (is_below[i] && node->kind == MERGED_VARIABLE)
+        if (is_below[i] && is_local(findings, i))
             TRY_MEMORY(vector_push(ret, ((struct ranked){node->retained, i})));
     }
     ranking_sort(ret);
+    return NULL;
+}
+
+/* Returns whether the example of one variable points to that of another. */
+static bool points_to(const struct findings *findings, uint32_t variable, uint32_t other)
+{
+    enum { MOST_EDGES = 1000 };
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    const uint32_t from = findings_node(findings, variable)->example,
+                   to = findings_node(findings, other)->example;
+    struct g2h_edge edge;
+    g2h_edges_begin(edges, from, from + 1);
+    for (int i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
+        if (edge.target == to && (edge.flags & G2H_EDGE_WEAK) == 0)
+            return true;
+    return false;
+}
+
+static int compare_locals(const void *a, const void *b)
+{
+    const struct who_local *one = a, *other = b;
+    if ((one->part_of == MERGED_NONE) != (other->part_of == MERGED_NONE))
+        return one->part_of == MERGED_NONE ? -1 : 1;
+    if (one->retained != other->retained)
+        return one->retained > other->retained ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+struct g2h_error *who_find_locals(const struct findings *findings, uint32_t place,
+                                  struct who_local ret[WHO_LOCALS], size_t *ret_count)
+{
+    _cleanup_(ranking_deinit) ranking variables = {0};
+    TRY(find_variables(findings, place, &variables));
+    const size_t count = variables.count < WHO_LOCALS ? variables.count : WHO_LOCALS;
+    for (size_t i = 0; i < count; i++)
+        ret[i] = (struct who_local){variables.data[i].node,
+                                    findings_node(findings, variables.data[i].node)->retained,
+                                    MERGED_NONE};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count && ret[i].part_of == MERGED_NONE; j++)
+            if (i != j && ret[j].part_of == MERGED_NONE &&
+                points_to(findings, ret[j].node, ret[i].node)) {
+                ret[i].part_of = ret[j].node;
+                ret[j].retained += ret[i].retained;
+            }
+    qsort(ret, count, sizeof(*ret), compare_locals);
+    *ret_count = count;
     return NULL;
 }
 
@@ -115,7 +175,10 @@ static struct g2h_error *find_of(const struct findings *findings, struct who *wh
     if (suspect->is_goroutines)
         return NULL;
     TRY(keys_find(findings, suspect->item, &who->keys));
-    TRY(path_append(findings->paths, who->example.node, &who->path, &who->path_end));
+    const uint32_t held = suspect->held_at != MERGED_NONE
+                              ? findings_node(findings, suspect->held_at)->example
+                              : who->example.node;
+    TRY(path_append(findings->paths, held, &who->path, &who->path_end));
     TRY_MEMORY(!who->path.failed);
     return NULL;
 }

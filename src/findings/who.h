@@ -54,8 +54,20 @@ struct who_timers {
 bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
                     struct who_timers *ret);
 
-/* Adds the variables below a node, those that retain most first. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *who_find_variables(const struct findings *findings, uint32_t below, ranking *ret);
+/* A variable of the goroutines in one place, or objects of a class that several of a goroutine's
+ * variables hold together. */
+struct who_local {
+    uint32_t node;     /* of merged: a variable or a class */
+    uint64_t retained; /* by it, and by the variables whose objects only have been read from its: by
+                          the slot of a channel that is a field of its object */
+    uint32_t part_of;  /* the variable that it is such a slot of; MERGED_NONE: it is none */
+};
+enum { WHO_LOCALS = 8 };
+
+/* Finds the variables of the goroutines in a place that retain most: the heaviest first, then those
+ * that are part of others. *ret_count becomes their number. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find_locals(const struct findings *findings, uint32_t place,
+                                  struct who_local ret[WHO_LOCALS], size_t *ret_count);
 
 /* Counts, if an item is objects of class runtime.g most of which belong to goroutines that have
  * ended, these goroutines; otherwise 0. What those of others hold, like labels of the profiler, is

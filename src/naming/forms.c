@@ -26,6 +26,22 @@ static const struct {
     {"runtime.sudog", G2H_RUNTIME_SUDOG},
     {"runtime._defer", G2H_RUNTIME_DEFER},
     {"runtime.timeTimer", G2H_RUNTIME_TIMER},
+    {"sync.entry", G2H_RUNTIME_ENTRY}, /* of sync.Map until Go 1.23 */
+    {"container/list.Element", G2H_RUNTIME_ENTRY},
+    {"container/ring.Ring", G2H_RUNTIME_ENTRY},
+};
+
+/* Generic types, HashTrieMap's: without their arguments. */
+static const struct {
+    const char *begin;
+    enum g2h_runtime_class class;
+} generics[] = {
+    {"internal/sync.indirect[", G2H_RUNTIME_TRIE},
+    {"internal/sync.entry[", G2H_RUNTIME_ENTRY},
+    {"internal/concurrent.indirect[", G2H_RUNTIME_TRIE}, /* Go 1.23 */
+    {"internal/concurrent.entry[", G2H_RUNTIME_ENTRY},
+    {"unique.indirect[", G2H_RUNTIME_TRIE},
+    {"unique.entry[", G2H_RUNTIME_ENTRY},
 };
 
 /* Packages whose functions wait, call back or copy for those that call them. */
@@ -64,6 +80,9 @@ static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_c
     for (size_t i = 0; of == G2H_FORM_OTHER && i < sizeof(structures) / sizeof(*structures); i++)
         if (bytes_are(type, structures[i].type))
             return structures[i].class;
+    for (size_t i = 0; of == G2H_FORM_OTHER && i < sizeof(generics) / sizeof(*generics); i++)
+        if (bytes_begin(type, generics[i].begin))
+            return generics[i].class;
     if (of == G2H_FORM_OTHER && bytes_begin(type, SUDOG_TYPES)) /* shown as runtime.sudog */
         return G2H_RUNTIME_SUDOG;
     return type.size > 0 && memmem(type.data, (size_t)type.size, call, sizeof(call) - 1)

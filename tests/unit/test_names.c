@@ -520,6 +520,14 @@ static void forms_of_types(void **state)
         {"runtime.timeTimer", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_TIMER, true},
         {"*runtime.timer", G2H_FORM_SLICE, G2H_FORM_SLICE, G2H_RUNTIME_TIMERS, false},
         {"runtime.timerWhen", G2H_FORM_SLICE, G2H_FORM_SLICE, G2H_RUNTIME_TIMERS, false},
+        {"internal/sync.indirect[interface {},interface {}]", G2H_FORM_OTHER, G2H_FORM_DECLARED,
+         G2H_RUNTIME_TRIE, false},
+        {"internal/sync.indirect[int,int]", G2H_FORM_POINTER, G2H_FORM_POINTER, G2H_RUNTIME_NONE,
+         false},
+        {"unique.entry[string]", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_ENTRY, false},
+        {"sync.entry", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_ENTRY, false},
+        {"sync.entryPool", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_NONE, false},
+        {"container/list.Element", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_ENTRY, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {

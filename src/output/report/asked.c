@@ -52,7 +52,7 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
                             : "   %: % objects of % retain % (%)",
              page_strong(report_name(report, "class", class)), page_count("objects", row.count),
              page_bytes("bytes", row.bytes), page_bytes("retained", row.retained),
-             page_tenths(page_percent(row.retained, report->findings->total)));
+             page_tenths(page_percent(row.retained, report->findings->reachable)));
     if (row.garbage > 0)
         PAGE_PUT(page, "; % are garbage", page_count(NULL, row.garbage));
     PAGE_DATA(page, page_count("garbage", row.garbage));

@@ -47,11 +47,12 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
     const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
                  columns = report->page->columns,
                  width = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
-    const uint64_t whole =
-        report->findings->base ? report->findings->reachable : report->findings->total;
+    const int64_t within =
+        report->findings->base ? report->findings->growth.data[node].within : (int64_t)of->retained;
     struct page *page = report->page;
     PAGE_PUT(page, "  % % %", page_wide(bytes_of(report, node), OF_BYTES),
-             page_wide(page_percent(of->retained, whole), OF_PERCENT - 2),
+             page_wide(page_percent(within > 0 ? (uint64_t)within : 0, report->findings->reachable),
+                       OF_PERCENT - 2),
              page_wide(count_of(report, node), OF_COUNT));
     page_blanks(page, 2 + 2 * depth);
     PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), width));
@@ -115,8 +116,9 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
 static void put_head(const struct report *report)
 {
     page_head(report->page, report->findings->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
-    page_say(report->page,
-             "   tree of dominators, from 2 %; what is of one class below one node is one line\n");
+    page_say(
+        report->page,
+        "   tree of dominators, from 2 % of the heap; what is alike below a node is one line\n");
 }
 
 static uint64_t weight_of(const struct findings *findings, enum g2h_node_kind kind)

@@ -165,6 +165,20 @@ static void put_address(const struct report *report, uint32_t number)
         PAGE_DATA(report->page, page_address("address", node.address));
 }
 
+/* Makes "goroutine 7 [chan receive] main.main.gowrap1" tell where it is, as its place does:
+ * "goroutine 7 [chan receive] main.consume ← main.main.gowrap1". */
+static void name_by_place(const struct report *report, uint32_t place, struct text *name)
+{
+    size_t size;
+    const char *of_place = merged_name(&report->findings->merged, place, &size),
+               *functions = memmem(of_place, size, "] ", 2),
+               *own = name->size > 0 ? memmem(name->data, name->size, "] ", 2) : NULL;
+    if (!functions || !own)
+        return;
+    name->size = (size_t)(own - name->data);
+    text_append(name, functions, (size_t)(of_place + size - functions));
+}
+
 /* Puts the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010 of
  * the 52,000, 3.20 MB (96 %)". */
 static struct g2h_error *put_most(const struct report *report, const struct suspect *suspect,
@@ -175,17 +189,24 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     if (example->most == UINT32_MAX)
         return NULL;
     TRY(who_append_holder(report->findings, example->most, &expression));
-    TRY_MEMORY(!expression.failed);
     page_open(page, "most");
-    PAGE_PUT(page, "      mostly      % alone has ",
-             page_clipped(page_made("held_by", &expression), 2 * page->columns));
-    if (example->count > 1)
-        PAGE_PUT(page, "% of the %, ", page_count("count", example->count),
+    PAGE_DATA(page, page_made("held_by", &expression));
+    if (suspect->is_goroutines)
+        name_by_place(report, suspect->item, &expression);
+    TRY_MEMORY(!expression.failed);
+    const struct page_field holder = page_clipped(page_made(NULL, &expression), 2 * page->columns);
+    if (example->holders == 1) {
+        PAGE_PUT(page, "      all in      %\n", holder);
+        PAGE_DATA(page, page_count("count", example->count),
+                  page_bytes("retained", example->retained));
+    } else {
+        PAGE_PUT(page, "      mostly      % alone has ", holder);
+        PAGE_PUT(page, example->count > 1 ? "% of the %, " : NULL,
+                 page_count("count", example->count),
                  page_count(NULL, who_count(report->findings, suspect)));
-    else
-        PAGE_DATA(page, page_count("count", example->count));
-    PAGE_PUT(page, "% (%)\n", page_bytes("retained", example->retained),
-             page_percent(example->retained, report_node(report, suspect->item)->retained));
+        PAGE_PUT(page, "% (%)\n", page_bytes("retained", example->retained),
+                 page_percent(example->retained, report_node(report, suspect->item)->retained));
+    }
     PAGE_DATA(page, page_count("holders", example->holders));
     put_address(report, example->most);
     page_close(page);
@@ -207,12 +228,27 @@ static void put_timers(const struct report *report, const struct suspect *suspec
     page_close(report->page);
 }
 
+/* Puts how few elements of arrays anything points to, if that is what keeps these. */
+static void put_pinned(const struct report *report, const struct pinned *pinned)
+{
+    if (pinned->arrays == 0)
+        return;
+    page_open(report->page, "pinned");
+    PAGE_PUT(report->page,
+             "      pinned by   pointers to % of up to % elements; nothing refers to the others\n",
+             page_count("referred", pinned->referred), page_count("elements", pinned->elements));
+    PAGE_DATA(report->page, page_count("arrays", pinned->arrays));
+    page_close(report->page);
+}
+
 static struct g2h_error *put_holders(const struct report *report, const struct who *who)
 {
     const uint32_t sharers = who_shares(report->findings, who->suspect.item);
     if (who->path.size > 0)
         PAGE_PUT(report->page, "      held by     %\n",
                  page_clipped(page_made("held_by", &who->path), 2 * report->page->columns));
+    if (who->suspect.held_at != MERGED_NONE)
+        PAGE_DATA(report->page, page_flag("is_container", true));
     put_address(report, who->path_end);
     TRY(report_put_finalized(report, who->path_end, "      "));
     if (sharers != MERGED_NONE)
@@ -248,35 +284,79 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
     return NULL;
 }
 
-static void put_local(const struct report *report, uint32_t node, uint64_t each, bool is_first)
+/* Puts a variable of goroutines and what each of them holds by it; all of them together, if one of
+ * them holds most. */
+static void put_local(const struct report *report, const struct who_local *local, uint64_t each,
+                      bool has_most, bool is_first)
 {
-    const struct merged_node *local = report_node(report, node);
+    const struct merged_node *node = report_node(report, local->node);
     page_open(report->page, NULL);
     page_say(report->page, is_first ? "      hold        " : "                  ");
-    PAGE_PUT(report->page, "% of %", report_name(report, "variable", node),
-             report_name(report, "of", local->parent));
-    if (local->child != MERGED_NONE)
-        PAGE_PUT(report->page, ": %", report_name(report, "class", local->child));
-    PAGE_PUT(report->page, ", %", page_bytes("each", each));
+    if (node->kind == MERGED_VARIABLE)
+        PAGE_PUT(report->page, "% of %", report_name(report, "variable", local->node),
+                 report_name(report, "of", node->parent));
+    if (node->kind == MERGED_VARIABLE && node->child != MERGED_NONE)
+        PAGE_PUT(report->page, ": %", report_name(report, "class", node->child));
+    if (node->kind == MERGED_CLASS)
+        PAGE_PUT(report->page, "%", report_name(report, "class", local->node));
+    if (has_most)
+        PAGE_PUT(report->page, ", % in all\n", page_bytes(NULL, local->retained));
+    else
+        PAGE_PUT(report->page, ", %", page_bytes(NULL, each));
+    PAGE_DATA(report->page, page_bytes("each", each));
+}
+
+/* Puts, for machines, the variables that are part of a variable. */
+static void put_parts_of(const struct report *report, const struct who_local *locals, size_t count,
+                         uint32_t variable)
+{
+    page_open_list(report->page, "with");
+    for (size_t i = 0; i < count; i++) {
+        if (locals[i].part_of != variable)
+            continue;
+        page_open(report->page, NULL);
+        if (report_node(report, locals[i].node)->kind == MERGED_VARIABLE)
+            PAGE_DATA(report->page, report_name(report, "variable", locals[i].node),
+                      report_name(report, "of", report_node(report, locals[i].node)->parent));
+        else
+            PAGE_DATA(report->page, report_name(report, "class", locals[i].node));
+        page_close(report->page);
+    }
     page_close(report->page);
 }
 
-static struct g2h_error *put_locals(const struct report *report, uint32_t place)
+static struct g2h_error *put_locals(const struct report *report, uint32_t place, bool has_most)
 {
-    _cleanup_(ranking_deinit) ranking locals = {0};
-    TRY(who_find_variables(report->findings, place, &locals));
+    enum { MOST = 2 };
+    struct who_local locals[WHO_LOCALS];
+    size_t count;
+    TRY(who_find_locals(report->findings, place, locals, &count));
     const uint64_t goroutines = findings_members(report->findings, place),
                    many = goroutines > 0 ? goroutines : 1;
     page_open_list(report->page, "hold");
-    for (size_t i = 0; i < locals.count && i < 2; i++) {
-        const struct merged_node *local = report_node(report, locals.data[i].node);
-        if (local->retained < report_node(report, place)->retained / 50)
+    for (size_t i = 0; i < count && i < MOST && locals[i].part_of == MERGED_NONE; i++) {
+        if (locals[i].retained < report_node(report, place)->retained / 50)
             break;
-        put_local(report, locals.data[i].node, local->retained / many, i == 0);
-        page_say(report->page, many > 1 ? " each\n" : "\n");
+        put_local(report, &locals[i], locals[i].retained / many, has_most, i == 0);
+        put_parts_of(report, locals, count, locals[i].node);
+        page_close(report->page);
+        if (!has_most)
+            page_say(report->page, many > 1 ? " each\n" : "\n");
     }
     page_close(report->page);
     return NULL;
+}
+
+/* Puts what goroutines hold many of: "50,500 main.Span, 25.0 MB". */
+static void put_inside(const struct report *report, const struct suspect *suspect)
+{
+    if (suspect->inside == 0)
+        return;
+    page_open(report->page, "inside");
+    PAGE_PUT(report->page, "      of which    % %, %\n", page_count("count", suspect->inside_count),
+             page_strong(report_name(report, "class", suspect->inside)),
+             page_bytes("retained", report_node(report, suspect->inside)->retained));
+    page_close(report->page);
 }
 
 /* Puts how large the stacks of goroutines are. */
@@ -294,14 +374,15 @@ static void put_stacks(const struct report *report, uint32_t place)
 static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
     const uint32_t place = who->suspect.item, goroutine = who->example.node;
+    TRY(put_most(report, &who->suspect, &who->example));
+    put_inside(report, &who->suspect);
     TRY(put_target(report, "      wait on     %\n", "wait_on", goroutine, "waiting on",
                    G2H_NODE_ROOT));
     TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
                    G2H_NODE_CREATION_SITE));
-    TRY(put_locals(report, place));
+    TRY(put_locals(report, place, who->example.most != UINT32_MAX));
     put_stacks(report, place);
-    TRY(put_frames(report, goroutine));
-    return put_most(report, &who->suspect, &who->example);
+    return put_frames(report, goroutine);
 }
 
 /* Puts whose stack it is. */
@@ -355,17 +436,22 @@ static void put_resident(const struct report *report, const struct suspect *susp
     PAGE_DATA(report->page, page_bytes("not_resident", node->untouched));
 }
 
-/* Puts what holds a suspect: ", in 4 × map[uint64]*main.Watcher". */
-static void put_holder(const struct report *report, uint32_t node)
+/* Puts what holds a suspect: ", in 4 × map[uint64]*main.Watcher". Others of that class, which hold
+ * none of the objects, do not count. */
+static void put_holder(const struct report *report, const struct who *who)
 {
-    const struct merged_node *holder = report_node(report, node);
+    const uint32_t node = who->suspect.holder,
+                   above = report_node(report, who->suspect.item)->parent;
+    const uint64_t count = node == above && who->example.above > 0
+                               ? who->example.above
+                               : report_node(report, node)->count;
     page_open(report->page, "in");
-    if (holder->count > 1)
-        PAGE_PUT(report->page, ", in % × %", page_count("count", holder->count),
+    if (count > 1)
+        PAGE_PUT(report->page, ", in % × %", page_count("count", count),
                  report_name(report, "class", node));
     else
         PAGE_PUT(report->page, ", in %", report_name(report, "class", node),
-                 page_count("count", holder->count));
+                 page_count("count", count));
     if (suspects_are_timers(&report->findings->merged, node))
         page_say(report->page, ", the runtime's timers");
     page_close(report->page);
@@ -412,7 +498,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     put_item(report, suspect);
     put_resident(report, suspect);
     if (suspect->holder != MERGED_NONE)
-        put_holder(report, suspect->holder);
+        put_holder(report, who);
     page_say(page, "\n");
     TRY(put_leaked(report, suspect));
     if (suspect->is_goroutines)
@@ -425,6 +511,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     TRY(put_ended(report, suspect->item));
     TRY(put_each(report, suspect));
     put_keys(report, &who->keys);
+    put_pinned(report, &suspect->pinned);
     TRY(put_holders(report, who));
     TRY(put_stale(report, suspect));
     return put_allocator(report, suspect->item);

@@ -8,7 +8,7 @@
 //	is r.suspects[0].never_freed !== undefined && r.suspects.length === 1
 //
 //	case captured SHAPE=captured
-//	says ^  1 .* of the heap   3,000 (main\.bState|func .*)
+//	says ^  1 .* of the heap   (3,000|6,000) (main\.bState|func .*)
 //	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
 //
 //	case neighbours SHAPE=neighbours

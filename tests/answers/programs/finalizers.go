@@ -7,7 +7,7 @@
 //	is r.suspects[0].never_freed !== undefined && r.suspects.length === 1
 //
 //	case captured SHAPE=captured
-//	says ^  1 .* of the heap   3,000 (main\.bFile|func main\.open\.func\d)$
+//	says ^  1 .* of the heap   3,000 main\.bFile, in 3,000 × func main\.open\.func\d$
 //	says ^      never freed the finalizer's function reaches the object, so the finalizer never runs$
 //
 //	case path SHAPE=ring

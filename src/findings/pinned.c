@@ -1,0 +1,240 @@
+/* pinned; see pinned.h. */
+#include "findings/pinned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/bytes.h"
+#include "base/scope.h"
+
+enum {
+    LEAST = 4,   /* elements of an array, on average, from which on it counts */
+    MOST_UP = 4, /* nodes of merged that are looked at for an array */
+    EDGES = 64   /* edges that are read at a time */
+};
+
+struct array {
+    uint32_t node, object;
+    bool is_known; /* all that leads to it are pointers of objects, and no slices */
+    uint64_t address, begin, element, elements;
+};
+
+struct finder {
+    const struct findings *findings;
+    const struct g2h_heap *heap;
+    struct g2h_edges *edges;
+    struct g2h_capacities *capacities;
+    struct g2h_layouts *layouts;
+    VECTOR(struct array) arrays;
+    struct map by_node;             /* node of the view → index in arrays */
+    VECTOR(uint64_t) referred;      /* addresses of elements that are pointed to */
+    const struct array *looked_for; /* by see_slice(); NULL: any */
+    bool has_slice;                 /* see_slice() has found one */
+};
+
+static void finder_deinit(struct finder *finder)
+{
+    g2h_edges_destroy(finder->edges);
+    g2h_capacities_destroy(finder->capacities);
+    g2h_layouts_destroy(finder->layouts);
+    free(finder->arrays.data);
+    map_deinit(&finder->by_node);
+    free(finder->referred.data);
+}
+
+uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node)
+{
+    for (int i = 0; i < MOST_UP && node != MERGED_NONE; i++, node = merged->nodes.data[node].parent)
+        if (merged->nodes.data[node].kind != MERGED_CLASS)
+            return MERGED_NONE;
+        else if (merged_form(merged, node) == G2H_FORM_SLICE)
+            return node;
+    return MERGED_NONE;
+}
+
+/* ---- the arrays ---- */
+
+/* Describes an object if it is an array of two elements or more, each of which is larger than a
+ * pointer. */
+static bool read_array(const struct finder *finder, uint32_t node, struct array *ret)
+{
+    const struct g2h_view *view = finder->findings->view;
+    struct g2h_node read;
+    struct g2h_layout layout;
+    g2h_view_brief(view, node, &read);
+    if (read.object == UINT32_MAX || !g2h_layouts_find(finder->layouts, read.object, &layout))
+        return false;
+    const struct g2h_layout_class class = g2h_layouts_class(finder->layouts, layout.number);
+    if (!class.is_array || class.size <= 2 * sizeof(uint64_t))
+        return false;
+    *ret = (struct array){.node = node,
+                          .object = read.object,
+                          .is_known = true,
+                          .address = g2h_heap_address(finder->heap, read.object),
+                          .begin = layout.header,
+                          .element = class.size,
+                          .elements = (layout.slot - layout.header) / class.size};
+    return ret->elements > 1;
+}
+
+static struct g2h_error *add_arrays(struct finder *finder, uint32_t item)
+{
+    const struct findings *findings = finder->findings;
+    for (uint32_t number = 0; number < findings->merged.of_count; number++) {
+        const uint32_t node = findings->merged.of[number] == item
+                                  ? g2h_dominators_node(findings->dominators, number)
+                                  : UINT32_MAX;
+        struct array array;
+        uint32_t index = (uint32_t)finder->arrays.count;
+        if (node == UINT32_MAX || !read_array(finder, node, &array))
+            continue;
+        TRY_MEMORY(vector_push(&finder->arrays, array) &&
+                   map_put(&finder->by_node, node, index, &index));
+    }
+    return NULL;
+}
+
+/* ---- what leads to them ---- */
+
+static bool is_alive(const struct finder *finder, uint32_t object)
+{
+    const uint32_t node = g2h_view_object(finder->findings->view, object);
+    return node != UINT32_MAX && !findings_is_dead(finder->findings->view, node);
+}
+
+/* Notes a slice in an array, which then is not pinned. */
+static bool see_slice(void *context, const struct g2h_capacity *capacity)
+{
+    struct finder *finder = context;
+    uint32_t object;
+    if (capacity->kind != G2H_CAPACITY_SLICE || capacity->object == UINT32_MAX ||
+        !g2h_heap_find(finder->heap, capacity->address, &object))
+        return true;
+    const uint32_t node = g2h_view_object(finder->findings->view, object),
+                   index = node == UINT32_MAX ? MAP_NONE : map_get(&finder->by_node, node);
+    if (index == MAP_NONE || !is_alive(finder, capacity->object))
+        return true;
+    finder->arrays.data[index].is_known = false;
+    finder->has_slice |= finder->looked_for == &finder->arrays.data[index];
+    return true;
+}
+
+/* Returns whether the holder of the first array has it by a pointer, not by a slice. That is asked
+ * first, since most arrays belong to slices. */
+static bool may_be_pinned(struct finder *finder)
+{
+    struct g2h_node holder;
+    const struct array *array = &finder->arrays.data[0];
+    const uint32_t above = g2h_dominators_of(finder->findings->dominators, array->node);
+    g2h_view_brief(finder->findings->view, above, &holder);
+    if (holder.object == UINT32_MAX)
+        return false;
+    finder->looked_for = array;
+    return g2h_capacities_of_objects(finder->capacities, holder.object, holder.object + 1,
+                                     see_slice, finder) &&
+           !finder->has_slice;
+}
+
+/* Reads a pointer as the process has it. */
+static uint64_t word_at(const struct g2h_params *params, const uint8_t *bytes)
+{
+    uint64_t word = 0;
+    for (uint64_t i = 0; i < params->pointer_size; i++)
+        word = word << 8 | bytes[params->big_endian ? i : params->pointer_size - 1 - i];
+    return word;
+}
+
+/* Notes the element that an edge leads to. */
+static struct g2h_error *see_edge(struct finder *finder, const struct g2h_edge *edge)
+{
+    const uint32_t index = map_get(&finder->by_node, edge->target);
+    struct g2h_node source;
+    if (index == MAP_NONE || (edge->flags & G2H_EDGE_WEAK) != 0)
+        return NULL;
+    struct array *array = &finder->arrays.data[index];
+    g2h_view_brief(finder->findings->view, edge->source, &source);
+    if (source.object != UINT32_MAX && findings_is_dead(finder->findings->view, edge->source))
+        return NULL;
+    const struct g2h_bytes contents = source.object != UINT32_MAX
+                                          ? g2h_heap_object(finder->heap, source.object).contents
+                                          : (struct g2h_bytes){NULL, 0};
+    const struct g2h_params *params = g2h_heap_params(finder->heap);
+    if (contents.size < params->pointer_size ||
+        edge->offset > contents.size - params->pointer_size) {
+        array->is_known = false; /* it is no pointer of an object */
+        return NULL;
+    }
+    const uint64_t address = word_at(params, contents.data + edge->offset),
+                   at = address - array->address - array->begin;
+    if (address < array->address + array->begin || at / array->element >= array->elements)
+        return NULL;
+    TRY_MEMORY(vector_push(&finder->referred, address - at % array->element));
+    return NULL;
+}
+
+static struct g2h_error *see_edges(struct finder *finder)
+{
+    struct g2h_edge read[EDGES];
+    g2h_edges_begin(finder->edges, 0, g2h_view_node_count(finder->findings->view));
+    for (size_t count; (count = g2h_edges_read(finder->edges, read, EDGES)) > 0;)
+        for (size_t i = 0; i < count; i++)
+            TRY(see_edge(finder, &read[i]));
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t *one = a, *other = b;
+    return *one < *other ? -1 : *one > *other;
+}
+
+static bool is_in_known(const struct finder *finder, uint64_t address)
+{
+    uint32_t object;
+    if (!g2h_heap_find(finder->heap, address, &object))
+        return false;
+    const uint32_t index =
+        map_get(&finder->by_node, g2h_view_object(finder->findings->view, object));
+    return index != MAP_NONE && finder->arrays.data[index].is_known;
+}
+
+static void sum_up(struct finder *finder, struct pinned *ret)
+{
+    for (size_t i = 0; i < finder->arrays.count; i++) {
+        ret->arrays += finder->arrays.data[i].is_known;
+        ret->elements += finder->arrays.data[i].is_known ? finder->arrays.data[i].elements : 0;
+    }
+    vector_sort(&finder->referred, compare_addresses);
+    for (size_t i = 0; i < finder->referred.count; i++)
+        ret->referred += (i == 0 || finder->referred.data[i] != finder->referred.data[i - 1]) &&
+                         is_in_known(finder, finder->referred.data[i]);
+}
+
+struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret)
+{
+    _cleanup_(finder_deinit) struct finder finder = {.findings = findings,
+                                                     .heap = g2h_view_heap(findings->view)};
+    const uint64_t count = findings_node(findings, item)->count;
+    *ret = (struct pinned){0};
+    if (!g2h_view_is_typed(findings->view))
+        return NULL;
+    TRY(g2h_layouts_create(findings->view, &finder.layouts));
+    TRY(add_arrays(&finder, item));
+    if (finder.arrays.count == 0)
+        return NULL;
+    TRY(g2h_capacities_create(findings->view, &finder.capacities));
+    if (!may_be_pinned(&finder))
+        return NULL;
+    g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, see_slice, &finder);
+    TRY(g2h_edges_create(findings->view, &finder.edges));
+    TRY(see_edges(&finder));
+    sum_up(&finder, ret);
+    if (ret->arrays <= count / 2 || ret->elements < LEAST * ret->arrays ||
+        ret->referred > ret->elements / 2)
+        *ret = (struct pinned){0};
+    return NULL;
+}

@@ -1,0 +1,29 @@
+/*
+ * pinned: arrays that pointers to single elements keep alive.
+ *
+ * The collector keeps an array as a whole. If a program keeps &list[i] of a long list and drops the
+ * list, all other elements live on, though the program cannot reach them.
+ */
+#ifndef FINDINGS_PINNED_H
+#define FINDINGS_PINNED_H
+
+#include "findings/findings.h"
+
+struct pinned {
+    uint64_t arrays;             /* to which nothing but such pointers leads; 0: there are none */
+    uint64_t elements, referred; /* of these arrays: all, and those that are pointed to */
+};
+
+/*
+ * Looks at the arrays that a node of merged stands for. *ret is empty unless most of the arrays are
+ * pinned, and most of their elements are not referred to. An array does not count if a slice leads
+ * to it, or a variable, whose kind is not looked at. Reads all edges of the view if the first array
+ * may be pinned. Errors: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret);
+
+/* Returns the node of the arrays that the objects of a node of merged are in: this one, or one
+ * above it; MERGED_NONE if there are no such arrays. */
+uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node);
+
+#endif

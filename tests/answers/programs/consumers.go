@@ -1,0 +1,73 @@
+// Of goroutines in one place one holds nearly all: it comes first, with what multiplies in it; and a channel that is a field of what a
+// goroutine holds is part of that, though the goroutine has it in a slot of its own while it waits.
+//
+//	case skewed SHAPE=skewed
+//	says ^  1 .* 3 goroutines \[chan receive\] main\.consume
+//	says ^      mostly      goroutine \d+ \[chan receive\] main\.consume.* alone has 1\d\.\d MB \((9\d|100) %\)$
+//	says ^      of which    50,0\d\d main\.span, 1\d\.\d MB$
+//	is r.suspects[0].inside.class === 'main.span'
+//	case caches SHAPE=caches
+//	ways plain
+//	says ^  1 .* 1,000 goroutines \[select\] main\.
+//	says hold .*main\.cache, (9|10)\.\d+ kB each$
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+type span struct {
+	name     string
+	children []*span
+	data     [24]uint64
+}
+
+type cache struct {
+	promote, remove chan *span
+	stop            chan struct{}
+	size            int
+}
+
+//go:noinline
+func consume(in chan int, n int) {
+	root := &span{name: "root"}
+	for i := 0; i < n; i++ {
+		root.children = append(root.children, &span{name: "done"})
+	}
+	for range in {
+		root.children = append(root.children, &span{})
+	}
+}
+
+//go:noinline
+func (c *cache) work() {
+	for {
+		select {
+		case <-c.promote:
+			c.size++
+		case <-c.remove:
+			c.size--
+		case <-c.stop:
+			return
+		}
+	}
+}
+
+func main() {
+	inputs := []chan int{make(chan int), make(chan int), make(chan int)}
+	if os.Getenv("SHAPE") == "skewed" {
+		for i, n := range []int{50000, 30, 20} {
+			go consume(inputs[i], n)
+		}
+	} else {
+		for i := 0; i < 1000; i++ {
+			go (&cache{promote: make(chan *span, 512), remove: make(chan *span, 512), stop: make(chan struct{})}).work()
+		}
+	}
+	time.Sleep(200 * time.Millisecond)
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+	fmt.Println(len(inputs))
+}

@@ -1,0 +1,65 @@
+// Pointers to single elements keep whole arrays: of each list one element is wanted, the others live on with all that they hold.
+//
+//	case lists SHAPE=lists
+//	says ^  1 .* 9\d % of the heap   200 \[\]main\.pod, in map\[string\]\*main\.pod$
+//	says ^      pinned by   pointers to 200 of up to 1\d\d,\d{3} elements; nothing refers to the others$
+//	says[plain] held by     main\.stores\["pods"\]\.items\["pod-\d+"\]$
+//	says[plain] all in      main\.stores\["pods"\]\.items$
+//	is r.suspects[0].pinned.referred === 200 && r.suspects.length === 1
+//	case sliced SHAPE=sliced
+//	never pinned by
+//	case wanted SHAPE=wanted
+//	never pinned by
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+type pod struct {
+	name   string
+	labels map[string]string
+	spec   [16]uint64
+}
+
+type store struct {
+	items map[string]*pod
+	lists [][]pod
+}
+
+var stores = map[string]*store{}
+
+//go:noinline
+func list(n int) []pod {
+	pods := make([]pod, 500)
+	for i := range pods {
+		pods[i] = pod{name: fmt.Sprint("pod-", n*500+i), labels: map[string]string{"app": "web"}}
+	}
+	return pods
+}
+
+func main() {
+	shape := os.Getenv("SHAPE")
+	for _, name := range []string{"pods", "nodes"} {
+		stores[name] = &store{items: map[string]*pod{}}
+	}
+	for n := 0; n < 200; n++ {
+		pods, to := list(n), stores["pods"]
+		if shape == "sliced" {
+			to.lists = append(to.lists, pods)
+		}
+		for i := range pods {
+			if i == n%500 || shape == "wanted" {
+				to.items[pods[i].name] = &pods[i]
+			}
+		}
+	}
+	for n := 0; n < 1000; n++ {
+		one := &pod{name: fmt.Sprint("node-", n)}
+		stores["nodes"].items[one.name] = one
+	}
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+	fmt.Println(len(stores))
+}
