@@ -71,7 +71,7 @@ for shell in bash zsh fish; do
 	offers "$shell" 'go2heapsnapshot ap' app.dump only
 done
 # What an option takes may be left out.
-offers zsh 'go2heapsnapshot --fork --pi' --pid only
+! command -v zsh >/dev/null || offers zsh 'go2heapsnapshot --fork --pi' --pid only
 # What an option takes may stand behind a "=" or behind its letter as well.
 offers bash 'go2heapsnapshot --format=' "${formats[@]}" only
 offers bash 'go2heapsnapshot --format=re' report only
