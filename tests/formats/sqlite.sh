@@ -41,7 +41,9 @@ refused() {
 }
 
 conversions() {
-	convert_both typed.2 --exe "$sample.exe.gz" "$sample.2.dump.gz"
+	for i in 1 2; do
+		convert_both typed.$i --exe "$sample.exe.gz" "$sample.$i.dump.gz"
+	done
 	convert_both folded --max-nodes 3000 --exe "$sample.exe.gz" "$sample.2.dump.gz"
 	dumps='go1.3.3-amd64 go1.26-s390x'
 	if [ -n "${CHECK_ALL-}" ]; then

@@ -44,6 +44,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"time"
 )
@@ -163,7 +164,7 @@ func none() {
 func main() {
 	shapes := map[string]func(){"two": two, "timers": timers, "contexts": contexts, "large": large, "deep": deep, "none": none}
 	shapes[os.Getenv("SHAPE")]()
-	runtime.GC()
+	debug.FreeOSMemory()
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
 	pprof.WriteHeapProfile(os.Stderr)
