@@ -67,8 +67,8 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
     run_reader_begin(reader);
     if (task > 0 && !run_reader_find(reader, begin, &window->begin))
         return NULL;
-    if (!run_reader_read(reader, window->begin, loader->window_begins[task + 1], &window->end,
-                         &records))
+    if (!run_reader_read(reader, window->begin, loader->window_begins[task + 1], RUN_ENDS_BEHIND,
+                         &window->end, &records))
         return &error_no_memory;
     run_reader_end(reader, &window->chunk);
     __atomic_fetch_add(&loader->records_ahead, records, __ATOMIC_RELAXED);
@@ -177,8 +177,9 @@ static struct g2h_error *read_objects(struct loader *loader)
     } else {
         if (window && window->begin < end)
             end = window->begin;
-        good = run_reader_read(loader->reader, begin, end, &end, &records) &&
+        good = run_reader_read(loader->reader, begin, end, RUN_ENDS_AT, &end, &records) &&
                (!run_reader_is_full(loader->reader) || turn_over(loader));
+        heap->not_ahead += loader->windows ? records : 0;
     }
     reader_seek(heap->reader, end);
     heap->reader->number += records;

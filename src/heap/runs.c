@@ -183,8 +183,8 @@ static void seek(struct run_reader *reader, uint64_t offset)
     reader_seek(&reader->reader, offset);
 }
 
-bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, uint64_t *ret_end,
-                     uint64_t *ret_records)
+bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, enum run_limit end,
+                     uint64_t *ret_end, uint64_t *ret_records)
 {
     const uint64_t records = reader->chunk.records;
     uint64_t offset = begin, previous = 0, page = UINT64_MAX;
@@ -192,16 +192,17 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
     bool good = true;
     seek(reader, begin);
     while (good && reader_next_object(&reader->reader, &object)) {
-        const bool is_enough = previous >= limit || run_reader_is_full(reader);
+        const bool is_enough =
+            (end == RUN_ENDS_AT ? offset : previous) >= limit || run_reader_is_full(reader);
         if (is_enough && previous > 0 &&
             (object.address / SPAN_PAGE != page ||
              reader->slot_classes.list.count >= SLOT_CLASSES_MOST))
             break;
-        const uint64_t end = reader_offset(&reader->reader);
-        good = add_object(reader, &object, end);
+        const uint64_t next = reader_offset(&reader->reader);
+        good = add_object(reader, &object, next);
         page = object.address / SPAN_PAGE;
         previous = offset;
-        offset = end;
+        offset = next;
     }
     *ret_end = offset;
     *ret_records = reader->chunk.records - records;

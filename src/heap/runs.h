@@ -54,14 +54,17 @@ void run_reader_destroy(struct run_reader *reader);
 /* Begins an empty chunk. The heap's params must have been read. */
 void run_reader_begin(struct run_reader *reader);
 
+/* Where run_reader_read() ends: at the first object of another page that begins at the limit or
+ * behind it; or at the one that follows an object that does, as run_reader_find() finds it. */
+enum run_limit { RUN_ENDS_AT, RUN_ENDS_BEHIND };
+
 /*
  * Adds objects to the chunk, from the record at begin on. Reading ends at a record that is damaged
- * or not an object, or at the first object of another page if the chunk is full or the record
- * before begins at limit or behind it. *ret_end is where reading ended, and *ret_records the number
- * of objects read.
+ * or not an object, or where limit says, or at the first object of another page if the chunk is
+ * full. *ret_end is where reading ended, and *ret_records the number of objects read.
  */
-bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, uint64_t *ret_end,
-                     uint64_t *ret_records);
+bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, enum run_limit end,
+                     uint64_t *ret_end, uint64_t *ret_records);
 
 /* Adds an object that was read, whose record ends at end, as a run of its own. */
 bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, uint64_t end);

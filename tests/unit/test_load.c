@@ -2,6 +2,8 @@
  * objects, damage, types. */
 #include "dump_builder.h"
 
+#include <inttypes.h>
+
 #include "heap/heap.h"
 
 enum { BASE_PAGES = 400, PAGE = 8192 };
@@ -32,7 +34,8 @@ static void expect_objects(const struct g2h_heap *heap)
 
 /* ---- order ---- */
 
-/* Spans in the order of a shuffled deck, as Go's span table has them, with sizes from 8 to 8192. */
+/* Spans in the order of a shuffled deck, as Go's span table has them, with sizes from 8 to 8192,
+ * and a large object. */
 static void spans_in_any_order(void **state)
 {
     (void)state;
@@ -50,6 +53,8 @@ static void spans_in_any_order(void **state)
     dump_start_modern(&dump, "go1.19.8");
     for (uint32_t i = 0; i < BASE_PAGES; i++) {
         uint32_t size = sizes[deck[i] % 8];
+        if (i % 50 == 3) /* what is read ahead ends here */
+            dump_goroutine(&dump, i + 1, 0x1000 + i, 0x2000 + i);
         for (uint64_t at = 0; at + size <= PAGE; at += size) {
             if (unit_random(&random) % 3 == 0)
                 continue; /* a free slot */
@@ -68,6 +73,9 @@ static void spans_in_any_order(void **state)
         assert_int_equal(g2h_heap_account(dump.heap)->overlapping, 0);
         assert_int_equal(g2h_heap_account(dump.heap)->misplaced, 0);
         expect_objects(dump.heap);
+        if (dump.heap->not_ahead > objects / 2)
+            fail_msg("%u threads: %" PRIu64 " of %" PRIu64 " objects are not read ahead", threads,
+                     dump.heap->not_ahead, objects);
     }
     dump_deinit(&dump);
 }
