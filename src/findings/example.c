@@ -21,10 +21,13 @@ struct finder {
     uint32_t *near;         /* by number: that of the nearest holder from here upwards, or NONE; */
     bool *is_inside; /* an object of the suspect is between it and that holder, or is the holder */
     bool *is_branch; /* see mark_branches() */
-    bool *is_holder; /* of some of the suspect's objects: used by sum_up() */
+    bool *is_seen;   /* by number of a holder: used by sum_up() */
     bool has_branches;          /* only branches may be named */
     uint32_t count;             /* of numbers */
+    VECTOR(uint32_t) items;     /* the numbers of the suspect's objects */
+    uint64_t holders;           /* that find_holders() has found, whether they hold any or not */
     uint64_t objects, retained; /* of the suspect */
+    int64_t above;              /* the node of merged above it */
 };
 
 static uint32_t line_of(const struct finder *finder, uint32_t number)
@@ -78,6 +81,7 @@ static void find_holders(struct finder *finder, int64_t line)
 {
     finder->near[0] = NONE;
     finder->is_inside[0] = false;
+    finder->holders = 0;
     for (uint32_t number = 1; number < finder->count; number++) {
         if (node_of(finder, number) == NONE)
             continue;
@@ -86,6 +90,7 @@ static void find_holders(struct finder *finder, int64_t line)
                                           : finder->is_item[line_of(finder, number)] &&
                                                 (line == NEAREST || finder->near[over] == NONE)) &&
                                !is_of_map(finder, number);
+        finder->holders += is_holder;
         finder->near[number] = is_holder ? number : finder->near[over];
         finder->is_inside[number] =
             !is_holder && finder->near[over] != NONE &&
@@ -126,8 +131,8 @@ static uint32_t vote(const struct finder *finder,
 {
     uint32_t best = NONE;
     uint64_t votes = 0;
-    for (uint32_t number = 1; number < finder->count; number++) {
-        const uint32_t holder = is_object(finder, number) ? of(finder, number) : NONE;
+    for (size_t i = 0; i < finder->items.count; i++) {
+        const uint32_t number = finder->items.data[i], holder = of(finder, number);
         if (holder == NONE)
             continue;
         const uint64_t weight = weigh(finder, number);
@@ -143,21 +148,17 @@ static uint32_t vote(const struct finder *finder,
     return best;
 }
 
-/* Sets the sums of a holder, and how many holders there are of its kind that have objects. Returns
- * how many there are altogether. */
-static uint64_t sum_up(struct finder *finder, uint32_t holder, struct example *ret)
+/* Sets the sums of a holder, and how many holders there are of its kind that have objects. */
+static void sum_up(struct finder *finder, uint32_t holder, struct example *ret)
 {
     uint32_t last = NONE;
-    uint64_t all = 0;
     *ret = (struct example){.node = NONE, .most = NONE};
-    memset(finder->is_holder, 0, finder->count);
-    for (uint32_t number = 1; number < finder->count; number++) {
-        const uint32_t near = finder->near[number];
-        all += node_of(finder, number) != NONE && near == number;
-        if (near == NONE || !is_object(finder, number))
+    for (size_t i = 0; i < finder->items.count; i++) {
+        const uint32_t number = finder->items.data[i], near = finder->near[number];
+        if (near == NONE)
             continue;
-        ret->holders += !finder->is_holder[near];
-        finder->is_holder[near] = true;
+        ret->holders += !finder->is_seen[near];
+        finder->is_seen[near] = true;
         if (near != holder)
             continue;
         ret->count++;
@@ -166,19 +167,25 @@ static uint64_t sum_up(struct finder *finder, uint32_t holder, struct example *r
     }
     if (last != NONE)
         ret->most = node_of(finder, holder);
-    return all;
+    for (size_t i = 0; i < finder->items.count; i++)
+        if (finder->near[finder->items.data[i]] != NONE)
+            finder->is_seen[finder->near[finder->items.data[i]]] = false;
 }
 
 /* Returns whether a holder of several has most of the suspect's bytes, or all; sets *ret if it
  * does. */
 static bool has_most(struct finder *finder, int64_t line, struct example *ret)
 {
-    struct example found;
     find_holders(finder, line);
     const uint32_t holder = vote(finder, holder_of, weight_of);
     if (holder == NONE)
         return false;
-    if (sum_up(finder, holder, &found) < 2 || found.retained <= finder->retained / 2 ||
+    const uint64_t above = ret->above;
+    struct example found;
+    sum_up(finder, holder, &found);
+    found.above = line == finder->above ? found.holders : above;
+    ret->above = found.above;
+    if (finder->holders < 2 || found.retained <= finder->retained / 2 ||
         (found.holders > 1 && found.retained / 3 * found.holders <= finder->retained / 2))
         return false;
     *ret = found;
@@ -215,9 +222,9 @@ static void mark_branches(struct finder *finder)
     uint64_t count = 0;
     find_holders(finder, NEAREST);
     const uint32_t root = vote(finder, holder_above, one);
-    for (uint32_t number = 1; root != NONE && number < finder->count; number++) {
-        finder->is_branch[number] =
-            is_object(finder, number) && holder_above(finder, number) == root;
+    for (size_t i = 0; root != NONE && i < finder->items.count; i++) {
+        const uint32_t number = finder->items.data[i];
+        finder->is_branch[number] = holder_above(finder, number) == root;
         count += finder->is_branch[number];
     }
     finder->has_branches = count >= MANY && count > finder->objects / 2;
@@ -231,8 +238,9 @@ static uint32_t heaviest(const struct finder *finder, uint32_t most)
         most == NONE ? NONE : g2h_dominators_number(finder->findings->dominators, most);
     uint32_t best = NONE;
     uint64_t bytes = 0;
-    for (uint32_t number = 1; number < finder->count; number++) {
-        if (!is_object(finder, number) || (holder != NONE && finder->near[number] != holder) ||
+    for (size_t i = 0; i < finder->items.count; i++) {
+        const uint32_t number = finder->items.data[i];
+        if ((holder != NONE && finder->near[number] != holder) ||
             (finder->has_branches && !finder->is_branch[number]))
             continue;
         const uint32_t node = node_of(finder, number);
@@ -251,10 +259,11 @@ static void finder_deinit(struct finder *finder)
 {
     free(finder->is_item);
     free(finder->is_map);
+    free(finder->items.data);
     large_free(finder->near, finder->count, sizeof(*finder->near));
     large_free(finder->is_inside, finder->count, sizeof(*finder->is_inside));
     large_free(finder->is_branch, finder->count, sizeof(*finder->is_branch));
-    large_free(finder->is_holder, finder->count, sizeof(*finder->is_holder));
+    large_free(finder->is_seen, finder->count, sizeof(*finder->is_seen));
 }
 
 static void find_maps(struct finder *finder)
@@ -287,38 +296,38 @@ static struct g2h_error *find_items(struct finder *finder)
     return NULL;
 }
 
-/* Returns how many of the objects of a node of merged, above the suspect, hold objects of it. */
-static uint64_t count_holders(struct finder *finder, uint32_t line)
+/* Lists the suspect's objects. */
+static struct g2h_error *list_items(struct finder *finder)
 {
-    struct example sums;
-    find_holders(finder, line);
-    sum_up(finder, NONE, &sums);
-    return sums.holders;
+    for (uint32_t number = 1; number < finder->count; number++)
+        if (is_object(finder, number))
+            TRY_MEMORY(vector_push(&finder->items, number));
+    return NULL;
 }
 
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret)
 {
-    _cleanup_(finder_deinit) struct finder finder = {
-        .findings = findings, .item = item, .count = findings->merged.of_count};
+    _cleanup_(finder_deinit) struct finder finder = {.findings = findings,
+                                                     .item = item,
+                                                     .count = findings->merged.of_count,
+                                                     .above =
+                                                         findings_node(findings, item)->parent};
     finder.is_item = calloc(findings->merged.nodes.count, sizeof(*finder.is_item));
     finder.is_map = calloc(findings->merged.nodes.count, sizeof(*finder.is_map));
     finder.near = large_alloc(finder.count, sizeof(*finder.near));
     finder.is_inside = large_alloc(finder.count, sizeof(*finder.is_inside));
     finder.is_branch = large_alloc(finder.count, sizeof(*finder.is_branch));
-    finder.is_holder = large_alloc(finder.count, sizeof(*finder.is_holder));
+    finder.is_seen = large_alloc(finder.count, sizeof(*finder.is_seen));
     TRY_MEMORY(finder.is_item && finder.is_map && finder.near && finder.is_inside &&
-               finder.is_branch && finder.is_holder);
+               finder.is_branch && finder.is_seen);
     *ret = (struct example){.node = findings_node(findings, item)->example, .most = NONE};
     find_maps(&finder);
     TRY(find_items(&finder));
+    TRY(list_items(&finder));
     mark_branches(&finder);
     if (!find_most(&finder, ret))
         ret->most = NONE;
-    const uint32_t node = heaviest(&finder, ret->most),
-                   above = findings_node(findings, item)->parent;
-    ret->above = above != MERGED_NONE && findings_node(findings, above)->kind == MERGED_CLASS
-                     ? count_holders(&finder, above)
-                     : 0;
+    const uint32_t node = heaviest(&finder, ret->most);
     ret->node = node != NONE ? node : findings_node(findings, item)->example;
     return NULL;
 }

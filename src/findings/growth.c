@@ -68,17 +68,19 @@ static void keys_deinit(struct keys *keys)
     free(keys->loose);
 }
 
-/* Returns the hash of a name without the state of goroutines, or the line of a frame. */
-static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind kind)
+/* Returns the hash of a name without the state of goroutines, or the line of a frame; exact is that
+ * of all of it. */
+static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind kind, uint64_t exact)
 {
     static const char goroutine[] = "goroutine";
+    if (kind != MERGED_SYNTHETIC)
+        return exact;
     const bool is_goroutine =
         size >= sizeof(goroutine) && memcmp(name, goroutine, sizeof(goroutine) - 1) == 0;
     const char *close = is_goroutine ? memchr(name, ']', size) : NULL;
-    if (kind != MERGED_SYNTHETIC)
-        return hash_of(name, size, kind);
+    const size_t without_line = close ? size : expression_without_line(name, size);
     if (!close)
-        return hash_of(name, expression_without_line(name, size), kind);
+        return without_line == size ? exact : hash_of(name, without_line, kind);
     return map_hash_pair(hash_of(close, (size_t)(name + size - close), kind),
                          (uint64_t)(unsigned char)name[sizeof(goroutine) - 1]);
 }
@@ -93,10 +95,10 @@ static struct g2h_error *keys_of(const struct merged *merged, struct keys *ret)
         const bool is_root = node->parent == MERGED_NONE;
         size_t size;
         const char *name = merged_name(merged, i, &size);
-        ret->exact[i] =
-            map_hash_pair(is_root ? 0 : ret->exact[node->parent], hash_of(name, size, node->kind));
-        ret->loose[i] = map_hash_pair(is_root ? 0 : ret->loose[node->parent],
-                                      loose_hash_of(name, size, node->kind));
+        const uint64_t exact = hash_of(name, size, node->kind),
+                       loose = loose_hash_of(name, size, node->kind, exact);
+        ret->exact[i] = map_hash_pair(is_root ? 0 : ret->exact[node->parent], exact);
+        ret->loose[i] = map_hash_pair(is_root ? 0 : ret->loose[node->parent], loose);
     }
     return NULL;
 }
