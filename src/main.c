@@ -73,7 +73,7 @@ struct series {
     struct g2h_heap *heap;
 };
 
-/* Opens the executable, if there is one. If the file is no executable, or not that of the dump,
+/* Opens the executable, if there is one. If the file is not an executable, or not that of the dump,
  * returns an error unless --untyped-ok allows to go on without types. */
 static struct g2h_error *open_exe(const struct options *options, const struct outputs *outputs,
                                   struct conversion *conversion)

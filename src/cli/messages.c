@@ -99,11 +99,11 @@ void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *he
             "has them, by its runtime",
             g2h_exe_path(exe), named > 0 ? named : release);
     const bool has_names = g2h_exe_variable_count(exe) > 0;
-    const char *missing = NULL, *cost = "what only they lead to may stay untyped";
+    const char *missing = NULL, *cost = "what only they point to may stay untyped";
     if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE && has_names)
         missing = "it has no DWARF: no types of global variables, no names of locals";
     else if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE)
-        missing = "it is stripped: of global and local variables it has only what its code tells";
+        missing = "it is stripped: global and local variables are inferred from the machine code";
     if (!missing)
         return;
     say("go2heapsnapshot: note: %s: %s; %s", g2h_exe_path(exe), missing, cost);
@@ -535,7 +535,7 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
     }
     const uint64_t all = account->all.living_bytes, typed = account->typed.living_bytes;
     const uint64_t share = all > 0 ? typed * 1000 / all : 0; /* rounded down: 100.0 is all */
-    say("go2heapsnapshot: %s: %" PRIu64 ".%" PRIu64 " %% of living bytes typed%s%s", input->name,
+    say("go2heapsnapshot: %s: %" PRIu64 ".%" PRIu64 " %% of live bytes typed%s%s", input->name,
         share / 10, share % 10, share < much ? "; " : "", share < much ? why_untyped(exe) : "");
 }
 
@@ -608,7 +608,7 @@ static void account_urgent(const struct g2h_process_account *account)
     if (account->stopped > 0 && account->urgent_error == 0)
         say("  %-34s %14s  no other program delays it", label, "granted");
     else if (account->stopped > 0)
-        say("  %-34s %14s  %s: on a busy machine the process stands still for longer; "
+        say("  %-34s %14s  %s: on a busy machine the process is paused for longer; "
             "CAP_SYS_NICE or ulimit -r 1 allows it",
             label, "refused", strerror(account->urgent_error));
 }

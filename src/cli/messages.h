@@ -76,7 +76,7 @@ void message_survivors(const struct g2h_input *input, const struct g2h_input *be
                        const struct g2h_identity *identity, const struct g2h_graph *graph,
                        const struct g2h_view *view);
 
-/* Says, in the last line, which share of the living bytes has a type; if the share is small, also
+/* Says, in the last line, which share of the live bytes has a type; if the share is small, also
  * why. */
 void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
                    const struct g2h_exe *exe, const struct g2h_graph *graph);

@@ -101,7 +101,7 @@ static inline bool options_report_trend(const struct options *options)
 /*
  * Returns whether garbage is to be left out of what is written of a dump: if --reachable asks for
  * it, and in a series, whose objects are compared with each other, unless --garbage is given. In a
- * dump that is not complete nobody knows what is garbage.
+ * dump that is not complete it is unknown what is garbage.
  */
 static inline bool options_leave_out_garbage(const struct options *options, bool is_complete)
 {

@@ -20,7 +20,7 @@ static struct g2h_error *directory_explain(const char *path, const char *what_fo
         return error_system(errno, "%s: cannot write", path);
     return S_ISDIR(status.st_mode)
                ? NULL
-               : error_create(G2H_ERROR_SYSTEM, "%s: is no directory, which %s needs", path,
+               : error_create(G2H_ERROR_SYSTEM, "%s: is not a directory, which %s needs", path,
                               what_for);
 }
 

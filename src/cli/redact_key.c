@@ -65,11 +65,11 @@ static struct g2h_error *check_status(const char *path, int file)
     if (fstat(file, &status) != 0)
         return error_system(errno, "%s: cannot read", path);
     if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
-        return error_create(G2H_ERROR_SYSTEM, "%s: is no file with a key; " HOW_TO, path);
+        return error_create(G2H_ERROR_SYSTEM, "%s: is not a key file; " HOW_TO, path);
     if ((status.st_mode & (S_IROTH | S_IWOTH)) != 0)
         return error_create(G2H_ERROR_SYSTEM,
-                            "%s: is a key that everybody can read or write; chmod 600 it if "
-                            "nobody has, else make a new one",
+                            "%s: is a key that everyone can read or write; chmod 600 it if "
+                            "no one has, or make a new one",
                             path);
     return NULL;
 }
@@ -87,7 +87,7 @@ static struct g2h_error *check_bytes(const char *path, const uint8_t *data, size
                             KEY_MOST);
     if (count_different(data, size) < DIFFERENT_LEAST)
         return error_create(G2H_ERROR_SYSTEM,
-                            "%s: is no random key: has only %d different bytes; " HOW_TO, path,
+                            "%s: is not a random key: has only %d different bytes; " HOW_TO, path,
                             count_different(data, size));
     return NULL;
 }

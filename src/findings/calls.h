@@ -9,7 +9,7 @@
 
 /* The calls of one stack. */
 struct calls {
-    struct g2h_inlining *inlining; /* NULL: there is no executable */
+    struct g2h_inlining *inlining; /* NULL: there is not an executable */
     VECTOR(struct g2h_call) list;  /* innermost first */
     size_t first; /* the first call that is shown: calls by which the runtime allocates are left
                      out, unless it allocates for itself */

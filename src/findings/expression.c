@@ -167,22 +167,37 @@ void expression_append_first(const struct g2h_view *view, struct g2h_edges *edge
         split_argument(text, whose);
 }
 
-/* Appends the names of the edges between nodes, the first of which is an object. */
+/* Appends an ellipsis, unless the text ends in one. */
+static void append_ellipsis(struct text *text)
+{
+    static const char ellipsis[] = " … ";
+    const size_t size = sizeof(ellipsis) - 1;
+    if (text->size < size || memcmp(text->data + text->size - size, ellipsis, size) != 0)
+        text_append(text, ellipsis, size);
+}
+
+/* Appends the names of the edges between nodes, the first of which is an object. Of a long path the
+ * middle is left out, and of steps of one name after the other all but the first: a list has them.
+ */
 static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
                          const uint32_t *nodes, size_t count, struct text *text)
 {
+    const bool is_long = count > MOST_STEPS;
+    uint32_t last = G2H_NAME_NONE;
     for (size_t i = 0; i + 1 < count; i++) {
         struct g2h_edge edge;
         if (i + 1 == MOST_STEPS / 2 && count - i > MOST_STEPS / 2) {
-            text_printf(text, " … ");
+            append_ellipsis(text);
             i = count - MOST_STEPS / 2;
         }
         if (expression_hides(view, nodes[i + 1]))
             continue;
-        if (find_edge(view, edges, nodes[i], nodes[i + 1], &edge))
-            expression_append_edge(view, edges, &edge, text);
+        const bool is_found = find_edge(view, edges, nodes[i], nodes[i + 1], &edge);
+        if (!is_found || (is_long && edge.name == last && (edge.flags & G2H_EDGE_BY_INDEX) == 0))
+            append_ellipsis(text);
         else
-            text_printf(text, " … ");
+            expression_append_edge(view, edges, &edge, text);
+        last = is_found ? edge.name : G2H_NAME_NONE;
     }
 }
 

@@ -352,7 +352,8 @@ static int64_t without_moved(const struct g2h_base *base, const struct merged *m
                        : (int64_t)((double)growth->retained * (double)more / (double)growth->count);
 }
 
-/* Sets how much of each node's growth is growth of all that holds it. */
+/* Sets how much of each node's growth is growth of what holds it. What has shrunk says nothing
+ * about that: beside what was freed, something else may have grown. */
 static struct g2h_error *set_within(const struct g2h_base *base, const struct merged *merged,
                                     growth_vector *growth)
 {
@@ -362,8 +363,11 @@ static struct g2h_error *set_within(const struct g2h_base *base, const struct me
         struct growth *one = &growth->data[i];
         const uint32_t parent = merged->nodes.data[i].parent;
         one->within = without_moved(base, merged, &classes, i, one);
-        if (parent != MERGED_NONE && one->within > 0 && one->within > growth->data[parent].within)
-            one->within = growth->data[parent].within > 0 ? growth->data[parent].within : 0;
+        one->most = parent == MERGED_NONE ? INT64_MAX : growth->data[parent].most;
+        if (one->within > one->most)
+            one->within = one->most;
+        if (one->within >= 0)
+            one->most = one->within;
     }
     return NULL;
 }

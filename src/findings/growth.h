@@ -17,7 +17,8 @@
 struct growth {
     int64_t retained, bytes, count;
     int64_t within; /* retained, but not what has moved here: no more than the class has grown by in
-                       the whole heap, nor than within of the node above; 0 if that has shrunk */
+                       the whole heap, nor than most */
+    int64_t most;   /* within of the nearest node, from here upwards, that has not shrunk */
     uint64_t weight; /* the most that within is, here or in a node below */
     uint32_t before; /* the base's number of it; MERGED_NONE: the base does not have it */
 };

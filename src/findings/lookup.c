@@ -196,7 +196,7 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
     if (found.count == 0) {
         TRY(find_near(&classes, asked, &found));
         return refuse(findings, asked,
-                      found.count > 0 ? "is no class, but there are"
+                      found.count > 0 ? "is not a class; did you mean"
                                       : "is the class of no object in this heap",
                       &found);
     }
@@ -221,7 +221,7 @@ static struct g2h_error *find_object(const struct findings *findings, const char
             return NULL;
     }
     if (!is_address)
-        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is no address", asked);
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is not an address", asked);
     if (!g2h_heap_find(heap, address, &object))
         return error_create(G2H_ERROR_NOT_FOUND, "'%s' is in no object of this heap", asked);
     *ret = (struct lookup){.node = g2h_view_object(findings->view, object),

@@ -10,7 +10,7 @@ enum {
     SLOT_CLASSES_ENOUGH =
         1 << 16, /* no program has as many; a chunk ends with them, so that lookups stay short */
     SLOT_CLASSES_MOST = (1 << ENTRY_SLOT_CLASS_BITS) - 1,
-    CHAIN = 24,             /* this many objects in a row are no accident */
+    CHAIN = 24,             /* this many objects in a row are not an accident */
     SEARCH_BYTES = 1 << 18, /* a search tries offsets in a range of this size */
     LIST_BYTES = 1 << 12,   /* a longer field list is not plausible */
     SEARCH_WORK = 1 << 22,  /* bytes of records that a search may look at */

@@ -239,9 +239,10 @@ static struct g2h_error *read_name(struct evaluation *evaluation, struct remote 
                             "%.*s is not in the dump: Go writes only variables that may have "
                             "pointers in them",
                             size, evaluation->at);
-    return error_create(G2H_ERROR_NOT_FOUND,
-                        "%.*s is no variable; instances(\"main.T\") lists the objects of a class",
-                        size, evaluation->at);
+    return error_create(
+        G2H_ERROR_NOT_FOUND,
+        "%.*s is not a variable; instances(\"main.T\") lists the objects of a class", size,
+        evaluation->at);
 }
 
 /* ---- goroutines ---- */
@@ -298,7 +299,7 @@ static struct g2h_error *take_retained(struct evaluation *evaluation, struct rem
     struct taken *taken = evaluation->taken;
     const uint32_t node = remote_node(taken, remote);
     if (node == UINT32_MAX)
-        return error_create(G2H_ERROR_NOT_FOUND, "it is no object, so it retains nothing");
+        return error_create(G2H_ERROR_NOT_FOUND, "it is not an object, so it retains nothing");
     if (is_eager(evaluation) && !taken->dominators)
         return error_create(G2H_ERROR_NOT_FOUND, "this takes a moment: press Enter");
     TRY(taken_need_dominators(taken));
@@ -375,7 +376,7 @@ static struct g2h_error *read_call(struct evaluation *evaluation, const char *na
             return functions[i].take(evaluation, ret);
         }
     return error_create(G2H_ERROR_NOT_FOUND,
-                        "%.*s is no function; there are len, retained, instances and goroutines",
+                        "%.*s is not a function; there are len, retained, instances and goroutines",
                         (int)size, name);
 }
 

@@ -103,7 +103,7 @@ static void read_head(struct hub *hub, struct connection *connection)
         discovery_request(hub, connection, &request);
     } else if (state != HTTP_PARTIAL) {
         http_refuse(&connection->out, state == HTTP_BAD ? 400 : 431,
-                    state == HTTP_BAD ? "this is no request of HTTP/1.1" : "this is too long");
+                    state == HTTP_BAD ? "this is not an HTTP/1.1 request" : "this is too long");
         connection_move(connection, CONNECTION_LEAVES, hub->now);
     }
 }

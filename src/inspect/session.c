@@ -384,7 +384,7 @@ static struct g2h_error *append_heap_id(struct taken *taken, const char *asked, 
     const uint32_t id =
         place->kind == PLACE_NODE || place->kind == PLACE_OBJECT ? taken_id(taken, place->node) : 0;
     if (id == 0)
-        return error_create(G2H_ERROR_NOT_FOUND, "it is no node of the snapshot");
+        return error_create(G2H_ERROR_NOT_FOUND, "it is not a node of the snapshot");
     text_printf(text, "%" PRIu32, id);
     return NULL;
 }

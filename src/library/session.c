@@ -41,7 +41,7 @@ static struct g2h_error *open_origin(struct g2h_session *session, const char *so
         errno = 0;
         origin.pid = strtoull(source + size, &end, 10);
         if (errno != 0 || *end != '\0' || origin.pid == 0)
-            return error_create(G2H_ERROR_SYSTEM, "%s: is no number of a process", source);
+            return error_create(G2H_ERROR_SYSTEM, "%s: is not a process ID", source);
     }
     return origin_open(&origin, &session->origin);
 }

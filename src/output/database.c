@@ -365,7 +365,7 @@ struct g2h_error *database_error(const struct database *database)
         const char *words;
     } reasons[] = {
         {SQLITE_BUSY, "another program is writing to it, and has not ended for five minutes"},
-        {SQLITE_NOTADB, "is no SQLite database"},
+        {SQLITE_NOTADB, "is not an SQLite database"},
         {SQLITE_CORRUPT, "is damaged: sqlite3 FILE .recover saves what there is"},
         {SQLITE_READONLY, "cannot write: the file or its directory allows only reading"},
         {SQLITE_CANTOPEN, "cannot write: the journal beside it cannot be made"},

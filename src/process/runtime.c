@@ -262,7 +262,8 @@ static struct g2h_error *find_moduledata(struct runtime *runtime)
     if (!memory_range_at(runtime->memory, address))
         return error_create(
             G2H_ERROR_DAMAGED,
-            "%s: has no memory at the place of the executable's data: either it is cut, or without "
+            "%s: has no memory at the address of the executable's data: either it is cut, or "
+            "without "
             "anonymous private memory (bit 0 of /proc/PID/coredump_filter), or %s is not what ran",
             runtime->process->name, g2h_exe_path(runtime->exe));
     if (memory_read(runtime->memory, address, 8, &table) &&

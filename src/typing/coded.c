@@ -412,8 +412,10 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
     return NULL;
 }
 
-/* The bytes behind an address that code takes in which words are taken for the same variable's. */
-enum { MOST_OF_VARIABLE = 1024 };
+/* The bytes behind an address that code takes in which words count as the same variable's: a
+ * sync.Map has its pointers there, and Go sorts variables by size, so that a small one rarely
+ * follows. */
+enum { MOST_OF_VARIABLE = 32 };
 
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
@@ -424,8 +426,8 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     if (behind == 0)
         return NULL;
     const struct static_user *user = &words->users.data[behind - 1];
-    const bool may_contain = user->distance != 0 ||
-                             (user->is_address && in_file - user->address < MOST_OF_VARIABLE);
+    const bool may_contain =
+        user->distance != 0 || (user->is_address && in_file - user->address < MOST_OF_VARIABLE);
     return user->address == in_file || (!is_exact && may_contain) ? user : NULL;
 }
 

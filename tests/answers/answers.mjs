@@ -173,14 +173,14 @@ function wrongInGraph(app, name) {
   return wrong.length > 0 ? wrong.join('\n') : undefined;
 }
 
-/** Checks that no line of a tree of growth has grown by more than the line above it, or than the heap; returns what is wrong. */
+/** Checks that no line of a tree of growth has grown by more than a line above it that has grown, or than the heap; returns what is wrong. */
 function wrongGrowth({tree, since, suspects}) {
-  const wrong = suspects.filter(({retained_grown: grown}) => grown > since.reachable).map(({item}) => item);
+  const wrong = suspects.filter(({retained_grown: grown}) => since.reachable >= 0 && grown > since.reachable).map(({item}) => item);
   const visit = (lines, most) => lines.forEach(({name, retained_grown: grown, holds}) => {
     if (grown > 0 && grown > most) wrong.push(name);
-    visit(holds, Math.max(grown, 0));
+    visit(holds, grown < 0 ? most : grown);
   });
-  visit(tree, Math.max(since.reachable, 0));
+  visit(tree, since.reachable < 0 ? Infinity : since.reachable);
   return wrong.map(name => `${name} has grown by more than what holds it`);
 }
 

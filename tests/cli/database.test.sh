@@ -66,7 +66,7 @@ equal "WAL: the dump is added" "$(dumps_in wal.db)" 2
 cp good.heapsnapshot other.db
 chmod 644 other.db
 append -o other.db private.dump
-said "no database: says so" 1 "go2heapsnapshot: other.db: is no SQLite database"
+said "no database: says so" 1 "go2heapsnapshot: other.db: is not an SQLite database"
 equal "no database: keeps its permissions" "$(mode other.db)" '644 '
 
 # A report that compares with a private dump.

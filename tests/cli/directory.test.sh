@@ -52,7 +52,7 @@ said "csv, a directory has a file's name" 1 "go2heapsnapshot: blocked/edges.csv:
 equal "csv, a directory has a file's name: not the other file either" "$(ls -A blocked)" edges.csv
 cp good.dump file
 run go2heapsnapshot --format csv -o file good.dump
-said "csv to a file" 1 "go2heapsnapshot: file: is no directory, which csv needs"
+said "csv to a file" 1 "go2heapsnapshot: file: is not a directory, which csv needs"
 run go2heapsnapshot --format csv -o no/such good.dump
 said "csv below a directory that is not there" 1 "go2heapsnapshot: no/such: cannot create the directory: No such file or directory"
 mkdir own

@@ -7,8 +7,8 @@ cp "$top/samples/leakserver.exe.gz" app.gz
 gzip -dc app.gz >app
 gzip -dc "$top/samples/leakserver.1.dump.gz" >app.dump
 note='go2heapsnapshot: note'
-cost='what only they lead to may stay untyped'
-typed='[0-9]*\.[0-9] % of living bytes typed'
+cost='what only they point to may stay untyped'
+typed='[0-9]*\.[0-9] % of live bytes typed'
 
 # share NAME PATTERN: tests the last line of stderr, which says how much is typed, and removes it: said() tests the rest.
 share() {
@@ -51,7 +51,7 @@ check "--exe -v: what is typed is the sum of what it consists of" awk '
 	'"$kinds"' && /^  typed/ { living = $(NF - 2); dead = $NF }
 	'"$kinds"' { next } /^    (by|closures,|contents) / { living -= $(NF - 2); dead -= $NF }
 	END { exit living || dead }' err
-check "--exe -v: the share is that of the living bytes, rounded down" awk '
+check "--exe -v: the share is that of the live bytes, rounded down" awk '
 	FNR == NR { said = $3; next }
 	'"$kinds"' { all += $(NF - 2) } '"$kinds"' && /^  typed/ { typed = $(NF - 2) }
 	END { exit int(said * 10 + 0.5) != int(typed * 1000 / all) }' typed.share err
@@ -88,7 +88,7 @@ objcopy --strip-all app stripped
 run go2heapsnapshot --exe stripped app.dump
 share "--exe, stripped: how much is typed, and what would be better" "app.dump: 94$typed; an executable that is not stripped would tell more"
 said "--exe, stripped: says what that costs" 0 \
-	"$note: stripped: it is stripped: of global and local variables it has only what its code tells; $cost"
+	"$note: stripped: it is stripped: global and local variables are inferred from the machine code; $cost"
 check "--exe, stripped: has types all the same" grep -q '"main.Session"' out
 run go2heapsnapshot -v --exe stripped app.dump
 check "--exe -v, stripped: says so" grep -q '^  global variables with names  *0  it is stripped$' err
@@ -113,7 +113,7 @@ refused() {
 	said "--exe, $1, --untyped-ok: a warning" 0 "go2heapsnapshot: warning: $2: $3; going on without types"
 	wrote "--exe, $1, --untyped-ok: as without" untyped.heapsnapshot
 }
-refused "a text" "$top/Makefile" 'is no executable (ELF, Mach-O or PE)'
+refused "a text" "$top/Makefile" 'is not an executable (ELF, Mach-O or PE)'
 refused "not Go" /bin/sh 'has no function table (pclntab): not a Go program'
 refused "go2heapsnapshot itself" "$(command -v go2heapsnapshot)" 'has no function table (pclntab): not a Go program'
 # marked TEXT [OFFSET]: makes the file marked of a program that is not Go, with a text put into it, or at its end.

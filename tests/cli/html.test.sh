@@ -7,7 +7,7 @@
 hint="Try 'go2heapsnapshot --help'."
 gzip -dc "$top/samples/leakserver.exe.gz" >app
 for n in 1 2; do gzip -dc "$top/samples/leakserver.$n.dump.gz" >$n.dump; done
-typed='go2heapsnapshot: 2.dump: 99.8 % of living bytes typed'
+typed='go2heapsnapshot: 2.dump: 99.8 % of live bytes typed'
 
 # is_page FILE: succeeds if the file begins and ends as a page does, and has each of its parts once.
 is_page() {

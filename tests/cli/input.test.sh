@@ -151,7 +151,7 @@ packed() {
 	endless $small : "zeros.$1"
 	said "zeros by $1" 1 "go2heapsnapshot: zeros.$1: $not_a_dump"
 	endless $small : --exe "zeros.$1" good.dump
-	equal "--exe, zeros by $1" "$status $(head -n 1 err)" "1 go2heapsnapshot: zeros.$1: is no executable (ELF, Mach-O or PE)"
+	equal "--exe, zeros by $1" "$status $(head -n 1 err)" "1 go2heapsnapshot: zeros.$1: is not an executable (ELF, Mach-O or PE)"
 	"${2% *}" -c <"$file" >foreign
 	run go2heapsnapshot foreign
 	said "$1 within $1" 1 "go2heapsnapshot: foreign: not a Go heap dump but $(article "$1") $1 archive; unpack it first: $2"
@@ -305,7 +305,7 @@ packed xz 'xz -d' '\3757zXZ\0'
 packed zstd 'zstd -d' '\50\265\57\375\4'
 packed lz4 'lz4 -d' '\4\42\115\30d'
 
-no_exe='is no executable (ELF, Mach-O or PE)'
+no_exe='is not an executable (ELF, Mach-O or PE)'
 endless $small : --exe /dev/zero good.dump
 equal "--exe /dev/zero" "$status $(head -n 1 err)" "1 go2heapsnapshot: /dev/zero: $no_exe"
 endless $small : --exe zeros.gz good.dump

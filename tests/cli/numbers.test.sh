@@ -7,7 +7,7 @@ hint="Try 'go2heapsnapshot --help'."
 gzip -dc "$top/samples/leakserver.exe.gz" >app
 gzip -dc "$top/samples/leakserver.1.dump.gz" >1.dump
 gzip -dc "$top/samples/leakserver.2.dump.gz" >2.dump
-share='of living bytes typed'
+share='of live bytes typed'
 # header MEMBER FILE: prints a number of a snapshot's header.
 header() { grep -o "\"$1\":[0-9]*" "$2" | head -n 1 | cut -d : -f 2; }
 edges() { header edge_count "$1"; }

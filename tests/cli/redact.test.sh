@@ -61,11 +61,11 @@ refused "no such file" missing 'cannot open: No such file or directory'
 refused "empty" empty "is too short for a key: 0 bytes, at least 16 are needed; $how_to"
 refused "15 bytes" 15 "is too short for a key: 15 bytes, at least 16 are needed; $how_to"
 refused "4097 bytes" 4097 "is too large for a key, which has at most 4096 bytes; $how_to"
-refused "zeros" zeros "is no random key: has only 1 different bytes; $how_to"
-refused "no file" /dev/urandom "is no file with a key; $how_to"
-refused "a directory" . "is no file with a key; $how_to"
+refused "zeros" zeros "is not a random key: has only 1 different bytes; $how_to"
+refused "no file" /dev/urandom "is not a key file; $how_to"
+refused "a directory" . "is not a key file; $how_to"
 cp key readable && chmod 644 readable
-refused "readable by everybody" readable 'is a key that everybody can read or write; chmod 600 it if nobody has, else make a new one'
+refused "readable by everybody" readable 'is a key that everyone can read or write; chmod 600 it if no one has, or make a new one'
 chmod 640 readable
 run go2heapsnapshot --exe app --redact-key readable 1.dump
 wrote "--redact-key: one that a group may read is taken" keyed.1

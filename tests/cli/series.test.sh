@@ -121,7 +121,7 @@ left_out "of another architecture" 1.dump
 said "of another architecture" 1 "go2heapsnapshot: small.dump: is not of the process that wrote 1.dump: that has another architecture"
 touch file
 run go2heapsnapshot -o file 1.dump 2.dump
-said "-o: a file" 1 "go2heapsnapshot: file: is no directory, which a series of snapshots needs"
+said "-o: a file" 1 "go2heapsnapshot: file: is not a directory, which a series of snapshots needs"
 run go2heapsnapshot -o missing/directory 1.dump 2.dump
 said "-o: in a directory that is not there" 1 "go2heapsnapshot: missing/directory: cannot create the directory: No such file or directory"
 run go2heapsnapshot -o odd 1.dump nothing.dump

@@ -70,7 +70,7 @@ END
 run go2heapsnapshot --exe app --watch 1s --count 3 --command 'sh next'
 check "--command: exit status 0, for so few heaps tell nothing" [ "$status" -eq 0 ]
 check "--command: a line per heap, which did not stand still as far as is known" eval \
-	'[ "$(grep -c "reachable, .* objects, 95 goroutines$\|reachable, .* goroutines$" err)" -eq 3 ] && ! grep -q "stood still" err'
+	'[ "$(grep -c "reachable, .* objects, 95 goroutines$\|reachable, .* goroutines$" err)" -eq 3 ] && ! grep -q "paused for" err'
 check "--command: the report names the command" grep -q '^3 heaps in .* of sh next$' out
 run go2heapsnapshot --exe app --watch 1s --count 3 --command 'sh next'
 said "--command that fails" 1 "go2heapsnapshot: 'sh next' failed with status 7: no pod"

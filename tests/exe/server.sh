@@ -100,7 +100,7 @@ debug_files() {
 		result "$release: symbols of a debug file in .debug" names_all "$build/debug/app"
 	printf . >>"$build/debug/.debug/app.debug"
 	result "$release: a debug file with another CRC is left alone" names_none "$build/debug/app"
-	result "$release: a debug file is no executable" refuses_debug_file "$build/debug/.debug/app.debug"
+	result "$release: a debug file is not an executable" refuses_debug_file "$build/debug/.debug/app.debug"
 }
 
 # image GOOS GOARCH: checks what is read from a program that cannot run here.
@@ -184,7 +184,7 @@ refused 'another build of the same source' "$build/unoptimized" 'is not the exec
 refused 'another release of Go' "$build/other" 'it was built by'
 refused 'another architecture' "$build/images/$release-linux-s390x" 'another architecture'
 refused 'a program that is not Go' /bin/sh 'not a Go program'
-refused 'a text' "$0" 'is no executable (ELF, Mach-O or PE)'
+refused 'a text' "$0" 'is not an executable (ELF, Mach-O or PE)'
 
 # mutate NAME EXECUTABLE DUMP: damages the executable in many ways.
 mutate() {

@@ -36,10 +36,10 @@ go_build() {
 	)
 }
 
-# says_typed LEAST FILE: succeeds if the converter has said that at least this share of the living bytes is typed, in percent.
+# says_typed LEAST FILE: succeeds if the converter has said that at least this share of the live bytes is typed, in percent.
 says_typed() {
 	cat "$2"
-	sed -n 's/.*: \([0-9.]*\) % of living bytes typed$/\1/p' "$2" | awk -v least="$1" '{ found = $1 >= least } END { exit !found }'
+	sed -n 's/.*: \([0-9.]*\) % of live bytes typed$/\1/p' "$2" | awk -v least="$1" '{ found = $1 >= least } END { exit !found }'
 }
 
 # typed LEAST DUMP EXECUTABLE: succeeds if at least this share of a dump is typed.

@@ -78,16 +78,29 @@ function checkTree(lines, parents) {
 if (rest[0] === '--before') {
   const before = read(rest[1]), was = retainedOf(before.tree), known = new Map();
   /** The names on the path to a node. In one that is no class, words that are numbers do not count: "main and 20 goroutines". */
-  const key = (tree, names, i) => i < 0 ? '' : `${key(tree, names, tree.parent[i])}\n${tree.kind[i] === 2 ? names[tree.name[i]] :
-    names[tree.name[i]].split(' ').filter(word => !/^[\d,]*$/.test(word)).join(' ')}`;
+  const key = (tree, names, i, shorten = name => name) => i < 0 ? '' : `${key(tree, names, tree.parent[i], shorten)}\n${tree.kind[i] === 2 ? names[tree.name[i]] :
+    shorten(names[tree.name[i]].split(' ').filter(word => !/^[\d,]*$/.test(word)).join(' '), tree.kind[i])}`;
+  /** The names without the states of goroutines and the lines of frames. */
+  const withoutState = (name, kind) => kind !== 0 ? name : /^goroutine/.test(name) ? name.replace(/\[[^\]]*\]/, '') : name.replace(/ [^ ]*:\d+$/, '');
   for (let i = 0; i < before.tree.parent.length; i++) {
     const at = key(before.tree, before.names, i), [bytes, objects] = known.get(at) ?? [0, 0];
     known.set(at, [bytes + was[i], objects + before.tree.count[i]]);
   }
+  // A node that the base does not have is the next one there, in the order of the base, that differs in nothing but these.
+  const here = new Set(tree.parent.map((_, i) => key(tree, names, i))), left = new Map(), matched = new Set(here), is = [];
+  before.tree.parent.forEach((_, i) => {
+    const at = key(before.tree, before.names, i), loose = key(before.tree, before.names, i, withoutState);
+    if (!here.has(at)) left.set(loose, [...left.get(loose) ?? [], at].filter((each, j, all) => all.indexOf(each) === j));
+  });
+  for (let i = 0; i < count; i++) {
+    const at = key(tree, names, i);
+    is[i] = known.has(at) ? at : left.get(key(tree, names, i, withoutState))?.shift() ?? at;
+    matched.add(is[i]);
+  }
   test(`${name}: what the tree was is the tree of the base`, () => {
     let same = 0;
     for (let i = 1; i < count; i++) {
-      const at = key(tree, names, i);
+      const at = is[i];
       if (at.includes('(unreachable)')) continue;
       assert.deepEqual([tree.was[i], tree.was_count[i]], known.get(at) ?? [0, 0], at);
       same += known.has(at);
@@ -96,17 +109,17 @@ if (rest[0] === '--before') {
     assert.equal(retained[0] - tree.was[0], report.since.reachable);
   });
   test(`${name}: what is gone is in the tree of the base, and not in this one`, () => {
-    const here = new Set(tree.parent.map((_, i) => key(tree, names, i))), gone = new Map(), parent = before.tree.parent;
+    const gone = new Map(), parent = before.tree.parent;
     for (let i = 1; i < parent.length; i++) {
       const at = key(before.tree, before.names, i), above = key(before.tree, before.names, parent[i]), [bytes, objects] = known.get(at);
-      if (!here.has(at) && here.has(above) && !at.includes('(unreachable)') && bytes >= Math.max(1000, Math.floor(tree.was[0] / 10_000)) && !gone.has(at))
+      if (!matched.has(at) && matched.has(above) && !at.includes('(unreachable)') && bytes >= Math.max(1000, Math.floor(tree.was[0] / 10_000)) && !gone.has(at))
         gone.set(at, [above, before.names[before.tree.name[i]], before.tree.kind[i], bytes, objects]);
     }
-    const all = sum([...gone.values()].map(row => row[3])), listed = page.gone.map(row => [key(tree, names, row.below), row.name, row.kind, row.was, row.was_count]);
+    const all = sum([...gone.values()].map(row => row[3])), listed = page.gone.map(row => [is[row.below], row.name, row.kind, row.was, row.was_count]);
     assert.deepEqual(listed, [...gone.values()].sort((a, b) => b[3] - a[3]).filter(row => row[3] >= Math.floor(all / 1000)).slice(0, 500));
     assert.equal(page.cut.gone > 0, listed.length === 500);
     assert.equal(page.cut.gone, [...gone.values()].filter(row => row[3] >= Math.floor(all / 1000)).length - listed.length);
-    assert.ok(listed.length > 2);
+    assert.ok(listed.length > 0);
   });
 } else if (rest[0] === '--series') {
   const reports = rest.slice(1).map(json), {series} = page;

@@ -136,7 +136,7 @@ together() {
 	! "$g2h" --format sqlite --summary --append -o "$build/new.db" "$sample.1.dump.gz" 2>"$log" && grep -q 'new\.db: its tables are of version 7, ' "$log"
 	result $? 'tables of another version are refused'
 	cp "$sample.exe.gz" "$build/none.db"
-	! "$g2h" --format sqlite --summary --append -o "$build/none.db" "$sample.1.dump.gz" 2>"$log" && grep -q 'none\.db: is no SQLite database$' "$log" &&
+	! "$g2h" --format sqlite --summary --append -o "$build/none.db" "$sample.1.dump.gz" 2>"$log" && grep -q 'none\.db: is not an SQLite database$' "$log" &&
 		cmp "$sample.exe.gz" "$build/none.db"
 	result $? 'what is no database is refused, and stays'
 }

@@ -144,7 +144,7 @@ replay() {
 	# If an executable did not match its dump, the code behind the match would not be tested.
 	set -- "$here/corpus/exe"/*
 	run_target exe "$@" >"$build/replay.log" 2>&1
-	if [ "$(LC_ALL=C awk '/^Running: / { typed = 0 } /% of living bytes typed/ && !typed++ { n++ } END { print n + 0 }' "$build/replay.log")" -eq $# ]; then
+	if [ "$(LC_ALL=C awk '/^Running: / { typed = 0 } /% of live bytes typed/ && !typed++ { n++ } END { print n + 0 }' "$build/replay.log")" -eq $# ]; then
 		echo "ok 0 - fuzz: exe: all $# executables of the corpus have written their dumps"
 	else
 		echo "not ok 0 - fuzz: exe: all $# executables of the corpus have written their dumps"

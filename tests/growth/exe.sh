@@ -39,7 +39,7 @@ count_all
 none=$(count none)
 # If the types of the smallest executable were not found, the rows would cost nothing.
 case $(said none) in
-*'living bytes typed'*) echo 'ok - executable: the smallest one has types' ;;
+*'live bytes typed'*) echo 'ok - executable: the smallest one has types' ;;
 *)
 	failed=1
 	echo 'not ok - executable: the smallest one has types'

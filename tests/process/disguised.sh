@@ -15,7 +15,7 @@ types() {
 	types_exe=$1
 	shift
 	"$g2h" -v --exe "$types_exe" --format report -o "$at/report" "$@" >"$at/log" 2>&1 || tell "$at/log" 3
-	sed -nE '/^types of objects/,/^stacks|^pointers/p; s/.* ([0-9.]+ %) of living bytes typed.*/\1/p' "$at/log" |
+	sed -nE '/^types of objects/,/^stacks|^pointers/p; s/.* ([0-9.]+ %) of live bytes typed.*/\1/p' "$at/log" |
 		sed -E '/^(types|pointers)/d; s/ +[0-9]+ +[0-9]+$//'
 }
 

@@ -48,9 +48,9 @@ report() {
 	result $? "$name: has the readers" "$at/log" 60
 	! grep -q 'could not be found' "$at/log"
 	result $? "$name: all stacks are complete" "$at/log"
-	share=$(sed -nE 's/.*: ([0-9]+)\.[0-9] % of living bytes typed.*/\1/p' "$at/log")
+	share=$(sed -nE 's/.*: ([0-9]+)\.[0-9] % of live bytes typed.*/\1/p' "$at/log")
 	[ "${share:-0}" -ge 90 ]
-	result $? "$name: ${share:-0} % of living bytes have a type" "$at/log"
+	result $? "$name: ${share:-0} % of live bytes have a type" "$at/log"
 }
 
 # says NAME TEXT: the last conversion said a text.

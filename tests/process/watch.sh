@@ -60,7 +60,7 @@ saved() {
 	"$g2h" --exe "$at/app" --format report "$at"/*.dump >"$at/report" 2>"$at/log" || status=$?
 	[ "$status" -eq 4 ]
 	result $? "$release, saved dumps: exit status 4, not $status" "$at/log"
-	grep -A 1 'main › leak › \[\]\*main.Session › main.Session' "$at/report" | grep -q '+2,100.*, now 2,400; .*; 100 % straight'
+	grep -A 1 'main › leak › \[\]\*main.Session › main.Session' "$at/report" | grep -q '+2,100.*, now 2,400; .*; 100 linearity %'
 	result $? "$release, saved dumps: what leaks grows in every interval, by as much as it does" "$at/report"
 	[ "$(sed -n '/^GREW IN EVERY/,/^GREW, AND/p' "$at/report" | grep -c ' › ')" -eq 1 ]
 	result $? "$release, saved dumps: and nothing else does" "$at/report"
@@ -78,7 +78,7 @@ saved() {
 	result $? "$release, saved dumps: of a full cache there is nothing to say" "$at/report"
 	status=0
 	"$g2h" --exe "$at/app" --format report "$at"/[4-7].dump >"$at/report" 2>"$at/log" || status=$?
-	[ "$status" -eq 0 ] && grep -q 'main › leak' "$at/report" && grep -q 'So few heaps tell little' "$at/report"
+	[ "$status" -eq 0 ] && grep -q 'main › leak' "$at/report" && grep -q 'too few to be conclusive' "$at/report"
 	result $? "$release, four of the dumps: names it, says that these are few, and exits with 0, not $status" "$at/report"
 }
 
@@ -89,7 +89,7 @@ live() {
 	"$g2h" --watch 1 --count 7 --pid "$pid" >"$at/report" 2>"$at/log" || status=$?
 	[ "$status" -eq 4 ] && grep -q 'main › leak › \[\]\*main.Session › main.Session' "$at/report" && ! grep -q 'main › full' "$at/report"
 	result $? "$release, --watch: the leak alone, and exit status 4, not $status" "$at/report" 40
-	[ "$(grep -c 'stood still' "$at/log")" -eq 7 ] && [ "$(grep -c 'reachable,.*stood still' "$at/log")" -eq 7 ] && grep -q "^7 heaps in .* of process $pid" "$at/report"
+	[ "$(grep -c 'paused for' "$at/log")" -eq 7 ] && [ "$(grep -c 'reachable,.*paused for' "$at/log")" -eq 7 ] && grep -q "^7 heaps in .* of process $pid" "$at/report"
 	result $? "$release, --watch: a line per snapshot" "$at/log"
 	grep -q 'held by main\.leak\[[0-9]*\]$' "$at/report"
 	result $? "$release, --watch: what the leak is held by" "$at/report" 40
@@ -119,7 +119,7 @@ last.dump.gz 600' ]
 	"$g2h" --watch 1 --count 1 --keep "$at/once/" --pid "$pid" >"$at/report" 2>"$at/log" && [ "$(ls "$at/once")" = first.dump.gz ]
 	result $? "$release, --watch --keep of one snapshot: one dump" "$at/log"
 	"$g2h" --watch 1 --count 1 --keep "$at/app" --pid "$pid" >"$at/report" 2>"$at/log"
-	[ $? -eq 1 ] && grep -q 'is no directory, which --keep needs' "$at/log" && [ ! -s "$at/report" ]
+	[ $? -eq 1 ] && grep -q 'is not a directory, which --keep needs' "$at/log" && [ ! -s "$at/report" ]
 	result $? "$release, --watch --keep in a file: an error before anything is read" "$at/log"
 	"$g2h" --watch 1 --until-growth 10K --pid "$pid" >"$at/report" 2>"$at/log"
 	grep -q ' heaps in .* of process' "$at/report"
@@ -128,7 +128,7 @@ last.dump.gz 600' ]
 	rm -f "$at/log"
 	"$g2h" --watch 1h --pid "$pid" -o "$at/ended" 2>"$at/log" &
 	watcher=$!
-	await lines "$at/log" 1 'stood still 0'
+	await lines "$at/log" 1 'paused for 0'
 	kill -TERM $watcher
 	status=0
 	wait $watcher || status=$?
@@ -138,7 +138,7 @@ last.dump.gz 600' ]
 	rm -f "$at/log"
 	"$g2h" --watch 1h --pid "$pid" >"$at/report" 2>"$at/log" &
 	watcher=$!
-	await lines "$at/log" 1 'stood still 0'
+	await lines "$at/log" 1 'paused for 0'
 	finish
 	status=0
 	wait $watcher || status=$?

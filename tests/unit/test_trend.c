@@ -212,7 +212,7 @@ static void places(void **state)
     char *text = written(trend, false, &steady);
     assert_non_null(strstr(text, "8 heaps in 7 min"));
     assert_non_null(strstr(text, "+49 (7 a minute), now 59; +3.14 kB (448 B a minute)"));
-    assert_non_null(strstr(text, "100 % straight"));
+    assert_non_null(strstr(text, "linearity 100 %"));
     assert_non_null(strstr(text, "held by f0.f0  (local of main.leak)\n"));
     assert_null(strstr(text, "main.full"));
     assert_null(strstr(text, "at this rate"));

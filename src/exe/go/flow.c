@@ -462,7 +462,8 @@ static bool add_use(struct flow *flow, uint32_t index, const struct static_addre
                                  .at = flow->offsets.data[index],
                                  .value = where->is_element && where->distance == 0 ? 0 : value,
                                  .is_store = kind == INSTRUCTION_STORE,
-                                 .is_address = kind == INSTRUCTION_ADDRESS || kind == INSTRUCTION_LEA,
+                                 .is_address =
+                                     kind == INSTRUCTION_ADDRESS || kind == INSTRUCTION_LEA,
                                  .distance = where->distance};
     return vector_push(&flow->uses, use);
 }

@@ -50,7 +50,7 @@ static struct g2h_error *read_format(struct image *image)
                          macho_fat[] = {0xca, 0xfe, 0xba, 0xbe};
     const struct g2h_bytes *file = &image->file;
     if (file->size < 64)
-        return image_file_refuse(image, "is no executable (ELF, Mach-O or PE)");
+        return image_file_refuse(image, "is not an executable (ELF, Mach-O or PE)");
     if (memcmp(file->data, ELFMAG, SELFMAG) == 0)
         return elf_read(image);
     if (memcmp(file->data, macho_32, 4) == 0 || memcmp(file->data, macho_64, 4) == 0)
@@ -60,7 +60,7 @@ static struct g2h_error *read_format(struct image *image)
                                         "architecture out of it with lipo -thin");
     if (memcmp(file->data, "MZ", 2) == 0)
         return pe_read(image);
-    return image_file_refuse(image, "is no executable (ELF, Mach-O or PE)");
+    return image_file_refuse(image, "is not an executable (ELF, Mach-O or PE)");
 }
 
 struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file)

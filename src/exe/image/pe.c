@@ -133,7 +133,7 @@ struct g2h_error *pe_read(struct image *image)
     const uint64_t start = image_u32(image, image->file.data + 0x3c);
     const struct g2h_bytes head = image_file_range(image, start, 4 + COFF_HEADER_SIZE + 32);
     if (head.size == 0 || memcmp(head.data, "PE\0", 4) != 0)
-        return image_file_refuse(image, "is no executable (ELF, Mach-O or PE)");
+        return image_file_refuse(image, "is not an executable (ELF, Mach-O or PE)");
     pe.header = head.data + 4;
     for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
         if (image_u16(image, pe.header) == machines[i][0])

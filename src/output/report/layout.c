@@ -63,7 +63,7 @@ static void put_all_rounding(const struct report *report, const struct layout *l
     page_open(page, "rounding");
     PAGE_PUT(page,
              is_much(report, wasted)
-                 ? "  rounding % of slots that values do not need, in % objects of %\n"
+                 ? "  rounding % lost to size-class rounding, in % objects of %\n"
                  : NULL,
              page_bytes("wasted", wasted), page_count("objects", sums->objects),
              page_bytes("bytes", sums->slots));

@@ -21,7 +21,7 @@ struct tree {
 enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
 
 /* Returns how many objects a node has or, with a base, by how many it has grown. The field is empty
- * for a single object, for a number that has not grown, and for a node that is no object. */
+ * for a single object, for a number that has not grown, and for a node that is not an object. */
 static struct page_field count_of(const struct report *report, uint32_t node)
 {
     const struct merged_node *of = report_node(report, node);

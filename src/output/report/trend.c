@@ -234,7 +234,7 @@ static void put_steady(const struct trend_report *report, const struct trend_fou
     if (course->ups < course->intervals)
         PAGE_PUT(report->page, "; in % of % intervals", page_count(NULL, course->ups),
                  page_count(NULL, course->intervals));
-    PAGE_PUT(report->page, "; % straight\n", page_percent(course->straightness, 100));
+    PAGE_PUT(report->page, "; linearity %\n", page_percent(course->straightness, 100));
     put_limit(report, found);
     put_held_by(report, found->place);
 }
@@ -366,9 +366,7 @@ static void put_meaning(const struct trend_report *report)
     struct page *page = report->page;
     page_say(page, "\n");
     if (heaps < TREND_LEAST)
-        PAGE_PUT(page,
-                 "So few heaps tell little: from % on it counts what grew in every "
-                 "interval.\n",
+        PAGE_PUT(page, "Fewer than % snapshots are too few to be conclusive.\n",
                  page_count(NULL, TREND_LEAST));
     else if (steady == 0)
         page_say(page, "Nothing grew in every interval.\n");
@@ -458,7 +456,7 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
              page_wide(page_bytes_change("grown", g2h_trend_growth(trend)), 9),
              page_wide(page_count("objects", heap->objects), 12));
     PAGE_PUT(&page,
-             stopped >= 0 ? " objects, % goroutines; stood still %\n" : " objects, % goroutines%\n",
+             stopped >= 0 ? " objects, % goroutines; paused for %\n" : " objects, % goroutines%\n",
              page_count("goroutines", heap->goroutines), page_made(NULL, &seconds));
     page_close(&page);
     page.out.failed |= moment.failed || seconds.failed;

@@ -299,6 +299,8 @@ static void put_local(const struct report *report, const struct who_local *local
         PAGE_PUT(report->page, ": %", report_name(report, "class", node->child));
     if (node->kind == MERGED_CLASS)
         PAGE_PUT(report->page, "%", report_name(report, "class", local->node));
+    if (node->kind == MERGED_CLASS)
+        PAGE_DATA(report->page, report_name(report, "of", node->parent));
     if (has_most)
         PAGE_PUT(report->page, ", % in all\n", page_bytes(NULL, local->retained));
     else
@@ -319,7 +321,8 @@ static void put_parts_of(const struct report *report, const struct who_local *lo
             PAGE_DATA(report->page, report_name(report, "variable", locals[i].node),
                       report_name(report, "of", report_node(report, locals[i].node)->parent));
         else
-            PAGE_DATA(report->page, report_name(report, "class", locals[i].node));
+            PAGE_DATA(report->page, report_name(report, "class", locals[i].node),
+                      report_name(report, "of", report_node(report, locals[i].node)->parent));
         page_close(report->page);
     }
     page_close(report->page);

@@ -103,7 +103,7 @@ static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
         return error_system(facts->error, "process %llu: cannot be read",
                             (unsigned long long)facts->pid);
     if (facts->yama == 3)
-        return say_of(facts, "this system lets nobody read processes until it is started anew "
+        return say_of(facts, "this system allows no one to read processes until it is restarted "
                              "(/proc/sys/kernel/yama/ptrace_scope is 3): take a core instead");
     return NULL;
 }
@@ -116,8 +116,8 @@ static const char *right(const struct attach_facts *facts)
         return "kubectl debug --profile=sysadmin --target=CONTAINER POD, where it mostly is "
                "process 1, or run this on the node";
     case ATTACH_CONTAINER:
-        return "give this container --cap-add SYS_PTRACE, or run this outside, where it has "
-               "another number";
+        return "give this container --cap-add SYS_PTRACE, or run this on the host, "
+               "using the host PID";
     default:
         return "run this with sudo";
     }
@@ -127,7 +127,7 @@ static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
 {
     if (facts->yama == 2)
         return say_of(facts,
-                      "only who has CAP_SYS_PTRACE may read it here "
+                      "reading it requires CAP_SYS_PTRACE here "
                       "(/proc/sys/kernel/yama/ptrace_scope is 2): %s",
                       right(facts));
     if (facts->is_hidden)

@@ -1,7 +1,7 @@
 // What slots have that no value needs, and values that no field has. Malloc headers are there from 1.22 on.
 //
 //	from 1.22
-//	tells ^  rounding 9\d\d kB of slots that values do not need, in [\d,]+ objects of \d
+//	tells ^  rounding 9\d\d kB lost to size-class rounding, in [\d,]+ objects of \d
 //	tells ^ +750 kB +50,000 × main\.snug, 33 B in slots of 48 B$
 //	tells ^  padding  \d
 //	tells ^ +1\.68 MB +80,000 × main\.loose, 21 of 48 B; reordering its fields saves 16 B each, 1\.28 MB: slots of 32 B instead of 48$

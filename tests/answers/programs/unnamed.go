@@ -20,7 +20,7 @@
 //	case value SHAPE=value
 //	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
 //	says[plain] held by     main\.desk\.open\[\d+\]
-//	says[stripped] held by     0x[0-9a-f]+\[\d+\]
+//	says[stripped] held by     the global that main\.main uses \(0x[0-9a-f]+\)\.f16\[\d+\]
 //	case chan SHAPE=chan
 //	says ^  1 .* 20,000 main\.order
 //	says[plain] held by     main\.queue\.buf\[\d+\]
@@ -28,9 +28,9 @@
 //	case sync SHAPE=sync
 //	tells 20,00\d .* main\.order
 //	says[plain] held by     main\.notes\.
-//	says[stripped] held by     0x[0-9a-f]+
+//	says[stripped] held by     the global that main\.note uses \(0x[0-9a-f]+\)\.f
 //	case ring SHAPE=ring
-//	says ^  1 .* (20,000|19,99\d) list\.Element
+//	says ^  1 .* (20,000|19,99\d) main\.order, in .* list\.Element$
 //	says[plain] held by     main\.line\.root\.
 //	says[stripped] held by     the global that main\.(stand|main) (uses|sets) \(0x[0-9a-f]+\)\.root\.
 //	case tree SHAPE=tree
