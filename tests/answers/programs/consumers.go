@@ -7,7 +7,6 @@
 //	says ^      of which    50,0\d\d main\.span, 1\d\.\d MB$
 //	is r.suspects[0].inside.class === 'main.span'
 //	case caches SHAPE=caches
-//	ways plain
 //	says ^  1 .* 1,000 goroutines \[select\] main\.
 //	says hold .*main\.cache, (9|10)\.\d+ kB each$
 package main

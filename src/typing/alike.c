@@ -1,0 +1,120 @@
+/*
+ * alike: a slot of a frame points to values of one type in all goroutines that are in the same
+ * call.
+ *
+ * Of many goroutines in one place, what some of them hold is typed by something else that points
+ * there as well: the closure that a goroutine began with, a map. If there are LEAST of these, and
+ * they are of one type, objects of the same size class that the slot points to in other goroutines
+ * get it, too, as a guess: the slot may be the data word of an interface.
+ */
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "typing/claims.h"
+#include "typing/fit.h"
+
+enum { LEAST = 2, CONFLICT = UINT32_MAX };
+
+/* A slot of a call: a program counter and an offset in the frame. */
+struct alike_slot {
+    uint32_t type;  /* of the objects that are typed; CONFLICT: they differ */
+    uint32_t count; /* of these, */
+    uint64_t size;  /* whose slots in the heap have this size */
+};
+
+struct alike {
+    struct typer *typer;
+    struct map by_key; /* hash of the program counter and offset → index in slots */
+    VECTOR(struct alike_slot) slots;
+};
+
+static void alike_deinit(struct alike *alike)
+{
+    map_deinit(&alike->by_key);
+    free(alike->slots.data);
+}
+
+/* Returns the object whose value begins where a word of a frame points to, or UINT32_MAX. */
+static uint32_t target_of(const struct typing *typing, const struct frame *frame, uint64_t offset)
+{
+    const uint64_t value = heap_word(typing->heap, frame->contents.data + offset);
+    const uint32_t object = heap_find(typing->heap, value);
+    return object != UINT32_MAX &&
+                   value == heap_address(typing->heap, object) + object_base(typing->heap, object)
+               ? object
+               : UINT32_MAX;
+}
+
+/* Notes the type of an object, if that is known for sure and it is no array. */
+static bool note(struct alike *alike, uint64_t key, uint32_t object)
+{
+    const struct typing *typing = alike->typer->typing;
+    const uint32_t claim = typing->claims[object], added = (uint32_t)alike->slots.count;
+    const uint64_t size = heap_slot_class(typing->heap, object)->size;
+    uint32_t number;
+    if ((claim & CLAIM_EXACT) == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS)
+        return true;
+    const uint32_t type = (claim & CLAIM_ARRAY) != 0 ? CONFLICT : (claim & CLAIM_TYPE) - 1;
+    if (!map_put(&alike->by_key, key, added, &number))
+        return false;
+    if (number == added)
+        return vector_push(&alike->slots, ((struct alike_slot){type, 1, size}));
+    struct alike_slot *slot = &alike->slots.data[number];
+    slot->count++;
+    if (slot->type != type || slot->size != size)
+        slot->type = CONFLICT;
+    return true;
+}
+
+/* Proposes the type that others of a slot have for an object that has none. */
+static void propose(const struct alike *alike, uint64_t key, uint32_t object)
+{
+    const struct typing *typing = alike->typer->typing;
+    const uint32_t number = map_get(&alike->by_key, key);
+    if (number == MAP_NONE || typing->claims[object] != 0 || typing_has_parts(typing, object))
+        return;
+    const struct alike_slot *slot = &alike->slots.data[number];
+    if (slot->type == CONFLICT || slot->count < LEAST ||
+        heap_slot_class(typing->heap, object)->size != slot->size)
+        return;
+    const struct reference reference = {
+        .type = slot->type, .source = SOURCE_GUESS, .form = REFERENCE_VALUE};
+    typer_propose(alike->typer, object, object_base(typing->heap, object), &reference);
+}
+
+/* Looks at all words of frames that the collector follows. */
+static bool each_word(struct alike *alike, bool is_proposing)
+{
+    const struct typing *typing = alike->typer->typing;
+    const uint64_t size = typing->heap->params.pointer_size;
+    for (size_t i = 0; i < typing->heap->frames.count && !alike->typer->no_memory; i++) {
+        const struct frame frame = heap_frame(typing->heap, i);
+        struct g2h_fields fields = frame.fields;
+        uint64_t offset;
+        while (fields_next_pointer(&fields, &offset)) {
+            if (frame.contents.size < size || offset > frame.contents.size - size)
+                continue;
+            const uint64_t key = map_hash_pair(frame.pc, offset);
+            const uint32_t object = target_of(typing, &frame, offset);
+            if (object == UINT32_MAX)
+                continue;
+            if (is_proposing)
+                propose(alike, key, object);
+            else if (!note(alike, key, object))
+                return false;
+        }
+    }
+    return true;
+}
+
+void typing_seed_alike(struct typer *typer)
+{
+    _cleanup_(alike_deinit) struct alike alike = {.typer = typer};
+    if (!each_word(&alike, false)) {
+        typer->no_memory = true;
+        return;
+    }
+    if (alike.slots.count > 0)
+        each_word(&alike, true);
+    typer_flush(typer);
+}
