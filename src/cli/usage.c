@@ -34,7 +34,7 @@ static const char help[] =
     "      --pid=PID       read a live process, which is stopped while it is copied\n"
     "      --fork[=huge]   stop it for milliseconds only: the kernel forks it; huge:\n"
     "                      for even fewer, after its memory was made huge pages\n"
-    "      --watch=TIME    take a snapshot every TIME (30s, 5m ...): what keeps growing\n"
+    "      --watch=TIME    take a snapshot every TIME (30s, 5m): what keeps growing\n"
     "      --count=N       watch: stop after N times, not only by Ctrl-C\n"
     "      --until-growth=SIZE watch: stop when the heap has grown by SIZE (64M, 2G)\n"
     "      --keep=DIR      watch: write the first and the last dump to DIR\n"

@@ -103,11 +103,10 @@ struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
 
 /* The functions that a goroutine of the runtime begins with to run finalizers or cleanups. */
 static const struct {
-    const char *function;
-    bool is_cleanup;
-} runners[] = {{"runtime.runCleanups", true}, /* Go 1.25 */
-               {"runtime.runFinalizers", false},
-               {"runtime.runfinq", false}}; /* until Go 1.24, cleanups, too */
+    const char *function, *runs;
+} runners[] = {{"runtime.runCleanups", "cleanups"}, /* Go 1.25 */
+               {"runtime.runFinalizers", "finalizers"},
+               {"runtime.runfinq", "finalizers and cleanups"}}; /* until Go 1.24 */
 
 /* Returns the function of a frame. */
 static struct g2h_bytes function_at(const struct findings *findings, size_t number)
@@ -131,7 +130,7 @@ static void read_runner(const struct findings *findings, size_t number,
         const struct g2h_bytes function = function_at(findings, goroutine.first_frame + i);
         for (size_t j = 0; j < sizeof(runners) / sizeof(*runners) && program.size > 0; j++)
             if (bytes_are(function, runners[j].function))
-                *ret = (struct finalized_blocker){goroutine.node, runners[j].is_cleanup,
+                *ret = (struct finalized_blocker){goroutine.node, runners[j].runs,
                                                   (const char *)program.data, program.size};
         if (program.size == 0 && !bytes_begin(function, "runtime."))
             program = function;

@@ -18,8 +18,8 @@ struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
 
 /* The goroutine that runs finalizers or cleanups, of which one waits: all others wait for it. */
 struct finalized_blocker {
-    uint32_t goroutine; /* a node of the view; UINT32_MAX: there is none */
-    bool is_cleanup;
+    uint32_t goroutine;   /* a node of the view; UINT32_MAX: there is none */
+    const char *runs;     /* what it runs: "cleanups" */
     const char *function; /* the program's that it waits in: the view's name, not terminated */
     size_t function_size;
 };

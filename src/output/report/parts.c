@@ -65,11 +65,8 @@ static void put_blocker(const struct report *report, uint32_t node, const char *
     page_say(page, indent);
     PAGE_PUT(page, "blocked by  %:\n", page_text("goroutine", name, size));
     page_say(page, indent);
-    page_say(page,
-             blocker.is_cleanup
-                 ? "            cleanups run one after the other, and this one has not returned\n"
-                 : "            finalizers run one after the other, and this one has not "
-                   "returned\n");
+    PAGE_PUT(page, "            % run one after the other, and this one has not returned\n",
+             page_words(NULL, blocker.runs));
     PAGE_DATA(page, page_text("function", blocker.function, blocker.function_size));
     page_close(page);
 }

@@ -2,7 +2,7 @@
 //
 //	says ^  1 .* 2,970 main\.file
 //	says ^      blocked by  goroutine \d+ \[chan receive\] main\.closeFile ← runtime\.run(Finalizers|finq):$
-//	says ^ +finalizers run one after the other, and this one has not returned$
+//	says ^ +finalizers( and cleanups)? run one after the other, and this one has not returned$
 //	is r.suspects[0].blocked_by.function === 'main.closeFile'
 package main
 
