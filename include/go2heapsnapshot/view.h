@@ -282,6 +282,10 @@ G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
  * the last string; not limited to the bytes that g2h_view_text() returns. */
 G2H_PUBLIC uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node);
 
+/* Returns whether several strings share such a node: short ones, in a block of 16 bytes. Its text
+ * is all of them, with " | " between each two. */
+G2H_PUBLIC bool g2h_view_text_is_shared(const struct g2h_view *view, uint32_t node);
+
 /* Returns the first node from first on that has a g2h_view_text(); end if no node before end has
  * one. */
 G2H_PUBLIC uint32_t g2h_view_next_text(const struct g2h_view *view, uint32_t first, uint32_t end);

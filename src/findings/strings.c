@@ -36,7 +36,7 @@ struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals
         g2h_view_prefetch(view, i + TEXTS_AHEAD, G2H_SOON_KEYS);
         g2h_view_brief(view, i, &node);
         if ((node.size >= WASTE_LEAST_TEXT && g2h_view_text_size(view, i) < node.size / 2) ||
-            g2h_view_is_garbage(view, node.object))
+            g2h_view_text_is_shared(view, i) || g2h_view_is_garbage(view, node.object))
             continue;
         const char *data = g2h_view_text(view, i, &text, &size);
         uint64_t hash = map_hash_text(data, size);

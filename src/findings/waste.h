@@ -59,7 +59,8 @@ struct equals {
     uint64_t *objects; /* a bit for each object whose text is there more than once */
 };
 
-/* Reads all texts, except garbage, and except objects that strings use less than half of. Errors:
+/* Reads all texts, except garbage, and except objects that strings use less than half of, or that
+ * several share: that one is there more than once is no waste if the block is in use. Errors:
  * G2H_ERROR_MEMORY. */
 struct g2h_error *equals_read(const struct g2h_view *view, struct equals *ret);
 

@@ -65,12 +65,18 @@ void names_append_text(const struct names *names, uint32_t object, struct text *
         append_part(names, data, size, text);
 }
 
+bool names_text_is_shared(const struct names *names, uint32_t object)
+{
+    const uint32_t extent = names->typing->texts[object], starts = extent & UINT16_MAX;
+    return (extent & TEXT_TINY) != 0 && (starts & (starts - 1)) != 0;
+}
+
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
                       uint64_t *ret_size)
 {
     const uint32_t extent = names->typing->texts[object], starts = extent & UINT16_MAX;
     if (names->redaction || ((extent & TEXT_TINY) == 0 && extent > NAME_LIMIT) ||
-        ((extent & TEXT_TINY) != 0 && (starts & (starts - 1)) != 0))
+        names_text_is_shared(names, object))
         return false;
     *ret_size = read_bytes(names, object, ret);
     if ((extent & TEXT_TINY) != 0) { /* a single string */

@@ -16,6 +16,9 @@ void names_append_text(const struct names *names, uint32_t object, struct text *
  * the last one, without any limit. */
 uint64_t names_text_size(const struct names *names, uint32_t object);
 
+/* Returns whether such an object has several strings. */
+bool names_text_is_shared(const struct names *names, uint32_t object);
+
 /* Gets the bytes of such an object if they are its text without change: ASCII, a single string, and
  * not cut. Otherwise returns false. */
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,

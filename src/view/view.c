@@ -265,6 +265,11 @@ const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h
     return text->data ? text->data : "";
 }
 
+bool g2h_view_text_is_shared(const struct g2h_view *view, uint32_t node)
+{
+    return names_text_is_shared(&view->graph->names, view_object_of(view, node));
+}
+
 uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node)
 {
     return names_text_size(&view->graph->names, view_object_of(view, node));
