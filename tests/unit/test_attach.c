@@ -1269,7 +1269,7 @@ static void test_refusals(void **state)
         {{.is_there = true, .error = EPERM, .has_more = true},
          "has capabilities (CapPrm in /proc/7"},
         {{.is_there = true, .error = ENOSYS}, "there is no ptrace here"},
-        {{.is_there = true, .error = EPERM, .yama = 3}, "until it is started anew"},
+        {{.is_there = true, .error = EPERM, .yama = 3}, "until it is restarted"},
         {{.is_there = true, .error = EPERM, .yama = 3, .may_trace = true}, "take a core instead"},
         {{.is_there = true, .error = EPERM, .yama = 2}, "ptrace_scope is 2): run this with sudo"},
         {{.is_there = true, .error = EPERM, .yama = 2, .is_other_user = true}, "is 2): run"},

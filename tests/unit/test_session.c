@@ -84,10 +84,10 @@ static void bad_sources(void **state)
     expect_failure("build/there-is-none", NULL, G2H_ERROR_SYSTEM, "there-is-none");
     expect_failure("README.md", NULL, G2H_ERROR_NOT_DUMP, "README.md");
     expect_failure(DUMP, "README.md", G2H_ERROR_NOT_EXE, "README.md");
-    expect_failure("pid:", NULL, G2H_ERROR_SYSTEM, "no number of a process");
-    expect_failure("pid:0", NULL, G2H_ERROR_SYSTEM, "no number of a process");
-    expect_failure("pid:12x", NULL, G2H_ERROR_SYSTEM, "no number of a process");
-    expect_failure("pid:99999999999999999999", NULL, G2H_ERROR_SYSTEM, "no number of a process");
+    expect_failure("pid:", NULL, G2H_ERROR_SYSTEM, "is not a process ID");
+    expect_failure("pid:0", NULL, G2H_ERROR_SYSTEM, "is not a process ID");
+    expect_failure("pid:12x", NULL, G2H_ERROR_SYSTEM, "is not a process ID");
+    expect_failure("pid:99999999999999999999", NULL, G2H_ERROR_SYSTEM, "is not a process ID");
     expect_failure(self, NULL, G2H_ERROR_SYSTEM, "process");
 }
 
