@@ -44,13 +44,21 @@ static void finder_deinit(struct finder *finder)
     free(finder->referred.data);
 }
 
+/* Returns whether arrays are "[]main.T": to those of "[8]main.T" lead pointers to all of them. */
+static bool is_made_as_slice(const struct merged *merged, uint32_t node)
+{
+    size_t size;
+    const char *name = merged_name(merged, node, &size);
+    return size > 2 && name[0] == '[' && name[1] == ']';
+}
+
 uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node)
 {
     for (int i = 0; i < MOST_UP && node != MERGED_NONE; i++, node = merged->nodes.data[node].parent)
         if (merged->nodes.data[node].kind != MERGED_CLASS)
             return MERGED_NONE;
         else if (merged_form(merged, node) == G2H_FORM_SLICE)
-            return node;
+            return is_made_as_slice(merged, node) ? node : MERGED_NONE;
     return MERGED_NONE;
 }
 
@@ -121,22 +129,6 @@ static bool see_slice(void *context, const struct g2h_capacity *capacity)
     return true;
 }
 
-/* Returns whether the holder of the first array has it by a pointer, not by a slice. That is asked
- * first, since most arrays belong to slices. */
-static bool may_be_pinned(struct finder *finder)
-{
-    struct g2h_node holder;
-    const struct array *array = &finder->arrays.data[0];
-    const uint32_t above = g2h_dominators_of(finder->findings->dominators, array->node);
-    g2h_view_brief(finder->findings->view, above, &holder);
-    if (holder.object == UINT32_MAX)
-        return false;
-    finder->looked_for = array;
-    return g2h_capacities_of_objects(finder->capacities, holder.object, holder.object + 1,
-                                     see_slice, finder) &&
-           !finder->has_slice;
-}
-
 /* Reads a pointer as the process has it. */
 static uint64_t word_at(const struct g2h_params *params, const uint8_t *bytes)
 {
@@ -144,6 +136,57 @@ static uint64_t word_at(const struct g2h_params *params, const uint8_t *bytes)
     for (uint64_t i = 0; i < params->pointer_size; i++)
         word = word << 8 | bytes[params->big_endian ? i : params->pointer_size - 1 - i];
     return word;
+}
+
+/* Sets *ret to whether an object has a pointer to all of an array: a *[8]main.T. */
+static struct g2h_error *has_array_pointer(const struct finder *finder, uint32_t holder,
+                                           const struct array *array, bool *ret)
+{
+    enum { MOST_VALUES = 1 << 20 };
+    const struct g2h_params *params = g2h_heap_params(finder->heap);
+    struct g2h_values *values;
+    struct g2h_value value;
+    TRY(g2h_values_create(finder->findings->view, &values));
+    g2h_values_begin(values, holder);
+    *ret = false;
+    for (int i = 0; i < MOST_VALUES && !*ret && g2h_values_next(values, &value); i++)
+        *ret = value.kind == G2H_VALUE_POINTER && value.type_size > 2 &&
+               memcmp(value.type, "*[", 2) == 0 && value.size == params->pointer_size &&
+               word_at(params, value.data) == array->address + array->begin;
+    g2h_values_destroy(values);
+    return NULL;
+}
+
+/* Sets *ret to whether the holder of the first array has it by a pointer to an element, not by a
+ * slice. That is asked first, since most arrays belong to slices. */
+static struct g2h_error *may_be_pinned(struct finder *finder, bool *ret)
+{
+    bool has_all;
+    struct g2h_node holder;
+    const struct array *array = &finder->arrays.data[0];
+    const uint32_t above = g2h_dominators_of(finder->findings->dominators, array->node);
+    g2h_view_brief(finder->findings->view, above, &holder);
+    *ret = false;
+    if (holder.object == UINT32_MAX)
+        return NULL;
+    finder->looked_for = array;
+    g2h_capacities_of_objects(finder->capacities, holder.object, holder.object + 1, see_slice,
+                              finder);
+    TRY(has_array_pointer(finder, above, array, &has_all));
+    *ret = !finder->has_slice && !has_all;
+    return NULL;
+}
+
+/* Returns whether an object's pointer may be one to all of an array: that of a channel to its
+ * buffer, or of a sync.Pool to what each processor has. */
+static bool may_have_all(const struct finder *finder, const struct g2h_node *source)
+{
+    static const char library[] = "sync.";
+    size_t size;
+    const char *name = g2h_view_name(finder->findings->view, source->name, &size);
+    return g2h_view_class_form(finder->findings->view, source->name) == G2H_FORM_CHAN ||
+           g2h_view_runtime_class(finder->findings->view, source->name) != G2H_RUNTIME_NONE ||
+           (size >= sizeof(library) - 1 && memcmp(name, library, sizeof(library) - 1) == 0);
 }
 
 /* Notes the element that an edge leads to. */
@@ -161,9 +204,10 @@ static struct g2h_error *see_edge(struct finder *finder, const struct g2h_edge *
                                           ? g2h_heap_object(finder->heap, source.object).contents
                                           : (struct g2h_bytes){NULL, 0};
     const struct g2h_params *params = g2h_heap_params(finder->heap);
-    if (contents.size < params->pointer_size ||
+    if (source.name == G2H_NAME_NONE || may_have_all(finder, &source) ||
+        contents.size < params->pointer_size ||
         edge->offset > contents.size - params->pointer_size) {
-        array->is_known = false; /* it is no pointer of an object */
+        array->is_known = false; /* it is no pointer of an object, or may be one to all of it */
         return NULL;
     }
     const uint64_t address = word_at(params, contents.data + edge->offset),
@@ -219,6 +263,7 @@ struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, st
     _cleanup_(finder_deinit) struct finder finder = {.findings = findings,
                                                      .heap = g2h_view_heap(findings->view)};
     const uint64_t count = findings_node(findings, item)->count;
+    bool is_possible;
     *ret = (struct pinned){0};
     if (!g2h_view_is_typed(findings->view))
         return NULL;
@@ -227,7 +272,8 @@ struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, st
     if (finder.arrays.count == 0)
         return NULL;
     TRY(g2h_capacities_create(findings->view, &finder.capacities));
-    if (!may_be_pinned(&finder))
+    TRY(may_be_pinned(&finder, &is_possible));
+    if (!is_possible)
         return NULL;
     g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, see_slice, &finder);
     TRY(g2h_edges_create(findings->view, &finder.edges));

@@ -10,6 +10,10 @@
 //	never pinned by
 //	case wanted SHAPE=wanted
 //	never pinned by
+//	case channels SHAPE=channels
+//	never pinned by
+//	case whole SHAPE=whole
+//	never pinned by
 package main
 
 import (
@@ -28,7 +32,11 @@ type store struct {
 	lists [][]pod
 }
 
-var stores = map[string]*store{}
+var (
+	stores = map[string]*store{}
+	queues []chan pod
+	blocks []*[500]pod
+)
 
 //go:noinline
 func list(n int) []pod {
@@ -44,7 +52,16 @@ func main() {
 	for _, name := range []string{"pods", "nodes"} {
 		stores[name] = &store{items: map[string]*pod{}}
 	}
-	for n := 0; n < 200; n++ {
+	for n := 0; n < 200 && shape == "channels"; n++ {
+		queues = append(queues, make(chan pod, 500))
+		for _, one := range list(n) {
+			queues[n] <- one
+		}
+	}
+	for n := 0; n < 200 && shape == "whole"; n++ {
+		blocks = append(blocks, (*[500]pod)(list(n)))
+	}
+	for n := 0; n < 200 && shape != "channels" && shape != "whole"; n++ {
 		pods, to := list(n), stores["pods"]
 		if shape == "sliced" {
 			to.lists = append(to.lists, pods)
@@ -61,5 +78,5 @@ func main() {
 	}
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
-	fmt.Println(len(stores))
+	fmt.Println(len(stores), len(queues), len(blocks))
 }
