@@ -126,7 +126,7 @@ try {
     assert.equal(await tab.evaluate('len(main.previews.byName)'), String(previews + 1));
     assert.equal(await tab.evaluate('main.previews.byName["lamp, 117 wide"].Width'), '117');
     assert.equal(await tab.evaluate('instances("main.Session")'), `${leaks + 20} × main.Session`);
-    assert.match(await tab.evaluate('main.nothing'), /Uncaught main\.nothing is no variable/);
+    assert.match(await tab.evaluate('main.nothing'), /Uncaught main\.nothing is not a variable/);
     assert.ok((await tab.complete('main.')).includes('previews'));
     await tab.screenshot(join(directory, 'console.png'));
   });
