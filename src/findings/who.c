@@ -76,15 +76,16 @@ bool who_are_timers(const struct findings *findings, const struct suspect *suspe
     return ret->count != item->count;
 }
 
-/* Returns whether a node is a variable of a goroutine, or objects that several of its variables
- * hold together. */
+/* Returns whether a node is a variable of a goroutine, or objects that several of one goroutine's
+ * variables hold together. */
 static bool is_local(const struct findings *findings, uint32_t node)
 {
     const struct merged_node *read = findings_node(findings, node);
     return read->kind == MERGED_VARIABLE ||
            (read->kind == MERGED_CLASS && !merged_is_runtime(&findings->merged, node) &&
             merged_runtime_class(&findings->merged, node) == G2H_RUNTIME_NONE &&
-            findings_node(findings, read->parent)->kind == MERGED_SYNTHETIC);
+            findings_node(findings, read->parent)->kind == MERGED_SYNTHETIC &&
+            !findings_is_kind(findings, read->parent, G2H_NODE_GOROUTINES_IN_PLACE));
 }
 
 /* Adds the variables below a node, and what several of them hold together, those that retain most

@@ -55,7 +55,7 @@ struct static_user {
     uint32_t at;       /* of the instruction, as a distance from the function's start */
     uint32_t distance; /* some code uses the word as one in an element of an array, whose elements
                           are this many bytes apart; 0: none does */
-    bool is_address; /* some code takes the word's address, so that it begins a variable */
+    bool is_address;   /* some code takes the word's address, so that it begins a variable */
     enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;
 };
 
