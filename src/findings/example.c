@@ -183,8 +183,7 @@ static bool has_most(struct finder *finder, int64_t line, struct example *ret)
     const uint64_t above = ret->above;
     struct example found;
     sum_up(finder, holder, &found);
-    found.above = line == finder->above ? found.holders : above;
-    ret->above = found.above;
+    ret->above = found.above = line == finder->above ? found.holders : above;
     if (finder->holders < 2 || found.retained <= finder->retained / 2 ||
         (found.holders > 1 && found.retained / 3 * found.holders <= finder->retained / 2))
         return false;
@@ -305,6 +304,20 @@ static struct g2h_error *list_items(struct finder *finder)
     return NULL;
 }
 
+/* Counts the holders right above the suspect, if find_most() has not come to them. */
+static void count_above(struct finder *finder, struct example *ret)
+{
+    const uint32_t above = (uint32_t)finder->above;
+    struct example sums;
+    if (ret->above > 0 || above == MERGED_NONE ||
+        findings_node(finder->findings, above)->kind != MERGED_CLASS ||
+        findings_node(finder->findings, above)->count < 2)
+        return;
+    find_holders(finder, finder->above);
+    sum_up(finder, NONE, &sums);
+    ret->above = sums.holders;
+}
+
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret)
 {
     _cleanup_(finder_deinit) struct finder finder = {.findings = findings,
@@ -328,6 +341,7 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
     if (!find_most(&finder, ret))
         ret->most = NONE;
     const uint32_t node = heaviest(&finder, ret->most);
+    count_above(&finder, ret); /* the last: it changes near */
     ret->node = node != NONE ? node : findings_node(findings, item)->example;
     return NULL;
 }

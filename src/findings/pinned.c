@@ -178,13 +178,15 @@ static struct g2h_error *may_be_pinned(struct finder *finder, bool *ret)
 }
 
 /* Returns whether an object's pointer may be one to all of an array: that of a channel to its
- * buffer, or of a sync.Pool to what each processor has. */
+ * buffer, or of a sync.Pool to what each processor has; or any pointer of an object without a type,
+ * which may be a slice's. */
 static bool may_have_all(const struct finder *finder, const struct g2h_node *source)
 {
     static const char library[] = "sync.";
     size_t size;
     const char *name = g2h_view_name(finder->findings->view, source->name, &size);
-    return g2h_view_class_form(finder->findings->view, source->name) == G2H_FORM_CHAN ||
+    const enum g2h_class_form form = g2h_view_class_form(finder->findings->view, source->name);
+    return form == G2H_FORM_CHAN || form == G2H_FORM_OTHER ||
            g2h_view_runtime_class(finder->findings->view, source->name) != G2H_RUNTIME_NONE ||
            (size >= sizeof(library) - 1 && memcmp(name, library, sizeof(library) - 1) == 0);
 }
