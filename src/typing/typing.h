@@ -20,6 +20,7 @@
  *   map_finder, map_parts
  *                       maps of a stripped program, by their words and contents
  *   coded, spilled      objects of which nothing but the code says what they are
+ *   alike               frame slots: one type in all goroutines at a call
  *   propose, fit, claims, judge
  *                       claims on an object, and which one wins, in any order
  *   queries             what other rooms ask
