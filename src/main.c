@@ -523,10 +523,9 @@ static struct g2h_error *make_base(const struct options *options, const char *du
     static const struct outputs none = {.name = "standard output"};
     struct options of_base = *options;
     struct conversion conversion = {.input = NULL};
-    char own[64];
-    snprintf(own, sizeof(own), "/proc/%llu/exe", (unsigned long long)options->pid);
+    const struct procfs_path own = procfs_path(options->pid, "exe");
     if (options->pid != 0 && !options->exe)
-        of_base.exe = own; /* the executable of the process that is compared with the base */
+        of_base.exe = own.text; /* the executable of the process that is compared with the base */
     if (exe)
         of_base.exe = exe;
     of_base.pid = 0;
@@ -959,11 +958,10 @@ static void say_line(const char *line)
 static struct g2h_error *name_inspected(const struct options *options, struct text *title,
                                         struct text *path)
 {
-    char link[64], target[4096];
+    char target[4096];
     ssize_t size = 0;
-    snprintf(link, sizeof(link), "/proc/%llu/exe", (unsigned long long)options->pid);
     if (options->pid != 0)
-        size = readlink(link, target, sizeof(target));
+        size = readlink(procfs_path(options->pid, "exe").text, target, sizeof(target));
     if (size > 0)
         text_append(path, target, (size_t)size);
     else if (options->exe || options->input_count > 0)

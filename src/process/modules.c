@@ -32,7 +32,7 @@ static char *file_of(uint64_t pid, const struct mapped_file *file)
     char process[32], *path = NULL;
     if (pid == 0)
         return strndup((const char *)file->path.data, (size_t)file->path.size);
-    snprintf(process, sizeof(process), "/proc/%llu", (unsigned long long)pid);
+    snprintf(process, sizeof(process), "/proc/%llu", (unsigned long long)procfs_living_thread(pid));
     if (!is_deleted(file->path))
         return process_root_path(process, file->path);
     const int size =

@@ -56,16 +56,13 @@ static bool read_random(uint64_t pid, uint64_t ret[2])
     return good;
 }
 
-/* Returns whether a process seems to have ended, but other threads of it live on: one of them is in
+/* Returns whether a process's first thread has exited, but others live on: one of them may be in
  * execve(), and ends the others. */
-static bool is_in_exec(uint64_t pid)
+static bool may_be_in_exec(uint64_t pid)
 {
     enum { THREADS = 20 };
-    _cleanup_(text_deinit) struct text status = {0};
-    const char *state =
-        procfs_read_of(pid, "status", &status) == 0 ? procfs_value(&status, "State:") : NULL;
     const uint64_t threads = stat_field(pid, THREADS);
-    return state && (*state == 'Z' || *state == 'X') && threads > 1 && threads != UINT64_MAX;
+    return procfs_living_thread(pid) != pid && threads > 1 && threads != UINT64_MAX;
 }
 
 uint64_t g2h_process_image(uint64_t pid)
@@ -75,7 +72,7 @@ uint64_t g2h_process_image(uint64_t pid)
     uint64_t random[2];
     /* In execve() a process has no memory for a moment. */
     for (int i = 1; !read_random(pid, random); i++) {
-        if (i >= (is_in_exec(pid) ? TRIES_IN_EXEC : TRIES) || kill((pid_t)pid, 0) != 0)
+        if (i >= (may_be_in_exec(pid) ? TRIES_IN_EXEC : TRIES) || kill((pid_t)pid, 0) != 0)
             return 0;
         nanosleep(&pause, NULL);
     }

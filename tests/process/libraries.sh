@@ -108,6 +108,15 @@ stripped() {
 	finish
 }
 
+# The first thread has exited, so that ps and /proc/PID/status say "zombie"; the others go on.
+exited() {
+	EXITS=1 start "$at/shelf.so"
+	until grep -q '^State:.*zombie' "/proc/$pid/status"; do sleep 0.1; done
+	report 'without its first thread' 1000 --pid "$pid"
+	report 'without its first thread, forked' 1000 --fork --pid "$pid"
+	finish
+}
+
 two() {
 	start "$at/shelf.so" "$at/stripped.so"
 	report 'two libraries' 1000 --pid "$pid"
@@ -134,5 +143,6 @@ for goroot in $goroots; do
 	fi
 	one
 	stripped
+	exited
 	two
 done

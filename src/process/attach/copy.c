@@ -329,7 +329,7 @@ int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
                       const struct g2h_progress *progress, struct memory *memory,
                       struct attach_copied *ret)
 {
-    struct copy copy = {.pid = (pid_t)pid,
+    struct copy copy = {.pid = (pid_t)procfs_living_thread(pid),
                         .file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC),
                         .is_child = is_child,
                         .page = (uint64_t)sysconf(_SC_PAGESIZE),

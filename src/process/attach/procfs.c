@@ -11,11 +11,47 @@
 
 enum { PIECE = 4096 }; /* the files' sizes are not known in advance */
 
-struct procfs_path procfs_path(uint64_t pid, const char *name)
+static struct procfs_path path_of(uint64_t id, const char *name)
 {
     struct procfs_path path;
-    snprintf(path.text, sizeof(path.text), "/proc/%llu/%s", (unsigned long long)pid, name);
+    snprintf(path.text, sizeof(path.text), "/proc/%llu/%s", (unsigned long long)id, name);
     return path;
+}
+
+/* Returns whether a thread has exited, or is not there. */
+static bool has_exited(uint64_t id)
+{
+    _cleanup_(text_deinit) struct text stat = {0};
+    const char *name_end =
+        procfs_read(path_of(id, "stat").text, &stat) == 0 ? strrchr(stat.data, ')') : NULL;
+    return !name_end || name_end[1] != ' ' || name_end[2] == 'Z' || name_end[2] == 'X';
+}
+
+uint64_t procfs_living_thread(uint64_t pid)
+{
+    if (!has_exited(pid))
+        return pid;
+    _cleanup_(procfs_close) DIR *tasks = opendir(path_of(pid, "task").text);
+    for (uint64_t id; (id = procfs_next_number(tasks)) != 0;)
+        if (id != pid && !has_exited(id))
+            return id;
+    return pid;
+}
+
+/* Whether a file of /proc/PID shows what a thread gives up when it exits: memory and open files. */
+static bool is_given_up(const char *name)
+{
+    static const char *const names[] = {"auxv",    "exe",  "fd",    "maps",  "mem",
+                                        "pagemap", "root", "smaps", "status"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+struct procfs_path procfs_path(uint64_t pid, const char *name)
+{
+    return path_of(is_given_up(name) ? procfs_living_thread(pid) : pid, name);
 }
 
 static int read_all(int fd, struct text *ret)

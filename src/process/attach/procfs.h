@@ -11,7 +11,13 @@ struct procfs_path {
     char text[64];
 };
 
+/* A process goes on when its first thread exits (pthread_exit() in a C program), but that one has
+ * no memory and no open files any more: such files are a living thread's, /proc/TID/maps. */
 struct procfs_path procfs_path(uint64_t pid, const char *name);
+
+/* Returns a thread of a process that has not exited: the first one, whose id is pid, if possible.
+ * Returns pid if none lives. */
+uint64_t procfs_living_thread(uint64_t pid);
 
 /* Reads a file, with a 0 behind its end, and replaces the text's contents. Returns 0 or an errno
  * value. */

@@ -1,7 +1,7 @@
 /*
  * A program that is not Go and loads Go libraries:
  *
- *   host DUMP LIBRARY...
+ *   host DUMP LIBRARY...        (with EXITS in the environment, its first thread exits)
  *
  * The first library makes 1000 books, the second one 2000 and so on. The first one writes a heap
  * dump to DUMP. Then the program waits, with threads of which Go knows nothing.
@@ -49,5 +49,7 @@ int main(int count, char **arguments)
     }
     puts("ready");
     fflush(stdout);
+    if (getenv("EXITS"))
+        pthread_exit(NULL);
     wait_forever(NULL);
 }
