@@ -31,6 +31,23 @@ uint64_t size_class(uint64_t size)
     return at < sizeof(classes) / sizeof(classes[0]) ? classes[at].size : 0;
 }
 
+uint64_t size_class_red_zone(uint64_t size)
+{
+    static const uint64_t most[] = {64, 128, 512, 4096, 1 << 14, 1 << 15, 1 << 16};
+    uint64_t zone = 16;
+    for (size_t i = 0; i < sizeof(most) / sizeof(most[0]) && size + zone > most[i]; i++)
+        zone *= 2;
+    return zone;
+}
+
+uint64_t size_class_without_red_zone(uint64_t size)
+{
+    uint64_t zone = 16;
+    while (zone < size && size_class_red_zone(size - zone) > zone)
+        zone *= 2;
+    return zone < size ? size - zone : 0;
+}
+
 uint64_t size_class_span(uint64_t slot)
 {
     const size_t at = find(slot);

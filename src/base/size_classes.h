@@ -21,6 +21,13 @@ enum { SIZE_CLASSES_SINCE = 12 };
  * for them. */
 uint64_t size_class(uint64_t size);
 
+/* Returns how many bytes a program that was built with -asan allocates behind size bytes, which it
+ * must not touch (runtime/malloc.go: redZoneSize()). */
+uint64_t size_class_red_zone(uint64_t size);
+
+/* Returns how many of size bytes can be used if a red zone is behind them. */
+uint64_t size_class_without_red_zone(uint64_t size);
+
 /* Returns how many bytes a span has whose slots are of this size, or 0 if no slots are. */
 uint64_t size_class_span(uint64_t slot);
 

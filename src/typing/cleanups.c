@@ -321,7 +321,7 @@ static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object
     const bool is_boxed = type->size < TINY && map->word_count == 0;
     const uint64_t size = is_boxed ? TINY : type->size;
     if (record->contents.size != heap_object_size(typing->heap, object) ||
-        !fits_class(size + base, record->contents.size) ||
+        !fits_class(typing, size + base, record->contents.size) ||
         (map->word_count > 0) != object_has_pointers(typing->heap, object) ||
         !is_zero_from(&record->contents, base + type->size))
         return false;

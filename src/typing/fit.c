@@ -11,8 +11,22 @@
 
 /* ---- sizes ---- */
 
-bool fits_class(uint64_t size, uint64_t slot)
+uint64_t typing_slot(const struct typing *typing, uint64_t size)
 {
+    return size_class(size + (typing->has_red_zones ? size_class_red_zone(size) : 0));
+}
+
+uint64_t typing_room(const struct typing *typing, uint64_t size)
+{
+    return typing->has_red_zones ? size_class_without_red_zone(size) : size;
+}
+
+bool fits_class(const struct typing *typing, uint64_t size, uint64_t slot)
+{
+    if (size > slot)
+        return false;
+    if (typing->has_red_zones)
+        size += size_class_red_zone(size);
     if (size == slot)
         return true;
     const uint64_t class = size_class(size);
@@ -25,11 +39,11 @@ bool fits_class(uint64_t size, uint64_t slot)
     return class == slot || (class == 24 && slot == 32);
 }
 
-bool fills_slot(const struct slot_class *slot_class, uint64_t size)
+bool fills_slot(const struct typing *typing, const struct slot_class *slot_class, uint64_t size)
 {
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
         return size == TINY_BLOCK;
-    return fits_class(size, slot_class->size);
+    return fits_class(typing, size, slot_class->size);
 }
 
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
@@ -151,7 +165,7 @@ bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, u
            type_of(typing, typing->with_arrays.data[at])->size <= slot - base);
     while (at-- > 0) {
         const uint32_t holder = typing->with_arrays.data[at];
-        if (!fits_class(base + type_of(typing, holder)->size, slot))
+        if (!fits_class(typing, base + type_of(typing, holder)->size, slot))
             return false;
         if (has_array_at(typing->types, holder, offset, type, count))
             return true;
@@ -212,14 +226,15 @@ bool value_fits(const struct g2h_object *object, const struct field_index *index
            1;
 }
 
-bool rest_repeats(const struct g2h_heap *heap, const struct slot_class *slot_class,
+bool rest_repeats(const struct typing *typing, const struct slot_class *slot_class,
                   const struct g2h_object *object, const struct pointer_map *map)
 {
+    const struct g2h_heap *heap = typing->heap;
+    const bool is_large = slot_class->size > LARGEST_SMALL || slot_class->is_headless;
     bool rest = false;
     if (heap_has_malloc_header(heap, slot_class))
         return true;
-    if (heap->span_tail == TAIL_NONE ||
-        (slot_class->size <= LARGEST_SMALL && !slot_class->is_headless) || !map->known ||
+    if (heap->span_tail == TAIL_NONE || (!is_large && !typing->has_red_zones) || !map->known ||
         map->word_count == 0)
         return false;
     count_fitting(object->fields, 0, map->size, map, 0, &rest);

@@ -11,11 +11,18 @@
 
 /* ---- sizes ---- */
 
-/* Returns whether Go takes a slot of this size for size bytes. */
-bool fits_class(uint64_t size, uint64_t slot);
+/* Returns the slot that the program takes for size bytes; 0: a span of their own. With -asan a red
+ * zone is behind them. */
+uint64_t typing_slot(const struct typing *typing, uint64_t size);
+
+/* Returns how many of size bytes in a slot can have values: all but a red zone. */
+uint64_t typing_room(const struct typing *typing, uint64_t size);
+
+/* Returns whether the program takes a slot of this size for size bytes. */
+bool fits_class(const struct typing *typing, uint64_t size, uint64_t slot);
 
 /* Returns whether a value of size bytes is all that an object of a slot class holds. */
-bool fills_slot(const struct slot_class *slot_class, uint64_t size);
+bool fills_slot(const struct typing *typing, const struct slot_class *slot_class, uint64_t size);
 
 /* ---- types within types ---- */
 
@@ -62,9 +69,9 @@ bool value_fits(const struct g2h_object *object, const struct field_index *index
  * Returns whether the fields behind a value only repeat its pointers and belong to no further
  * values: from Go 1.22 on, the field list of an object that is too large for a bitmap repeats its
  * type's pointers up to the end of the slot (typePointers.next in runtime/mbitmap.go). This is
- * always so behind a malloc header.
+ * always so behind a malloc header, and with -asan up to the end of the red zone.
  */
-bool rest_repeats(const struct g2h_heap *heap, const struct slot_class *slot_class,
+bool rest_repeats(const struct typing *typing, const struct slot_class *slot_class,
                   const struct g2h_object *object, const struct pointer_map *map);
 
 /* ---- channels ---- */

@@ -82,7 +82,7 @@ struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
             return &error_no_memory;
         if (!map->known || map->word_count == 0)
             continue;
-        const uint64_t slot = size_class(map->size);
+        const uint64_t slot = typing_slot(typing, map->size);
         if ((slot != 0 && !add_candidate(guesses, typing, i, map, slot)) ||
             !add_element(guesses, typing, i, map))
             return &error_no_memory;
@@ -103,8 +103,8 @@ void guesses_deinit(struct guesses *guesses)
  * Returns the type of which an object with pointers at these words may be an array; TYPE_NONE if
  * there is none, or AMBIGUOUS. is_cut: the object has more pointers than these.
  */
-static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, size_t count,
-                         bool is_cut, uint64_t slot)
+static uint32_t array_of(const struct typing *typing, const struct guesses *guesses,
+                         const uint64_t *words, size_t count, bool is_cut, uint64_t slot)
 {
     uint32_t result = TYPE_NONE;
     uint64_t key = 0;
@@ -117,7 +117,7 @@ static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, s
         const struct guess_element *element = &guesses->elements.data[number];
         const struct pointer_map *map = element->map;
         if (map->word_count != each || map->size != size || size > slot / 2 ||
-            (!is_cut && (count % each != 0 || !fits_class(count / each * size, slot))))
+            (!is_cut && (count % each != 0 || !fits_class(typing, count / each * size, slot))))
             continue;
         size_t word = 0;
         while (word < count && words[word] == word / each * size + map->words[word % each])
@@ -316,7 +316,7 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     uint32_t known, guess = map_get(memory, key);
     if (guess == MAP_NONE) {
         const bool is_cut = count == MOST_WORDS;
-        const uint32_t element = array_of(guesses, words, count, is_cut, slot),
+        const uint32_t element = array_of(typer->typing, guesses, words, count, is_cut, slot),
                        value = is_cut ? MAP_NONE : map_get(&guesses->by_pattern, key);
         if (value == MAP_NONE)
             guess = element < AMBIGUOUS ? element | GUESS_ARRAY : AMBIGUOUS;

@@ -14,8 +14,9 @@
 enum { FIRST_SIZE = 512 }; /* entries of the table in the program's data */
 
 /* Returns the number of entries if an object is a table of itabs, else 0. */
-static uint64_t table_size(const struct g2h_heap *heap, uint32_t object)
+static uint64_t table_size(const struct typing *typing, uint32_t object)
 {
+    const struct g2h_heap *heap = typing->heap;
     const uint64_t word = heap->params.pointer_size, slot = heap_object_size(heap, object);
     struct g2h_object record;
     if (slot < (2 + 2 * FIRST_SIZE) * word || heap_slot_class(heap, object)->has_pointers)
@@ -27,7 +28,7 @@ static uint64_t table_size(const struct g2h_heap *heap, uint32_t object)
     const uint64_t size = heap_word(heap, contents->data),
                    count = heap_word(heap, contents->data + word);
     if (size < 2 * FIRST_SIZE || (size & (size - 1)) != 0 || size > slot / word ||
-        !fits_class((2 + size) * word, slot))
+        !fits_class(typing, (2 + size) * word, slot))
         return 0;
     uint64_t found = 0;
     for (uint64_t i = 0; i < slot / word - 2; i++) {
@@ -88,7 +89,7 @@ struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *ty
         return NULL;
     memset(type_of_size, 0xff, sizeof(type_of_size));
     for (uint32_t object = 0; object < heap->object_count; object++) {
-        const uint64_t size = table_size(heap, object);
+        const uint64_t size = table_size(typing, object);
         if (size == 0)
             continue;
         uint32_t *type = &type_of_size[__builtin_ctzll(size)];

@@ -84,27 +84,30 @@ static bool find_classic(const struct types *types, uint32_t map, struct classic
 
 /* Returns whether the objects of a slot class have pointers and can hold a structure of size
  * bytes. */
-static bool has_size(const struct slot_class *slot_class, uint64_t size)
+static bool has_size(const struct typing *typing, const struct slot_class *slot_class,
+                     uint64_t size)
 {
-    return slot_class->has_pointers && slot_class->size == size_class(size) &&
+    return slot_class->has_pointers && slot_class->size == typing_slot(typing, size) &&
            slot_class->stored >= size;
 }
 
-static enum map_role role_of(const struct map_finder *finder, const struct slot_class *slot_class)
+static enum map_role role_of(const struct map_finder *finder, const struct typing *typing,
+                             const struct slot_class *slot_class)
 {
     if (finder->is_classic)
-        return has_size(slot_class, finder->classic.map_size) ? MAY_BE_MAP : NO_MAP;
-    return has_size(slot_class, finder->swiss.table_size) ? MAY_BE_TABLE
-           : has_size(slot_class, finder->swiss.map_size) ? MAY_BE_MAP
-                                                          : NO_MAP;
+        return has_size(typing, slot_class, finder->classic.map_size) ? MAY_BE_MAP : NO_MAP;
+    return has_size(typing, slot_class, finder->swiss.table_size) ? MAY_BE_TABLE
+           : has_size(typing, slot_class, finder->swiss.map_size) ? MAY_BE_MAP
+                                                                  : NO_MAP;
 }
 
-static bool find_roles(struct map_finder *finder, const struct g2h_heap *heap)
+static bool find_roles(struct map_finder *finder, const struct typing *typing)
 {
-    const size_t count = heap->slot_classes.list.count;
+    const struct slot_class *classes = typing->heap->slot_classes.list.data;
+    const size_t count = typing->heap->slot_classes.list.count;
     finder->roles = calloc(count + 1, sizeof(*finder->roles));
     for (size_t i = 0; finder->roles && i < count; i++)
-        finder->roles[i] = (uint8_t)role_of(finder, &heap->slot_classes.list.data[i]);
+        finder->roles[i] = (uint8_t)role_of(finder, typing, &classes[i]);
     return finder->roles != NULL;
 }
 
@@ -124,7 +127,7 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing)
         if (pair.table < count && !vector_push(&finder->map_tables, pair))
             return false;
     }
-    return find_roles(finder, typing->heap) && map_parts_init(&finder->parts, typing);
+    return find_roles(finder, typing) && map_parts_init(&finder->parts, typing);
 }
 
 void map_finder_deinit(struct map_finder *finder)
@@ -164,13 +167,13 @@ static bool is_open(const struct typing *typing, uint32_t object)
 }
 
 /* Returns whether an object's slot is the one that Go takes for count values of a size. */
-static bool holds_values(const struct g2h_heap *heap, uint32_t object, uint64_t count,
+static bool holds_values(const struct typing *typing, uint32_t object, uint64_t count,
                          uint64_t size)
 {
-    const uint64_t slot = heap_object_size(heap, object);
+    const uint64_t slot = heap_object_size(typing->heap, object);
     uint64_t bytes;
     return !__builtin_mul_overflow(count, size, &bytes) && bytes <= slot &&
-           fits_class(object_base(heap, object) + bytes, slot);
+           fits_class(typing, object_base(typing->heap, object) + bytes, slot);
 }
 
 /* The arguments of a thread's search for maps. */
@@ -189,7 +192,7 @@ static uint32_t map_of_array(const struct search *search, const struct map_array
     if (claim != 0) {
         const struct type *part = type_of(typing, (claim & CLAIM_TYPE) - 1);
         if ((part->role == ROLE_MAP_GROUP || part->role == ROLE_MAP_BUCKET) &&
-            holds_values(typing->heap, array->object, array->allocated, part->size))
+            holds_values(typing, array->object, array->allocated, part->size))
             return part->elem;
         if (!is_open(typing, array->object))
             return TYPE_NONE;
@@ -229,7 +232,7 @@ static uint32_t map_of_directory(const struct search *search, uint64_t address, 
     const struct g2h_heap *heap = typing->heap;
     const uint64_t word = heap->params.pointer_size;
     const uint32_t directory = value_at(typing, address);
-    if (directory == NO_TARGET || !holds_values(heap, directory, length, word))
+    if (directory == NO_TARGET || !holds_values(typing, directory, length, word))
         return TYPE_NONE;
     const uint64_t base = object_base(heap, directory);
     const struct g2h_bytes contents = heap_contents(heap, directory);

@@ -158,7 +158,7 @@ enum agreement { DISAGREES, MAY_AGREE /* if it is a part of a larger value */, A
 static bool fits_exactly(const struct typing *typing, uint64_t size, uint64_t slot)
 {
     const int minor = typing->release.minor;
-    return fits_class(size, slot) && (minor == 0 || minor < 16 || slot != 32 || size > 24);
+    return fits_class(typing, size, slot) && (minor == 0 || minor < 16 || slot != 32 || size > 24);
 }
 
 /* Returns how well the memory at an address agrees with count consecutive values of a type; count
@@ -193,7 +193,7 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
         heap_object(heap, number, &object);
         if (!value_fits(&object, NULL, map, offset, &rest))
             return DISAGREES;
-        rest = rest && count == 1 && !rest_repeats(heap, slot_class, &object, map);
+        rest = rest && count == 1 && !rest_repeats(typing, slot_class, &object, map);
     }
     const uint32_t claim = __atomic_load_n(&typing->claims[number], __ATOMIC_RELAXED);
     if (offset == base && claim_is_certain(claim) && (claim & CLAIM_TYPE) - 1 != type)
@@ -403,7 +403,7 @@ static uint32_t find(struct typer *typer, const struct map_parts *parts, uint32_
     BISECT(at, parts->list.count, parts->list.data[at].size <= (slot - base) / allocated);
     for (unsigned tried = 0; at-- > 0; tried++) {
         const struct map_part *part = &parts->list.data[at];
-        if (!fits_class(base + allocated * part->size, slot))
+        if (!fits_class(typer->typing, base + allocated * part->size, slot))
             break;
         if (tried == TRIED_LIMIT)
             return NOTHING;

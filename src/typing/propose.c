@@ -77,10 +77,10 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
     if (reference->count > space || space == 0 || offset < base)
         return;
     /* An array field, or a slice whose capacity was cut, does not end where the slot does. */
-    bool exact =
-        reference->count == 0 || fits_class(offset + reference->count * stride, slot_class->size);
+    bool exact = reference->count == 0 ||
+                 fits_class(typing, offset + reference->count * stride, slot_class->size);
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
-        exact = offset == base && fills_slot(slot_class, reference->count * stride);
+        exact = offset == base && fills_slot(typing, slot_class, reference->count * stride);
     if (!slot_class->has_pointers) {
         if (map->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
             return;
@@ -92,11 +92,14 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
         heap_object(typer->typing->heap, number, &object);
         index = typer_field_index(typer, number, &object);
         if ((offset - base) % stride == 0) {
-            const uint64_t values = values_of_whole(index, &object, base, reference->type, map);
+            const uint64_t found = values_of_whole(index, &object, base, reference->type, map),
+                           most = typing_room(typing, slot_class->size - base) / stride + 1,
+                           values = found < most ? found : most;
             whole = values > 0;
-            exact = exact || (whole && fits_class(base + (values - 1) * stride, slot_class->size) &&
-                              (is_telling(map, values - 1) ||
-                               is_cut(typer, slot_class, base, offset, reference)));
+            exact = exact ||
+                    (whole && fits_class(typing, base + (values - 1) * stride, slot_class->size) &&
+                     (is_telling(map, values - 1) ||
+                      is_cut(typer, slot_class, base, offset, reference)));
         }
     }
     if (whole && (offset == base || exact)) {
@@ -148,7 +151,6 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
                           const struct pointer_map *map)
 {
     struct typing *typing = typer->typing;
-    const struct g2h_heap *heap = typing->heap;
     const struct type *type = type_of(typing, reference->type);
     struct g2h_object object;
     uint64_t size = base + map->size;
@@ -176,8 +178,8 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
             return;
         size += channel_buffer_size(typing, type, &object, offset);
     }
-    const bool exact = offset == base && fills_slot(slot_class, size) &&
-                       (!rest || rest_repeats(heap, slot_class, &object, map));
+    const bool exact = offset == base && fills_slot(typing, slot_class, size) &&
+                       (!rest || rest_repeats(typing, slot_class, &object, map));
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
                     map);
@@ -208,16 +210,19 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
 static bool is_whole_closure(struct typer *typer, uint32_t number, const struct g2h_object *object,
                              uint32_t type)
 {
-    const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
+    struct typing *typing = typer->typing;
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, type);
     bool rest = false;
     if (!map) {
         typer->no_memory = true;
         return false;
     }
-    if (!map->known || !fits_class(map->size, heap_object_size(typer->typing->heap, number)))
+    if (!map->known || !fits_class(typing, map->size, heap_object_size(typing->heap, number)))
         return false;
-    return object_has_pointers(typer->typing->heap, number)
-               ? value_fits(object, NULL, map, 0, &rest) && !rest
+    return object_has_pointers(typing->heap, number)
+               ? value_fits(object, NULL, map, 0, &rest) &&
+                     (!rest ||
+                      rest_repeats(typing, heap_slot_class(typing->heap, number), object, map))
                : map->word_count == 0;
 }
 
@@ -291,7 +296,9 @@ static enum fit find_fit(struct typer *typer, const struct slot_class *slot_clas
                                       .fields = slot_class_fields(typing->heap, slot_class)};
     if (map->size == 0 || !value_fits(&object, NULL, map, 0, &rest))
         return FIT_NONE;
-    return (!rest && fits_class(map->size, slot_class->size)) || type->role == ROLE_CLOSURE
+    return ((!rest || rest_repeats(typing, slot_class, &object, map)) &&
+            fits_class(typing, map->size, slot_class->size)) ||
+                   type->role == ROLE_CLOSURE
                ? FIT_EXACT
                : FIT_PART;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heap/pointers.h"
+#include "typing/fit.h"
 #include "typing/typer.h"
 
 /* ---- objects ---- */
@@ -20,7 +21,7 @@ static void seed_object(struct typer *typer, uint32_t object, uint64_t offset, u
     if (type == TYPE_NONE)
         return;
     const uint64_t size = type_of(typing, type)->size,
-                   space = heap_object_size(heap, object) - offset;
+                   space = typing_room(typing, heap_object_size(heap, object) - offset);
     struct reference reference = {.value = heap_address(heap, object) + offset,
                                   .type = type,
                                   .source = SOURCE_HEADER,

@@ -212,7 +212,7 @@ static void seed_word(struct spiller *spiller, const struct frame *frame, uint64
     const struct extent extent = {frame->contents.data,
                                   frame->contents.data + frame->contents.size};
     if (!type.is_receiver ||
-        fits_class(object_base(typing->heap, object) + type_of(typing, type.type)->size,
+        fits_class(typing, object_base(typing->heap, object) + type_of(typing, type.type)->size,
                    heap_slot_class(typing->heap, object)->size))
         coded_refer(typer, type, frame->contents.data + offset, &extent);
 }

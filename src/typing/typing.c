@@ -74,6 +74,7 @@ static struct g2h_error *collect_types(struct typing *typing)
     struct types *types = &typing->own_types;
     struct runtime_types runtime;
     typing->release = release_of(typing);
+    typing->has_red_zones = exe_built_by(typing->exe)->is_asan;
     typing->types = types;
     typing->dwarf_info = exe_dwarf_info(typing->exe);
     typing->scopes = exe_scopes(typing->exe);

@@ -150,6 +150,7 @@ struct typing {
     const struct dwarf_info *dwarf_info;
     const struct scopes *scopes;
     struct go_release release; /* of Go, as the dump names it, or else the executable */
+    bool has_red_zones;        /* the program was built with -asan: see typing_slot() */
     struct pointer_maps pointer_maps;
     unsigned threads;
     uint32_t *claims;    /* by object */

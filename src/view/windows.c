@@ -96,7 +96,7 @@ static bool leaves_out(const struct finder *finder, const struct window *window)
         return true;
     if (slot_class->size - window->end < window->size)
         return false; /* there is no space for another element */
-    return !fits_class(window->capacity_end, slot_class->size) ||
+    return !fits_class(finder->graph->typing, window->capacity_end, slot_class->size) ||
            has_pointers_in(finder, window->object, window->end, slot_class->size);
 }
 
@@ -295,7 +295,7 @@ struct g2h_error *windows_find(const struct g2h_graph *graph, enum capacities_of
 /* ---- for outputs ---- */
 
 struct g2h_windows {
-    const struct g2h_heap *heap;
+    const struct typing *typing;
     struct windows windows;
 };
 
@@ -326,7 +326,7 @@ struct g2h_error *g2h_windows_find(const struct g2h_view *view, unsigned threads
     _cleanup_(windows_deinit) struct windows noscan = {.has = NULL};
     _cleanup_(destroy) struct g2h_windows *windows = calloc(1, sizeof(*windows));
     TRY_MEMORY(windows);
-    windows->heap = graph->heap;
+    windows->typing = graph->typing;
     TRY(windows_find(graph, OF_NOSCAN_SLICES, threads > 0 ? threads : workers_available(),
                      &noscan));
     TRY(join(&graph->names.windows, &noscan, graph->heap->object_count, &windows->windows));
@@ -349,16 +349,18 @@ uint32_t g2h_windows_count(const struct g2h_windows *windows)
 void g2h_windows_get(const struct g2h_windows *windows, uint32_t number, struct g2h_window *ret)
 {
     const struct window *window = &windows->windows.list.data[number];
-    const struct slot_class *slot_class = heap_slot_class(windows->heap, window->object);
-    *ret = (struct g2h_window){.object = window->object,
-                               .size = window->size,
-                               .begin = window->begin,
-                               .end = window->end,
-                               .capacity_end = window->capacity_end,
-                               .first = heap_value_base(windows->heap, slot_class),
-                               .last = fits_class(window->capacity_end, slot_class->size)
-                                           ? window->capacity_end
-                                           : slot_class->size};
+    const struct g2h_heap *heap = windows->typing->heap;
+    const struct slot_class *slot_class = heap_slot_class(heap, window->object);
+    *ret = (struct g2h_window){
+        .object = window->object,
+        .size = window->size,
+        .begin = window->begin,
+        .end = window->end,
+        .capacity_end = window->capacity_end,
+        .first = heap_value_base(heap, slot_class),
+        .last = fits_class(windows->typing, window->capacity_end, slot_class->size)
+                    ? window->capacity_end
+                    : slot_class->size};
 }
 
 uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object)

@@ -4,7 +4,7 @@
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: see tests/go.sh)
-#   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie pie-stripped cgo 386, which are built with
+#   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie pie-stripped cgo asan 386, which are built with
 #                        the last of the releases; the others build truth plain stripped only; with CHECK_ALL also
 #                        all-unoptimized cgo-stripped cgo-pie arm64 s390x s390x-stripped arm mips, and experiments by name
 set -u
@@ -118,6 +118,8 @@ variants() {
 	# The program is linked by C's linker, and libc is in it.
 	export CGO_ENABLED=1
 	variant cgo "$all" -ldflags=-linkmode=external
+	export ASAN_OPTIONS=detect_leaks=0
+	CC=gcc variant asan "$all" -asan -gcflags=all=-d=checkptr=0
 	export CGO_ENABLED=0
 	GOARCH=386
 	export GOARCH

@@ -144,6 +144,7 @@ void built_by_find(const struct image *image, const struct image *symbols,
     read_build_info(image, &ret->version, &modules);
     ret->module = main_module(modules);
     ret->is_plugin = bytes_contain(modules, "\nbuild\t-buildmode=plugin\n");
+    ret->is_asan = bytes_contain(modules, "\nbuild\t-asan=true\n");
     ret->minor = minor_of(ret->version);
     if (ret->minor == 0 && image_symbol_named(symbols, "runtime.buildVersion", &symbol)) {
         const struct g2h_bytes own = string_at(image, symbol.address);

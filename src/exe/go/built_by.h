@@ -8,6 +8,7 @@ struct built_by {
     struct g2h_bytes version; /* as the file has it, "go1.27.4" or "unknown"; empty: it has none */
     struct g2h_bytes module;  /* path of the main module; empty: not known */
     bool is_plugin;           /* -buildmode=plugin */
+    bool is_asan;             /* -asan */
     int minor;                /* the N of go1.N; 0: not known */
     bool is_guess;            /* the version does not name it */
     int newest;               /* it may be a later one, up to this: only structures tell, no names
