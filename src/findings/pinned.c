@@ -238,26 +238,35 @@ static int compare_addresses(const void *a, const void *b)
     return *one < *other ? -1 : *one > *other;
 }
 
-static bool is_in_known(const struct finder *finder, uint64_t address)
+/* Counts an element that is pointed to, if it is of an array that counts. */
+static void count_referred(const struct finder *finder, uint64_t address, struct pinned *sums)
 {
     uint32_t object;
     if (!g2h_heap_find(finder->heap, address, &object))
-        return false;
+        return;
     const uint32_t index =
         map_get(&finder->by_node, g2h_view_object(finder->findings->view, object));
-    return index != MAP_NONE && finder->arrays.data[index].is_known;
+    if (index == MAP_NONE || !finder->arrays.data[index].is_known)
+        return;
+    sums->referred++;
+    sums->wasted -= finder->arrays.data[index].element;
 }
 
 static void sum_up(struct finder *finder, struct pinned *ret)
 {
     for (size_t i = 0; i < finder->arrays.count; i++) {
-        ret->arrays += finder->arrays.data[i].is_known;
-        ret->elements += finder->arrays.data[i].is_known ? finder->arrays.data[i].elements : 0;
+        const struct array *array = &finder->arrays.data[i];
+        if (!array->is_known)
+            continue;
+        ret->arrays++;
+        ret->elements += array->elements;
+        ret->bytes += g2h_heap_object(finder->heap, array->object).size;
+        ret->wasted += array->elements * array->element;
     }
     vector_sort(&finder->referred, compare_addresses);
     for (size_t i = 0; i < finder->referred.count; i++)
-        ret->referred += (i == 0 || finder->referred.data[i] != finder->referred.data[i - 1]) &&
-                         is_in_known(finder, finder->referred.data[i]);
+        if (i == 0 || finder->referred.data[i] != finder->referred.data[i - 1])
+            count_referred(finder, finder->referred.data[i], ret);
 }
 
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret)

@@ -12,6 +12,7 @@
 struct pinned {
     uint64_t arrays;             /* to which nothing but such pointers leads; 0: there are none */
     uint64_t elements, referred; /* of these arrays: all, and those that are pointed to */
+    uint64_t bytes, wasted;      /* of these arrays, and of their other elements */
 };
 
 /*

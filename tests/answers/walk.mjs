@@ -170,7 +170,7 @@ class Walker {
   // ---- waste ----
 
   /** Checks what only slots hold that no slice uses, and that no byte is wasted twice: such objects' texts are none of the equal ones. */
-  waste({wasted, stale, slices, maps, substrings, strings}, {reachable}) {
+  waste({wasted, pinned, stale, slices, maps, substrings, strings}, {reachable}) {
     const {heap} = this, isStale = new Set(), isLost = edge => / (beyond the length|before the start)\]/.test(heap.label[edge] ?? '');
     const unreachable = heap.find('(unreachable)'), known = {objects: 0, wasted: 0}, held = new Map();
     let texts = 0;
@@ -190,7 +190,7 @@ class Walker {
       if (heap.kind[node] === 'text' && !isStale.has(node) && !(unreachable >= 0 && heap.dominates(unreachable, node))) texts += heap.self[node];
     }
     assert.deepEqual({objects: stale?.objects ?? 0, wasted: stale?.wasted ?? 0}, known);
-    assert.equal(wasted, [stale, slices, maps, substrings, strings].reduce((all, part) => all + (part?.wasted ?? 0), 0));
+    assert.equal(wasted, [pinned, stale, slices, maps, substrings, strings].reduce((all, part) => all + (part?.wasted ?? 0), 0));
     assert.ok((strings?.bytes ?? 0) <= texts, `${strings?.bytes} of texts, of which ${texts} are not stale`);
     assert.ok(wasted <= reachable, `${wasted} of ${reachable} are wasted`);
   }

@@ -185,15 +185,56 @@ static void put_equals(const struct report *report, struct g2h_text *text,
     page_close(page);
 }
 
+static struct pinned sum_pinned(const struct report *report)
+{
+    struct pinned sums = {0};
+    for (size_t i = 0; i < report->suspects->count; i++) {
+        const struct pinned *pinned = &report->suspects->list[i].suspect.pinned;
+        sums.arrays += pinned->arrays;
+        sums.bytes += pinned->bytes;
+        sums.wasted += pinned->wasted;
+    }
+    return sums;
+}
+
+/* Puts the arrays among the suspects of which only some elements are pointed to. */
+static void put_pinned(const struct report *report, const struct pinned *sums)
+{
+    struct page *page = report->page;
+    if (sums->arrays == 0)
+        return;
+    page_open(page, "pinned");
+    PAGE_PUT(page, "  arrays   % in elements that nothing refers to, in % arrays of %\n",
+             page_bytes("wasted", sums->wasted), page_count("arrays", sums->arrays),
+             page_bytes("bytes", sums->bytes));
+    page_open_list(page, "types");
+    for (size_t i = 0; i < report->suspects->count; i++) {
+        const struct suspect *suspect = &report->suspects->list[i].suspect;
+        if (suspect->pinned.arrays == 0)
+            continue;
+        size_t size;
+        const char *name = merged_name(&report->findings->merged, suspect->item, &size);
+        page_open(page, NULL);
+        PAGE_PUT(page, "  %% × %\n", page_wide(page_bytes("wasted", suspect->pinned.wasted), 9),
+                 page_wide(page_count("arrays", suspect->pinned.arrays), 9),
+                 page_text("type", name, size));
+        page_close(page);
+    }
+    page_close(page);
+    page_close(page);
+}
+
 struct g2h_error *report_put_waste(const struct report *report)
 {
     const struct waste *waste = &report->findings->waste;
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
-    const uint64_t wasted = waste_all(waste);
+    const struct pinned pinned = sum_pinned(report);
+    const uint64_t wasted = waste_all(waste) + pinned.wasted;
     page_open(report->page, "waste");
     page_head(report->page, "WASTE");
     PAGE_PUT(report->page, "   %, % of what is reachable\n", page_bytes("wasted", wasted),
              page_tenths(page_percent(wasted, report->findings->reachable)));
+    put_pinned(report, &pinned);
     put_stale(report, waste->capacities, &text, &waste->stale);
     put_slices(report, waste->capacities, &text, &waste->slices);
     put_maps(report, waste->capacities, &text, &waste->maps);
