@@ -47,6 +47,7 @@ const buildFlags = {
 };
 const FIRST_SCREEN = 40;
 const LARGEST_WALKED = 12 << 20;
+const LESS_TYPED = 0.5; // %: two processes never have quite the same heap
 
 /** Reads the cases of a program's first comment. */
 function casesOf(source) {
@@ -76,7 +77,7 @@ function casesOf(source) {
   return cases.length > 0 ? cases : [common];
 }
 
-/** Runs a case; returns the report as text and as JSON. Leaves a dump of the process if its report is walked. */
+/** Runs a case; returns the report as text and as JSON, and the share of the live bytes that is typed, in %. Leaves a dump of the process if its report is walked. */
 async function reportOf(app, name, each, mayBeWalked) {
   const running = spawn(app, [], {env: {...process.env, ...each.env}, stdio: ['pipe', 'pipe', 'inherit']});
   const kill = () => running.kill('SIGKILL');
@@ -90,8 +91,8 @@ async function reportOf(app, name, each, mayBeWalked) {
       await Promise.race([once(running.stdout, 'data'), once(running, 'exit')]);
     }
   };
-  const run = (...options) =>
-    promisify(execFile)(program, options, {env: {...process.env, COLUMNS: '120'}, maxBuffer: 1 << 30}).then(({stdout}) => stdout);
+  const runWhole = (...options) => promisify(execFile)(program, options, {env: {...process.env, COLUMNS: '120'}, maxBuffer: 1 << 30});
+  const run = (...options) => runWhole(...options).then(({stdout}) => stdout);
   try {
     await ready(1);
     const skipped = /^SKIP (.*)/m.exec(output)?.[1];
@@ -106,13 +107,13 @@ async function reportOf(app, name, each, mayBeWalked) {
     const folding = each.options.indexOf('--max-nodes'); // is for snapshots, and so for what points to mappings
     const ofReport = each.options.filter((_, i) => folding < 0 || i < folding || i > folding + 1);
     const options = ['--pid', String(running.pid), '--format', 'report', ...base, ...ofReport];
-    const text = await run(...options);
+    const {stdout: text, stderr: messages} = await runWhole(...options);
     writeFileSync(`${name}.txt`, text);
     const json = each.base || each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
     const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
     const mappings = each.checks.some(({word}) => word === 'points') && await mappingsIn(name, running.pid, run, each.options);
     if (mayBeWalked) await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.dump`);
-    return {text, json, allocated, mappings};
+    return {text, json, allocated, mappings, typed: Number(/([\d.]+) % of live bytes typed/.exec(messages)?.[1])};
   } finally {
     process.off('exit', kill);
     kill();
@@ -231,6 +232,7 @@ const names = asked.length > 0 ? asked : readdirSync(programs).filter(file => fi
 for (const file of names) {
   const source = join(programs, `${file}.go`), cases = casesOf(readFileSync(source, 'utf8'));
   const here = cases.filter(({from}) => minor(release) >= minor(from));
+  const typed = new Map(); // by case and way
   for (const way of new Set(here.flatMap(waysOf))) {
     const app = join(directory, `${file}-${way}`);
     try {
@@ -250,11 +252,17 @@ for (const file of names) {
           continue;
         }
         report(title, wrongWith(said, each.checks, way));
+        typed.set(`${each.name} ${way}`, said.typed);
         if (walked && isWalked(`${name}.dump`)) report(`${title}: walked`, wrongInGraph(app, name));
       } catch (error) {
         report(title, error);
       }
     }
   }
+  const worse = here.map(({name}) => [name, typed.get(`${name} plain`), typed.get(`${name} stripped`)])
+      .filter(([, plain, stripped]) => plain !== undefined && stripped !== undefined && !(plain > stripped - LESS_TYPED));
+  if (typed.size > 0)
+    report(`${release}, ${file}: as much is typed as when it is stripped`,
+        worse.map(([name, plain, stripped]) => `${name}: ${plain} %, stripped ${stripped} %`).join('\n') || undefined);
 }
 end();
