@@ -59,16 +59,19 @@ struct conversion {
     struct g2h_view *view;
 };
 
+typedef VECTOR(int64_t) int64_vector;
+
 /* A series of dumps of one process, or one dump. The heap of the dump before is kept, to compare
  * the next one with. */
 struct series {
     struct g2h_redaction *redaction; /* NULL: none; all dumps share it, for texts are compared */
     VECTOR(struct g2h_base *) bases; /* earlier dumps, of formats that take a base or show trends */
-    VECTOR(struct stat) base_files;  /* the dumps that these were made of */
-    uint64_t base_build;             /* hash of the executable that wrote the base; 0: none */
-    struct g2h_trend *trend;         /* NULL: none */
-    struct keep keep;                /* of a process that is watched */
-    struct g2h_identity *identity;   /* NULL: there is only one dump */
+    int64_vector times; /* when each of these was taken, in milliseconds since 1970; 0: unknown */
+    VECTOR(struct stat) base_files; /* the dumps that these were made of */
+    uint64_t base_build;            /* hash of the executable that wrote the base; 0: none */
+    struct g2h_trend *trend;        /* NULL: none */
+    struct keep keep;               /* of a process that is watched */
+    struct g2h_identity *identity;  /* NULL: there is only one dump */
     struct g2h_input *input;
     struct g2h_heap *heap;
 };
@@ -306,9 +309,30 @@ static struct g2h_error *find_source(const struct options *options, const struct
     return NULL;
 }
 
+/* Returns when a file was written, in milliseconds since 1970; 0: not known, as of a pipe. */
+static int64_t written_at(const struct g2h_input *input)
+{
+    const struct stat *status = g2h_input_status(input);
+    return status && S_ISREG(status->st_mode)
+               ? (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000
+               : 0;
+}
+
+/* Sets the earlier heaps of a page, and when these and the page's own heap were taken. */
+static bool set_html_series(struct series *series, int64_t time, struct g2h_html_options *ret)
+{
+    if (!vector_grow(&series->times, 1))
+        return false;
+    series->times.data[series->bases.count] = time;
+    ret->series = (const struct g2h_base *const *)series->bases.data;
+    ret->series_count = series->bases.count;
+    ret->times = series->times.data;
+    return true;
+}
+
 /* Runs the rooms one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
-                                    const struct series *series, struct outputs *outputs,
+                                    struct series *series, struct outputs *outputs,
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
@@ -332,8 +356,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                           .numbers_of = options->numbers_of,
                                                           .numbers_account = &numbers};
     const struct g2h_pprof_options pprof = {sizeof(pprof), options->memprofile_rate};
-    const struct g2h_html_options html = {
-        sizeof(html), (const struct g2h_base *const *)series->bases.data, series->bases.count};
+    struct g2h_html_options html = {.size = sizeof(html)};
     struct g2h_output_options output_options = {.size = sizeof(output_options),
                                                 .fd = outputs->list[0].fd,
                                                 .fds = outputs->fds,
@@ -351,6 +374,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     TRY(find_source(options, conversion->input, &source));
     output_options.source = source.data;
     output_options.memory = &conversion->origin.memory;
+    TRY_MEMORY(set_html_series(series, written_at(conversion->input), &html));
     const struct g2h_summary_options summary = summary_options(options, conversion->input);
     if (options->summary)
         output_options.summary = &summary;
@@ -391,7 +415,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
 
 /* Converts a dump. If a file was changed meanwhile, that is the error that counts. */
 static struct g2h_error *convert(const struct options *options, const char *path,
-                                 const struct series *series, struct outputs *outputs,
+                                 struct series *series, struct outputs *outputs,
                                  struct conversion *conversion)
 {
     struct g2h_error *error = go_through(options, path, series, outputs, conversion);
@@ -430,6 +454,7 @@ static void series_deinit(struct series *series)
     for (size_t i = 0; i < series->bases.count; i++)
         g2h_base_destroy(series->bases.data[i]);
     free(series->bases.data);
+    free(series->times.data);
     free(series->base_files.data);
     g2h_trend_destroy(series->trend);
     keep_deinit(&series->keep);
@@ -491,15 +516,6 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     return error;
 }
 
-/* Returns when a file was written, in milliseconds since 1970; 0: not known, as of a pipe. */
-static int64_t written_at(const struct g2h_input *input)
-{
-    const struct stat *status = g2h_input_status(input);
-    return status && S_ISREG(status->st_mode)
-               ? (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000
-               : 0;
-}
-
 /* Keeps what a trend or a base, made of a view, needs. Of a base's dump the status is kept, too. */
 static struct g2h_error *keep_base(const struct options *options, struct series *series,
                                    const struct conversion *conversion)
@@ -508,7 +524,8 @@ static struct g2h_error *keep_base(const struct options *options, struct series 
     if (series->trend)
         return g2h_trend_add(series->trend, conversion->view, conversion->input->name,
                              written_at(conversion->input), options->threads);
-    TRY_MEMORY(vector_grow(&series->bases, 1) && vector_grow(&series->base_files, 1));
+    TRY_MEMORY(vector_grow(&series->bases, 1) && vector_grow(&series->base_files, 1) &&
+               vector_push(&series->times, written_at(conversion->input)));
     TRY(g2h_base_create(conversion->view, conversion->input->name, options->threads, &base));
     series->bases.data[series->bases.count++] = base;
     series->base_files.data[series->base_files.count++] = *g2h_input_status(conversion->input);
@@ -589,11 +606,13 @@ static void thin_out(struct series *series)
     if (series->bases.count < MOST_TRENDS)
         return;
     for (size_t i = 0; i < series->bases.count; i++)
-        if (i % 2 == 0)
+        if (i % 2 == 0) {
+            series->times.data[kept] = series->times.data[i];
             series->bases.data[kept++] = series->bases.data[i];
-        else
+        } else {
             g2h_base_destroy(series->bases.data[i]);
-    series->bases.count = kept;
+        }
+    series->bases.count = series->times.count = kept;
 }
 
 /* Says what the last snapshot of a watched process had: as JSON in the output, else on standard
@@ -617,13 +636,17 @@ static struct g2h_error *write_last(const struct options *options, const struct 
  * numbers for the next one. */
 static struct g2h_error *write_page(const struct options *options, struct series *series,
                                     const struct g2h_output_options *output_options,
-                                    const struct conversion *conversion)
+                                    const struct conversion *conversion, int64_t time)
 {
-    const struct g2h_html_options html = {
-        sizeof(html), (const struct g2h_base *const *)series->bases.data, series->bases.count};
+    struct g2h_html_options html = {.size = sizeof(html)};
     struct g2h_output_options to = *output_options;
+    struct g2h_report_options report = *output_options->report;
     struct g2h_base *base;
+    TRY_MEMORY(set_html_series(series, time, &html));
+    if (series->bases.count > 0)
+        report.base = series->bases.data[0];
     to.html = &html;
+    to.report = &report;
     to.source = snapshot_name(options, conversion);
     to.program = options->exe;
     to.memory = &conversion->origin.memory;
@@ -633,6 +656,7 @@ static struct g2h_error *write_page(const struct options *options, struct series
     TRY_MEMORY(vector_grow(&series->bases, 1));
     TRY(g2h_base_create(conversion->view, to.source, options->threads, &base));
     series->bases.data[series->bases.count++] = base;
+    series->times.count++; /* set_html_series() has put it there */
     thin_out(series);
     return NULL;
 }
@@ -715,7 +739,7 @@ static struct g2h_error *add_snapshot(const struct watching *watching, struct sn
                                   origin_is_complete(&conversion->origin);
     TRY(write_last(options, series->trend, watching->output_options, conversion));
     return options_show_trends(options)
-               ? write_page(options, series, watching->output_options, conversion)
+               ? write_page(options, series, watching->output_options, conversion, snapshot->now)
                : NULL;
 }
 

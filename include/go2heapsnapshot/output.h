@@ -126,8 +126,10 @@ struct g2h_summary_options {
 struct g2h_html_options {
     size_t size;
     const struct g2h_base *const
-        *series;         /* earlier dumps, the oldest first, for trends; NULL: none */
-    size_t series_count; /* there are trends if there are two or more */
+        *series;          /* earlier dumps, the oldest first, for trends; NULL: none */
+    size_t series_count;  /* there are trends if there are two or more */
+    const int64_t *times; /* when each of the series, and then the view's heap, was taken, in
+                             milliseconds since 1970; 0, or NULL: not known */
 };
 
 struct g2h_output_options {

@@ -438,16 +438,23 @@ int64_t g2h_trend_growth(const struct g2h_trend *trend)
                : (int64_t)(trend->heaps.data[count - 1].reachable - trend->heaps.data[0].reachable);
 }
 
-int64_t trend_elapsed(const struct g2h_trend *trend)
+int64_t trend_times_elapsed(const int64_t *times, size_t count)
 {
     enum { LEAST = 500 /* milliseconds from one heap to the next: files are copied faster */ };
-    const struct trend_heap *heaps = trend->heaps.data;
-    const size_t count = trend->heaps.count;
     for (size_t i = 0; i < count; i++)
-        if (heaps[i].time == 0 || (i > 0 && heaps[i].time <= heaps[i - 1].time))
+        if (times[i] == 0 || (i > 0 && times[i] <= times[i - 1]))
             return 0;
-    const int64_t elapsed = count > 0 ? heaps[count - 1].time - heaps[0].time : 0;
+    const int64_t elapsed = count > 0 ? times[count - 1] - times[0] : 0;
     return elapsed >= (int64_t)(count - 1) * LEAST ? elapsed : 0;
+}
+
+int64_t trend_elapsed(const struct g2h_trend *trend)
+{
+    int64_t times[TREND_MOST + 1];
+    size_t count = 0;
+    for (; count < trend->heaps.count && count < TREND_MOST + 1; count++)
+        times[count] = trend->heaps.data[count].time;
+    return trend_times_elapsed(times, count);
 }
 
 const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place)

@@ -126,8 +126,11 @@ const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place);
  * more than a year. */
 int64_t trend_full_in(const struct g2h_trend *trend, int64_t grown);
 
-/* Returns the milliseconds from the first heap to the last; 0: not known, because times are
+/* Returns the milliseconds from the first time to the last; 0: not known, because times are
  * missing, not in order, or too near to each other, as after a copy of the files. */
+int64_t trend_times_elapsed(const int64_t *times, size_t count);
+
+/* The same for the heaps of a trend. */
 int64_t trend_elapsed(const struct g2h_trend *trend);
 
 /* Returns the name of a place: UTF-8, not terminated. */

@@ -96,8 +96,8 @@ struct g2h_error *data_put_gone(struct data *data, const struct tree *tree);
 struct g2h_error *data_put_largest(struct data *data, const struct tree *tree);
 struct g2h_error *data_put_layouts(struct data *data);
 
-/* series: count bases, the oldest first. source is the name of the dump that is shown. */
-struct g2h_error *data_put_series(struct data *data, const struct g2h_base *const *series,
-                                  size_t count, const char *source);
+/* source is the name of the dump that is shown. */
+struct g2h_error *data_put_series(struct data *data, const struct g2h_html_options *wanted,
+                                  const char *source);
 
 #endif

@@ -130,7 +130,7 @@ static struct g2h_error *put_data(struct html *html, const struct g2h_html_optio
     TRY(data_put_largest(data, &tree));
     TRY(data_put_layouts(data));
     if (wanted->series_count > 1)
-        TRY(data_put_series(data, wanted->series, wanted->series_count, html->source));
+        TRY(data_put_series(data, wanted, html->source));
     put_names(data);
     put_cut(data, report, &tree);
     data_words(data, "}");

@@ -9,6 +9,7 @@
 #include "base/scope.h"
 #include "findings/class_rows.h"
 #include "findings/goroutines.h"
+#include "findings/trend.h"
 #include "output/html/data.h"
 
 /* What is shown, and by how many goroutines a place must have changed: one comes and goes. */
@@ -18,6 +19,7 @@ struct series {
     struct data *data;
     const struct g2h_base *const *bases;
     size_t count;
+    const int64_t *times; /* of the bases and of the last heap; NULL: not known */
 };
 
 static uint64_t distance(uint64_t one, uint64_t other)
@@ -27,8 +29,9 @@ static uint64_t distance(uint64_t one, uint64_t other)
 
 /* ---- dumps ---- */
 
-static void put_dump(struct data *data, const struct growth_totals *totals, size_t number)
+static void put_dump(const struct series *series, const struct growth_totals *totals, size_t number)
 {
+    struct data *data = series->data;
     const struct {
         const char *key;
         uint64_t value;
@@ -43,6 +46,11 @@ static void put_dump(struct data *data, const struct growth_totals *totals, size
         data_key(data, numbers[i].key);
         data_number(data, numbers[i].value);
     }
+    if (series->times) {
+        data_words(data, ",");
+        data_key(data, "time");
+        data_number(data, (uint64_t)series->times[number]);
+    }
     data_words(data, "}");
 }
 
@@ -55,9 +63,9 @@ static void put_dumps(const struct series *series, const char *source)
     data_key(series->data, "dumps");
     data_words(series->data, "[");
     for (size_t i = 0; i < series->count; i++)
-        put_dump(series->data, growth_totals(series->bases[i]), i);
+        put_dump(series, growth_totals(series->bases[i]), i);
     if (name)
-        put_dump(series->data, &last, series->count);
+        put_dump(series, &last, series->count);
     series->data->out.text.failed |= !name;
     data_words(series->data, "]");
 }
@@ -214,10 +222,12 @@ static struct g2h_error *put_places(const struct series *series)
     return NULL;
 }
 
-struct g2h_error *data_put_series(struct data *data, const struct g2h_base *const *bases,
-                                  size_t count, const char *source)
+struct g2h_error *data_put_series(struct data *data, const struct g2h_html_options *wanted,
+                                  const char *source)
 {
-    const struct series series = {data, bases, count};
+    const size_t count = wanted->series_count;
+    const bool has_times = wanted->times && trend_times_elapsed(wanted->times, count + 1) > 0;
+    const struct series series = {data, wanted->series, count, has_times ? wanted->times : NULL};
     data_key(data, "series");
     data_words(data, "{");
     put_dumps(&series, source);
