@@ -58,6 +58,24 @@ function percent(part, whole) {
   return `${Math.abs(value) < 9.95 ? value.toFixed(1) : Math.round(value)} %`;
 }
 const several = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+
+// Moments are in the time zone of the reader, who compares them with graphs and logs; with dates if the dumps are of several days.
+const times = data.series?.dumps.map(dump => dump.time) ?? [];
+const hasTimes = times[0] !== undefined, firstTime = times[0], lastTime = times[times.length - 1];
+const isLong = new Date(firstTime).toDateString() !== new Date(lastTime).toDateString();
+const twoDigits = number => String(number).padStart(2, '0');
+function momentOf(time, step = 1000) {
+  const date = new Date(time), day = `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
+  const clock = `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}${step < 60_000 ? `:${twoDigits(date.getSeconds())}` : ''}`;
+  return step >= 86_400_000 ? day.slice(5) : isLong ? `${day.slice(5)} ${clock}` : clock;
+}
+/** 45 s, 29 min, 2 h 10 min, 14 days. */
+function durationOf(milliseconds) {
+  const seconds = Math.round(milliseconds / 1000), minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
+  if (hours >= 48) return `${Math.round(hours / 24)} days`;
+  if (hours > 0) return `${hours} h${minutes % 60 ? ` ${minutes % 60} min` : ''}`;
+  return minutes > 0 ? `${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}` : `${seconds} s`;
+}
 const directionOf = change => change > 0 ? 'grown' : change < 0 ? 'shrunk' : '';
 const baseName = path => path.split('/').pop();
 
@@ -100,16 +118,36 @@ function partsBar(parts) {
 // ---- the tree: what nodes are, hold, and have grown by ----
 
 const GROUP = 0, VARIABLE = 1, CLASS = 2, MORE = 3; // kinds of nodes
-const size = tree.parent.length, parents = tree.parent;
+const size = tree.parent.length, parents = Int32Array.from(tree.parent);
 const retained = Float64Array.from(tree.bytes), was = tree.was ? Float64Array.from(tree.was) : undefined;
 const depths = new Uint16Array(size), below = Array.from({length: size}, () => []);
-for (let i = size - 1; i > 0; i--) {
-  retained[parents[i]] += retained[i];
-  below[parents[i]].push(i);
-}
-for (let i = 1; i < size; i++) depths[i] = depths[parents[i]] + 1;
+for (let i = size - 1; i > 0; i--) retained[parents[i]] += retained[i];
 
 const nameOf = i => names[tree.name[i]] || (i === 0 ? '(the whole heap)' : '(no name)'), packageOf = i => names[tree.package[i]];
+
+const isMany = i => tree.kind[i] === GROUP && nameOf(i).startsWith('goroutines ');
+const isOne = i => tree.kind[i] === GROUP && nameOf(i).startsWith('goroutine ');
+const oneBelow = new Uint8Array(size); // how many "goroutine X" are below "goroutines X", up to two
+for (let i = 1; i < size; i++) if (isOne(i)) oneBelow[tree.parent[i]] = Math.min(2, oneBelow[tree.parent[i]] + 1);
+
+/** Whether a node only repeats what is above: "(GC roots)" of the whole heap, the one "goroutine X" of "goroutines X". */
+function isRepetition(i) {
+  const above = tree.parent[i];
+  if (tree.kind[i] !== GROUP || tree.bytes[i] > 0) return false;
+  return above === 0 ? /^\((GC roots|globals)\)$/.test(nameOf(i)) : isMany(above) && isOne(i) && oneBelow[above] === 1;
+}
+const shownAs = new Int32Array(size); // itself or, of a repetition, what is above it, which is drawn in its place
+for (let i = 1; i < size; i++) {
+  const above = parents[i] = shownAs[tree.parent[i]];
+  shownAs[i] = isRepetition(i) ? above : i;
+  if (shownAs[i] === i) {
+    below[above].push(i);
+    depths[i] = depths[above] + 1;
+  } else if (above > 0) {
+    tree.count[above] = tree.count[i];
+    if (was) tree.was_count[above] = tree.was_count[i];
+  }
+}
 const change = i => was ? retained[i] - was[i] : 0;
 const moreBranches = new Map(tree.more ?? []);
 
@@ -125,10 +163,10 @@ for (let i = grown.length - 1; i >= 0; i--) {
 /** The children of a node that have a value, the largest first. They are sorted when they are needed. */
 const sortedChildren = new Map();
 function childrenOf(i) {
-  const values = areas();
-  if (!sortedChildren.has(values)) sortedChildren.set(values, []);
-  const known = sortedChildren.get(values);
-  return known[i] ??= below[i].filter(child => values[child] > 0)
+  const values = areas(), isHiding = state.library === 'hide', key = isHiding ? values === retained ? 'shown' : 'shown growth' : values;
+  if (!sortedChildren.has(key)) sortedChildren.set(key, []);
+  const known = sortedChildren.get(key);
+  return known[i] ??= below[i].filter(child => values[child] > 0 && !(isHiding && onlyStandard[child]))
     .sort((a, b) => (tree.kind[a] === MORE) - (tree.kind[b] === MORE) || values[b] - values[a]);
 }
 
@@ -141,33 +179,35 @@ function trailOf(i) {
 
 function labelOf(i, isShort) {
   if (tree.kind[i] === MORE) return several(moreBranches.get(i) ?? 0, 'smaller branch', 'smaller branches');
+  if (tree.kind[i] === GROUP && nameOf(i).startsWith('goroutine stack ')) return tree.count[i] > 1 ? 'stacks' : 'stack';
+  if (isMany(i)) return `${isShort ? '' : `${count(tree.count[i])} `}${visible(nameOf(i))}`;
   return (tree.kind[i] === CLASS && tree.count[i] > 1 && !isShort ? `${count(tree.count[i])} × ` : '') + visible(nameOf(i));
 }
 
 /** Sentences about what is not the program's own. */
 const groups = new Map([
-  ['(the whole heap)', 'All that was allocated: what the program can reach, and garbage.'],
-  ['(root)', 'All that was allocated: what the program can reach, and garbage.'],
-  ['(GC roots)', 'What the program can reach: the collector starts here.'],
-  ['(globals)', 'Variables of packages, and what only they hold.'],
-  ['(goroutines)', 'Stacks of goroutines, and what only their variables hold.'],
+  ['(the whole heap)', 'Everything that was allocated: reachable objects and garbage.'],
+  ['(root)', 'Everything that was allocated: reachable objects and garbage.'],
+  ['(GC roots)', 'Reachable objects: the collector starts here.'],
+  ['(globals)', 'Package variables, and what only they hold.'],
+  ['(goroutines)', 'Goroutine stacks, and what only their variables hold.'],
   ['(held by several)', 'Objects that more than one package or goroutine reaches: none of these alone keeps them alive.'],
   ['(unreachable)', 'Garbage that the collector has not freed yet. Nothing holds it.'],
   ['(finalizers)', 'Objects that only their finalizers hold.'],
-  ['(queued finalizers)', 'Objects whose finalizers wait to be run.'],
-  ['(cleanups)', 'What only cleanups and weak pointers hold.'],
-  ['(defers and panics)', 'What only deferred calls and panics hold.'],
-  ['(other roots)', 'What other parts of the runtime hold.'],
+  ['(queued finalizers)', 'Objects whose finalizers are waiting to run.'],
+  ['(cleanups)', 'Objects that only cleanups and weak pointers hold.'],
+  ['(defers and panics)', 'Objects that only deferred calls and panics hold.'],
+  ['(other roots)', 'Objects that other parts of the runtime hold.'],
   ['(string)', 'The bytes of strings.'],
-  ['(tiny block)', 'Numbers and the like of less than 16 bytes, several in one slot.'],
+  ['(tiny block)', 'Small values without pointers, several in one 16-byte slot.'],
 ]);
 function sentenceOf(i) {
-  const name = nameOf(i), above = i > 0 ? nameOf(parents[i]) : '';
-  if (tree.kind[i] === MORE) return 'Branches that are too small for this page, together.';
+  const name = nameOf(i), above = i > 0 ? nameOf(tree.parent[i]) : '';
+  if (tree.kind[i] === MORE) return 'All branches that are too small for this page.';
   if (groups.has(name)) return groups.get(name);
-  if (above === '(held by several)') return 'These hold together what is below: it stays alive until all of them let it go.';
-  if (above === '(globals)') return 'A package: what its variables alone hold.';
-  if (above === '(goroutines)') return 'Goroutines that stand in one place, and what only they hold.';
+  if (above === '(held by several)') return 'Together they hold what is below: it stays alive until all of them release it.';
+  if (above === '(globals)') return 'A package: what only its variables hold.';
+  if (above === '(goroutines)') return 'Goroutines at one location, and what only they hold.';
   if (tree.kind[i] === VARIABLE) return packageOf(i) ? ['A variable of ', code(packageOf(i)), '.'] : 'A variable.';
   return '';
 }
@@ -188,21 +228,52 @@ function packageColour(i) {
   return packageColours.get(tree.package[i]) ?? (packageOf(i) === 'builtin' ? 'builtin' : 'other');
 }
 function growthColour(i) {
-  const share = change(i) / (retained[i] || 1);
+  const share = Math.abs(change(i)) < grown[0] / 1000 ? 0 : change(i) / (retained[i] || 1);
   if (share < -.01) return 'less';
   return share < .01 ? 'growth0' : share < .25 ? 'growth1' : share < .5 ? 'growth2' : share < .8 ? 'growth3' : 'growth4';
 }
 const colourNames = new Map([
   ...colouredPackages.map(number => [packageColours.get(number), visible(names[number])]),
   ['builtin', 'Go’s own types: string, slice, map, chan'], ['other', 'other packages'], ['root', 'roots, variables'],
-  ['growth0', 'as before'], ['growth1', 'up to a quarter is new'], ['growth2', 'up to a half'], ['growth3', 'up to 80 %'],
-  ['growth4', 'nearly all is new'], ['less', 'less than before'],
+  ['growth0', 'unchanged'], ['growth1', '< 25 % new'], ['growth2', '< 50 % new'], ['growth3', '< 80 % new'],
+  ['growth4', '> 80 % new'], ['less', 'shrunk'],
 ]);
+
+// ---- the standard library, which can be dimmed or hidden ----
+
+// By the names of packages, which are all that names of types have. Those that programs use for their own are not here.
+const standardPackages = new Set(`adler32 aes asn1 atomic base64 big bufio bytes bzip2 cipher context cookiejar crc32 crc64 crypto
+  csv des driver ecdh ecdsa ed25519 elliptic expvar fips140 flag flate fmt fnv fs gob gzip hmac http httptest httptrace httputil
+  internal io jpeg json log lzw maphash maps md5 mime multipart net netip os poll pprof quotedprintable rand reflect regexp rpc rsa
+  runtime sha1 sha256 sha3 sha512 slog sort sql strconv strings sync syntax syscall textproto tls trace unicode unique unsafe utf8
+  weak x509 xml zip zlib`.split(/\s+/));
+
+/** Whether functions or types of a text, "[select] http.(*conn).serve ← http.(*Server).Serve", are all of the standard library. */
+function isStandardText(text) {
+  const packages = [...text.replace(/^[^[]*\[[^\]]*\] /, '').split(' ← ')].map(one => /^(?:.*\/)?([\w]+)\./.exec(one)?.[1]);
+  return packages.length > 0 && packages.every(name => standardPackages.has(name));
+}
+
+function isStandardNode(i) {
+  if (tree.kind[i] === CLASS || tree.kind[i] === VARIABLE && packageOf(i) !== '') {
+    const name = packageOf(i).replace(/ .*/, '');
+    return packageOf(i) === 'builtin' ? undefined : standardPackages.has(name.split('.')[0].split('/').pop());
+  }
+  if (tree.kind[i] === GROUP && /^\((GC roots|globals)\)$/.test(nameOf(tree.parent[i] < 0 ? 0 : tree.parent[i]))) return standardPackages.has(nameOf(i).split('/').pop());
+  if (tree.kind[i] === GROUP && nameOf(i).includes('.') && !nameOf(i).startsWith('(')) return isStandardText(nameOf(i));
+  return undefined; // as what holds it
+}
+
+// standard: nodes of the standard library; onlyStandard: these, if there is nothing else below.
+const standard = new Uint8Array(size), onlyStandard = new Uint8Array(size);
+for (let i = 1; i < size; i++) standard[i] = onlyStandard[i] = isStandardNode(i) ?? standard[parents[i]];
+for (let i = size - 1; i > 0; i--) if (!onlyStandard[i] && shownAs[i] === i) onlyStandard[parents[i]] = 0;
 
 // ---- the state of the picture, which the address keeps, so that a place in it can be linked to ----
 
 const views = ['icicle', 'map', 'table'];
-const state = {view: 'icicle', by: 'now', colour: was ? 'growth' : 'package', top: 0, node: 0, find: ''};
+const sheets = []; // functions that write the page's tables anew
+const state = {view: 'icicle', by: 'now', colour: was ? 'growth' : 'package', library: 'show', top: 0, node: 0, find: ''};
 /** What areas stand for. */
 const areas = () => state.by === 'grown' ? grown : retained;
 const colourOf = i => state.colour === 'growth' ? growthColour(i) : packageColour(i);
@@ -210,9 +281,9 @@ const colourOf = i => state.colour === 'growth' ? growthColour(i) : packageColou
 function readAddress() {
   const fields = new URLSearchParams(location.hash.slice(1));
   const oneOf = (name, allowed) => allowed.includes(fields.get(name)) ? fields.get(name) : state[name];
-  const node = name => /^\d{1,7}$/.test(fields.get(name)) && Number(fields.get(name)) < size ? Number(fields.get(name)) : 0;
+  const node = name => /^\d{1,7}$/.test(fields.get(name)) && Number(fields.get(name)) < size ? shownAs[Number(fields.get(name))] : 0;
   if (!fields.has('node')) return false;
-  Object.assign(state, {view: oneOf('view', views), node: node('node'), top: node('top'), find: fields.get('find') ?? ''});
+  Object.assign(state, {view: oneOf('view', views), library: oneOf('library', ['show', 'dim', 'hide']), node: node('node'), top: node('top'), find: fields.get('find') ?? ''});
   if (was) Object.assign(state, {by: oneOf('by', ['now', 'grown']), colour: oneOf('colour', ['package', 'growth'])});
   if (areas()[state.top] <= 0) state.top = 0;
   return true;
@@ -232,7 +303,7 @@ function keepAddress() {
 
 // ---- the frame of the page ----
 
-const page = document.getElementById('page');
+const root = document.documentElement, page = document.getElementById('page');
 document.getElementById('without-script').remove();
 const navigation = make('div');
 document.body.prepend(make('nav', {class: 'nav', 'aria-label': 'sections'}, navigation));
@@ -260,14 +331,14 @@ function memoryOfProcess() {
   const {process} = report;
   if (process?.rss) {
     const parts = [...rssParts].map(([part, [name, colour]]) => [name, process.rss.parts[part] ?? 0, colour]);
-    return make('div', {}, make('div', {class: 'dim'}, `The process takes ${bytes(process.rss.bytes)} of memory (RSS)`),
+    return make('div', {}, make('div', {class: 'dim'}, `The process occupies ${bytes(process.rss.bytes)} of memory (RSS)`),
       partsBar(parts));
   }
   if (process?.bytes === undefined) return undefined;
   const garbage = Math.min(report.heap.garbage ?? 0, process.objects);
-  return make('div', {}, make('div', {class: 'dim'}, `Go has ${bytes(process.bytes)} from the system`), partsBar([
+  return make('div', {}, make('div', {class: 'dim'}, `The Go runtime has ${bytes(process.bytes)} from the system`), partsBar([
     ['objects', process.objects - garbage, 'package1'], ['garbage', garbage, 'package4'], ['stacks', process.stacks, 'package2'],
-    ['free heap', process.free, 'root'], ['the runtime’s own', process.runtime, 'builtin'],
+    ['free heap', process.free, 'root'], ['the runtime itself', process.runtime, 'builtin'],
   ]));
 }
 
@@ -276,10 +347,10 @@ function growthOfHeap() {
   return make('div', {},
     make('b', {class: directionOf(since.reachable)}, since.reachable ? signed(since.reachable, bytes) : 'no change'),
     before > 0 && since.reachable !== 0 && ` (${signed(since.reachable / before, x => `${Math.round(100 * x)} %`)})`,
-    ' since ', code(baseName(since.source)),
+    ' since ', since.source === report.heap.source && data.series?.dumps[0].time ? momentOf(data.series.dumps[0].time) : code(baseName(since.source)),
     since.objects !== 0 && `, ${signed(since.objects, count)} ${since.objects === 1 ? 'object' : 'objects'}`,
     since.goroutines !== 0 && `, ${signed(since.goroutines, count)} ${since.goroutines === 1 ? 'goroutine' : 'goroutines'}`,
-    since.is_other_build && '. Another build of the program wrote that one.');
+    since.is_other_build && ', which another build of the program wrote');
 }
 
 page.append(make('header', {class: 'head'},
@@ -290,38 +361,114 @@ page.append(make('header', {class: 'head'},
     make('div', {class: 'figure number'}, bytes(report.heap.reachable), ' ', make('small', {}, 'reachable',
       report.heap.garbage >= report.heap.reachable / 1000 && report.heap.garbage > 0 && `, and ${bytes(report.heap.garbage)} of garbage`)),
     report.heap.not_resident >= report.heap.reachable / 10 && report.heap.not_resident > 0
-      && make('div', {}, `${bytes(report.heap.not_resident)} of it take no memory: nobody has written there.`),
+      && make('div', {}, `${bytes(report.heap.not_resident)} of it occupies no memory: never written to.`),
     since && growthOfHeap()),
   memoryOfProcess()));
 
+// ---- trends ----
+
+/** Marks of a time axis, at most five: [time, text], at full minutes, hours and the like of the reader's clock. */
+function timeMarks() {
+  const second = 1000, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
+  const steps = [1, 2, 5, 10, 15, 30].map(n => n * second).concat([1, 2, 5, 10, 15, 30].map(n => n * minute), [1, 2, 3, 6, 12].map(n => n * hour));
+  const fits = step => (lastTime - firstTime) / step <= (isLong && step < day ? 2 : 4);
+  let step = steps.find(fits) ?? day;
+  while (!fits(step)) step *= 2;
+  const offset = new Date(firstTime).getTimezoneOffset() * minute, marks = [];
+  for (let time = Math.ceil((firstTime - offset) / step) * step + offset; time <= lastTime; time += step) marks.push([time, momentOf(time, step)]);
+  return marks;
+}
+/** Marks of an axis of dumps, by their number: [index, text]. */
+function numberMarks(last) {
+  const step = Math.ceil((last + 1) / 12);
+  return Array.from({length: last + 1}, (_, i) => [i, String(i + 1)]).filter(([i]) => i % step === 0 || i === last);
+}
+
+/** In how many of the intervals a number has grown. */
+function intervalsOf(values) {
+  let grew = 0;
+  for (let i = 1; i < values.length; i++) grew += values[i] > values[i - 1];
+  return `grew in ${grew} of ${several(values.length - 1, 'interval')}`;
+}
+
+/** A line from zero over all dumps of a series. */
+function chart(title, values, format) {
+  const width = 300, height = 84, last = values.length - 1, most = Math.max(...values, 1), base = height - 18;
+  const scale = hasTimes ? (width - 12) / (lastTime - firstTime) : (width - 12) / last;
+  const x = at => 6 + (hasTimes ? at - firstTime : at) * scale, xOf = i => x(hasTimes ? times[i] : i);
+  const y = value => base - value / most * (height - 30);
+  const points = values.map((value, i) => `${xOf(i).toFixed(1)},${y(value).toFixed(1)}`).join(' '), total = values[last] - values[0];
+  const marks = hasTimes ? timeMarks() : numberMarks(last);
+  return make('figure', {class: directionOf(total)},
+    make('figcaption', {}, code(title), make('div', {class: 'row small'},
+      make('span', {class: 'dim number'}, `${format(values[0])} → ${format(values[last])}`), make('span', {class: 'dim'}, intervalsOf(values)))),
+    draw('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${visible(title)}: ${values.map(format).join(', ')}`},
+      draw('polygon', {class: 'area', points: `${xOf(0)},${base} ${points} ${xOf(last)},${base}`}),
+      draw('line', {class: 'axis', x1: 0, x2: width, y1: base, y2: base}),
+      draw('polyline', {class: 'line', points}),
+      ...values.length > 40 ? [] : values.map((value, i) => draw('circle', {class: 'dot', cx: xOf(i), cy: y(value), r: 2.6},
+        draw('title', {}, `${hasTimes ? momentOf(times[i]) : visible(baseName(data.series.dumps[i].source))}: ${format(value)}`))),
+      ...marks.map(([at, text]) => draw('text', {x: x(at), y: height - 4,
+        'text-anchor': x(at) < 20 ? 'start' : x(at) > width - 20 ? 'end' : 'middle'}, text)),
+      ...hasTimes ? marks.map(([at]) => draw('line', {class: 'axis', x1: x(at), x2: x(at), y1: base, y2: base + 4})) : []));
+}
+
+/** What the heap as a whole does, then what has grown, then what has shrunk. */
+function charts({dumps, classes, places}) {
+  const rows = [...places.map(place => [place.name, place.count, count]), ...classes.map(one => [one.name, one.bytes, bytes])];
+  const hasGrown = ([, values]) => values[values.length - 1] > values[0];
+  return [['reachable', dumps.map(dump => dump.reachable), bytes], ['goroutines', dumps.map(dump => dump.goroutines), count],
+    ...rows.filter(hasGrown), ...rows.filter(row => !hasGrown(row))];
+}
+
+if (data.series) {
+  const few = 4, all = charts(data.series), grid = make('div', {class: 'grid of-charts'}, all.slice(0, few).map(row => chart(...row)));
+  const more = all.length > few && make('p', {class: 'more'}, button(`Show all ${all.length}`, () => {
+    grid.append(...all.slice(few).map(row => chart(...row)));
+    more.remove();
+  }));
+  section('trends', 'Trends', `Trends over ${count(data.series.dumps.length)} dumps${hasTimes ? `, ${durationOf(lastTime - firstTime)}` : ''}`,
+    hasTimes ? `From ${momentOf(firstTime)} to ${momentOf(lastTime)}, in your time zone. Each chart starts at zero.`
+      : 'From the oldest to the newest. Each chart starts at zero.', grid, more);
+}
+
 // ---- suspects ----
 
-/** What a suspect is, as a sentence. */
+/** The go statement, or what else started goroutines. */
+function starterOf({started_by: starter, count: number}) {
+  const statement = 'go statement in ', them = number > 1 ? 'them' : 'it';
+  return starter && (starter.startsWith(statement) ? [' The go statement in ', code(starter.slice(statement.length)), ` started ${them}.`]
+    : [' ', code(starter), ` started ${them}.`]);
+}
+
+/** What a suspect is, as a sentence: how many, and in what; first the holder that has most of them, if there is one. */
 function sentenceOfSuspect(suspect) {
-  const {item, count: number, count_grown: more} = suspect;
+  const {item, count: number, count_grown: more, most, in: within} = suspect;
+  const grown = more > 0 && number > 1 && `, ${count(more)} more than before`;
   if (suspect.is_goroutines) {
-    const place = code(item.replace(/^goroutines /, ''));
-    return [more ? `${several(more, 'more goroutine')} in one place, ${count(number)} in all: `
-      : `${several(number, 'goroutine')} in one place: `, place, '.',
-    suspect.wait_on && [' They wait on a ', code(suspect.wait_on), '.'],
-    suspect.started_by && [' They were started by the ', code(suspect.started_by), '.']];
+    return [`${several(number, 'goroutine')} at one location`, grown, ': ', code(item.replace(/^goroutines /, '')), '.',
+      suspect.wait_on && [` ${number > 1 ? 'They wait' : 'It waits'} on a `, code(suspect.wait_on), '.'], starterOf(suspect)];
   }
-  return [more ? `${count(more)} more ` : number > 1 ? `${count(number)} ` : '', code(item), more > 0 && `, now ${count(number)}`,
-    suspect.in && [', in ', suspect.in.count > 1 && `${count(suspect.in.count)}\u00a0×\u00a0`, code(suspect.in.class)], '.',
-    suspect.started_by && [' It was started by the ', code(suspect.started_by), '.'],
-    suspect.not_resident > 0 && ` ${bytes(suspect.not_resident)} of it take no memory: nobody has written there.`];
+  const holder = within && [' in ', within.count > 1 && `${count(within.count)}\u00a0×\u00a0`, code(within.class)];
+  return [
+    most?.count > 1 && most.count < number && [make('b', {}, `${count(most.count)} of ${count(number)}`), ' ', code(item), ' in ', code(most.held_by),
+      `: ${bytes(most.retained)} (${percent(most.retained, suspect.retained)}). All are`, holder ?? ' here', grown, '.'],
+    !(most?.count > 1 && most.count < number) && [number > 1 && [make('b', {}, count(number)), ' '], code(item), most?.count === number && number > 1
+      ? [', all in ', code(most.held_by)] : holder, grown, '.'],
+    starterOf(suspect),
+    suspect.not_resident > 0 && ` ${bytes(suspect.not_resident)} of it occupies no memory: never written to.`];
 }
 
 /** How many of the goroutines that a suspect is, or that hold it, can never run again. */
-function leakedOfSuspect({leaked, is_goroutines: areMany}) {
-  return make('p', {}, areMany ? `${several(leaked.count, 'goroutine')} of these` : leaked.count > 1 ? 'The goroutines that hold it'
+function leakedOfSuspect({leaked, count: number, is_goroutines: areMany}) {
+  return make('p', {}, areMany ? (leaked.count < number ? `${count(leaked.count)} of these goroutines` : 'All of them') : leaked.count > 1 ? 'The goroutines that hold it'
     : 'The goroutine that holds it', ` can never run again: ${leaked.reason}.`);
 }
 
 /** What goroutines and deferred calls hold. */
 function heldBySuspect(suspect) {
   return suspect.hold?.map(held => make('p', {class: 'dim'}, held.variable !== undefined
-    ? ['Each holds ', held.class && [code(held.class), ', '], bytes(held.each), ', by its variable ', code(held.variable), ' of ',
+    ? ['Each holds ', held.class && [code(held.class), ', '], bytes(held.each), ', through variable ', code(held.variable), ' of ',
       code(held.of), '.']
     : [`${count(held.count)} × `, code(held.class), `, ${bytes(held.retained)}.`]));
 }
@@ -343,9 +490,9 @@ function factsOfSuspect(suspect) {
     suspect.leaked && leakedOfSuspect(suspect),
     suspect.stack > 0 && make('p', {class: 'dim'}, `The stack of each takes ${bytes(suspect.stack)}.`),
     frames && make('p', {}, `${several(frames.count, 'call')} on a stack, ${count(frames.most)} of `, code(frames.function), '.'),
-    suspect.ended > 0 && make('p', {}, `${several(suspect.ended, 'goroutine')} have ended: a burst is over, and the runtime keeps `,
-      'this for reuse.'),
-    timers && make('p', {}, `In all there are ${count(timers.count)} of these, ${bytes(timers.retained)}, in `,
+    suspect.ended > 0 && make('p', {}, `${several(suspect.ended, 'goroutine')} have ended: after a burst, the runtime keeps their `,
+      'memory for reuse.'),
+    timers && make('p', {}, `${count(timers.count)} of these in all, ${bytes(timers.retained)}, in `,
       `${count(timers.heaps)} heaps of the runtime, one per processor.`),
     each && make('div', {}, make('div', {class: 'dim small'}, `each retains ${bytes(each.retained)}`,
       parts.length === 0 && each.own < each.retained && `, with ${bytes(each.own)} of its own`),
@@ -353,9 +500,9 @@ function factsOfSuspect(suspect) {
     keys?.length > 0 && make('ul', {class: 'small'}, keys.map(key => make('li', {}, code(key.key),
       make('span', {class: 'number'}, `${bytes(key.retained)}, ${percent(key.retained, suspect.retained)}`)))),
     suspect.held_by && expressionBox(suspect.held_by),
-    suspect.never_freed && make('p', {class: 'grown'}, `Never freed: ${visible(suspect.never_freed)}.`),
+    suspect.never_freed && make('p', {}, `Never freed: ${visible(suspect.never_freed)}.`),
     suspect.shared_by && make('p', {class: 'dim'}, 'Also reached from ', code(suspect.shared_by), '.'),
-    most && make('p', {}, code(most.held_by), ` alone has ${most.count > 1 ? `${count(most.count)} of these, ` : ''}`,
+    most && (suspect.is_goroutines || !(most.count > 1)) && make('p', {}, code(most.held_by), ` alone has ${most.count > 1 ? `${count(most.count)} of these, ` : ''}`,
       `${bytes(most.retained)} (${percent(most.retained, suspect.retained)}).`),
     suspect.stale && staleOfSuspect(suspect),
     by && make('p', {class: 'dim'}, 'Allocated by ', code(by.function), ' ', code(`${by.file}:${by.line}`),
@@ -369,9 +516,9 @@ function cardOf(suspect, number) {
     ' ', make('small', {}, `${share} of ${of}`));
   if (suspect.is_outside) {
     return make('article', {class: 'card'}, big(percent(size, report.process?.rss?.bytes), 'the process’s memory'),
-      make('p', {}, `This is ${rssParts.get(suspect.part)?.[0] ?? visible(suspect.part)}, no objects: all objects are `,
+      make('p', {}, `This is ${rssParts.get(suspect.part)?.[0] ?? visible(suspect.part)}, not Go objects: these are only `,
         `${bytes(report.process?.rss?.parts.objects ?? 0)}.`),
-      suspect.meaning && make('p', {}, `What that means: ${visible(suspect.meaning)}.`),
+      suspect.meaning && make('p', {}, `This means: ${visible(suspect.meaning)}.`),
       suspect.pointed_to_by?.length > 0 && make('ul', {class: 'small'}, suspect.pointed_to_by.map(place => make('li', {},
         code(place.place), make('span', {class: 'number'}, bytes(place.bytes))))));
   }
@@ -381,10 +528,10 @@ function cardOf(suspect, number) {
 }
 
 section('suspects', 'Suspects', since ? 'What grew, and who holds it' : 'Who holds the memory',
-  report.suspects.length > 0 ? '' : since ? 'Nothing grew by much.' : 'Nothing that holds 5 % of the heap stands out.',
+  report.suspects.length > 0 ? '' : since ? 'Nothing grew much.' : 'Nothing that retains 5 % of the heap stands out.',
   report.suspects.length > 0 && make('div', {class: 'cards'}, report.suspects.map(cardOf)),
-  report.more_suspects > 0 && note(since ? `${count(report.more_suspects)} more grew by much: see the tree.`
-    : `${count(report.more_suspects)} more have 5 % and above: see the tree.`));
+  report.more_suspects > 0 && note(since ? `${count(report.more_suspects)} more grew much: see the tree.`
+    : `${count(report.more_suspects)} more retain 5 % or more: see the tree.`));
 
 // ---- what holds what: the controls ----
 
@@ -398,8 +545,12 @@ const found = make('span', {class: 'dim number', role: 'status'});
 const headHeight = 19; // of a box of the map
 
 /** A choice of one of several values of the state. */
-function choice(name, label, options) {
-  const buttons = options.map(([value, text]) => [value, button(text, () => { state[name] = value; redraw(); })]);
+function choice(name, label, options, changed) {
+  const buttons = options.map(([value, text]) => [value, button(text, () => {
+    state[name] = value;
+    changed?.();
+    redraw();
+  })]);
   const update = () => buttons.forEach(([value, element]) => element.setAttribute('aria-pressed', state[name] === value));
   return {update, element: make('span', {class: 'choice', role: 'group', 'aria-label': label},
     name !== 'view' && make('span', {}, label), buttons.map(([, element]) => element))};
@@ -409,6 +560,7 @@ if (was) {
   choices.push(choice('by', 'Area', [['now', 'Size now'], ['grown', 'Growth']]),
     choice('colour', 'Colour', [['package', 'Package'], ['growth', 'Growth']]));
 }
+choices.push(choice('library', 'Standard library', [['show', 'Show'], ['dim', 'Dim'], ['hide', 'Hide']], () => sheets.forEach(write => write())));
 
 const search = make('input', {type: 'search', placeholder: 'Find a type or variable   /', 'aria-label': 'Find a type or variable', on: {
   input: () => { state.find = search.value; paint(); keepAddress(); },
@@ -436,7 +588,7 @@ function hitNames() {
   hitList = undefined;
   return hits;
 }
-const isHit = (hits, i) => hits[tree.name[i]] === 1 && tree.kind[i] !== MORE && areas()[i] > 0;
+const isHit = (hits, i) => hits[tree.name[i]] === 1 && tree.kind[i] !== MORE && shownAs[i] === i && areas()[i] > 0;
 
 /** Says how much was found. What is below a hit is part of it. */
 function countHits(hits) {
@@ -491,7 +643,7 @@ function addBox(out, nodes, x, y, width, height, kind) {
   element.setAttribute('role', 'treeitem');
   element.setAttribute('aria-level', depths[nodes[0]] + 1);
   // With the number of objects there would be no room for the names. What can be read must be part of the label.
-  const grows = state.by === 'grown', names = nodes.map(i => labelOf(i, !isWide)).join(' › ');
+  const grows = state.by === 'grown', names = nodes.map(i => labelOf(i, !isWide)).filter((name, i) => i === 0 || name !== 'stack').join(' › ');
   const size = grows ? signed(change(node), bytes) : bytes(retained[node]), growth = change(node) && !grows ? ` ${signed(change(node), bytes)}` : '';
   element.setAttribute('aria-label', `${nodes.length === 1 ? labelOf(node) : names}, ${size}${growth}`);
   if (isWide && height > 16) {
@@ -500,24 +652,49 @@ function addBox(out, nodes, x, y, width, height, kind) {
     element.textContent = names;
   }
   const colour = tree.kind[node] === MORE ? 'rest' : colourOf(node);
-  const base = element.className = `box ${kind} ${colour}${isWide ? ' wide' : right - left < 14 ? ' thin' : ''}`;
+  const base = element.className = `box ${kind} ${colour}${standard[node] ? ' standard' : ''}${isWide ? ' wide' : right - left < 14 ? ' thin' : ''}`;
   looks.push({element, nodes, colour, base, now: base});
   for (const i of nodes) drawn.set(i, element);
   out.append(element);
 }
 
+/** Whether a node shares the box of nodes: it is all that the last of these holds, but for a little. */
+function sharesBox(nodes, node, share) {
+  const outer = nodes[nodes.length - 1];
+  return outer > 0 && childrenOf(outer).length === 1 && areas()[node] >= areas()[outer] * share && nodes.length < 6;
+}
+/** Adds the nodes that share the box of nodes. */
+function fillBox(nodes, share) {
+  for (let [inner] = childrenOf(nodes[nodes.length - 1]); inner !== undefined && sharesBox(nodes, inner, share);) {
+    nodes.push(inner);
+    [inner] = childrenOf(inner);
+  }
+  return nodes;
+}
+
+const icicleShare = .999;
+/** The boxes that hold a node, from the outside, and its own. The whole heap has none. */
+function boxesAround(node) {
+  const boxes = [];
+  for (const inner of trailOf(node).slice(1)) {
+    if (boxes.length > 0 && sharesBox(boxes[boxes.length - 1], inner, icicleShare)) boxes[boxes.length - 1].push(inner);
+    else boxes.push([inner]);
+  }
+  return boxes;
+}
+
 /** Rows of boxes, each as wide as it is large; below each what it holds. Above are the boxes that hold the topmost one. */
 function drawIcicle(width) {
-  const values = areas(), out = document.createDocumentFragment(), above = trailOf(state.top).slice(0, -1);
-  const boxes = [[state.top, 0, width, above.length]], rests = [];
+  const values = areas(), out = document.createDocumentFragment(), above = boxesAround(state.top), top = above.pop() ?? [0];
+  const boxes = [[fillBox(top, icicleShare), 0, width, state.top === 0 ? -1 : above.length]], rests = [];
   let rows = 0;
   for (let i = 0; i < boxes.length; i++) { // children are appended
-    const [node, x, w, row] = boxes[i];
+    const [nodes, x, w, row] = boxes[i], node = nodes[nodes.length - 1];
     let at = x, narrow = 0, left = 0;
     for (const child of childrenOf(node)) {
       const childWidth = w * values[child] / values[node];
       if (childWidth >= 2) {
-        boxes.push([child, at, childWidth, row + 1]);
+        boxes.push([fillBox([child], icicleShare), at, childWidth, row + 1]);
         at += childWidth;
       } else {
         left += childWidth;
@@ -529,8 +706,8 @@ function drawIcicle(width) {
   }
   const rowHeight = rows <= 16 ? 30 : 24;
   treeView.style.setProperty('--row', `${rowHeight - 1}px`);
-  above.forEach((node, row) => addBox(out, [node], 0, row * rowHeight, width, rowHeight - 1, 'above'));
-  for (const [node, x, w, row] of boxes) addBox(out, [node], x, row * rowHeight, w, rowHeight - 1, '');
+  above.forEach((nodes, row) => addBox(out, nodes, 0, row * rowHeight, width, rowHeight - 1, 'above'));
+  for (const [nodes, x, w, row] of boxes) if (row >= 0) addBox(out, nodes, x, row * rowHeight, w, rowHeight - 1, '');
   for (const [narrow, x, w, row] of rests) {
     out.append(make('div', {class: 'box rest', 'data-narrow': narrow,
       style: {left: `${x}px`, top: `${row * rowHeight}px`, width: `${w}px`, height: `${rowHeight - 1}px`}}));
@@ -581,13 +758,7 @@ function drawMap(width) {
   const values = areas(), height = 558, boxes = [];
   const place = (outer, x, y, w, h) => {
     if (w < 4 || h < 4) return;
-    const nodes = [outer];
-    let node = outer, children = childrenOf(node);
-    while (children.length === 1 && values[children[0]] >= values[node] * .985 && nodes.length < 6) {
-      node = children[0];
-      nodes.push(node);
-      children = childrenOf(node);
-    }
+    const nodes = fillBox([outer], .985), node = nodes[nodes.length - 1], children = childrenOf(node);
     boxes.push([nodes, x, y, w - 1, h - 1]);
     if (children.length === 0 || w < 12 || h < headHeight + 8) return;
     let sum = 0;
@@ -596,7 +767,8 @@ function drawMap(width) {
     if (innerWidth >= innerHeight) squarify(children, values, x + 3, y + headHeight, innerWidth * share, innerHeight, place);
     else squarify(children, values, x + 3, y + headHeight, innerWidth, innerHeight * share, place);
   };
-  if (values[state.top] > 0) place(state.top, 0, 0, width, height);
+  if (state.top > 0) place(state.top, 0, 0, width, height);
+  else squarify(childrenOf(0), values, 0, 0, width, height, place);
   // A box is larger than those in it, and comes before them, so what is left out is never around something that is drawn.
   const area = ([, , , w, h]) => w * h, largest = new Set([...boxes].sort((a, b) => area(b) - area(a)).slice(0, most));
   const out = document.createDocumentFragment();
@@ -619,13 +791,14 @@ function drawTable() {
     const row = make('tr', {id: `n${node}`, 'aria-level': level + 1, 'aria-expanded': children.length > 0 ? String(isOpen) : undefined},
       make('td', {class: 'name'}, indent(level), children.length > 0
         ? make('span', {class: 'twist', 'data-twist': node, 'aria-hidden': 'true'}, isOpen ? '▾' : '▸') : make('span', {class: 'twist'}),
-      make('i', {class: `swatch ${colour}`}), code(tree.kind[node] === MORE ? labelOf(node) : nameOf(node))),
-      make('td', {class: 'n'}, tree.kind[node] === CLASS && count(tree.count[node])),
+      make('i', {class: `swatch ${colour}`}), code(tree.kind[node] === CLASS ? nameOf(node) : labelOf(node, true))),
+      make('td', {class: 'n'}, (tree.kind[node] === CLASS || isMany(node)) && count(tree.count[node])),
       make('td', {class: 'n'}, tree.bytes[node] > 0 && bytes(tree.bytes[node])),
       make('td', {class: 'n'}, bytes(retained[node])), make('td', {class: 'n'}, percent(retained[node], whole)),
       was && make('td', {class: `n ${directionOf(change(node))}`}, signed(change(node), bytes)),
       make('td', {class: 'visual'}, make('div', {class: 'bar', style: {width: `${100 * values[node] / (values[state.top] || 1)}%`}})));
-    looks.push({element: row, nodes: [node], colour, base: '', now: ''});
+    row.className = standard[node] ? 'standard' : '';
+    looks.push({element: row, nodes: [node], colour, base: row.className, now: row.className});
     drawn.set(node, row);
     out.append(row);
     if (!isOpen) return;
@@ -664,13 +837,15 @@ function redraw() {
   choices.forEach(one => one.update());
   treeView.hidden = isTable;
   tableView.hidden = !isTable;
+  root.dataset.library = state.library;
   plot.classList.toggle('is-table', isTable);
   (isTable ? treeView : tableBody).replaceChildren();
   if (isTable) drawTable();
   else drawBoxes();
   const trail = trailOf(state.top);
   crumbs.replaceChildren(...trail.flatMap((node, i) => i < trail.length - 1
-    ? [link(visible(nameOf(node)), () => zoom(node)), '›'] : [make('b', {}, code(nameOf(node)))]));
+    ? [link(node > 0 ? labelOf(node, true) : 'whole heap', () => zoom(node)), '›']
+    : [make('b', {}, node > 0 ? code(labelOf(node, true)) : `whole heap, ${bytes(retained[0])}`)]));
   drawLegend();
   sayGrowth();
   select(state.node);
@@ -695,8 +870,8 @@ function drawLegend() {
 function sayGrowth() {
   const gross = state.by === 'grown' ? grown[state.top] : 0, shrunk = gross - change(state.top);
   growthHint.textContent = state.by !== 'grown' ? '' : gross === 0 ? 'Nothing in here has grown.'
-    : `Areas are what grew, ${bytes(gross)}` + (shrunk > 0 ? `; ${bytes(shrunk)} shrank or went beside it, which makes `
-      + `${signed(change(state.top), bytes)} in all. Labels say the latter.` : '.');
+    : `Areas show what grew, ${bytes(gross)}` + (shrunk > 0 ? `; ${bytes(shrunk)} shrank or is gone, so the net change is `
+      + `${signed(change(state.top), bytes)}. Labels show net changes.` : '.');
   growthHint.hidden = state.by !== 'grown';
 }
 
@@ -743,9 +918,10 @@ function zoom(node) {
 }
 
 /** Selects a node, and draws it if it is not drawn or too narrow to be seen. */
-function reveal(node) {
-  const values = areas();
-  if (values[node] <= 0) state.by = 'now';
+function reveal(hidden) {
+  const node = shownAs[hidden];
+  if (state.library === 'hide' && onlyStandard[node]) state.library = 'show';
+  if (areas()[node] <= 0) state.by = 'now';
   if (!trailOf(node).includes(state.top)) state.top = 0;
   // The topmost box is the nearest one in which the node has a width that can be read.
   if (areas()[node] * (plot.clientWidth || 900) < 60 * areas()[state.top]) {
@@ -845,7 +1021,7 @@ treeView.addEventListener('mousemove', event => {
   const rest = event.target.closest('[data-narrow]'), node = nodeAt(event);
   tip.hidden = node < 0 && !rest;
   if (tip.hidden) return;
-  tip.replaceChildren(...rest ? [`${count(Number(rest.dataset.narrow))} more, too narrow to be drawn: zoom in`] : [
+  tip.replaceChildren(...rest ? [`${count(Number(rest.dataset.narrow))} more, too narrow to draw: zoom in`] : [
     make('b', {}, labelOf(node)), make('br'), `retains ${bytes(retained[node])}, ${percent(retained[node], retained[0])}`,
     was ? `, ${change(node) ? signed(change(node), bytes) : 'as before'}` : '',
     tree.bytes[node] > 0 ? `; its own ${bytes(tree.bytes[node])}` : '']);
@@ -857,7 +1033,8 @@ treeView.addEventListener('mouseleave', () => { tip.hidden = true; });
 
 /** In the pictures arrows go where they point: in the map, and in the icicle, down is into a box. */
 function pictureKey(key) {
-  const node = state.node, parent = parents[node], around = parent >= 0 ? childrenOf(parent) : [node], at = around.indexOf(node);
+  const node = state.node, outermost = looks.find(look => look.nodes.includes(node))?.nodes[0] ?? node;
+  const around = node > 0 ? childrenOf(outOf(node)) : [node], at = around.indexOf(outermost);
   const go = to => { if (to !== undefined && to >= 0 && drawn.has(to)) select(to); };
   if (key === 'ArrowDown') {
     let to = node;
@@ -905,13 +1082,13 @@ addEventListener('keydown', event => {
 
 const keys = (...list) => list.flatMap(key => [make('kbd', {}, key), ' ']);
 section('tree', 'What holds what', 'What holds what',
-  'Every box would be free if the box around it, or above it, were gone. Objects of one type in one place are one box.',
+  'Freeing a box frees everything inside or below it. Objects of one type with the same holder are one box.',
   make('div', {class: 'tools'}, choices.map(one => one.element), search, found), crumbs,
   make('div', {class: 'explore'}, make('div', {}, plot, legend, growthHint, make('p', {class: 'hint'},
-    'A click zooms in, one on the topmost box out. ', keys('←', '↑', '→', '↓'), 'move, ', keys('Enter'), 'zooms in, ', keys('Esc'),
-    'out, ', keys('/'), 'finds, ', keys('Enter'), 'there goes to the next one. The address of this page leads to what it shows.')), side),
-  data.cut?.tree?.[0] > 0 && note(`${several(data.cut.tree[0], 'branch', 'branches')} that are too small for this page, `
-    + `${bytes(data.cut.tree[1])}, are drawn together, as “smaller branches” of what holds them.`));
+    'Click a box to zoom in, the topmost one to zoom out. ', keys('←', '↑', '→', '↓'), 'move, ', keys('Enter'), 'zooms in, ', keys('Esc'),
+    'zooms out, ', keys('/'), 'searches, where ', keys('Enter'), 'goes to the next hit. The address of the page links to what is shown.')), side),
+  data.cut?.tree?.[0] > 0 && note(`${several(data.cut.tree[0], 'branch', 'branches')} too small for this page, `
+    + `${bytes(data.cut.tree[1])}, are merged into “smaller branches” of what holds them.`));
 
 // ---- what is gone, or less than before ----
 
@@ -922,7 +1099,10 @@ section('tree', 'What holds what', 'What holds what',
  */
 function lessThanBefore() {
   const goneBelow = new Map(), rows = [];
-  for (const gone of data.gone) goneBelow.set(gone.below, [...goneBelow.get(gone.below) ?? [], gone]);
+  for (const gone of data.gone) {
+    const holder = shownAs[gone.below];
+    goneBelow.set(holder, [...goneBelow.get(holder) ?? [], gone]);
+  }
   const stack = [0];
   while (stack.length > 0) {
     const i = stack.pop(), fewer = tree.was_count[i] - tree.count[i];
@@ -943,7 +1123,7 @@ function lessThanBefore() {
 
 const less = since ? lessThanBefore() : [];
 if (less.length > 0) {
-  section('less', 'Gone', 'Gone or shrunk', 'Places are compared by the names of all that holds them: what something else holds now is gone from its place, too.',
+  section('less', 'Gone', 'Gone or shrunk', 'Compared by path: what something else holds now is gone from its old path.',
     ...sheet([{key: 'name', title: 'what', click: row => show(row.node)}, {key: 'in', title: 'in'}, {key: 'fewer', title: 'fewer', format: count},
       {key: 'freed', title: 'less by', format: bytes, hasBar: true}, {key: 'now', title: 'retains now', format: size => size > 0 ? bytes(size) : 'gone'}],
     less, {sort: 'freed', most: 10}),
@@ -959,7 +1139,7 @@ if (less.length > 0) {
  *   hasBar    shows it as a bar, if the table is sorted by it
  *   click     is called with a row whose name was clicked
  */
-function sheet(columns, rows, {sort, most, filter}) {
+function sheet(columns, rows, {sort, most, filter, isStandard = () => false}) {
   let key = sort, direction = -1, isWhole = false, find = '';
   const box = make('div', {class: 'scrolls'}), more = make('p', {class: 'more'});
   const bars = columns.filter(column => column.hasBar);
@@ -981,11 +1161,11 @@ function sheet(columns, rows, {sort, most, filter}) {
       value === undefined ? '' : column.isChange ? signed(value, column.format) : column.format(value));
   };
   function update() {
-    const chosen = rows.filter(row => !find || String(row[columns[0].key]).toLowerCase().includes(find)).sort(compare);
+    const chosen = rows.filter(row => !(state.library === 'hide' && isStandard(row))).filter(row => !find || String(row[columns[0].key]).toLowerCase().includes(find)).sort(compare);
     const bar = bars.find(column => column.key === key) ?? bars[0];
     box.replaceChildren(make('table', {},
       make('thead', {}, make('tr', {}, columns.map(head), bar && make('td', {'aria-hidden': 'true'}))),
-      make('tbody', {}, chosen.slice(0, isWhole ? chosen.length : most).map(row => make('tr', {}, columns.map(column => cell(column, row)),
+      make('tbody', {}, chosen.slice(0, isWhole ? chosen.length : most).map(row => make('tr', {class: isStandard(row) && 'standard'}, columns.map(column => cell(column, row)),
         bar && make('td', {class: 'visual', 'aria-hidden': 'true'}, make('div', {class: 'bar', style: {
           width: `${100 * Math.abs(row[bar.key] ?? 0) / largest.get(bar.key)}%`}})))))));
     more.replaceChildren(...chosen.length > most ? [button(isWhole ? 'Show fewer' : `Show all ${count(chosen.length)}`, () => {
@@ -994,6 +1174,7 @@ function sheet(columns, rows, {sort, most, filter}) {
     })] : []);
   }
   update();
+  sheets.push(update);
   return [filter && make('div', {class: 'tools'}, make('input', {type: 'search', placeholder: filter, 'aria-label': filter, on: {
     input: event => {
       find = event.target.value.toLowerCase();
@@ -1019,7 +1200,7 @@ const typesShown = 15, typesSorted = since ? 'grown' : 'bytes';
 const haveAllocators = [...report.classes].sort((a, b) => (b[typesSorted] ?? 0) - (a[typesSorted] ?? 0)).slice(0, typesShown)
   .some(row => row.allocated_by);
 const growthColumn = format => since ? [{key: 'grown', title: 'grown', format, isChange: true, hasBar: true}] : [];
-section('types', 'Types', 'Types', 'Their own bytes add up to the heap. Retained is what would be free without all objects of a type.',
+section('types', 'Types', 'Types', 'Own bytes add up to the heap. Retained: what would be freed without all objects of the type.',
   ...sheet([
     {key: 'class', title: 'type', click: showClass}, {key: 'objects', title: 'objects', format: count, hasBar: true},
     {key: 'bytes', title: 'own', format: bytes, hasBar: true}, {key: 'retained', title: 'retained', format: bytes, hasBar: true},
@@ -1027,51 +1208,24 @@ section('types', 'Types', 'Types', 'Their own bytes add up to the heap. Retained
     ...haveAllocators ? [{key: 'by', title: 'allocated by'}] : [],
   ], report.classes.map(row => row.allocated_by
     ? {...row, by: `${row.allocated_by.function} ${row.allocated_by.file}:${row.allocated_by.line}`} : row),
-  {sort: typesSorted, most: typesShown, filter: 'Filter types'}),
+  {sort: typesSorted, most: typesShown, filter: 'Filter types', isStandard: row => isStandardText(row.class.replace(/^.*[\]*]/, ''))}),
   data.cut?.classes > 0 && note(`${several(data.cut.classes, 'smaller type')} are not in this table.`));
-
-// ---- trends ----
-
-/** A line from zero over all dumps of a series. */
-function chart(title, values, format) {
-  const width = 300, height = 84, last = values.length - 1, most = Math.max(...values, 1);
-  const x = i => 6 + i * (width - 12) / last, y = value => height - 18 - value / most * (height - 30);
-  const points = values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' '), base = height - 18;
-  const step = Math.ceil(values.length / 12); // dumps that have their number below
-  return make('figure', {},
-    make('figcaption', {}, code(title), make('div', {class: 'dim small number'}, `${format(values[0])} → ${format(values[last])}`)),
-    draw('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${visible(title)}: ${values.map(format).join(', ')}`},
-      draw('polygon', {class: 'area', points: `${x(0)},${base} ${points} ${x(last)},${base}`}),
-      draw('line', {class: 'axis', x1: 0, x2: width, y1: base, y2: base}),
-      draw('polyline', {class: 'line', points}),
-      ...values.length > 40 ? [] : values.map((value, i) => draw('circle', {class: 'dot', cx: x(i), cy: y(value), r: 2.6},
-        draw('title', {}, `${visible(baseName(data.series.dumps[i].source))}: ${format(value)}`))),
-      ...values.map((_, i) => i).filter(i => i % step === 0 || i === last).map(i => draw('text',
-        {x: x(i), y: height - 4, 'text-anchor': i === 0 ? 'start' : i === last ? 'end' : 'middle'}, String(i + 1)))));
-}
-
-if (data.series) {
-  const {dumps, classes, places} = data.series;
-  section('trends', 'Trends', `Trends over ${count(dumps.length)} dumps`, 'From the oldest to the newest. Each chart begins at zero.',
-    make('div', {class: 'grid'}, chart('reachable', dumps.map(dump => dump.reachable), bytes),
-      chart('goroutines', dumps.map(dump => dump.goroutines), count),
-      places.map(place => chart(place.name, place.count, count)), classes.map(one => chart(one.name, one.bytes, bytes))));
-}
 
 // ---- goroutines ----
 
-section('goroutines', 'Goroutines', 'Goroutines, by the place where they stand', '',
+section('goroutines', 'Goroutines', 'Goroutines by location', '',
   ...sheet([
-    {key: 'place', title: 'place'}, {key: 'started_at', title: 'started at'},
+    {key: 'place', title: 'location'}, {key: 'started_at', title: 'started at'},
     {key: 'count', title: 'goroutines', format: count, hasBar: true},
     ...report.leaked?.count > 0 ? [{key: 'leaked', title: 'leaked', format: count}] : [], {key: 'retained', title: 'retained', format: bytes, hasBar: true},
     ...growthColumn(count).map(column => ({...column, hasBar: false})),
-  ], report.goroutines, {sort: 'retained', most: 12, filter: report.goroutines.length > 12 && 'Filter places'}),
+  ], report.goroutines, {sort: 'retained', most: 12, filter: report.goroutines.length > 12 && 'Filter locations',
+    isStandard: row => isStandardText(row.place)}),
   report.leaked?.count > 0 && note(`${several(report.leaked.count, 'goroutine')} can never run again, because nothing alive reaches `
     + `what ${report.leaked.count === 1 ? 'it waits' : 'they wait'} on; together they retain ${bytes(report.leaked.retained)}.`),
-  report.leaked?.proof === 'incomplete' && note('Which goroutines can never run again is not known: stacks or objects are missing.'),
+  report.leaked?.proof === 'incomplete' && note('It is not known which goroutines can never run again: stacks or objects are missing.'),
   report.ended && note(`${several(report.ended.count, 'goroutine')} have ended; the runtime keeps ${bytes(report.ended.bytes)} for reuse.`),
-  data.cut?.goroutines > 0 && note(`${several(data.cut.goroutines, 'more place')} are not in this table.`));
+  data.cut?.goroutines > 0 && note(`${several(data.cut.goroutines, 'more location')} are not in this table.`));
 
 // ---- the largest objects ----
 
@@ -1117,7 +1271,7 @@ function showObject(i) {
 }
 if (objectDetails.length > 0) {
   section('objects', 'Largest objects', 'The largest objects, and who holds them',
-    'Each with a Go expression that leads to it, and the path from the roots: field, type, and what the step retains.', otherObjects, allObjects);
+    'Each with a Go expression that leads to it, and its path from the roots: field, type and retained size of each step.', otherObjects, allObjects);
 }
 
 // ---- waste ----
@@ -1126,11 +1280,11 @@ function wasteRows({slices, stale, maps, substrings, strings}) {
   const places = (part, kind, number) => (part?.places ?? []).map(row =>
     ({what: row.place, kind, number: row[number], of: row.bytes, wasted: row.wasted}));
   return [
-    ...places(slices, 'capacity of slices', 'arrays'), ...places(stale, 'slots that no slice uses', 'objects'),
+    ...places(slices, 'capacity of slices', 'arrays'), ...places(stale, 'elements outside all slices', 'objects'),
     ...(maps?.types ?? []).map(row => ({what: row.type, kind: `${count(row.used)} of ${several(row.slots, 'slot')} of maps used`,
       number: row.maps, of: row.bytes, wasted: row.wasted})),
-    ...places(substrings, 'parts of texts', 'texts'),
-    ...(strings?.texts ?? []).map(row => ({what: `"${row.text}"`, kind: 'equal strings', number: row.count, wasted: row.wasted})),
+    ...places(substrings, 'strings kept by substrings', 'strings'),
+    ...(strings?.texts ?? []).map(row => ({what: `"${row.text}"`, kind: 'identical strings', number: row.count, wasted: row.wasted})),
   ].filter(row => row.wasted > 0);
 }
 
@@ -1139,17 +1293,17 @@ function wasteBeside({spans, rounding, padding}) {
   const tables = [
     spans?.wasted > 0 && [`${bytes(spans.wasted)} are free in spans that are less than a quarter full`, 'slots of',
       spans.sizes.map(row => ({what: `${count(row.slot)} B`, number: row.spans, of: row.bytes, wasted: row.bytes - row.live})), 'spans'],
-    rounding?.wasted > 0 && [`${bytes(rounding.wasted)} of slots are more than values need`, 'type',
+    rounding?.wasted > 0 && [`${bytes(rounding.wasted)} of size-class rounding`, 'type',
       rounding.classes.map(row => ({what: row.class, number: row.objects, of: row.bytes, wasted: row.wasted})), 'objects'],
-    padding?.wasted > 0 && [`${bytes(padding.wasted)} lie between fields`
-      + (padding.saved > 0 ? `; another order of fields saves ${bytes(padding.saved)}` : ''), 'type',
+    padding?.wasted > 0 && [`${bytes(padding.wasted)} of padding between fields`
+      + (padding.saved > 0 ? `; reordering fields saves ${bytes(padding.saved)}` : ''), 'type',
     padding.classes.map(row => ({what: row.class, number: row.objects, wasted: row.wasted, saved: row.saved})), 'objects'],
   ];
   return tables.filter(Boolean).map(([title, what, rows, number]) => make('details', {}, make('summary', {}, make('span', {}, title)),
     make('div', {class: 'in'}, ...sheet([
       {key: 'what', title: what}, {key: 'number', title: number, format: count},
       ...rows.some(row => row.of) ? [{key: 'of', title: 'of', format: bytes}] : [],
-      {key: 'wasted', title: 'not used', format: bytes, hasBar: true},
+      {key: 'wasted', title: 'unused', format: bytes, hasBar: true},
       ...rows.some(row => row.saved) ? [{key: 'saved', title: 'saved', format: bytes}] : [],
     ], rows, {sort: 'wasted', most: 8}))));
 }
@@ -1158,16 +1312,16 @@ if (report.waste) {
   const {waste} = report, beside = wasteBeside(waste), rows = wasteRows(waste);
   section('waste', 'Waste', 'Waste', `${bytes(waste.wasted)}, ${percent(waste.wasted, report.heap.reachable)} of what is reachable.`,
     partsBar([
-      ['free capacity of slices', waste.slices?.wasted ?? 0, 'package0'], ['stale slots', waste.stale?.wasted ?? 0, 'package4'],
-      ['free slots of maps', waste.maps?.wasted ?? 0, 'package1'], ['texts of which little is used', waste.substrings?.wasted ?? 0, 'package3'],
-      ['equal strings', waste.strings?.wasted ?? 0, 'package2'],
+      ['free capacity of slices', waste.slices?.wasted ?? 0, 'package0'], ['elements outside all slices', waste.stale?.wasted ?? 0, 'package4'],
+      ['free slots of maps', waste.maps?.wasted ?? 0, 'package1'], ['strings kept by substrings', waste.substrings?.wasted ?? 0, 'package3'],
+      ['identical strings', waste.strings?.wasted ?? 0, 'package2'],
     ]),
     rows.length > 0 && sheet([
       {key: 'what', title: 'where'}, {key: 'kind', title: 'what'}, {key: 'number', title: 'number', format: count},
       {key: 'of', title: 'of', format: bytes}, {key: 'wasted', title: 'wasted', format: bytes, hasBar: true},
     ], rows, {sort: 'wasted', most: 12}),
     data.cut?.waste > 0 && note(`${several(data.cut.waste, 'smaller row')} are not in this table.`),
-    beside.length > 0 && [make('h3', {}, 'Not part of this sum'), beside]);
+    beside.length > 0 && [make('h3', {}, 'Not included in this sum'), beside]);
 }
 
 // ---- layouts ----
@@ -1200,7 +1354,7 @@ function layoutBar(layout, width) {
     }
   }
   unused(layout.size - at, 'of padding');
-  unused((layout.slot ?? 0) - layout.size, 'of the slot are not used');
+  unused((layout.slot ?? 0) - layout.size, 'of the slot unused');
   return bar;
 }
 
@@ -1210,7 +1364,7 @@ function layoutFigure(layout) {
   const unused = Math.max(0, layout.size - used) + Math.max(0, (layout.slot ?? 0) - layout.size);
   return make('figure', {}, make('figcaption', {}, code(names[layout.class]), make('div', {class: 'dim small number'},
     `${several(layout.size, 'byte')} in a slot of ${count(layout.slot)}; `, unused > 0
-      ? `${count(unused)} not used, ${bytes(unused * layout.objects)} over ${several(layout.objects, 'object')}` : 'all used')),
+      ? `${count(unused)} unused, ${bytes(unused * layout.objects)} over ${several(layout.objects, 'object')}` : 'all used')),
   layoutBar(layout, 420));
 }
 
@@ -1221,8 +1375,8 @@ if (data.layouts?.length > 0) {
     grid.append(...data.layouts.slice(few).map(layoutFigure));
     more.remove();
   }));
-  section('layouts', 'Layouts', 'How types lie in memory',
-    'The structs that take most, with their fields to scale. Hatched is padding, or the part of the allocator’s slot that is left over.',
+  section('layouts', 'Layouts', 'Struct layouts',
+    'The structs that take the most memory, with their fields to scale. Hatched: padding, or the unused rest of the allocator’s slot.',
     make('div', {class: 'legend'}, [...layoutNames].filter(([kind]) => kinds.has(kind)).map(([kind, name]) =>
       make('span', {}, make('i', {class: `swatch ${layoutColours.get(kind)}`}), name))), grid, more);
 }
@@ -1230,18 +1384,18 @@ if (data.layouts?.length > 0) {
 // ---- the report as text, which is what readers without scripts see ----
 
 const text = document.getElementById('text'), textDetails = make('details', {}, make('summary', {}, 'Show'), text);
-section('as-text', 'Text', 'The same as text', 'For a ticket or a mail.', make('p', {},
+section('as-text', 'Text', 'The report as text', 'For a ticket or an email.', make('p', {},
   copyButton(() => text.textContent, () => { textDetails.open = true; return text; })), textDetails);
 text.setAttribute('tabindex', 0); // it scrolls
 
 page.append(make('footer', {}, `Written by ${visible(data.made)}. Everything that this page shows is in the file; it loads nothing. `,
-  data.redacted ? 'Texts and keys of the program were left out.'
-    : 'It may show texts of the program: use --redact for a page that is given away.',
+  data.redacted ? 'Strings and keys of the program were left out.'
+    : 'It may contain strings of the program: use --redact for a page that you share.',
   data.cut?.names > 0 && ` ${several(data.cut.names, 'name')} were cut at 256 characters.`));
 
 // ---- light and dark, print, and the start ----
 
-const darkScheme = matchMedia('(prefers-color-scheme: dark)'), root = document.documentElement;
+const darkScheme = matchMedia('(prefers-color-scheme: dark)');
 const isDark = () => root.style.colorScheme ? root.style.colorScheme === 'dark' : darkScheme.matches;
 const theme = button('', () => { root.style.colorScheme = isDark() ? 'light' : 'dark'; nameTheme(); });
 function nameTheme() {
@@ -1267,6 +1421,7 @@ page.querySelectorAll('section').forEach(one => watcher.observe(one));
 for (let i = 0; i < size; i++) if (retained[i] > retained[0] * .02 && depths[i] < 30) opened.add(i);
 // Without an address the first suspect is selected: beside the picture there is what it holds.
 if (!readAddress()) state.node = data.suspect_nodes.find(node => node >= 0) ?? 0;
+sheets.forEach(write => write());
 redraw();
 addEventListener('hashchange', () => { if (readAddress()) redraw(); });
 
