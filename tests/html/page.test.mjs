@@ -36,6 +36,12 @@ const nodeOf = (nodes, name, parentName) => largestFirst(nodes.filter(node => no
 
 // ---- what is drawn ----
 
+/** The node that a box of the icicle is named after, which a node shares with what alone it holds. */
+function innermost(node) {
+  const [inner, ...others] = node.children.filter(child => child.retained > 0);
+  return inner && others.length === 0 && inner.retained >= node.retained * .999 ? innermost(inner) : node;
+}
+
 /** Compares an icicle with the tree: each box is as wide as its node is large, below the box that holds it, beside the next. */
 function compareIcicle(boxes, nodes) {
   const drawn = new Map(boxes.map(box => [box.node, box]));
@@ -107,7 +113,8 @@ async function testPictures(name, options) {
   const it = what => `${name}: ${what}`;
   await test(it('the icicle is the tree'), async () => compareIcicle(await visit.boxes(), leakNodes));
   await test(it('a click zooms in, one on the topmost box out, and crumbs lead up'), async () => {
-    const boxes = await visit.boxes(), box = boxes.find(box => leakNodes[box.node].children.length > 1 && leakNodes[box.node].parent > 0);
+    const boxes = await visit.boxes(), box = boxes.find(box => leakNodes[box.node].children.length > 1
+      && boxes.some(other => other.node === leakNodes[box.node].parent)); // which has no part in its box
     await visit.click(`#n${box.node}`);
     await visit.addressField('top', box.node);
     const zoomed = (await visit.boxes()).find(other => other.node === box.node), width = await visit.see(() => document.querySelector('.plot').clientWidth);
@@ -256,8 +263,8 @@ async function testKeys() {
   const focus = role => visit.see(role => document.querySelector(`[role=${role}]`).focus(), role);
   await test('arrows go to what is below, above and beside', async () => {
     await focus('tree');
-    const first = largestFirst(leakNodes[0].children)[0], [left, right] = largestFirst(first.children);
-    const steps = [['ArrowDown', first], ['ArrowDown', left], ['ArrowRight', right], ['ArrowLeft', left], ['ArrowUp', first]];
+    const [first, second] = largestFirst(leakNodes[0].children).map(innermost), left = innermost(largestFirst(first.children)[0]);
+    const steps = [['ArrowDown', first], ['ArrowRight', second], ['ArrowLeft', first], ['ArrowDown', left], ['ArrowUp', first]];
     for (const [key, node] of steps) {
       await visit.press(key);
       assert.equal(await selected(visit), node.number, `${key} leads to ${node.name}`);
@@ -303,7 +310,7 @@ async function testKeys() {
 async function testAddress() {
   await test('a link leads to the same place in another tab', async () => {
     const visit = await Visit.to(browser, file('leak.html'));
-    const box = (await visit.boxes()).find(box => leakNodes[box.node].children.length > 1 && leakNodes[box.node].parent > 0);
+    const box = (await visit.boxes()).find(({node}) => leakNodes[node].children.length > 1 && leakNodes[node].parent > 0 && leakNodes[node].retained > leakNodes[node].was);
     await visit.choose('Map');
     await visit.click(`#n${box.node}`, {inFirstLine: true});
     await visit.choose('Growth', 0);
@@ -352,6 +359,30 @@ async function testGrowth() {
     assert.equal(await visit.count('.box.off'), 0);
     const there = new Set((await visit.boxes()).flatMap(box => box.classes.filter(name => /^(package\d|builtin|other|root)$/.test(name))));
     assert.deepEqual(new Set(await visit.see(() => [...document.querySelectorAll('.explore .legend .swatch')].map(one => one.className.split(' ')[1]))), there);
+  });
+  await visit.end();
+}
+
+async function testLibrary() {
+  const visit = await Visit.to(browser, file('leak.html'), {address: 'view=icicle&node=0&top=0'});
+  const shown = async () => [(await visit.boxes()).map(box => leakNodes[box.node].name), await visit.texts('#goroutines tbody tr'), await visit.texts('#types tbody tr')].map(String);
+  await test('the standard library is dimmed, or hidden, in pictures and tables, and found again', async () => {
+    const before = await shown();
+    await visit.choose('Dim');
+    assert.ok(Number(await visit.see(() => getComputedStyle(document.querySelector('.box.standard')).opacity)) < 1);
+    assert.equal(await visit.see(() => getComputedStyle(document.querySelector('.box:not(.standard)')).opacity), '1');
+    assert.deepEqual(await shown(), before);
+    await visit.choose('Hide');
+    const [boxes, goroutines, types] = await shown();
+    for (const text of [boxes, goroutines, types]) assert.match(text, /main\./);
+    assert.doesNotMatch(boxes, /poolChainElt/);
+    assert.doesNotMatch(goroutines, /GC worker/);
+    assert.doesNotMatch(types, /runtime\.mPadded/);
+    await visit.press('/');
+    await visit.type('poolChainElt');
+    await visit.press('Enter');
+    assert.equal(leakNodes[await selected(visit)].name, 'sync.poolChainElt');
+    assert.deepEqual(visit.complaints, []);
   });
   await visit.end();
 }
@@ -416,10 +447,10 @@ async function testGone() {
       const isOf = now === 'gone' ? data.gone.some(gone => visible(gone.name) === name && gone.was_count.toLocaleString('en-US') === fewer && bytes(gone.was) === less)
         : nodes.some(node => visible(node.name) === name && bytes(node.retained) === now && (fewer === '0' ? node.children.reduce((left, child) => left - child.was, node.was
             - data.gone.reduce((sum, gone) => sum + (gone.below === node.number ? gone.was : 0), 0)) - node.own : node.was - node.retained) > 0
-          && (fewer === '0' || (data.tree.was_count[node.number] - node.count).toLocaleString('en-US') === fewer && bytes(node.was - node.retained) === less));
+          && (fewer === '0' || (node.wasCount - node.count).toLocaleString('en-US') === fewer && bytes(node.was - node.retained) === less));
       assert.ok(isOf, `${name}: ${fewer} fewer, ${less} less, ${now} now`);
     }
-    assert.deepEqual(rows.slice(0, 3).map(row => [row[0], row[2]]), [['main.Watcher', '1,600'], ['goroutine [chan send] main.(*Server).value.gowrap1', '60'], ['main.Preview', '300']]);
+    assert.deepEqual(rows.slice(0, 3).map(row => [row[0], row[2]]), [['main.Watcher', '1,600'], ['goroutines [chan send] main.ask ← main.(*Server).value.gowrap1', '60'], ['main.Preview', '300']]);
     for (const gone of data.gone) assert.ok(rows.some(row => row[0] === visible(gone.name) && row[4] === 'gone'), gone.name);
   });
   await test('a click there leads to the place, or to what held it', async () => {
@@ -465,7 +496,7 @@ async function testSuspects() {
     {...base, item: 'runtime.g', ended: 4321},
     {...base, item: 'main.SAME', count: 1, count_grown: 0, retained_grown: 382_000},
   ];
-  const nodes = suspects.map((_, i) => i === 0 ? -1 : i); // of any name
+  const shown = leakNodes.filter(node => node.number > 0 && !node.isRepetition), nodes = suspects.map((_, i) => i === 0 ? -1 : shown[i].number); // of any name
   const told = [
     ['205 MB', 'mapped files', 'MEANING', 'PLACE', '7.00 MB', '50 %'],
     ['5.00 MB', 'main.T', '1.23 MB', 'HOLDER', '250 kB', 'PART', '["KEY"]', '50 %', 'main.HELD', 'SHARED', 'REASON', 'main.MOST', '90 %', '77', '8 heaps', '17 of them',
@@ -726,6 +757,7 @@ try {
   await testPolicy();
   if (isChromium) {
     await testGrowth();
+    await testLibrary();
     await testTables();
     await testGone();
     await testSuspects();

@@ -1,13 +1,13 @@
 // What a page has to show, computed from its data in the plainest way, without page.js.
 
 /**
- * A tree of nodes {number, name, kind, count, own, retained, was, children, parent} from the columns of the data, as pictures have it:
+ * A tree of nodes {number, name, kind, count, own, retained, was, wasCount, children, parent} from the columns of the data, as pictures have it:
  * what only repeats the node above ("(GC roots)", the one "goroutine X" of "goroutines X") has no size, and that node has what it holds.
  */
 export function nodesOf({names, tree}) {
   const nodes = tree.parent.map((parent, number) => ({
     number, parent, name: names[tree.name[number]] || (number === 0 ? '(the whole heap)' : '(no name)'), package: names[tree.package[number]], kind: tree.kind[number], count: tree.count[number],
-    own: tree.bytes[number], was: tree.was?.[number], children: [],
+    own: tree.bytes[number], was: tree.was?.[number], wasCount: tree.was_count?.[number], children: [],
   }));
   const isGroup = (node, beginning) => node.kind === 0 && node.name.startsWith(beginning), all = [...nodes];
   const repeats = ({own, kind, name, parent, number}) => parent >= 0 && own === 0 && kind === 0 && (parent === 0 ? ['(GC roots)', '(globals)'].includes(name)
@@ -15,7 +15,7 @@ export function nodesOf({names, tree}) {
   const repeated = new Set(nodes.filter(repeats));
   for (const node of nodes) {
     while (node.parent >= 0 && repeated.has(nodes[node.parent])) node.parent = nodes[node.parent].parent;
-    if (repeated.has(node) && node.parent > 0) nodes[node.parent].count = node.count;
+    if (repeated.has(node) && node.parent > 0) Object.assign(nodes[node.parent], {count: node.count, wasCount: node.wasCount});
   }
   for (const node of nodes) if (node.parent >= 0 && !repeated.has(node)) nodes[node.parent].children.push(node);
   for (const node of repeated) node.isRepetition = true;

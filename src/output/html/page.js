@@ -264,10 +264,14 @@ function isStandardNode(i) {
   return undefined; // as what holds it
 }
 
-// standard: nodes of the standard library; onlyStandard: these, if there is nothing else below.
-const standard = new Uint8Array(size), onlyStandard = new Uint8Array(size);
-for (let i = 1; i < size; i++) standard[i] = onlyStandard[i] = isStandardNode(i) ?? standard[parents[i]];
-for (let i = size - 1; i > 0; i--) if (!onlyStandard[i] && shownAs[i] === i) onlyStandard[parents[i]] = 0;
+// standard: nodes of the standard library; onlyStandard: these, if less than a hundredth of what they retain is of other packages.
+const standard = new Uint8Array(size), onlyStandard = new Uint8Array(size), others = new Float64Array(size);
+for (let i = 1; i < size; i++) standard[i] = isStandardNode(i) ?? standard[parents[i]];
+for (let i = size - 1; i > 0; i--) {
+  if (!standard[i]) others[i] += tree.bytes[i];
+  if (shownAs[i] === i) others[parents[i]] += others[i];
+  onlyStandard[i] = standard[i] && others[i] < retained[i] / 100;
+}
 
 // ---- the state of the picture, which the address keeps, so that a place in it can be linked to ----
 
@@ -1033,9 +1037,9 @@ treeView.addEventListener('mouseleave', () => { tip.hidden = true; });
 
 /** In the pictures arrows go where they point: in the map, and in the icicle, down is into a box. */
 function pictureKey(key) {
-  const node = state.node, outermost = looks.find(look => look.nodes.includes(node))?.nodes[0] ?? node;
-  const around = node > 0 ? childrenOf(outOf(node)) : [node], at = around.indexOf(outermost);
-  const go = to => { if (to !== undefined && to >= 0 && drawn.has(to)) select(to); };
+  const node = state.node, nodesBeside = of => looks.find(look => look.nodes.includes(of))?.nodes ?? [of];
+  const around = node > 0 ? childrenOf(outOf(node)) : [node], at = around.indexOf(nodesBeside(node)[0]);
+  const go = to => { if (to !== undefined && to >= 0 && drawn.has(to)) select(nodesBeside(to).at(-1)); };
   if (key === 'ArrowDown') {
     let to = node;
     do to = childrenOf(to)[0]; while (to !== undefined && drawn.get(to) === drawn.get(node)); // not to one in the same box
