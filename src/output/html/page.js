@@ -243,10 +243,13 @@ const colourNames = new Map([
 
 // By the names of packages, which are all that names of types have. Those that programs use for their own are not here.
 const standardPackages = new Set(`adler32 aes asn1 atomic base64 big bufio bytes bzip2 cipher context cookiejar crc32 crc64 crypto
-  csv des driver ecdh ecdsa ed25519 elliptic expvar fips140 flag flate fmt fnv fs gob gzip hmac http httptest httptrace httputil
+  csv des driver ecdh ecdsa ed25519 elliptic expvar fips140 flag flate fmt fnv fs gob godebug gzip hmac hpack http http2 httptest httptrace httputil
   internal io jpeg json log lzw maphash maps md5 mime multipart net netip os poll pprof quotedprintable rand reflect regexp rpc rsa
   runtime sha1 sha256 sha3 sha512 slog sort sql strconv strings sync syntax syscall textproto tls trace unicode unique unsafe utf8
-  weak x509 xml zip zlib`.split(/\s+/));
+  vendor weak x509 xml zip zlib`.split(/\s+/));
+
+/** Of a whole path, "crypto/internal/fips140/rsa", the beginning counts. Variables of functions have these as their package. */
+const isStandardPackage = path => standardPackages.has(/^[^/. ]*/.exec(path)[0]);
 
 /** Whether functions or types of a text, "[select] http.(*conn).serve ← http.(*Server).Serve", are all of the standard library. */
 function isStandardText(text) {
@@ -254,14 +257,13 @@ function isStandardText(text) {
   return packages.length > 0 && packages.every(name => standardPackages.has(name));
 }
 
+/** Whether a node is of the standard library; undefined: as what holds it. */
 function isStandardNode(i) {
-  if (tree.kind[i] === CLASS || tree.kind[i] === VARIABLE && packageOf(i) !== '') {
-    const name = packageOf(i).replace(/ .*/, '');
-    return packageOf(i) === 'builtin' ? undefined : standardPackages.has(name.split('.')[0].split('/').pop());
-  }
-  if (tree.kind[i] === GROUP && /^\((GC roots|globals)\)$/.test(nameOf(tree.parent[i] < 0 ? 0 : tree.parent[i]))) return standardPackages.has(nameOf(i).split('/').pop());
-  if (tree.kind[i] === GROUP && nameOf(i).includes('.') && !nameOf(i).startsWith('(')) return isStandardText(nameOf(i));
-  return undefined; // as what holds it
+  const name = nameOf(i), kind = tree.kind[i];
+  if (kind === CLASS || (kind === VARIABLE && packageOf(i) !== '')) return packageOf(i) === 'builtin' ? undefined : isStandardPackage(packageOf(i));
+  if (kind !== GROUP || name.startsWith('(')) return undefined;
+  if (/^\((GC roots|globals)\)$/.test(nameOf(tree.parent[i]))) return isStandardPackage(name);
+  return name.includes('.') ? isStandardText(name) : undefined;
 }
 
 // standard: nodes of the standard library; onlyStandard: these, if less than a hundredth of what they retain is of other packages.
