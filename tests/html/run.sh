@@ -28,7 +28,7 @@ pages() {
 	page leak --exe "$sample.exe.gz" --base "$sample.1.dump.gz" "$sample.2.dump.gz" &&
 		COLUMNS=120 "$g2h" --exe "$sample.exe.gz" --format report -o "$build/leak.txt" --base "$sample.1.dump.gz" "$sample.2.dump.gz" &&
 		page shrunk --exe "$sample.exe.gz" --base "$sample.2.dump.gz" "$sample.1.dump.gz" &&
-		"$goroots/bin/go" build -o "$build/program" "$here/hostile/main.go" &&
+		"$newest/bin/go" build -o "$build/program" "$here/hostile/main.go" &&
 		"$build/program" "$build/hostile" && echo 0123456789abcdef0123456789abcdef >"$build/key" && chmod 600 "$build/key" &&
 		page hostile --exe "$build/program" --base "$build/hostile"/*21*.dump "$build/hostile"/*23*.dump &&
 		page redacted --redact-key "$build/key" --exe "$build/program" --base "$build/hostile"/*21*.dump "$build/hostile"/*23*.dump &&
