@@ -181,6 +181,8 @@ export class Heap {
     const [, how, user, address] = /^global (set|initialized|used) by (.*?)(?: \S+:\d+)? (\(0x[0-9a-f]+\).*)$/s.exec(this.label[edge] ?? '') ?? [];
     if (how) return [`the global that ${user} ${{set: 'sets', initialized: 'initializes', used: 'uses'}[how]} ${address}`];
     if (this.label[edge] !== undefined) return [this.label[edge]];
+    const cleanup = this.kind[from] === 'root' && /^(argument|cleanup)\b/.exec(this.name[from])?.[1];
+    if (cleanup) return [cleanup === 'argument' ? 'argument' : 'function'];
     return element >= 1 << 20 && this.name[from].startsWith('[]*') ? [`[${element}]`, `[${element / this.pointer}]`] : [`[${element}]`];
   }
 
@@ -191,7 +193,7 @@ export class Heap {
     const local = owner && /^local of /.test(owner) ? owner.slice('local of '.length) : undefined;
     for (let node = 0; node < this.count; node++) {
       if (this.kind[node] !== 'root') continue;
-      if (argument || !owner || this.name[node] === (local ?? owner)) starts.push([node, path, argument]);
+      if (argument || !owner || this.name[node] === (local ?? owner?.replace(/ of a cleanup$/, ''))) starts.push([node, path, argument]);
       if (!owner && path.startsWith(`${this.name[node]}.`)) starts.push([node, path.slice(this.name[node].length + 1)]);
     }
     return starts;

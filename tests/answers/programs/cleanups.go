@@ -24,6 +24,11 @@
 //	says ^  1 .* of the heap   3,000 main\.bMapping
 //	says[plain] ^      held by     main\.bHeld\[\d+\]$
 //	never never freed
+//
+//	case waiting SHAPE=waiting
+//	from 1.25
+//	says ^      blocked by  goroutine \d+ \[select \(no cases\)\] main\.openWell\.func1 ← runtime\.run
+//	says ^      held by     function  \(cleanup with argument \*main\.aState\)$
 package main
 
 import (
@@ -75,7 +80,12 @@ func open(shape string) {
 // openWell is the neighbour, whose cleanups run, unless what they are for is held. Their arguments are of the same shape.
 func openWell(shape string) {
 	m := &aMapping{page: make([]byte, 20), state: &aState{}}
-	runtime.AddCleanup(m, func(s *aState) { s.of = nil }, m.state)
+	runtime.AddCleanup(m, func(s *aState) {
+		s.of = nil
+		if shape == "waiting" {
+			select {}
+		}
+	}, m.state)
 	if shape == "neighbours" {
 		aHeld = append(aHeld, m)
 	}

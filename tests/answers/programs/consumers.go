@@ -12,8 +12,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 )
 
@@ -55,17 +57,21 @@ func (c *cache) work() {
 }
 
 func main() {
+	waits, waiting := "[chan receive]:\nmain.consume", 3
 	inputs := []chan int{make(chan int), make(chan int), make(chan int)}
 	if os.Getenv("SHAPE") == "skewed" {
 		for i, n := range []int{50000, 30, 20} {
 			go consume(inputs[i], n)
 		}
 	} else {
+		waits, waiting = "[select]:\nmain.", 1000
 		for i := 0; i < 1000; i++ {
 			go (&cache{promote: make(chan *span, 512), remove: make(chan *span, 512), stop: make(chan struct{})}).work()
 		}
 	}
-	time.Sleep(200 * time.Millisecond)
+	for stacks := make([]byte, 1<<20); bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte(waits)) < waiting; {
+		time.Sleep(10 * time.Millisecond)
+	}
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
 	fmt.Println(len(inputs))
