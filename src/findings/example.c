@@ -25,6 +25,7 @@ struct finder {
     bool has_branches;          /* only branches may be named */
     uint32_t count;             /* of numbers */
     VECTOR(uint32_t) items;     /* the numbers of the suspect's objects */
+    VECTOR(uint32_t) upwards;   /* the same, and all above them, ascending */
     uint64_t holders;           /* that find_holders() has found, whether they hold any or not */
     uint64_t objects, retained; /* of the suspect */
     int64_t above;              /* the node of merged above it */
@@ -82,10 +83,8 @@ static void find_holders(struct finder *finder, int64_t line)
     finder->near[0] = NONE;
     finder->is_inside[0] = false;
     finder->holders = 0;
-    for (uint32_t number = 1; number < finder->count; number++) {
-        if (node_of(finder, number) == NONE)
-            continue;
-        const uint32_t over = above(finder, number);
+    for (size_t i = 0; i < finder->upwards.count; i++) {
+        const uint32_t number = finder->upwards.data[i], over = above(finder, number);
         const bool is_holder = (line >= 0 ? line_of(finder, number) == line
                                           : finder->is_item[line_of(finder, number)] &&
                                                 (line == NEAREST || finder->near[over] == NONE)) &&
@@ -96,6 +95,8 @@ static void find_holders(struct finder *finder, int64_t line)
             !is_holder && finder->near[over] != NONE &&
             (finder->is_inside[over] || finder->is_item[line_of(finder, over)]);
     }
+    if (line >= 0)
+        finder->holders = findings_node(finder->findings, (uint32_t)line)->count;
 }
 
 /* Returns the bytes by which an object counts for its holder: what it retains, unless another
@@ -259,6 +260,7 @@ static void finder_deinit(struct finder *finder)
     free(finder->is_item);
     free(finder->is_map);
     free(finder->items.data);
+    free(finder->upwards.data);
     large_free(finder->near, finder->count, sizeof(*finder->near));
     large_free(finder->is_inside, finder->count, sizeof(*finder->is_inside));
     large_free(finder->is_branch, finder->count, sizeof(*finder->is_branch));
@@ -295,12 +297,25 @@ static struct g2h_error *find_items(struct finder *finder)
     return NULL;
 }
 
-/* Lists the suspect's objects. */
+/* Lists the suspect's objects, and what is above these, where their holders are. */
 static struct g2h_error *list_items(struct finder *finder)
 {
-    for (uint32_t number = 1; number < finder->count; number++)
+    bool *is_wanted = finder->is_seen;
+    for (uint32_t number = finder->count; number-- > 1;) {
+        if (is_object(finder, number))
+            is_wanted[number] = true;
+        if (is_wanted[number])
+            is_wanted[above(finder, number)] = true;
+    }
+    for (uint32_t number = 1; number < finder->count; number++) {
+        if (!is_wanted[number])
+            continue;
+        is_wanted[number] = false;
+        TRY_MEMORY(vector_push(&finder->upwards, number));
         if (is_object(finder, number))
             TRY_MEMORY(vector_push(&finder->items, number));
+    }
+    is_wanted[0] = false;
     return NULL;
 }
 
