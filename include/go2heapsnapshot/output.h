@@ -222,8 +222,8 @@ G2H_PUBLIC struct g2h_error *g2h_write(const struct g2h_format *format, const st
                                        const struct g2h_output_options *options);
 
 /*
- * Writes a V8 heap snapshot (.heapsnapshot) for Chrome DevTools; docs/snapshot.md. Folded views are
- * written by at most eight threads.
+ * Writes a V8 heap snapshot (.heapsnapshot) for Chrome DevTools; docs/snapshot-format.md. Folded
+ * views are written by at most eight threads.
  * Errors: those of format->write(); G2H_ERROR_NOT_FOUND if numbers are wanted and there are no
  * types, or, of a single dump, no class of a name in numbers_of.
  */

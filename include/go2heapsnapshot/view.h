@@ -33,7 +33,7 @@ struct g2h_view_options {
 
 /*
  * Creates a view of a graph, which must outlive it; several views may be created of one graph, also
- * at the same time. options may be NULL: then the view is the whole graph. docs/snapshot.md,
+ * at the same time. options may be NULL: then the view is the whole graph. docs/snapshot-format.md,
  * "Folding", describes what folding preserves. Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT if the
  * graph has too many edges to be folded.
  */

@@ -4,7 +4,7 @@
 import {execFileSync} from 'node:child_process';
 
 const ENTRIES = ' entries'; // the end of the name of what the runtime keeps of a map
-const MOST_SHARED = 1000; // edges of the node of what several hold (docs/snapshot.md)
+const MOST_SHARED = 1000; // edges of the node of what several hold (docs/snapshot-format.md)
 
 /** Returns the rows of a query, each an array of texts. */
 function select(path, query) {

@@ -1,5 +1,5 @@
 // Compares a folded snapshot with the whole one, both in DevTools' own worker: tests what folding promises
-// (docs/snapshot.md).
+// (docs/snapshot-format.md).
 //
 //   fold.test.mjs WHOLE FOLDED... [-- WHOLE FOLDED...]...
 //   fold.test.mjs --comparison FOLDED FOLDED

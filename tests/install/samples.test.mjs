@@ -26,7 +26,7 @@ function run(program, ...args) {
   return stdout;
 }
 
-/** Returns the name that a class has in snapshots, where some names are V8's own (docs/snapshot.md, "Names"). */
+/** Returns the name that a class has in snapshots, where some names are V8's own (docs/snapshot-format.md, "Names"). */
 const inSnapshot = name => name.replace(/^<-chan /, 'chan (<-) ');
 
 const sorted = entries => [...entries].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,4 +1,4 @@
-// Computes the ids of objects from their addresses, as docs/snapshot.md says: Map id → object.
+// Computes the ids of objects from their addresses, as docs/snapshot-format.md says: Map id → object.
 const MASK = (1n << 64n) - 1n;
 const ARENA_SHIFT = 26n;
 const ARENA = 1n << ARENA_SHIFT;

@@ -1,4 +1,4 @@
-// Judges whether a class is what the allocator was told. The rules are those of docs/snapshot.md on classes:
+// Judges whether a class is what the allocator was told. The rules are those of docs/snapshot-format.md on classes:
 //
 //   T                           a value of a type, with its full import path: --names=full
 //   []T                         a backing array, whatever its length

@@ -88,7 +88,7 @@ export function readSnapshot(path) {
   const base = Number(tool.id_base);
   return { path, header, tool, node, edge, strings, count: nodeCount,
     nodeTypes: meta.node_types[N.type], edgeTypes: meta.edge_types[E.type],
-    /** The address of a node's object: see Ids in docs/snapshot.md. */
+    /** The address of a node's object: see Ids in docs/snapshot-format.md. */
     address(n) {
       const place = (node.id[n] - 1) / 2 * 8;
       const arena = arenaOf.get(Math.floor(place / 2 ** 26));
