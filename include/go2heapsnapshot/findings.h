@@ -58,7 +58,7 @@ G2H_PUBLIC const struct g2h_class *g2h_findings_class(const struct g2h_findings 
 /* ---- suspects ---- */
 
 /* A part of the heap to look at first: many objects of a class in one place with all that they
- * retain, or many goroutines. docs/report.md says what makes one. */
+ * retain, or many goroutines. docs/report-json.md says what makes one. */
 struct g2h_suspect {
     size_t size;
     const char *sentence; /* what it is: "2,000 main.Watcher, in 4 × map[uint64]*main.Watcher" */
@@ -103,7 +103,7 @@ G2H_PUBLIC const struct g2h_step *g2h_findings_step(const struct g2h_findings *f
 /*
  * Says how a program gets to a node of the view, or to one that is like it: an expression of Go,
  * main.previews.byName["chair, 338 wide"]. It begins with a variable whose name is certain, if
- * there is one, and so need not be the shortest path; docs/report.md describes it. It is empty if
+ * there is one, and so need not be the shortest path; docs/report-json.md describes it. It is empty if
  * no variable leads to the node, and valid until the next expression is asked for. Errors:
  * G2H_ERROR_MEMORY.
  */

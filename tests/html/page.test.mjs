@@ -480,7 +480,7 @@ async function testGone() {
   await visit.end();
 }
 
-/** What suspects of other heaps have, as docs/report.md lists it: each must be told. */
+/** What suspects of other heaps have, as docs/report-json.md lists it: each must be told. */
 async function testSuspects() {
   const base = {retained: 5_000_000, is_goroutines: false, is_deferred: false, not_resident: 0, count: 20};
   const suspects = [
