@@ -103,8 +103,8 @@ G2H_PUBLIC const struct g2h_step *g2h_findings_step(const struct g2h_findings *f
 /*
  * Says how a program gets to a node of the view, or to one that is like it: an expression of Go,
  * main.previews.byName["chair, 338 wide"]. It begins with a variable whose name is certain, if
- * there is one, and so need not be the shortest path; docs/report-json.md describes it. It is empty if
- * no variable leads to the node, and valid until the next expression is asked for. Errors:
+ * there is one, and so need not be the shortest path; docs/report-json.md describes it. It is empty
+ * if no variable leads to the node, and valid until the next expression is asked for. Errors:
  * G2H_ERROR_MEMORY.
  */
 G2H_PUBLIC struct g2h_error *g2h_findings_expression(struct g2h_findings *findings, uint32_t node,
