@@ -5,7 +5,7 @@
  * An object's id comes from its address alone: 2 * ((address - id_base) / 8) + 1. The ids of
  * synthetic nodes are even and come from what the node stands for: a goroutine's id comes from its
  * goid, a frame's from its goroutine and its position counted from the bottom of the stack.
- * docs/snapshot.md has the whole scheme.
+ * docs/snapshot-format.md has the whole scheme.
  *
  * In a series of dumps (go2heapsnapshot/identity.h) all ids are those of the series.
  */

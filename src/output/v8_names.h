@@ -1,5 +1,5 @@
 /*
- * v8_names: names of nodes in a form that DevTools does not misunderstand (docs/snapshot.md,
+ * v8_names: names of nodes in a form that DevTools does not misunderstand (docs/snapshot-format.md,
  * "Names").
  */
 #ifndef OUTPUT_V8_NAMES_H

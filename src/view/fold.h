@@ -2,7 +2,7 @@
  * fold: makes a graph that is too large for its reader smaller: it leaves out garbage, and folds
  * the nodes that matter least into nodes that stand for many.
  *
- * docs/snapshot.md has the rules ("Folding"). A folded object hangs below the last of its
+ * docs/snapshot-format.md has the rules ("Folding"). A folded object hangs below the last of its
  * dominators that is kept: all objects of one class there become one node of that class, which has
  * the sum of their sizes. So the total size, the size of each class, and the dominators and
  * retained sizes of all kept nodes do not change; fold.c proves it.
