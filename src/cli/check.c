@@ -259,7 +259,7 @@ bool check_inputs(const struct options *options)
     if (options->pid != 0 || options->command)
         return true;
     if (options->input_count == 0)
-        return USAGE_REFUSE("no dump given");
+        return USAGE_REFUSE("no dump given: name a heap dump or core file, or a process by --pid");
     if (refuse_process(options))
         return false;
     if (options->inspect)

@@ -16,7 +16,7 @@ for other in --format=report --output=x --gzip --base=2.dump --watch=1s --path-t
 	check "--inspect $other: exit status 2" [ "$status" -eq 2 ]
 done
 run go2heapsnapshot --inspect=0
-said "--inspect of nothing" 2 "go2heapsnapshot: no dump given" "$hint"
+said "--inspect of nothing" 2 "go2heapsnapshot: no dump given: name a heap dump or core file, or a process by --pid" "$hint"
 run go2heapsnapshot --command cat 1.dump
 said "--command alone" 2 "go2heapsnapshot: --command goes with --inspect or --watch" "$hint"
 run go2heapsnapshot --inspect --command cat --pid 1

@@ -27,7 +27,7 @@ run go2heapsnapshot -V
 wrote "-V is --version" version
 
 run go2heapsnapshot
-said "no dump" 2 "go2heapsnapshot: no dump given" "$hint"
+said "no dump" 2 "go2heapsnapshot: no dump given: name a heap dump or core file, or a process by --pid" "$hint"
 wrote_nothing "no dump: nothing on stdout"
 series='go2heapsnapshot: several dumps are taken for a series of one process, whose snapshots go to a directory:'
 run go2heapsnapshot one.dump two.dump
