@@ -328,6 +328,17 @@ static void put_parts_of(const struct report *report, const struct who_local *lo
     page_close(report->page);
 }
 
+/* Returns which share of what goroutines retain a variable must retain to be shown. What functions
+ * of the runtime have, such as the channel that they wait on, is of less interest. */
+static uint64_t least_share(const struct report *report, const struct who_local *local)
+{
+    static const char runtime[] = "runtime.";
+    size_t size;
+    const char *of =
+        merged_name(&report->findings->merged, report_node(report, local->node)->parent, &size);
+    return size >= sizeof(runtime) - 1 && memcmp(of, runtime, sizeof(runtime) - 1) == 0 ? 10 : 50;
+}
+
 static struct g2h_error *put_locals(const struct report *report, uint32_t place, bool has_most)
 {
     enum { MOST = 2 };
@@ -338,7 +349,8 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place,
                    many = goroutines > 0 ? goroutines : 1;
     page_open_list(report->page, "hold");
     for (size_t i = 0; i < count && i < MOST && locals[i].part_of == MERGED_NONE; i++) {
-        if (locals[i].retained < report_node(report, place)->retained / 50)
+        if (locals[i].retained <
+            report_node(report, place)->retained / least_share(report, &locals[i]))
             break;
         put_local(report, &locals[i], locals[i].retained / many, has_most, i == 0);
         put_parts_of(report, locals, count, locals[i].node);
