@@ -27,6 +27,7 @@
 #include "base/port.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "cli/at_death.h"
 #include "cli/beside.h"
 #include "cli/keep.h"
 #include "cli/messages.h"
@@ -142,6 +143,9 @@ static struct g2h_error *open_heap(const struct options *options, const char *pa
                                    struct conversion *conversion)
 {
     const struct origin_options origin = {.path = path,
+                                          .copy = options->death ? &options->death->copy : NULL,
+                                          .program =
+                                              options->death ? &options->death->program : NULL,
                                           .pid = options->pid,
                                           .exe = options->exe,
                                           .threads = options->threads,
@@ -175,13 +179,14 @@ static struct g2h_error *load_heap(const struct options *options,
 static struct g2h_error *capture(const struct options *options, const char *path,
                                  const struct g2h_progress *progress, struct conversion *conversion)
 {
-    if (options->pid != 0)
+    const bool is_live = options->pid != 0 && !options->death;
+    if (is_live)
         origin_end_first();
     TRY(open_heap(options, path, progress, conversion));
     if (options->is_quiet)
         return NULL;
     message_process(&conversion->origin, options->watch == 0);
-    if (options->pid != 0)
+    if (is_live)
         message_go_command(options->pid);
     return NULL;
 }
@@ -293,13 +298,21 @@ static struct g2h_error *write_view(const struct options *options, const struct 
     return error;
 }
 
+/* Appends the name of the process that is read. Returns false if it is not known. */
+static bool append_program(const struct options *options, struct text *ret)
+{
+    if (options->death)
+        text_append(ret, options->death->name, strlen(options->death->name));
+    return options->death || (options->pid != 0 && procfs_read_name(options->pid, ret) == 0);
+}
+
 /* Finds what formats call the source: the file, or "process 1234 (leakserver)". */
 static struct g2h_error *find_source(const struct options *options, const struct g2h_input *input,
                                      struct text *ret)
 {
     _cleanup_(text_deinit) struct text program = {0};
     text_append(ret, input->name, strlen(input->name));
-    if (options->pid != 0 && procfs_read_name(options->pid, &program) == 0) {
+    if (append_program(options, &program)) {
         text_append(ret, " (", 2);
         text_append(ret, program.data, program.size);
         text_append(ret, ")", 1);
@@ -1045,6 +1058,43 @@ static struct g2h_error *inspect(const struct options *options)
     return error;
 }
 
+/* Returns the exit status for the outcome of a conversion. Says and frees the error. */
+static int end_with(struct g2h_error *error, const struct outcome *outcome)
+{
+    if (error)
+        message_error(error);
+    if (error && error->code == G2H_ERROR_NOT_EXE && outcome->is_base)
+        message_no_base_exe();
+    else if (error && error->code == G2H_ERROR_NOT_EXE && !outcome->is_process)
+        message_no_exe();
+    g2h_error_destroy(error);
+    return error || outcome->is_failed ? EXIT_FAILED
+           : !outcome->complete        ? EXIT_DAMAGED
+           : outcome->steady > 0       ? EXIT_GREW
+                                       : EXIT_FINE;
+}
+
+/* ---- --at-death ---- */
+
+/* What is written of each process that --at-death has copied. */
+struct at_death_asked {
+    const struct options *options;
+    const struct sources *sources;
+};
+
+/* A function for at_death_run(). */
+static int write_death(void *context, struct death *death, uint64_t pid, const char *path)
+{
+    const struct at_death_asked *asked = context;
+    struct options options = *asked->options;
+    struct outcome outcome = {.complete = true};
+    options.pid = pid;
+    options.death = death;
+    options.output = path;
+    options.again = (struct text){0}; /* nothing can be asked of it any more */
+    return end_with(convert_all(&options, asked->sources, &outcome), &outcome);
+}
+
 /* Does what the command line asks for. Returns the exit status. */
 static int convert_asked(const struct options *options)
 {
@@ -1064,20 +1114,11 @@ static int convert_asked(const struct options *options)
     }
     if (target_is_source(STDERR_FILENO, list, sources.count))
         return EXIT_FAILED; /* a message would be written to the source */
+    if (options->at_death)
+        return at_death_run(options, write_death, &(struct at_death_asked){options, &sources});
     signals_catch("go2heapsnapshot");
-    struct g2h_error *error =
-        options->inspect ? inspect(options) : convert_all(options, &sources, &outcome);
-    if (error)
-        message_error(error);
-    if (error && error->code == G2H_ERROR_NOT_EXE && outcome.is_base)
-        message_no_base_exe();
-    else if (error && error->code == G2H_ERROR_NOT_EXE && !outcome.is_process)
-        message_no_exe();
-    g2h_error_destroy(error);
-    return error || outcome.is_failed ? EXIT_FAILED
-           : !outcome.complete        ? EXIT_DAMAGED
-           : outcome.steady > 0       ? EXIT_GREW
-                                      : EXIT_FINE;
+    return end_with(options->inspect ? inspect(options) : convert_all(options, &sources, &outcome),
+                    &outcome);
 }
 
 int main(int argc, char **argv)

@@ -55,8 +55,10 @@ struct g2h_process_account {
     uint64_t threads_in_vfork; /* of these, threads that wait for a child of vfork() */
     bool is_frozen;            /* they did not, because their control group is frozen */
     uint64_t memory_bytes;     /* bytes that are available; of a live process, resident bytes */
-    uint64_t file_missing;     /* bytes that a core's headers promise but the file does not have */
-    uint64_t file_size;        /* size that the core file should have */
+    uint64_t file_missing;     /* bytes that a core's headers promise but the file does not have; of
+                                  a process that was copied at its end, bytes that could not be */
+    uint64_t file_size;        /* size that the core file, or the copy, should have */
+    bool is_dead;              /* the process was copied at its end, with one thread's registers */
     double stopped;            /* seconds for which a live process was stopped */
     int urgent_error;   /* why the threads that stopped and copied it were not scheduled before all
                            others (SCHED_RR): an errno value; 0: they were */
@@ -83,6 +85,9 @@ struct g2h_process_account {
     uint64_t stack_words; /* words of live stack objects, which WriteHeapDump does not list */
     uint64_t goroutines_running; /* goroutines that were running, so that their stack starts at
                                     their thread's registers */
+    uint64_t goroutines_scanned; /* of a process that was copied at its end: goroutines that were
+                                    running in other threads; all words of their stacks count as
+                                    pointers, and their frames are not known */
     uint64_t stacks_incomplete;  /* stacks whose unwinding ended too early, or that lack a frame */
     uint64_t words_missing;      /* other words that were needed but are missing */
 };

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "cli/at_death.h"
 #include "cli/format.h"
 #include "cli/usage.h"
 #include "input/magic.h"
@@ -81,6 +82,33 @@ static bool check_watch(const struct options *options)
     return true;
 }
 
+/* Returns whether --at-death has what it needs and nothing that it does not take. Returns false
+ * after saying what is wrong. */
+static bool check_at_death(const struct options *options)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } others[] = {
+        {options->watch > 0, "--watch"}, {options->inspect, "--inspect"},
+        {options->command, "--command"}, {options->fork, "--fork"},
+        {options->base, "--base"},       {options->append, "--append"},
+    };
+    if (!options->at_death)
+        return true;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (others[i].is_given)
+            return USAGE_REFUSE("--at-death does not go with %s", others[i].name);
+    if (!options->output)
+        return USAGE_REFUSE(
+            "--at-death writes a file when the process is killed: -o app.dump.gz, or "
+            "a directory: -o dumps/");
+    return options->at_death_percent == 0 || at_death_is_directory(options->output) ||
+           USAGE_REFUSE(
+               "--at-death=%u%% writes several files: -o takes a directory, such as dumps/",
+               (unsigned)options->at_death_percent);
+}
+
 /* Returns whether --inspect has what it needs and nothing that it does not take. Returns false
  * after saying what is wrong. */
 static bool check_inspect(const struct options *options)
@@ -150,8 +178,8 @@ bool check_options(const struct options *options)
                             FORMAT_DUMP);
     if (options->reachable && options->garbage)
         return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
-    return check_inspect(options) && check_watch(options) && check_numbers(options) &&
-           check_summary(options) && check_output(options);
+    return check_at_death(options) && check_inspect(options) && check_watch(options) &&
+           check_numbers(options) && check_summary(options) && check_output(options);
 }
 
 /* ---- inputs ---- */
@@ -248,6 +276,8 @@ static bool check_series(const struct options *options)
 
 bool check_inputs(const struct options *options)
 {
+    if (options->at_death && options->pid == 0)
+        return USAGE_REFUSE("--at-death takes --pid, or a command behind --: -- ./server");
     if (options->pid != 0 && options->input_count > 0) {
         say("go2heapsnapshot: --pid takes the place of a dump, so '%s' is one too many",
             options->inputs[0]);

@@ -62,10 +62,11 @@ static bool is_report(const struct options *options)
 /* Returns the format that options which no other format takes ask for; NULL: any. */
 static const char *asked(const struct options *options)
 {
-    return is_report(options) ? "report"
-           : options->summary ? "sqlite"
-           : options->by      ? "pprof"
-                              : NULL;
+    return is_report(options)  ? "report"
+           : options->summary  ? "sqlite"
+           : options->by       ? "pprof"
+           : options->at_death ? FORMAT_DUMP
+                               : NULL;
 }
 
 /* Returns whether the user wants something that a report does not have. */
@@ -92,6 +93,7 @@ bool implied_format(struct options *options)
     if (!options->has_format && !options->inspect && (suffix || other) &&
         !format_choose(options, suffix ? suffix->format : other))
         return false;
+    options->gzip |= options->at_death && !suffix && options->is_dump;
     if (suffix && strcmp(suffix->suffix, ".json") == 0 && is_format(options, "report"))
         options->json = true;
     if (!options->has_format && !options->inspect && !suffix && !other && !wants_file(options) &&

@@ -167,6 +167,26 @@ static void message_stopped(const struct origin *origin, uint64_t threads)
                 : "");
 }
 
+/* Says how a process was copied at its end, and what the copy lacks. */
+static void message_dead(const struct origin *origin)
+{
+    const struct g2h_process_account *account = &origin->account;
+    const char *name = origin->input->name;
+    say("go2heapsnapshot: note: %s: its end was delayed by %.3f s while %" PRIu64
+        " bytes were copied",
+        name, account->stopped, account->memory_bytes);
+    if (account->goroutines_scanned > 0)
+        say("go2heapsnapshot: note: %s: %" PRIu64 " goroutine%s running: the frames are not known, "
+                                                  "and every word of the stack that looks "
+            "like a pointer counts as one",
+            name, account->goroutines_scanned,
+            account->goroutines_scanned == 1 ? " was" : "s were");
+    if (account->file_missing > 0)
+        say("go2heapsnapshot: warning: %s: the copy is cut: of %" PRIu64 " bytes %" PRIu64
+            " or more are missing: the kernel took them first, or --at-death=SIZE leaves them out",
+            name, account->file_size, account->file_missing);
+}
+
 /* Says what became of a fork. */
 static void message_fork(const struct origin *origin)
 {
@@ -206,7 +226,9 @@ void message_process(const struct origin *origin, bool says_stopped)
     if (!origin->is_process)
         return;
     message_modules(origin);
-    if (says_stopped && account->stopped > 0)
+    if (account->is_dead)
+        message_dead(origin);
+    else if (says_stopped && account->stopped > 0)
         message_stopped(origin, threads);
     message_fork(origin);
     if (account->threads_stuck > 0)
@@ -220,7 +242,7 @@ void message_process(const struct origin *origin, bool says_stopped)
             : account->threads_in_vfork > 0
                 ? "they wait in the kernel for children of vfork(), or for a disk or another device"
                 : "they wait in the kernel for a disk or another device");
-    if (account->file_missing > 0)
+    if (account->file_missing > 0 && !account->is_dead)
         say("go2heapsnapshot: warning: %s: the core is cut: of %" PRIu64 " bytes %" PRIu64
             " are missing (ulimit -c; systemd-coredump: ProcessSizeMax, ExternalSizeMax)",
             input->name, account->file_size, account->file_missing);
@@ -630,6 +652,9 @@ void message_process_account(const struct origin *origin)
     line("  their pointers are not known", account->masks_missing, "", "");
     line("goroutines that were running", account->goroutines_running, "",
          "their registers are (other roots)");
+    if (account->is_dead)
+        line("goroutines whose stack was scanned", account->goroutines_scanned, "",
+             "their words are (other roots)");
     line("stacks that are not complete", account->stacks_incomplete, "", "");
     line("pointers in stack objects", account->stack_words, "",
          "that are alive; dumps do not list them");

@@ -135,6 +135,37 @@ static bool take_until_growth(struct options *options, const char *text)
            USAGE_REFUSE("--until-growth takes a size such as 500K, 64M or 2G, not '%s'", text);
 }
 
+/* Takes one word of --at-death. */
+static bool take_at_death_word(struct options *options, const char *word)
+{
+    char *end;
+    const uint64_t number = strtoull(word, &end, 10);
+    if (strcmp(word, "exit") == 0)
+        return options->at_death_exit = true;
+    if (word[0] >= '0' && word[0] <= '9' && strcmp(end, "%") == 0 && number >= 1 && number <= 99) {
+        options->at_death_percent = number;
+        return true;
+    }
+    return watch_parse_size(word, &options->at_death_most) ||
+           USAGE_REFUSE(
+               "--at-death= takes a part of the memory limit (90%%), a size (2G), exit, or "
+               "several of these with commas, not '%s'",
+               word);
+}
+
+static bool take_at_death(struct options *options, const char *text)
+{
+    _cleanup_free_ char *words = strdup(text ? text : "");
+    char *rest = words;
+    options->at_death = true;
+    if (!words)
+        message_error(&error_no_memory);
+    for (const char *word; text && rest && (word = strsep(&rest, ",")) != NULL;)
+        if (!take_at_death_word(options, word))
+            return false;
+    return words != NULL;
+}
+
 static bool take_top(struct options *options, const char *text)
 {
     return parse_number("--top", text, 1, INT32_MAX, &options->top);
@@ -172,6 +203,7 @@ static const struct known known[] = {
     {"count", .take = take_count},
     {"until-growth", .take = take_until_growth},
     {"keep", .text = AT(keep)},
+    {"at-death", .take = take_at_death, .is_optional = true},
     {"inspect", .take = take_inspect, .is_optional = true},
     {"command", .text = AT(command)},
     {"source", .text = AT(source)},
@@ -359,6 +391,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     }
     if (!implied_format(ret) || (ret->by && !format_choose_by(ret, ret->by)) || !check_options(ret))
         return false;
+    if (ret->at_death && ret->pid == 0 && optind < argc) {
+        ret->run = argv + optind;
+        return true;
+    }
     take_inputs(ret, argv + optind, argc - optind);
     repeat_inputs(ret, argv + optind, argc - optind);
     return check_inputs(ret);

@@ -11,6 +11,7 @@
  *   watch, keep, beside
  *                       when --watch looks at a process, what ends it, which dumps stay, the thread
  *                       that converts them
+ *   at_death, child     what --at-death waits for and writes; the command that it starts
  *   redact_key, sampling
  *                       values of options that are files or numbers
  */
@@ -57,18 +58,24 @@ struct options {
     const char **labels;    /* malloced: the label_count values of --label */
     size_t label_count;
     bool gzip, verbose;
-    uint64_t watch;         /* seconds between the snapshots of --watch; 0: it is not given */
-    uint64_t count;         /* of snapshots; 0: no limit */
-    uint64_t until_growth;  /* bytes; 0: no limit */
-    const char *keep;       /* a directory; NULL: no dumps are kept */
-    bool inspect;           /* serves DevTools instead of writing something */
-    const char *inspect_at; /* [HOST:]PORT; NULL: the usual port */
-    const char *command;    /* of --inspect, --watch: its output is the dump; NULL: none */
-    const char *source;     /* of --inspect: a directory; NULL: none */
-    bool has_format;        /* --format is given */
-    bool is_default;        /* the report is what a terminal gets if nothing else is asked for */
-    bool full;              /* of a report: all sections, on a terminal, too */
-    uint64_t top;           /* of a report: most rows of a list; 0: it chooses */
+    uint64_t watch;            /* seconds between the snapshots of --watch; 0: it is not given */
+    uint64_t count;            /* of snapshots; 0: no limit */
+    uint64_t until_growth;     /* bytes; 0: no limit */
+    const char *keep;          /* a directory; NULL: no dumps are kept */
+    bool at_death;             /* the heap of a process is written when it is killed */
+    bool at_death_exit;        /* also when it ends by itself with a status that is not 0 */
+    uint64_t at_death_percent; /* and before, at this part of its memory limit; 0: not given */
+    uint64_t at_death_most;    /* bytes that are copied at the most; 0: all */
+    char **run;                /* of --at-death: the command that is started; NULL: none */
+    struct death *death;       /* the process that is converted has been copied; NULL: not so */
+    bool inspect;              /* serves DevTools instead of writing something */
+    const char *inspect_at;    /* [HOST:]PORT; NULL: the usual port */
+    const char *command;       /* of --inspect, --watch: its output is the dump; NULL: none */
+    const char *source;        /* of --inspect: a directory; NULL: none */
+    bool has_format;           /* --format is given */
+    bool is_default;           /* the report is what a terminal gets if nothing else is asked for */
+    bool full;                 /* of a report: all sections, on a terminal, too */
+    uint64_t top;              /* of a report: most rows of a list; 0: it chooses */
     struct text again; /* this command line, but for the output and what is asked of the heap */
     bool is_quiet;     /* what there is to say of a process has been said of it before */
     uint64_t memprofile_rate; /* 0: not given */

@@ -38,6 +38,8 @@ static const char help[] =
     "      --count=N       watch: stop after N times, not only by Ctrl-C\n"
     "      --until-growth=SIZE watch: stop when the heap has grown by SIZE (64M, 2G)\n"
     "      --keep=DIR      watch: write the first and the last dump to DIR\n"
+    "      --at-death[=WHAT] write the heap of PID, or of -- COMMAND, when it is killed;\n"
+    "                      WHAT: 90%: also at 90 % of its limit; exit; 2G: at most\n"
     "      --inspect[=[HOST:]PORT] wait for DevTools, as node does: chrome://inspect,\n"
     "                      Memory, \"Take snapshot\"; of PID, or DUMP after DUMP\n"
     "      --command=CMD   inspect, watch: CMD prints the dump: kubectl exec, ssh\n"

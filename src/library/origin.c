@@ -14,6 +14,7 @@
 #include "base/scope.h"
 #include "process/attach/children.h"
 #include "process/attach/procfs.h"
+#include "process/read.h"
 
 static void close_input(struct g2h_input **input)
 {
@@ -183,6 +184,30 @@ static struct g2h_error *read_live_once(const struct origin_options *options,
     return NULL;
 }
 
+struct g2h_error *origin_open_program(const struct origin_options *options, struct origin *ret)
+{
+    TRY(g2h_process_check(options->pid));
+    TRY(g2h_process_modules(options->pid, &ret->modules));
+    TRY(open_given(options, ret));
+    _cleanup_(close_exe) struct g2h_exe *program = NULL;
+    if (!has_program(ret))
+        TRY(open_program(procfs_path(options->pid, "exe").text, ret, &program));
+    take_program(ret, &program);
+    return NULL;
+}
+
+/* Reads a process that has been copied before. */
+static struct g2h_error *read_copy(const struct origin_options *options,
+                                   const struct g2h_process_options *process_options,
+                                   struct origin *origin)
+{
+    *origin = *options->program;
+    *options->program = (struct origin){0};
+    origin->is_process = true;
+    return process_read_copy(options->copy, origin->exe, process_options, &origin->account,
+                             &origin->memory, &origin->input);
+}
+
 /* Returns whether the process has begun to run another program since it was the image before. A
  * process that has ended has not, nor has one that may not be read. */
 static bool runs_another(uint64_t pid, uint64_t before)
@@ -266,6 +291,8 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
                                                         &ret->modules,    options->memory,
                                                         options->forks,   options->collapses};
     *ret = (struct origin){0};
+    if (options->copy)
+        return read_copy(options, &process_options, ret);
     if (options->pid != 0)
         return read_live(options, &process_options, ret);
     TRY(g2h_input_open(options->path, options->progress, &ret->input));

@@ -19,13 +19,17 @@ struct origin {
                                          Go; NULL: none */
 };
 
+struct process_copy;
+
 struct origin_options {
-    const char *path;      /* of a dump or core; "-": standard input */
-    uint64_t pid;          /* of a live process, which is read instead; 0: none */
-    const char *exe;       /* the executable that the user gives; NULL: that of the process */
-    unsigned threads;      /* 0: one per processor */
-    unsigned memory;       /* as in struct g2h_process_options */
-    bool forks, collapses; /* as there */
+    const char *path;          /* of a dump or core; "-": standard input */
+    struct process_copy *copy; /* of a process, which is read instead; NULL: none */
+    struct origin *program;    /* of copy: its executable and modules, which are taken */
+    uint64_t pid;              /* of a live process, which is read instead; 0: none */
+    const char *exe;           /* the executable that the user gives; NULL: that of the process */
+    unsigned threads;          /* 0: one per processor */
+    unsigned memory;           /* as in struct g2h_process_options */
+    bool forks, collapses;     /* as there */
     const struct g2h_progress *progress; /* may be NULL */
 };
 
@@ -35,6 +39,11 @@ struct origin_options {
  * g2h_exe_open(), g2h_process_read_core() and g2h_process_read_live().
  */
 struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret);
+
+/* Opens the executable of a live process and lists its modules, as origin_open() does before it
+ * reads the process. Errors: those of g2h_process_check() and g2h_exe_open(). Otherwise as above.
+ */
+struct g2h_error *origin_open_program(const struct origin_options *options, struct origin *ret);
 
 /* Returns whether a process runs the go command, as in go run. */
 bool origin_is_go_command(uint64_t pid);

@@ -8,9 +8,11 @@
 
 enum { WORD = 8, LONGEST_REASON = 64 };
 
-/* Values of atomicstatus: goroutines that get no record, and one whose stack is being moved. */
+/* Values of atomicstatus: goroutines that get no record, one that runs, and one whose stack is
+ * being moved. */
 enum {
     STATUS_IDLE = 0,
+    STATUS_RUNNING = 2,
     STATUS_DEAD = 6,
     STATUS_COPYSTACK = 8,
     STATUS_DEADEXTRA = 11,
@@ -25,6 +27,7 @@ struct goroutines {
     struct threads threads;
     struct frames frames;
     uint64_t defers_left;           /* defers whose pointers may still be looked at */
+    uint64_t words_left;            /* words of stacks that may still be scanned */
     struct worker_buffer registers; /* records of registers, which come behind the last goroutine */
 };
 
@@ -174,6 +177,42 @@ static bool put_registers(struct goroutines *goroutines, uint64_t g,
     return true;
 }
 
+/* ---- goroutines that were running when their process died ---- */
+
+/*
+ * Returns whether a goroutine was running on its own stack in a thread whose registers are not
+ * known, because only those of one thread are when a process dies. The runtime keeps where a
+ * goroutine is while it does not run, or its thread is on another stack, and 0 otherwise
+ * (runtime.gogo, runtime.systemstack).
+ */
+static bool is_scanned(const struct goroutines *goroutines, uint64_t status,
+                       const struct unwind_start *start)
+{
+    return goroutines->records->runtime->process->is_dead && status == STATUS_RUNNING &&
+           start->sp == 0;
+}
+
+/* Puts all words of a stack that may point somewhere as roots: those that the goroutine still used
+ * are among them. Returns false if memory runs out. */
+static bool put_stack(struct goroutines *goroutines, uint64_t g)
+{
+    struct runtime *runtime = goroutines->records->runtime;
+    const struct memory *memory = runtime->memory;
+    const uint64_t high = runtime_field(runtime, g, LAYOUT_G_STACK_HI);
+    uint64_t value, at = runtime_field(runtime, g, LAYOUT_G_STACK_LO);
+    char text[64];
+    const int size = snprintf(text, sizeof(text), "stack of goroutine %llu",
+                              (unsigned long long)runtime_field(runtime, g, LAYOUT_G_GOID));
+    const struct g2h_bytes description = {(const uint8_t *)text, (uint64_t)size};
+    for (; at < high && goroutines->words_left > 0; at += WORD, goroutines->words_left--)
+        if (memory_read(memory, at, WORD, &value) && memory_range_at(memory, value) &&
+            !(put_number(&goroutines->registers, G2H_RECORD_OTHERROOT) &&
+              put_bytes(&goroutines->registers, description) &&
+              put_number(&goroutines->registers, value)))
+            return false;
+    return true;
+}
+
 /* ---- pointers to stack objects from outside of frames ---- */
 
 /* Marks the stack objects that a goroutine's defers point to, as the collector does
@@ -226,9 +265,12 @@ static struct g2h_error *put_one(struct goroutines *goroutines, uint64_t g, uint
     account->goroutines++;
     account->goroutines_running += start.at_registers;
     TRY_MEMORY(put_goroutine(goroutines, g, status, &start));
-    if (status == STATUS_COPYSTACK)
+    if (status == STATUS_COPYSTACK) {
         account->stacks_incomplete++;
-    else {
+    } else if (is_scanned(goroutines, status, &start)) {
+        account->goroutines_scanned++;
+        TRY_MEMORY(put_stack(goroutines, g));
+    } else {
         TRY(frames_walk(&goroutines->frames, g, &start));
         TRY_MEMORY(point_from_others(goroutines, g, &start));
         TRY(frames_put(&goroutines->frames));
@@ -345,6 +387,7 @@ struct g2h_error *records_begin_goroutines(struct records *records, struct relea
     TRY_MEMORY(goroutines);
     goroutines->records = records;
     goroutines->defers_left = longest_chain(runtime);
+    goroutines->words_left = runtime->memory->bytes / WORD;
     TRY(frames_init(&goroutines->frames, records));
     TRY(threads_init(&goroutines->threads, runtime));
     if (release->blocks > 0)

@@ -15,6 +15,7 @@
  *                       stacks
  *   counters, resident, limit
  *                       the runtime's numbers of its memory; RSS and its parts; its limit
+ *   death_heap          which parts of the heap are copied first when a process dies
  *   types, objects, records
  *                       the dump, as WriteHeapDump would have written it
  */
@@ -31,6 +32,7 @@
 #include "process/core.h"
 #include "process/fork_code.h"
 #include "process/modules.h"
+#include "process/read.h"
 #include "process/attach/procfs.h"
 #include "process/records.h"
 #include "process/resident.h"
@@ -149,6 +151,21 @@ struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h
 
 /* ---- live processes ---- */
 
+static void note_copied(const struct attach_account *account, struct g2h_process_account *ret)
+{
+    ret->stopped = account->stopped_seconds;
+    ret->urgent_error = account->urgent_error;
+    ret->threads_stuck = account->stuck;
+    ret->threads_in_vfork = account->in_vfork;
+    ret->is_frozen = account->is_frozen;
+    ret->memory_bytes = account->bytes;
+    ret->is_forked = account->is_forked;
+    ret->is_window = account->is_window;
+    ret->collapsed = account->collapsed;
+    ret->collapse_error = account->collapse_error;
+    memcpy(ret->not_forked, account->not_forked, sizeof(ret->not_forked));
+}
+
 struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                         const struct g2h_process_options *options,
                                         struct g2h_process_account *ret_account,
@@ -173,17 +190,7 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     if (!exe)
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);
-    ret_account->stopped = account.stopped_seconds;
-    ret_account->urgent_error = account.urgent_error;
-    ret_account->threads_stuck = account.stuck;
-    ret_account->threads_in_vfork = account.in_vfork;
-    ret_account->is_frozen = account.is_frozen;
-    ret_account->memory_bytes = account.bytes;
-    ret_account->is_forked = account.is_forked;
-    ret_account->is_window = account.is_window;
-    ret_account->collapsed = account.collapsed;
-    ret_account->collapse_error = account.collapse_error;
-    memcpy(ret_account->not_forked, account.not_forked, sizeof(ret_account->not_forked));
+    note_copied(&account, ret_account);
     struct g2h_error *error = read_process(&process, is_there ? &memory : NULL, exe, options,
                                            ret_account, ret_memory, ret);
     struct g2h_error *lost = attach_finish(&process, &account);
@@ -198,4 +205,19 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     }
     g2h_error_destroy(error);
     return lost;
+}
+
+struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *exe,
+                                    const struct g2h_process_options *options,
+                                    struct g2h_process_account *ret_account,
+                                    struct g2h_memory *ret_memory, struct g2h_input **ret)
+{
+    const uint64_t missing = copy->loss.lost + copy->loss.limited;
+    *ret_account = (struct g2h_process_account){.is_dead = copy->process.is_dead};
+    *ret_memory = (struct g2h_memory){0};
+    note_copied(&copy->account, ret_account);
+    ret_account->file_missing = copy->loss.is_late && missing == 0 ? 1 : missing;
+    ret_account->file_size = copy->account.bytes + missing;
+    copy->process.name = copy->account.name;
+    return read_process(&copy->process, &copy->source, exe, options, ret_account, ret_memory, ret);
 }

@@ -6,7 +6,6 @@
 #ifdef __linux__
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,6 +20,7 @@
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/collapse.h"
+#include "process/attach/copied.h"
 #include "process/attach/copy.h"
 #include "process/attach/pages.h"
 #include "process/attach/refuse.h"
@@ -40,55 +40,6 @@ enum { NO_ADDRESSES = -1, SHORT = -2, NO_CHILD = -3 };
 
 /* How long it is tried to fork a process, in seconds, if signals for it come in between. */
 #define PATIENCE_TO_FORK 1.0
-
-/* ---- the process's header and executable ---- */
-
-static int read_header(const char *path, Elf64_Ehdr *ret)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno;
-    *ret = (Elf64_Ehdr){0};
-    const int error = pread(fd, ret, sizeof(*ret), 0) < 0 ? errno : 0;
-    close(fd);
-    return error;
-}
-
-static bool is_64_little(const Elf64_Ehdr *header)
-{
-    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
-}
-
-/* Finds the machine of a process, which must be the machine of this program, because the registers
- * are read in this machine's layout. */
-static struct g2h_error *check_machine(uint64_t pid, uint16_t *ret)
-{
-    Elf64_Ehdr its, ours;
-    const int error = read_header(procfs_path(pid, "exe").text, &its);
-    if (error != 0)
-        return attach_refuse(pid, error, true);
-    if (!is_64_little(&its))
-        return error_create(G2H_ERROR_NOT_DUMP,
-                            "process %llu: 32-bit and big-endian processes are not read",
-                            (unsigned long long)pid);
-    if (read_header("/proc/self/exe", &ours) == 0 && ours.e_machine != its.e_machine)
-        return error_create(G2H_ERROR_NOT_DUMP,
-                            "process %llu: is of another machine (ELF machine %u) than "
-                            "go2heapsnapshot itself (%u): use a build of it for that one",
-                            (unsigned long long)pid, its.e_machine, ours.e_machine);
-    *ret = its.e_machine;
-    return NULL;
-}
-
-/* Returns the path that the process's executable had, or NULL. The file may have been removed or
- * replaced since. */
-static char *read_executable(uint64_t pid)
-{
-    char path[4096];
-    const ssize_t size = readlink(procfs_path(pid, "exe").text, path, sizeof(path));
-    return size > 0 && (size_t)size < sizeof(path) ? strndup(path, (size_t)size) : NULL;
-}
 
 /* ---- the copy ---- */
 
@@ -182,37 +133,6 @@ static struct g2h_error *prepare(uint64_t pid, const struct attach_options *opti
     return pages.is_guess ? NULL : fill(pid, &pages, ret, options->progress);
 }
 
-/* Makes another space if the prepared one does not hold all pages, because the process has grown
- * far meanwhile. Returns 0 or NO_ADDRESSES. */
-static int make_do(const struct attach_pages *pages, struct attach_space *space)
-{
-    if (attach_space_holds(space, pages))
-        return 0;
-    attach_space_deinit(space);
-    return attach_space_make(pages, 0, space) ? 0 : NO_ADDRESSES;
-}
-
-/* Keeps which pages are there. Returns 0 or an errno value. */
-static int note_resident(const struct attach_pages *pages, struct process *ret)
-{
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
-        const struct process_pages there = {run->address, run->size};
-        if (run->kind != ATTACH_ZERO && !vector_push(&ret->resident, there))
-            return ENOMEM;
-    }
-    return 0;
-}
-
-/* Keeps how the system counts the pages of a process by mapping. Without that the heap is still
- * read. */
-static void note_smaps(uint64_t pid, struct process *ret)
-{
-    _cleanup_(text_deinit) struct text smaps = {0};
-    if (procfs_read_of(pid, "smaps", &smaps) == 0)
-        ret->smaps = take_pointer(smaps.data);
-}
-
 /* Copies a process that is stopped, or the child of its fork. Returns 0 or an errno value. */
 static int copy_from(uint64_t pid, bool is_child, const struct attach_options *options,
                      struct attach_space *space, struct process *ret,
@@ -223,11 +143,11 @@ static int copy_from(uint64_t pid, bool is_child, const struct attach_options *o
     const double start = attach_clock();
     int error = attach_pages_find(pid, &pages);
     if (error == 0)
-        error = note_resident(&pages, ret);
+        error = copied_note_resident(&pages, ret);
     if (error == 0 && !is_child)
-        note_smaps(pid, ret);
+        copied_note_smaps(pid, ret);
     if (error == 0)
-        error = make_do(&pages, space);
+        error = copied_make_space(&pages, space) ? 0 : NO_ADDRESSES;
     if (error == 0)
         error = attach_copy_pages(pid, &pages, space, is_child, options->progress, &ret->memory,
                                   &copied);
@@ -317,7 +237,7 @@ static int open_window(const struct held *held, struct attach_space *space, stru
     const uint64_t child = (uint64_t)held->fork.child;
     int error = attach_pages_find(child, &pages);
     if (error == 0)
-        error = note_resident(&pages, ret);
+        error = copied_note_resident(&pages, ret);
     if (error != 0)
         return error;
     attach_space_deinit(space);
@@ -393,20 +313,13 @@ static int stop_and_copy(uint64_t pid, const struct attach_options *options, boo
     if (error == 0)
         note_stop(pid, &held->stop, ret, account);
     if (error == 0 && account->is_forked)
-        note_smaps(pid, ret); /* the child has no pages of files yet */
+        copied_note_smaps(pid, ret); /* the child has no pages of files yet */
     if (error == 0 && is_window)
         error = account->is_forked ? explain_end(pid, &held->fork, open_window(held, space, ret))
                                    : NO_CHILD;
     else if (error == 0 && account->is_forked)
         error = copy_child(pid, options, held, space, ret, account);
     return error;
-}
-
-/* Makes the space the copy that the process owns. */
-static void hand_over(struct attach_space *space, struct process *process)
-{
-    process->copy = take_pointer(space->data);
-    process->copy_size = space->size;
 }
 
 static struct g2h_error *refuse_short(uint64_t pid)
@@ -466,7 +379,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     bool is_window = false;
     snprintf(account.name, sizeof(account.name), "process %llu", (unsigned long long)pid);
     TRY(attach_refuse(pid, 0, false));
-    TRY(check_machine(pid, &process.machine));
+    TRY(copied_check_machine(pid, &process.machine));
     options = options ? options : &none;
     held = begin_held(pid, options);
     TRY_MEMORY(held);
@@ -474,8 +387,13 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     if (held->forks && options->collapses)
         account.collapsed =
             attach_collapse(&held->fork, options->progress, &account.collapse_error);
-    TRY(add_reason(prepare(pid, options, held->forks, &space, &is_window), &held->fork));
-    process.executable = read_executable(pid);
+    if (options->space) {
+        space = *options->space;
+        *options->space = (struct attach_space){0};
+    } else {
+        TRY(add_reason(prepare(pid, options, held->forks, &space, &is_window), &held->fork));
+    }
+    process.executable = copied_executable(pid);
     if (held->forks)
         hold_signals(held);
     const int error = stop_and_copy(pid, options, is_window, held, &space, &process, &account);
@@ -483,7 +401,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     if (!account.is_forked)
         memcpy(account.not_forked, held->fork.refused, sizeof(account.not_forked));
     process.is_new = g2h_process_is_new(pid);
-    hand_over(&space, &process);
+    copied_hand_over(&space, &process);
     TRY_MEMORY(mapped_parse_maps(process.maps, &process.files));
     account.is_window = is_window;
     if (is_window) {

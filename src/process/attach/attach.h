@@ -10,10 +10,12 @@
  *                       stops threads and reads registers; lets nothing come between
  *   fork, inject, inject_amd64, filters, collapse
  *                       a copy of the process by a fork from outside, which is read instead
+ *   death, death_copy   stops a process at its end, and copies it in the order of worth
  *   space, pages, copy  which memory there is, what of it is there, and its copy
  *   window              the child's memory, read when it is needed, where no copy has room
- *   available           whether there is memory for the copy
- *   process, memory     what this gives, and process/core.h as well
+ *   available, oom      whether there is memory for the copy; whom the kernel has ended for it
+ *   process, memory, copied
+ *                       what this gives, and process/core.h as well
  *   mapped, procfs, children
  *                       mapped files; files of /proc; processes that a process has started
  */
@@ -28,9 +30,10 @@
 struct attach_options {
     unsigned after;                      /* see attach_copy() */
     const struct g2h_progress *progress; /* NULL: none */
-    bool forks;              /* the process is forked, if it may be, and the child is copied */
-    bool collapses;          /* before that, it gets huge pages (collapse.h) */
-    struct inject_code code; /* for a fork */
+    bool forks;                 /* the process is forked, if it may be, and the child is copied */
+    bool collapses;             /* before that, it gets huge pages (collapse.h) */
+    struct inject_code code;    /* for a fork */
+    struct attach_space *space; /* memory that was got before, and is used up; NULL: none */
 };
 
 struct attach_account {

@@ -229,6 +229,18 @@ void attach_available_find_of(uint64_t pid, struct attach_available *ret)
     find_by(&groups, &own, ret);
 }
 
+bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t size)
+{
+    _cleanup_(text_deinit) struct text groups = {0}, mounts = {0};
+    struct mount mount;
+    char group[1000];
+    return version < FLAVOURS && procfs_read_of(pid, "cgroup", &groups) == 0 &&
+           procfs_read("/proc/self/mountinfo", &mounts) == 0 &&
+           find_mount(mounts.data, &of_memory[version], &mount) &&
+           find_group(groups.data, &of_memory[version], group) &&
+           find_directory(&mount, group, ret, size);
+}
+
 uint64_t attach_available_tasks_of(uint64_t pid)
 {
     _cleanup_(text_deinit) struct text groups = {0}, own = {0}, mounts = {0};

@@ -10,6 +10,7 @@
 #define PROCESS_ATTACH_AVAILABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -42,6 +43,10 @@ void attach_available_in_groups_of(const char *mounts, const char *groups, const
 /* Finds what the tightest limit of a process leaves, as attach_available_find() does for this
  * program's. */
 void attach_available_find_of(uint64_t pid, struct attach_available *ret);
+
+/* Finds the directory of the memory group of a process or thread in version 2 (version 0 here) or 1
+ * (version 1) of control groups. Returns false if it cannot be seen from here. */
+bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t size);
 
 /* Returns how many more threads and processes the control groups of a process let it have;
  * UINT64_MAX if that is not limited, or not known. */

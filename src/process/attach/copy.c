@@ -302,11 +302,12 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
             (run->kind == ATTACH_ZERO && !vector_push(&copy->zeros.list, zeros)))
             return false;
     }
+    for (size_t i = 0; i < copy->zeros.list.count; i++)
+        if (!vector_push(&memory->untouched.list, copy->zeros.list.data[i]))
+            return false;
     memory_sort(memory);
-    ranges_sort(&copy->zeros);
-    ranges_drop_short(&copy->zeros);
-    memory->untouched = copy->zeros;
-    copy->zeros = (struct ranges){0};
+    ranges_sort(&memory->untouched);
+    ranges_drop_short(&memory->untouched);
     return true;
 }
 

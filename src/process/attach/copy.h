@@ -19,7 +19,7 @@ struct attach_copied {
  * process_vm_readv(2), which pins pages, the kernel would first copy each page that the child
  * shares with its parent (FOLL_PIN, since Linux 5.19), and charge the parent's control group for
  * it. Returns 0 or an errno value, such as ESRCH if the process has ended; after an error memory
- * must not be used.
+ * must not be used. It may be called for one part of the pages after the other.
  */
 int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
                       const struct attach_space *space, bool is_child,

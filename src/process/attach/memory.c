@@ -34,6 +34,7 @@ void memory_sort(struct memory *memory)
 {
     struct memory_range *ranges = memory->ranges.data;
     size_t kept = 0;
+    memory->bytes = 0;
     vector_sort(&memory->ranges, compare_ranges);
     for (size_t i = 0; i < memory->ranges.count; i++) {
         struct memory_range *last = kept > 0 ? &ranges[kept - 1] : NULL;

@@ -34,8 +34,8 @@ struct memory {
 /* Adds a range, cut so that its end is at most UINT64_MAX. Returns false if memory runs out. */
 bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data);
 
-/* Puts the ranges in order, and joins those that adjoin; to be called once all ranges are added. If
- * two overlap, the one that begins first counts. */
+/* Puts the ranges in order, and joins those that adjoin; to be called once all ranges are added,
+ * and again if more are added. If two overlap, the one that begins first counts. */
 void memory_sort(struct memory *memory);
 
 /* Adds the sections of an executable that are not writable, for bytes that are not in ranges; slide

@@ -1,0 +1,552 @@
+/* at_death; see at_death.h. */
+#include "cli/at_death.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+bool at_death_is_directory(const char *path)
+{
+    struct stat status;
+    const size_t size = strlen(path);
+    return (size > 0 && path[size - 1] == '/') ||
+           (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/scope.h"
+#include "cli/child.h"
+#include "cli/messages.h"
+#include "cli/outputs.h"
+#include "cli/signals.h"
+#include "process/attach/available.h"
+#include "process/attach/refuse.h"
+#include "process/attach/tracee.h"
+#include "process/attach/urgent.h"
+
+/* How often the process is looked at, in seconds: at its memory, so that there is enough for the
+ * copy; and at what its limit leaves, also when that is nearly used up. */
+#define LOOK       0.25
+#define LOOK_CLOSE 0.01
+enum { CLOSE = 80 /* % of the limit */ };
+
+/* How long after execve() the program is opened, so that its runtime is ready; and how long another
+ * thread is looked for after the seized one has ended. */
+#define START    0.1
+#define PATIENCE 1.0
+
+/* Seconds between two dumps at a part of the limit; after one that failed. */
+#define BETWEEN        3600.0
+#define BETWEEN_FAILED 60.0
+
+struct at_death {
+    const struct options *options;
+    at_death_write *write;
+    void *context;
+    struct death_box box;
+    struct child child;
+    struct target_directory directory; /* of the output, if it is new */
+    sigset_t signals, before; /* those that are waited for, and those that were blocked before */
+    double looked;            /* when the process was looked at */
+    double next_before;       /* when the next dump at a part of the limit may be made */
+    double changed;           /* when the process began another program; 0: it has not */
+    bool is_near;             /* its limit is nearly used up */
+    bool is_armed;            /* the user knows that a thread is seized */
+    bool is_over;
+    bool is_short;      /* the user knows that memory for the copy could not be had */
+    pid_t writer;       /* a process that writes a dump at a part of the limit; 0: none */
+    struct death death; /* the copy */
+    bool has_copy;      /* there is one */
+    struct g2h_error *error;
+    int status;
+};
+
+/* ---- messages ---- */
+
+static unsigned long long pid_of(const struct at_death *at)
+{
+    return at->box.pid;
+}
+
+static double in_mb(uint64_t bytes)
+{
+    return (double)bytes / 1e6;
+}
+
+/* Says what would have to be otherwise for a copy that is whole. */
+static void say_reserve(struct at_death *at)
+{
+    const struct death_reserve *reserve = &at->box.reserve;
+    if (at->is_short || reserve->touched >= reserve->wanted)
+        return;
+    at->is_short = true;
+    say("go2heapsnapshot: warning: process %llu: only %.0f of the %.0f MB that a copy may take are "
+        "reserved: this program's memory limit, or the machine, has no more; what is missing is "
+        "got when the process dies, if it can be",
+        pid_of(at), in_mb(reserve->touched), in_mb(reserve->wanted));
+}
+
+/* Warns if the process and this program share a memory group: this program could not get memory
+ * when that one dies for lack of it. */
+static void say_group(const struct at_death *at)
+{
+    char its[1000], own[1000];
+    for (unsigned version = 0; version < 2; version++)
+        if (g2h_process_limit(at->box.pid, &(uint64_t){0}) != 0 &&
+            attach_available_group_of(at->box.pid, version, its, sizeof(its)) &&
+            attach_available_group_of((uint64_t)getpid(), version, own, sizeof(own)) &&
+            strcmp(its, own) == 0)
+            say("go2heapsnapshot: warning: process %llu: has the memory limit of %s, which is this "
+                "program's, too: when it is used up there is no memory for the copy. Run this "
+                "program in another group",
+                pid_of(at), its);
+}
+
+/* Says that the process is watched now. */
+static void say_armed(struct at_death *at)
+{
+    struct attach_urgent urgent;
+    const int error = attach_urgent_begin(&urgent);
+    attach_urgent_end(&urgent);
+    say("go2heapsnapshot: note: process %llu (%s): its heap is written when it is killed; %.0f MB "
+        "are reserved for a copy%s%s",
+        pid_of(at), at->box.name, in_mb(at->box.reserve.touched), error != 0 ? "; SCHED_RR: " : "",
+        error != 0 ? strerror(error) : "");
+    if (error != 0)
+        say("go2heapsnapshot: warning: on a busy machine the copy may come too late; CAP_SYS_NICE "
+            "or ulimit -r 1 allows SCHED_RR");
+    say_group(at);
+    say_reserve(at);
+    at->is_armed = true;
+}
+
+/* Says what ended the process, when, and what memory it had. */
+static void say_death(const struct at_death *at)
+{
+    const struct death *death = &at->death;
+    char how[80], when[32], limit[48] = "";
+    struct tm tm;
+    const time_t seconds = (time_t)death->seconds;
+    if (death->by_oom)
+        snprintf(how, sizeof(how), "was killed by the kernel for lack of memory%s",
+                 death->by_group ? "" : " (as /proc/vmstat counts)");
+    else if (WIFSIGNALED(death->status))
+        snprintf(how, sizeof(how), "was killed by signal %d (%s)", WTERMSIG(death->status),
+                 strsignal(WTERMSIG(death->status)));
+    else
+        snprintf(how, sizeof(how), "ended with status %d", WEXITSTATUS(death->status));
+    strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ", gmtime_r(&seconds, &tm));
+    if (death->limit != 0)
+        snprintf(limit, sizeof(limit), ", limit %.0f MB", in_mb(death->limit));
+    say("go2heapsnapshot: note: process %llu (%s) %s at %s, with %.0f MB resident%s", pid_of(at),
+        death->name, how, when, in_mb(death->resident), limit);
+}
+
+/* ---- files ---- */
+
+/* Appends the name of a process as a part of a file's name. */
+static void append_name(struct text *path, const char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    for (; *name; name++)
+        text_append(path, strchr(allowed, *name) && *name != '.' ? name : "_", 1);
+}
+
+/* Returns the path of the file, from malloc(); NULL: memory has run out. In a directory the name
+ * has the process and the moment: "dumps/server-1234-20261127T125011Z.dump.gz". */
+static char *path_of(const struct at_death *at, const char *remark)
+{
+    const struct options *options = at->options;
+    const time_t seconds = (time_t)at->death.seconds;
+    const bool is_packed = options->gzip && (options->is_dump || !options->format->is_compressed);
+    struct text name = {0};
+    char when[32];
+    struct tm tm;
+    if (!at_death_is_directory(options->output))
+        return strdup(options->output);
+    strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", gmtime_r(&seconds, &tm));
+    append_name(&name, at->death.name);
+    text_printf(&name, "-%llu-%s%s%s%s", pid_of(at), when, remark,
+                options->is_dump ? ".dump" : options->format->suffix, is_packed ? ".gz" : "");
+    text_append(&name, "", 1);
+    _cleanup_(text_deinit) struct text done = name;
+    return done.failed ? NULL : directory_path(options->output, done.data, false);
+}
+
+/* Writes the copy, with signals as they were before. Returns an exit status. */
+static int write_copy(struct at_death *at, const char *remark)
+{
+    _cleanup_free_ char *path = path_of(at, remark);
+    sigset_t blocked;
+    if (!path) {
+        message_error(&error_no_memory);
+        return EXIT_FAILED;
+    }
+    pthread_sigmask(SIG_SETMASK, &at->before, &blocked);
+    const int status = at->write(at->context, &at->death, at->box.pid, path);
+    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+    if (status == EXIT_FINE || status == EXIT_DAMAGED)
+        say("go2heapsnapshot: note: process %llu: %s is written", pid_of(at), path);
+    return status;
+}
+
+/* ---- ends ---- */
+
+/* Returns whether the heap of a process that ends like this is wanted: not if it was asked to end,
+ * or ended by itself, unless the user wants that. */
+static bool is_wanted(const struct at_death *at)
+{
+    const struct death_watch *watch = &at->box.watch;
+    if (!at->box.is_ready)
+        return false; /* it is not Go, or has only just started */
+    if (!WIFSIGNALED(watch->status))
+        return at->options->at_death_exit && !watch->is_alone && watch->status != 0;
+    const int number = WTERMSIG(watch->status);
+    return number != SIGTERM && number != SIGINT && number != SIGHUP && number != SIGPIPE;
+}
+
+/* Notes that the process, or what could be watched of it, has ended. */
+static void end(struct at_death *at)
+{
+    at->is_over = at->child.id == 0 || at->child.has_ended;
+}
+
+/* Says how a process ended whose heap is not written. */
+static void say_unwanted(const struct at_death *at)
+{
+    const int status = at->box.watch.status;
+    const char *why = at->box.is_ready ? "" : ": it was not yet known as a Go program";
+    if (at->child.id != 0)
+        return;
+    if (WIFSIGNALED(status))
+        say("go2heapsnapshot: note: process %llu ended by signal %d (%s); nothing is written%s",
+            pid_of(at), WTERMSIG(status), strsignal(WTERMSIG(status)), why);
+    else
+        say("go2heapsnapshot: note: process %llu ended with status %d; nothing is written%s",
+            pid_of(at), WEXITSTATUS(status), why);
+}
+
+/* Seizes another thread of the process, if it goes on. */
+static void seize_another(struct at_death *at)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    const double start = attach_clock();
+    int error;
+    do {
+        error = death_seize(&at->box.watch);
+        if (error == 0 || !death_is_alive(at->box.pid, 0))
+            break;
+        nanosleep(&pause, NULL);
+    } while (attach_clock() - start < PATIENCE);
+    if (error == 0 || at->child.id != 0)
+        return;
+    if (error != ESRCH)
+        at->error = attach_refuse(at->box.pid, error, true);
+    at->is_over = true;
+}
+
+/* Does what is to be done when the thread has stopped at its end. */
+static void meet_end(struct at_death *at)
+{
+    struct death_watch *watch = &at->box.watch;
+    const bool goes_on = !WIFSIGNALED(watch->status);
+    const pid_t thread = watch->thread;
+    if (is_wanted(at)) {
+        at->has_copy = true;
+        at->error = death_box_copy(&at->box, &at->death);
+        end(at);
+        return;
+    }
+    const bool was_alone = watch->is_alone;
+    if (!was_alone && !(goes_on && watch->status == 0))
+        say_unwanted(at);
+    death_let_go(watch);
+    if (goes_on && (was_alone || watch->status == 0) && death_is_alive(at->box.pid, thread)) {
+        at->changed = was_alone ? at->changed : attach_clock(); /* perhaps by execve() */
+        seize_another(at);
+    } else {
+        end(at);
+    }
+}
+
+/* ---- what happens ---- */
+
+static void note_writer(struct at_death *at, int status)
+{
+    at->writer = 0;
+    if (!WIFEXITED(status))
+        say("go2heapsnapshot: warning: the process that wrote the dump was killed by signal %d",
+            WTERMSIG(status));
+    const bool is_good = WIFEXITED(status) && WEXITSTATUS(status) != EXIT_FAILED;
+    if (!is_good)
+        at->next_before = attach_clock() + BETWEEN_FAILED;
+}
+
+/* Takes note of what waitpid() says of a thread or process. */
+static void note(struct at_death *at, pid_t id, int status)
+{
+    const bool has_ended = WIFEXITED(status) || WIFSIGNALED(status);
+    struct death_watch *watch = &at->box.watch;
+    if (has_ended && id == at->writer)
+        note_writer(at, status);
+    if (death_concerns(watch, id, status)) {
+        death_note(watch, id, status);
+        if (watch->is_stopped)
+            meet_end(at);
+        else if (watch->thread == 0 && id != at->child.id && !at->is_over)
+            seize_another(at);
+        if (watch->was_exec)
+            at->changed = attach_clock();
+        watch->was_exec = false;
+    }
+    if (has_ended && id == at->child.id) {
+        at->child.has_ended = at->is_over = true;
+        at->child.status = status;
+    }
+}
+
+static void note_all(struct at_death *at)
+{
+    int status;
+    pid_t id;
+    while ((id = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
+        note(at, id, status);
+}
+
+/* Waits for a signal, for so many seconds at the most, and does what it asks for. */
+static void await(struct at_death *at, double seconds)
+{
+    _cleanup_(attach_urgent_end) struct attach_urgent urgent;
+    const struct timespec most = {(time_t)seconds,
+                                  (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    siginfo_t info;
+    (void)attach_urgent_begin(&urgent); /* so that the copy begins at once, on a busy machine too */
+    const int number = sigtimedwait(&at->signals, &info, &most);
+    if (number == SIGCHLD)
+        note_all(at);
+    else if (number > 0 && at->child.id != 0)
+        child_forward(&at->child, &info);
+    else if (number > 0)
+        at->is_over = true;
+}
+
+/* ---- looking at the process ---- */
+
+/* Gets ready for the program that the process runs now. */
+static void begin_program(struct at_death *at)
+{
+    struct g2h_error *error = death_box_prepare(&at->box);
+    at->changed = 0;
+    if (!error) {
+        say_armed(at);
+        return;
+    }
+    if (death_is_alive(at->box.pid, 0))
+        say("go2heapsnapshot: warning: %s: its heap is not written unless it runs a Go program by "
+            "exec",
+            error->message);
+    g2h_error_destroy(error);
+}
+
+/* Copies the process at a part of its limit, and has another process write that. */
+static void copy_before(struct at_death *at)
+{
+    char remark[32];
+    if (!death_let_run(&at->box.watch)) {
+        meet_end(at);
+        return;
+    }
+    struct g2h_error *error = death_box_copy_living(&at->box, &at->death);
+    seize_another(at);
+    at->next_before = attach_clock() + (error ? BETWEEN_FAILED : BETWEEN);
+    if (error) {
+        message_error(error);
+        g2h_error_destroy(error);
+        death_box_take_back(&at->box, &at->death);
+        return;
+    }
+    snprintf(remark, sizeof(remark), "-%u%%", (unsigned)at->options->at_death_percent);
+    say("go2heapsnapshot: note: process %llu (%s) has used %u %% of its memory limit of %.0f MB, "
+        "and was paused for %.3f s for a dump",
+        pid_of(at), at->box.name, (unsigned)at->options->at_death_percent, in_mb(at->death.limit),
+        at->death.copy.account.stopped_seconds);
+    at->writer = fork();
+    if (at->writer == 0)
+        _exit(write_copy(at, remark));
+    if (at->writer < 0) {
+        at->writer = 0;
+        say("go2heapsnapshot: cannot start a process: %s", strerror(errno));
+    }
+    death_box_take_back(&at->box, &at->death);
+}
+
+/* Looks how much of its memory limit the process has used. */
+static void look_at_limit(struct at_death *at)
+{
+    uint64_t left;
+    const uint64_t limit = g2h_process_limit(at->box.pid, &left);
+    const uint64_t percent = limit >= 100 && left < limit ? (limit - left) / (limit / 100) : 0;
+    at->is_near = percent >= CLOSE;
+    if (percent >= at->options->at_death_percent && at->writer == 0 &&
+        attach_clock() >= at->next_before)
+        copy_before(at);
+}
+
+/* Does what is to be done a few times per second. */
+static void look(struct at_death *at)
+{
+    struct death_watch *watch = &at->box.watch;
+    at->looked = attach_clock();
+    if (watch->thread == 0)
+        return;
+    death_prefer_second(watch);
+    if (watch->is_stopped)
+        meet_end(at);
+    if (at->is_over || watch->thread == 0)
+        return;
+    if (at->changed != 0 && at->looked - at->changed > START)
+        begin_program(at);
+    if (!at->box.is_ready || at->changed != 0)
+        return;
+    g2h_error_destroy(death_box_keep_up(&at->box)); /* if it has ended, a signal says so */
+    say_reserve(at);
+}
+
+static void watch_process(struct at_death *at)
+{
+    const bool has_part = at->options->at_death_percent > 0;
+    while (!at->is_over) {
+        await(at, has_part && at->is_near ? LOOK_CLOSE : LOOK);
+        if (!at->is_over && attach_clock() - at->looked >= LOOK)
+            look(at);
+        if (!at->is_over && has_part && at->box.is_ready && at->box.watch.thread != 0)
+            look_at_limit(at);
+    }
+}
+
+/* ---- all of it ---- */
+
+/* Blocks the signals that are waited for: those that the caller ignores stay ignored. */
+static void block_signals(struct at_death *at)
+{
+    static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                                  SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
+    struct sigaction action;
+    sigemptyset(&at->signals);
+    sigaddset(&at->signals, SIGCHLD);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        const bool is_end = i < 4;
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
+            (is_end || at->options->run))
+            sigaddset(&at->signals, numbers[i]);
+    }
+    signal(SIGCHLD, SIG_DFL);
+    pthread_sigmask(SIG_BLOCK, &at->signals, &at->before);
+}
+
+/* Starts the command, and watches it from its first instruction if that may be. */
+static struct g2h_error *start(struct at_death *at)
+{
+    int error = child_start(at->options->run, &at->before, &at->child);
+    if (error != 0)
+        return error_system(error, "cannot start a process");
+    at->box.pid = at->box.watch.pid = (uint64_t)at->child.id;
+    error = death_seize_child(&at->box.watch);
+    if (error != 0)
+        say("go2heapsnapshot: warning: process %llu: cannot be traced (%s): its heap will not be "
+            "written",
+            pid_of(at), strerror(error));
+    child_go(&at->child);
+    return NULL;
+}
+
+/* Begins to watch a process that runs. */
+static struct g2h_error *begin(struct at_death *at)
+{
+    at->box.pid = at->box.watch.pid = at->options->pid;
+    TRY(death_box_prepare(&at->box));
+    const int error = death_seize(&at->box.watch);
+    if (error != 0)
+        return attach_refuse(at->box.pid, error, true);
+    say_armed(at);
+    return NULL;
+}
+
+/* Writes what was copied at the end, and waits for what is written already. */
+static void finish(struct at_death *at)
+{
+    int status;
+    if (at->has_copy && !at->error) {
+        say_death(at);
+        at->status = write_copy(at, "");
+    }
+    if (at->error) {
+        message_error(at->error);
+        at->status = EXIT_FAILED;
+    }
+    while (at->writer != 0 && waitpid(at->writer, &status, 0) < 0 && errno == EINTR)
+        continue;
+    while (at->child.id != 0 && !at->child.has_ended) {
+        const pid_t id = waitpid(-1, &status, __WALL);
+        if (id < 0 && errno != EINTR)
+            break;
+        if (id > 0)
+            note(at, id, status);
+    }
+    if (at->child.id != 0)
+        at->status = child_exit_status(&at->child);
+}
+
+int at_death_run(const struct options *options, at_death_write *write, void *context)
+{
+    struct at_death at = {
+        .options = options,
+        .write = write,
+        .context = context,
+        .box = {
+            .exe = options->exe,
+            .threads = options->threads,
+            .reserve = {.most = options->at_death_most > 0 ? options->at_death_most : UINT64_MAX}}};
+    block_signals(&at);
+    if (at_death_is_directory(options->output))
+        at.error = directory_make(options->output, "--at-death", &at.directory);
+    if (!at.error)
+        at.error = options->run ? start(&at) : begin(&at);
+    signals_catch("go2heapsnapshot");
+    if (!at.error)
+        watch_process(&at);
+    if (!at.has_copy)
+        death_let_go(&at.box.watch);
+    finish(&at);
+    g2h_error_destroy(at.error);
+    death_deinit(&at.death);
+    death_box_deinit(&at.box);
+    target_directory_deinit(&at.directory);
+    return at.status;
+}
+
+#else
+
+#include "base/error.h"
+#include "cli/messages.h"
+
+int at_death_run(const struct options *options, at_death_write *write, void *context)
+{
+    struct g2h_error *error = g2h_process_check(options->pid);
+    (void)write, (void)context;
+    if (error)
+        message_error(error);
+    g2h_error_destroy(error);
+    return EXIT_FAILED;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * at_death: --at-death, which waits for the end of a process and has its heap written then.
+ *
+ * It sleeps until something happens, looks a few times per second how much memory the process has,
+ * and gets as much for the copy. It never changes the process: whenever this program ends, that one
+ * goes on.
+ */
+#ifndef CLI_AT_DEATH_H
+#define CLI_AT_DEATH_H
+
+#include "cli/options.h"
+#include "library/death_box.h"
+
+/* Converts a process that was copied and writes it to a path. Says what goes wrong. Returns an exit
+ * status. */
+typedef int at_death_write(void *context, struct death *death, uint64_t pid, const char *path);
+
+/* Waits for the end of the process of the options, or of their command, which it starts. Returns
+ * the exit status: that of the command, if there is one. */
+int at_death_run(const struct options *options, at_death_write *write, void *context);
+
+/* Returns whether an output is a directory: it is one, or ends with a slash. */
+bool at_death_is_directory(const char *path);
+
+#endif

@@ -1,0 +1,27 @@
+/* child: a command that this program starts, watches from its first instruction, and stands for. */
+#ifndef CLI_CHILD_H
+#define CLI_CHILD_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct child {
+    pid_t id; /* 0: there is none */
+    int go;   /* a pipe: the command starts once a byte comes */
+    bool has_ended;
+    int status; /* as waitpid() has it; valid if has_ended */
+};
+
+/* Forks a process that will run a command, with the signal mask given, once child_go() is called.
+ * Returns 0 or an errno value. */
+int child_start(char **command, const sigset_t *mask, struct child *ret);
+void child_go(struct child *child);
+
+/* Passes a signal on, unless a terminal has sent it, which has sent it to the command as well. */
+void child_forward(const struct child *child, const siginfo_t *info);
+
+/* Returns the exit status of this program that stands for that of a command that has ended, as
+ * shells have it: 128 and the number of the signal that ended it. */
+int child_exit_status(const struct child *child);
+
+#endif

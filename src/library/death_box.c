@@ -1,0 +1,225 @@
+/* death_box; see death_box.h. */
+#include "library/death_box.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "process/attach/copied.h"
+#include "process/attach/procfs.h"
+#include "process/attach/refuse.h"
+#include "process/attach/tracee.h"
+#include "process/attach/urgent.h"
+
+#ifdef __linux__
+
+/* Memory is got anew if less than this part of what the process has is left to grow into; if the
+ * system did not give all, only so many seconds later. */
+enum { LEAST_LEFT = 8 };
+#define RETRY 5.0
+
+/* How often the heap is looked for in a process whose runtime is not ready yet. */
+enum { MOST_LOOKS = 40 };
+
+/* ---- getting ready ---- */
+
+static void close_program(struct death_box *box)
+{
+    g2h_exe_close(box->program.exe);
+    origin_deinit(&box->program);
+    box->program = (struct origin){0};
+    box->is_ready = false;
+}
+
+static void note_name(uint64_t pid, char ret[64])
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    if (procfs_read_name(pid, &name) == 0)
+        snprintf(ret, 64, "%s", name.data);
+}
+
+/* Returns the bytes of memory that a process has. */
+static uint64_t resident_of(uint64_t pid)
+{
+    _cleanup_(text_deinit) struct text statm = {0};
+    uint64_t size, pages;
+    const char *at = procfs_read_of(pid, "statm", &statm) == 0 ? statm.data : NULL;
+    return at && procfs_take_number(&at, 10, &size) && procfs_take_number(&at, 10, &pages)
+               ? pages * (uint64_t)sysconf(_SC_PAGESIZE)
+               : 0;
+}
+
+static struct g2h_error *get_memory(struct death_box *box)
+{
+    box->resident = resident_of(box->pid);
+    box->tried = attach_clock();
+    const int error = death_reserve(box->pid, &box->heap.range, &box->reserve);
+    return error == 0 ? NULL : attach_refuse(box->pid, error, true);
+}
+
+struct g2h_error *death_box_prepare(struct death_box *box)
+{
+    const struct origin_options options = {.pid = box->pid, .exe = box->exe};
+    close_program(box);
+    note_name(box->pid, box->name);
+    TRY(origin_open_program(&options, &box->program));
+    TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
+    box->has_kills = oom_count(box->pid, &box->kills);
+    TRY(get_memory(box));
+    box->looked = 0;
+    box->is_ready = true;
+    return NULL;
+}
+
+struct g2h_error *death_box_keep_up(struct death_box *box)
+{
+    const uint64_t resident = resident_of(box->pid);
+    const struct death_reserve *reserve = &box->reserve;
+    const bool is_short = resident > box->resident && reserve->touched < reserve->most &&
+                          resident + resident / LEAST_LEFT > reserve->touched;
+    box->has_kills = oom_count(box->pid, &box->kills);
+    if (box->is_ready && !box->heap.is_known && box->looked++ < MOST_LOOKS)
+        TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
+    if (is_short && (reserve->touched == reserve->wanted || attach_clock() - box->tried > RETRY))
+        TRY(get_memory(box));
+    return NULL;
+}
+
+/* ---- the copy ---- */
+
+static int64_t now(void)
+{
+    return (int64_t)time(NULL);
+}
+
+/* Notes what the process has, and gives away the executable. id is a thread of it that is there. */
+static void note_process(struct death_box *box, uint64_t id, struct death *ret)
+{
+    _cleanup_(text_deinit) struct text status = {0};
+    uint64_t left;
+    *ret = (struct death){.seconds = now(), .program = box->program};
+    box->program = (struct origin){0};
+    box->is_ready = false;
+    memcpy(ret->name, box->name, sizeof(ret->name));
+    snprintf(ret->copy.account.name, sizeof(ret->copy.account.name), "process %llu",
+             (unsigned long long)box->pid);
+    (void)stat(procfs_path(id, "mem").text, &ret->copy.source);
+    if (procfs_read_of(id, "status", &status) == 0 && procfs_value(&status, "VmRSS:")) {
+        ret->resident = procfs_number(&status, "VmRSS:") * 1024;
+        ret->peak = procfs_number(&status, "VmHWM:") * 1024;
+    }
+    ret->limit = g2h_process_limit(id, &left);
+}
+
+/* Notes whether the kernel ended the process for lack of memory: it counts before it kills. */
+static void note_oom(const struct death_box *box, struct death *ret)
+{
+    struct oom_count count;
+    ret->by_oom = WIFSIGNALED(ret->status) && WTERMSIG(ret->status) == SIGKILL && box->has_kills &&
+                  oom_count((uint64_t)box->watch.thread, &count) &&
+                  count.is_group == box->kills.is_group && count.kills > box->kills.kills;
+    ret->by_group = ret->by_oom && count.is_group;
+}
+
+static struct g2h_error *explain(const struct death_box *box, int error)
+{
+    TRY_MEMORY(error != ENOMEM);
+    return error == 0 ? NULL
+                      : error_system(error, "process %llu: could not be copied at its end",
+                                     (unsigned long long)box->pid);
+}
+
+/* Copies what has stopped, before anything else is done. */
+static struct g2h_error *copy(struct death_box *box, struct death *ret)
+{
+    const struct death_order order = {
+        .heap = box->heap.range, .find = death_heap_parts, .context = &box->heap};
+    TRY(copied_check_machine((uint64_t)box->watch.thread, &ret->copy.process.machine));
+    const uint16_t machine = ret->copy.process.machine;
+    const int error = death_copy(&box->watch, &order, &box->reserve, &ret->copy.process,
+                                 &ret->copy.account, &ret->copy.loss);
+    ret->copy.process.machine = machine;
+    return explain(box, error);
+}
+
+struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
+{
+    _cleanup_(attach_urgent_end) struct attach_urgent urgent;
+    const int urgent_error = attach_urgent_begin(&urgent);
+    note_process(box, (uint64_t)box->watch.thread, ret);
+    struct g2h_error *error = copy(box, ret);
+    ret->status = box->watch.status;
+    ret->copy.account.urgent_error = urgent_error;
+    note_oom(box, ret);
+    death_let_go(&box->watch);
+    return error;
+}
+
+struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret)
+{
+    const struct attach_options options = {.space = &box->reserve.space};
+    note_process(box, box->pid, ret);
+    struct g2h_error *error =
+        attach_copy(box->pid, &options, &ret->copy.process, &ret->copy.account);
+    death_reserve_deinit(&box->reserve);
+    box->resident = 0;
+    return error;
+}
+
+#else
+
+struct g2h_error *death_box_prepare(struct death_box *box)
+{
+    return g2h_process_check(box->pid);
+}
+
+struct g2h_error *death_box_keep_up(struct death_box *box)
+{
+    return g2h_process_check(box->pid);
+}
+
+struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
+{
+    *ret = (struct death){0};
+    return g2h_process_check(box->pid);
+}
+
+struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret)
+{
+    return death_box_copy(box, ret);
+}
+
+#endif
+
+void death_box_deinit(struct death_box *box)
+{
+#ifdef __linux__
+    death_let_go(&box->watch);
+    death_reserve_deinit(&box->reserve);
+#endif
+    g2h_exe_close(box->program.exe);
+    origin_deinit(&box->program);
+    *box = (struct death_box){0};
+}
+
+void death_box_take_back(struct death_box *box, struct death *death)
+{
+    box->program = death->program;
+    death->program = (struct origin){0};
+    box->is_ready = box->program.exe != NULL;
+    death_deinit(death);
+}
+
+void death_deinit(struct death *death)
+{
+    process_deinit(&death->copy.process);
+    g2h_exe_close(death->program.exe);
+    origin_deinit(&death->program);
+    *death = (struct death){0};
+}

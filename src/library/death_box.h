@@ -1,0 +1,72 @@
+/*
+ * death_box: is ready to copy a Go process at its end, and copies it then.
+ *
+ * All that the copy needs is there before: one thread is seized (process/attach/death.h), memory is
+ * got and grows with the process, and the executable is open, because its path leads nowhere later.
+ * All functions are to be called by the same thread of this program.
+ */
+#ifndef LIBRARY_DEATH_BOX_H
+#define LIBRARY_DEATH_BOX_H
+
+#include "library/origin.h"
+#include "process/attach/death_copy.h"
+#include "process/attach/oom.h"
+#include "process/death_heap.h"
+#include "process/read.h"
+
+struct death_box {
+    uint64_t pid;
+    const char *exe;  /* the executable that the user gives; NULL: that of the process */
+    unsigned threads; /* as in struct origin_options */
+    struct death_watch watch;
+    struct death_reserve reserve; /* reserve.most is the caller's */
+    struct death_heap heap;
+    struct origin program; /* the executable and the modules */
+    char name[64];         /* of the process: "server" */
+    bool is_ready;         /* program and heap are those of what the process runs */
+    uint64_t resident;     /* bytes when memory was last got */
+    double tried;          /* when that was */
+    unsigned looked;       /* how often the heap was looked for */
+    struct oom_count kills;
+    bool has_kills;
+};
+
+/* A process that has been copied, at its end or before, and what is known of that moment. */
+struct death {
+    struct process_copy copy;
+    struct origin program;
+    char name[64];
+    int status;              /* as waitpid() has it; 0: it lives */
+    bool by_oom;             /* the kernel ended it for lack of memory */
+    bool by_group;           /* as the count of its control group says */
+    int64_t seconds;         /* since 1970 */
+    uint64_t resident, peak; /* bytes; 0: not known */
+    uint64_t limit;          /* of memory, of its control groups; 0: none */
+};
+
+/*
+ * Gets ready for what the process runs now: opens the executable, finds the heap, gets memory. To
+ * be called again after execve(). Errors: those of g2h_exe_open(): it is not Go; G2H_ERROR_SYSTEM:
+ * it may not be read, or has ended; G2H_ERROR_MEMORY.
+ */
+struct g2h_error *death_box_prepare(struct death_box *box);
+
+/* Gets more memory if the process has grown, and notes what has to be known before its end. To be
+ * called a few times per second. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
+struct g2h_error *death_box_keep_up(struct death_box *box);
+
+/* Copies the process, whose thread has stopped at its end, and lets it end. *ret goes to
+ * death_deinit() in any case. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
+struct g2h_error *death_box_copy(struct death_box *box, struct death *ret);
+
+/* Copies the process while it lives, by stopping all of its threads; it must not be seized. The
+ * memory that was reserved is used up. Otherwise as above. death_box_take_back() makes the box
+ * ready again, once the copy is not needed here any more. */
+struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret);
+void death_box_take_back(struct death_box *box, struct death *death);
+
+/* Lets the process go. */
+void death_box_deinit(struct death_box *box);
+void death_deinit(struct death *death);
+
+#endif

@@ -1,0 +1,96 @@
+/* copied; see copied.h. */
+#include "process/attach/copied.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/elf_format.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "process/attach/procfs.h"
+#include "process/attach/refuse.h"
+
+/* ---- the header and the executable ---- */
+
+static int read_header(const char *path, Elf64_Ehdr *ret)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    *ret = (Elf64_Ehdr){0};
+    const int error = pread(fd, ret, sizeof(*ret), 0) < 0 ? errno : 0;
+    close(fd);
+    return error;
+}
+
+static bool is_64_little(const Elf64_Ehdr *header)
+{
+    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+struct g2h_error *copied_check_machine(uint64_t pid, uint16_t *ret)
+{
+    Elf64_Ehdr its, ours;
+    const int error = read_header(procfs_path(pid, "exe").text, &its);
+    if (error != 0)
+        return attach_refuse(pid, error, true);
+    if (!is_64_little(&its))
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "process %llu: 32-bit and big-endian processes are not read",
+                            (unsigned long long)pid);
+    if (read_header("/proc/self/exe", &ours) == 0 && ours.e_machine != its.e_machine)
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "process %llu: is of another machine (ELF machine %u) than "
+                            "go2heapsnapshot itself (%u): use a build of it for that one",
+                            (unsigned long long)pid, its.e_machine, ours.e_machine);
+    *ret = its.e_machine;
+    return NULL;
+}
+
+char *copied_executable(uint64_t pid)
+{
+    char path[4096];
+    const ssize_t size = readlink(procfs_path(pid, "exe").text, path, sizeof(path));
+    return size > 0 && (size_t)size < sizeof(path) ? strndup(path, (size_t)size) : NULL;
+}
+
+/* ---- the copy ---- */
+
+bool copied_make_space(const struct attach_pages *pages, struct attach_space *space)
+{
+    if (attach_space_holds(space, pages))
+        return true;
+    attach_space_deinit(space);
+    return attach_space_make(pages, 0, space);
+}
+
+int copied_note_resident(const struct attach_pages *pages, struct process *ret)
+{
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const struct process_pages there = {run->address, run->size};
+        if (run->kind != ATTACH_ZERO && !vector_push(&ret->resident, there))
+            return ENOMEM;
+    }
+    return 0;
+}
+
+void copied_note_smaps(uint64_t pid, struct process *ret)
+{
+    _cleanup_(text_deinit) struct text smaps = {0};
+    if (procfs_read_of(pid, "smaps", &smaps) == 0)
+        ret->smaps = take_pointer(smaps.data);
+}
+
+void copied_hand_over(struct attach_space *space, struct process *process)
+{
+    process->copy = take_pointer(space->data);
+    process->copy_size = space->size;
+}
+
+#endif

@@ -1,0 +1,353 @@
+/* death_copy; see death_copy.h. */
+#include "process/attach/death_copy.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/uio.h>
+
+#include "base/elf_format.h"
+#include "base/scope.h"
+#include "process/attach/available.h"
+#include "process/attach/copied.h"
+#include "process/attach/copy.h"
+#include "process/attach/procfs.h"
+
+/* Addresses around the pages of a process that are reserved for those that it gets until its end:
+ * they cost nothing. Where the system does not give as many, fewer. */
+#define AROUND      (64ull << 30)
+#define AROUND_LESS (256ull << 20)
+
+/* What a process may grow by until memory is got again. */
+#define LEAST_MARGIN (64ull << 20)
+enum { MARGIN = 4 /* a quarter */ };
+
+/* Memory that is left to others. */
+#define SPARE (64ull << 20)
+
+/* ---- memory for the copy ---- */
+
+/* Returns whether a signal waits that says that something happens to the process. */
+static bool is_called(void)
+{
+    sigset_t waiting;
+    return sigpending(&waiting) == 0 && sigismember(&waiting, SIGCHLD) > 0;
+}
+
+/* A function of struct attach_guard. Notes in *context how much is still to be got. */
+static bool may_go_on(void *context, uint64_t left)
+{
+    struct attach_available available;
+    uint64_t *const ret_left = context;
+    *ret_left = left;
+    if (is_called())
+        return false;
+    attach_available_find(&available);
+    return available.left > SPARE;
+}
+
+static bool make_space(const struct attach_pages *pages, struct death_reserve *reserve)
+{
+    static const uint64_t around[] = {AROUND, AROUND_LESS, 0};
+    if (reserve->space.data && attach_space_holds(&reserve->space, pages))
+        return true;
+    reserve->touched = 0;
+    for (size_t i = 0; i < sizeof(around) / sizeof(*around); i++) {
+        attach_space_deinit(&reserve->space);
+        if (attach_space_make(pages, around[i], &reserve->space))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the end of the last page of the heap that has been written to; 0: there is none. */
+static uint64_t end_of_heap(const struct attach_pages *pages, const struct range *heap)
+{
+    for (size_t i = pages->runs.count; i > 0; i--) {
+        const struct attach_run *run = &pages->runs.data[i - 1];
+        if (run->kind != ATTACH_ZERO && run->address >= heap->begin && run->address < heap->end)
+            return run->address + run->size;
+    }
+    return 0;
+}
+
+/* Cuts runs so that those that were written to have no more than most bytes. */
+static void cut_runs(struct attach_pages *pages, uint64_t most)
+{
+    uint64_t left = most;
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        struct attach_run *run = &pages->runs.data[i];
+        if (run->kind != ATTACH_WRITTEN)
+            continue;
+        if (run->size > left) {
+            run->size = left & ~(uint64_t)(4096 - 1);
+            pages->runs.count = i + (run->size > 0);
+            return;
+        }
+        left -= run->size;
+    }
+}
+
+int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *reserve)
+{
+    uint64_t left = 0;
+    const struct attach_guard guard = {may_go_on, &left};
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    const int error = attach_pages_find(pid, &pages);
+    if (error != 0)
+        return error;
+    if (!make_space(&pages, reserve))
+        return ENOMEM;
+    const uint64_t quarter = pages.resident / MARGIN,
+                   margin = quarter > LEAST_MARGIN ? quarter : LEAST_MARGIN,
+                   all = pages.resident + margin, end = end_of_heap(&pages, heap);
+    const struct attach_run growth = {end, margin, ATTACH_WRITTEN};
+    reserve->wanted = all < reserve->most ? all : reserve->most;
+    if (end > 0 && attach_space_area(&reserve->space, end, margin) &&
+        !vector_push(&pages.runs, growth))
+        return ENOMEM;
+    cut_runs(&pages, reserve->wanted);
+    pages.resident = reserve->wanted;
+    const bool is_full = attach_space_fill(&reserve->space, &pages, &guard, NULL);
+    reserve->touched = is_full ? reserve->wanted : reserve->wanted - left;
+    return 0;
+}
+
+void death_reserve_deinit(struct death_reserve *reserve)
+{
+    attach_space_deinit(&reserve->space);
+    reserve->touched = 0;
+}
+
+/* ---- what is copied when ---- */
+
+/* The pages that are copied together, one list after the other. */
+enum { OUTSIDE, FIRST_OF_HEAP, LISTS = FIRST_OF_HEAP + DEATH_RANKS };
+
+struct dying {
+    const struct death_watch *watch;
+    const struct death_order *order;
+    struct death_reserve *reserve;
+    struct attach_pages all, lists[LISTS];
+    struct death_parts parts; /* ascending */
+    uint64_t left;            /* bytes that may still be copied */
+    bool has_zeros;           /* pages that were never written to are zeros for sure */
+};
+
+static bool add_run(struct attach_pages *list, uint64_t address, uint64_t size,
+                    enum attach_kind kind)
+{
+    const struct attach_run run = {address, size, kind};
+    list->size += size;
+    list->resident += kind == ATTACH_ZERO ? 0 : size;
+    return size == 0 || vector_push(&list->runs, run);
+}
+
+static bool is_in_heap(const struct dying *dying, const struct attach_run *run)
+{
+    return run->address >= dying->order->heap.begin && run->address < dying->order->heap.end;
+}
+
+/* Lists the pages outside of the heap, and those that need no copy. */
+static bool list_outside(struct dying *dying)
+{
+    for (size_t i = 0; i < dying->all.runs.count; i++) {
+        const struct attach_run *run = &dying->all.runs.data[i];
+        if (run->kind == ATTACH_ZERO ? dying->has_zeros : !is_in_heap(dying, run))
+            if (!add_run(&dying->lists[OUTSIDE], run->address, run->size, run->kind))
+                return false;
+    }
+    return true;
+}
+
+/* Lists a run of the heap by the parts that it has; *next is the first part that ends behind its
+ * start. */
+static bool list_run(struct dying *dying, const struct attach_run *run, size_t *next)
+{
+    const uint64_t end = run->address + run->size;
+    for (uint64_t at = run->address; at < end;) {
+        const struct death_part *parts = dying->parts.data;
+        while (*next < dying->parts.count && parts[*next].address + parts[*next].size <= at)
+            ++*next;
+        const struct death_part *part = *next < dying->parts.count ? &parts[*next] : NULL;
+        const bool is_part = part && part->address <= at;
+        const uint64_t last = is_part ? part->address + part->size
+                              : part  ? part->address
+                                      : end,
+                       to = last < end ? last : end;
+        struct attach_pages *list =
+            &dying->lists[FIRST_OF_HEAP + (is_part ? part->rank : DEATH_OTHER)];
+        if (!add_run(list, at, to - at, run->kind))
+            return false;
+        at = to;
+    }
+    return true;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct death_part *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+/* Lists the pages of the heap, once the memory outside of it is known. */
+static bool list_heap(struct dying *dying, const struct memory *memory)
+{
+    size_t next = 0;
+    if (dying->order->find && !dying->order->find(dying->order->context, memory, &dying->parts))
+        return false;
+    vector_sort(&dying->parts, compare_parts);
+    for (size_t i = 0; i < dying->all.runs.count; i++) {
+        const struct attach_run *run = &dying->all.runs.data[i];
+        if (run->kind != ATTACH_ZERO && is_in_heap(dying, run) && !list_run(dying, run, &next))
+            return false;
+    }
+    return true;
+}
+
+/* Cuts a list so that no more is copied than may be. */
+static void limit(struct dying *dying, struct attach_pages *list, struct death_loss *loss)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->runs.count; i++) {
+        struct attach_run run = list->runs.data[i];
+        if (run.kind != ATTACH_ZERO && run.size > dying->left) {
+            const uint64_t size = dying->left & ~(uint64_t)(4096 - 1);
+            loss->limited += run.size - size;
+            run.size = size;
+        }
+        if (run.kind != ATTACH_ZERO)
+            dying->left -= run.size;
+        if (run.size > 0)
+            list->runs.data[kept++] = run;
+    }
+    list->runs.count = kept;
+}
+
+/* Copies what is in a list. */
+static int copy_list(struct dying *dying, struct attach_pages *list, struct process *ret,
+                     struct attach_account *account, struct death_loss *loss)
+{
+    struct attach_copied copied;
+    limit(dying, list, loss);
+    if (list->runs.count == 0)
+        return 0;
+    const int error = attach_copy_pages((uint64_t)dying->watch->thread, list,
+                                        &dying->reserve->space, false, NULL, &ret->memory, &copied);
+    account->bytes += copied.bytes;
+    account->reads += copied.reads;
+    account->unreadable += copied.unreadable;
+    return error;
+}
+
+/* ---- what is lost ---- */
+
+/* Returns whether the kernel has not begun to take pages. Then a page that nobody has written to
+ * reads as zeros; later it cannot be read (MMF_UNSTABLE), as any other page that was taken. */
+static bool has_all_pages(const struct death_watch *watch, const struct attach_pages *pages)
+{
+    uint8_t byte;
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        if (pages->runs.data[i].kind != ATTACH_ZERO)
+            continue;
+        const struct iovec here = {&byte, 1},
+                           there = {(void *)(uintptr_t)pages->runs.data[i].address, 1};
+        return process_vm_readv(watch->thread, &here, 1, &there, 1, 0) == 1;
+    }
+    return true;
+}
+
+/* Returns whether an address is in the mapping of a file, which may end before its mapping does. */
+static bool is_of_file(const struct mapped_files *files, uint64_t address)
+{
+    const struct mapped_file *file = mapped_at(files, address);
+    return file && file->path.size > 0 && file->path.data[0] == '/';
+}
+
+/* Returns how many of the bytes that were there are missing in the copy, files left out. */
+static uint64_t count_missing(const struct attach_pages *pages, const struct process *process)
+{
+    uint64_t missing = 0;
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const uint64_t end = run->address + run->size;
+        for (uint64_t at = run->address; run->kind != ATTACH_ZERO && at < end;) {
+            const struct memory_range *range = memory_range_at(&process->memory, at);
+            const uint64_t to = range ? range->address + range->size : at + 4096;
+            if (!range && !is_of_file(&process->files, at))
+                missing += 4096;
+            at = to;
+        }
+    }
+    return missing;
+}
+
+/* ---- all of it ---- */
+
+static int copy_lists(struct dying *dying, struct process *ret, struct attach_account *account,
+                      struct death_loss *loss)
+{
+    int error = list_outside(dying) ? 0 : ENOMEM;
+    if (error == 0)
+        error = copy_list(dying, &dying->lists[OUTSIDE], ret, account, loss);
+    if (error == 0 && !list_heap(dying, &ret->memory))
+        error = ENOMEM;
+    for (size_t i = FIRST_OF_HEAP; i < LISTS && error == 0; i++)
+        error = copy_list(dying, &dying->lists[i], ret, account, loss);
+    return error;
+}
+
+static int copy_all(struct dying *dying, struct process *ret, struct attach_account *account,
+                    struct death_loss *loss)
+{
+    const uint64_t thread = (uint64_t)dying->watch->thread;
+    int error = attach_pages_find(thread, &dying->all);
+    if (error != 0)
+        return error;
+    dying->has_zeros = has_all_pages(dying->watch, &dying->all);
+    loss->is_late = !dying->has_zeros;
+    if (!copied_make_space(&dying->all, &dying->reserve->space))
+        return ENOMEM;
+    error = copied_note_resident(&dying->all, ret);
+    if (error == 0)
+        error = copy_lists(dying, ret, account, loss);
+    if (error != 0)
+        return error;
+    ret->entry = procfs_auxv(thread, AT_ENTRY);
+    ret->maps = take_pointer(dying->all.maps);
+    if (!mapped_parse_maps(ret->maps, &ret->files))
+        return ENOMEM;
+    const uint64_t missing = count_missing(&dying->all, ret);
+    loss->lost = missing > loss->limited ? missing - loss->limited : 0;
+    if (has_all_pages(dying->watch, &dying->all)) /* otherwise fewer pages count than there were */
+        copied_note_smaps(thread, ret);
+    return 0;
+}
+
+int death_copy(const struct death_watch *watch, const struct death_order *order,
+               struct death_reserve *reserve, struct process *ret, struct attach_account *account,
+               struct death_loss *loss)
+{
+    struct dying dying = {
+        .watch = watch, .order = order, .reserve = reserve, .left = reserve->most};
+    struct process_thread thread;
+    const double start = attach_clock();
+    *ret = (struct process){.name = account->name};
+    *loss = (struct death_loss){0};
+    ret->is_dead = true;
+    int error = copy_all(&dying, ret, account, loss);
+    if (error == 0 && death_registers(watch, &thread) && !vector_push(&ret->threads, thread))
+        error = ENOMEM;
+    account->threads = (unsigned)ret->threads.count;
+    account->copy_seconds = account->stopped_seconds = attach_clock() - start;
+    if (error == 0)
+        copied_hand_over(&reserve->space, ret);
+    attach_pages_deinit(&dying.all);
+    for (size_t i = 0; i < LISTS; i++)
+        attach_pages_deinit(&dying.lists[i]);
+    free(dying.parts.data);
+    return error;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* oom: how many processes the kernel has ended for lack of memory. */
+#ifndef PROCESS_ATTACH_OOM_H
+#define PROCESS_ATTACH_OOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct oom_count {
+    uint64_t kills;
+    bool is_group; /* those of the process's control group; otherwise those of the machine */
+};
+
+/* Reads the counter of the control group of a process or thread, or that of the machine
+ * (/proc/vmstat) if the group cannot be seen from here. Returns false if there is neither. */
+bool oom_count(uint64_t pid, struct oom_count *ret);
+
+#endif

@@ -1,0 +1,143 @@
+/* death_heap; see death_heap.h. */
+#include "process/death_heap.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+
+#include "base/elf_format.h"
+#include "base/scope.h"
+#include "process/attach/copied.h"
+#include "process/attach/copy.h"
+#include "process/attach/refuse.h"
+#include "process/spans.h"
+
+/* Where the runtime puts its first arena, and how many addresses behind it no other memory gets
+ * unless all of them are in use (runtime.mallocinit). */
+#define FIRST_ON_AMD64 0xc000000000
+#define FIRST_ON_ARM64 0x4000000000
+#define BEHIND_FIRST   (1ull << 40)
+
+static struct range usual_heap(uint16_t machine)
+{
+    const uint64_t first = machine == EM_X86_64    ? FIRST_ON_AMD64
+                           : machine == EM_AARCH64 ? FIRST_ON_ARM64
+                                                   : 0;
+    return (struct range){first, first != 0 ? first + BEHIND_FIRST : 0};
+}
+
+/* Lists the pages that are not in the heap. Returns false if memory runs out. */
+static bool list_outside(const struct attach_pages *all, const struct range *heap,
+                         struct attach_pages *ret)
+{
+    for (size_t i = 0; i < all->runs.count; i++) {
+        const struct attach_run *run = &all->runs.data[i];
+        if (run->kind == ATTACH_ZERO || (run->address >= heap->begin && run->address < heap->end))
+            continue;
+        ret->resident += run->size;
+        if (!vector_push(&ret->runs, *run))
+            return false;
+    }
+    return true;
+}
+
+/* Copies what a process has outside of its heap, while it runs. Returns 0 or an errno value. */
+static int copy_outside(uint64_t pid, const struct range *heap, struct process *ret)
+{
+    _cleanup_(attach_pages_deinit) struct attach_pages all = {0}, outside = {0};
+    _cleanup_(attach_space_deinit) struct attach_space space = {0};
+    struct attach_copied copied;
+    int error = attach_pages_find(pid, &all);
+    if (error == 0 &&
+        (!list_outside(&all, heap, &outside) || !attach_space_make(&outside, 0, &space)))
+        error = ENOMEM;
+    if (error == 0)
+        error = attach_copy_pages(pid, &outside, &space, true, NULL, &ret->memory, &copied);
+    if (error != 0)
+        return error;
+    ret->entry = procfs_auxv(pid, AT_ENTRY);
+    ret->maps = take_pointer(all.maps);
+    copied_hand_over(&space, ret);
+    return mapped_parse_maps(ret->maps, &ret->files) ? 0 : ENOMEM;
+}
+
+/* Notes where the runtime is, and the range of the heap by its first arena. */
+static void note_runtime(const struct runtime *runtime, struct death_heap *ret)
+{
+    struct runtime_arenas arenas;
+    uint64_t arena, first = UINT64_MAX;
+    runtime_arenas_begin(runtime, &arenas);
+    while (runtime_arenas_next(&arenas, &arena))
+        first = arena < first ? arena : first;
+    if (first == UINT64_MAX)
+        return;
+    ret->runtime = (struct runtime){.layout = runtime->layout,
+                                    .mheap = runtime->mheap,
+                                    .minor = runtime->minor,
+                                    .arena_base = runtime->arena_base};
+    ret->range = (struct range){first, first + BEHIND_FIRST};
+    ret->is_known = true;
+}
+
+struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct death_heap *ret)
+{
+    _cleanup_(process_deinit) struct process process = {.name = "process"};
+    _cleanup_(runtime_deinit) struct runtime runtime = {0};
+    *ret = (struct death_heap){0};
+    TRY(copied_check_machine(pid, &process.machine));
+    ret->range = usual_heap(process.machine);
+    const int number = copy_outside(pid, &ret->range, &process);
+    if (number != 0)
+        return attach_refuse(pid, number, true);
+    process.pid = pid;
+    struct g2h_error *error = runtime_init(&runtime, &process, exe);
+    if (error && error->code == G2H_ERROR_MEMORY)
+        return error;
+    if (!error)
+        note_runtime(&runtime, ret);
+    g2h_error_destroy(error);
+    return NULL;
+}
+
+/* Returns what a span is worth. */
+static enum death_rank rank_of(enum span_state state, const struct span *span)
+{
+    return state != SPAN_IN_USE ? DEATH_STACKS : span->noscan ? DEATH_NOSCAN : DEATH_POINTERS;
+}
+
+/* Adds a span. One that is free has no part. Returns false if memory runs out. */
+static bool add_span(const struct runtime *runtime, uint64_t address, struct death_parts *ret)
+{
+    struct span span;
+    const enum span_state state = span_read_fields(runtime, address, &span);
+    uint64_t size = state == SPAN_IN_USE ? span.size : span_manual_bytes(runtime, address),
+             start = state == SPAN_IN_USE ? span.start : 0;
+    if (state != SPAN_IN_USE &&
+        (size == 0 || !runtime_peek(runtime, address, LAYOUT_MSPAN_START_ADDR, &start)))
+        return true;
+    const struct death_part part = {start, size, rank_of(state, &span)};
+    return size > UINT64_MAX - start || vector_push(ret, part);
+}
+
+bool death_heap_parts(void *context, const struct memory *memory, struct death_parts *ret)
+{
+    struct death_heap *heap = context;
+    struct runtime_slice spans;
+    heap->runtime.memory = memory;
+    if (!heap->is_known ||
+        !runtime_slice_at(
+            &heap->runtime,
+            heap->runtime.mheap + runtime_offset(&heap->runtime, LAYOUT_MHEAP_ALLSPANS), &spans) ||
+        spans.count > memory->bytes / 8)
+        return true;
+    for (uint64_t i = 0; i < spans.count; i++) {
+        uint64_t address;
+        if (!memory_read(memory, spans.data + 8 * i, 8, &address))
+            break;
+        if (!add_span(&heap->runtime, address, ret))
+            return false;
+    }
+    return true;
+}
+
+#endif
