@@ -85,7 +85,7 @@ static double in_mb(uint64_t bytes)
 static void say_reserve(struct at_death *at)
 {
     const struct death_reserve *reserve = &at->box.reserve;
-    if (at->is_short || reserve->touched >= reserve->wanted)
+    if (at->is_short || !reserve->is_refused)
         return;
     at->is_short = true;
     say("go2heapsnapshot: warning: process %llu: only %.0f of the %.0f MB that a copy may take are "
@@ -94,20 +94,22 @@ static void say_reserve(struct at_death *at)
         pid_of(at), in_mb(reserve->touched), in_mb(reserve->wanted));
 }
 
-/* Warns if the process and this program share a memory group: this program could not get memory
- * when that one dies for lack of it. */
+/* Warns if the process's limit is this program's, too: it could not get memory when the process dies
+ * for lack of it. */
 static void say_group(const struct at_death *at)
 {
-    char its[1000], own[1000];
-    for (unsigned version = 0; version < 2; version++)
-        if (g2h_process_limit(at->box.pid, &(uint64_t){0}) != 0 &&
-            attach_available_group_of(at->box.pid, version, its, sizeof(its)) &&
-            attach_available_group_of((uint64_t)getpid(), version, own, sizeof(own)) &&
-            strcmp(its, own) == 0)
-            say("go2heapsnapshot: warning: process %llu: has the memory limit of %s, which is this "
-                "program's, too: when it is used up there is no memory for the copy. Run this "
-                "program in another group",
-                pid_of(at), its);
+    struct attach_available available;
+    char own[1000];
+    attach_available_find_of(at->box.pid, &available);
+    char *const slash = strrchr(available.limit, '/');
+    const size_t size = slash ? (size_t)(slash - available.limit) : 0;
+    for (unsigned version = 0; size > 0 && version < 2; version++)
+        if (attach_available_group_of((uint64_t)getpid(), version, own, sizeof(own)) &&
+            strncmp(own, available.limit, size) == 0 && (own[size] == '/' || own[size] == '\0'))
+            say("go2heapsnapshot: warning: process %llu: its memory limit, %s, is this program's, "
+                "too: when it is used up there is no memory for the copy. Run this program in "
+                "another group",
+                pid_of(at), available.limit);
 }
 
 /* Says that the process is watched now. */

@@ -57,8 +57,10 @@ static uint64_t resident_of(uint64_t pid)
 
 static struct g2h_error *get_memory(struct death_box *box)
 {
+    uint64_t left;
     box->resident = resident_of(box->pid);
     box->tried = attach_clock();
+    box->reserve.enough = g2h_process_limit(box->pid, &left);
     const int error = death_reserve(box->pid, &box->heap.range, &box->reserve);
     return error == 0 ? NULL : attach_refuse(box->pid, error, true);
 }
@@ -81,7 +83,8 @@ struct g2h_error *death_box_keep_up(struct death_box *box)
 {
     const uint64_t resident = resident_of(box->pid);
     const struct death_reserve *reserve = &box->reserve;
-    const bool is_short = resident > box->resident && reserve->touched < reserve->most &&
+    const bool is_short = reserve->touched < reserve->most &&
+                          (reserve->enough == 0 || reserve->touched < reserve->enough) &&
                           resident + resident / LEAST_LEFT > reserve->touched;
     box->has_kills = oom_count(box->pid, &box->kills);
     if (box->is_ready && !box->heap.is_known && box->looked++ < MOST_LOOKS)

@@ -8,12 +8,12 @@
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/copied.h"
-#include "process/attach/copy.h"
 #include "process/attach/refuse.h"
 #include "process/spans.h"
 
-/* Where the runtime puts its first arena, and how many addresses behind it no other memory gets
- * unless all of them are in use (runtime.mallocinit). */
+/* Where the runtime puts its first arena, unless it chooses at random, as it does from Go 1.26 on;
+ * and how many addresses behind it no other memory gets unless all of them are in use
+ * (runtime.mallocinit). */
 #define FIRST_ON_AMD64 0xc000000000
 #define FIRST_ON_ARM64 0x4000000000
 #define BEHIND_FIRST   (1ull << 40)
@@ -26,37 +26,13 @@ static struct range usual_heap(uint16_t machine)
     return (struct range){first, first != 0 ? first + BEHIND_FIRST : 0};
 }
 
-/* Lists the pages that are not in the heap. Returns false if memory runs out. */
-static bool list_outside(const struct attach_pages *all, const struct range *heap,
-                         struct attach_pages *ret)
+/* Opens a window to the memory of a process that runs. Returns 0 or an errno value. */
+static int open_window(uint64_t pid, struct process *ret)
 {
-    for (size_t i = 0; i < all->runs.count; i++) {
-        const struct attach_run *run = &all->runs.data[i];
-        if (run->kind == ATTACH_ZERO || (run->address >= heap->begin && run->address < heap->end))
-            continue;
-        ret->resident += run->size;
-        if (!vector_push(&ret->runs, *run))
-            return false;
-    }
-    return true;
-}
-
-/* Copies what a process has outside of its heap, while it runs. Returns 0 or an errno value. */
-static int copy_outside(uint64_t pid, const struct range *heap, struct process *ret)
-{
-    _cleanup_(attach_pages_deinit) struct attach_pages all = {0}, outside = {0};
     _cleanup_(attach_space_deinit) struct attach_space space = {0};
-    struct attach_copied copied;
-    int error = attach_pages_find(pid, &all);
-    if (error == 0 &&
-        (!list_outside(&all, heap, &outside) || !attach_space_make(&outside, 0, &space)))
-        error = ENOMEM;
-    if (error == 0)
-        error = attach_copy_pages(pid, &outside, &space, true, NULL, &ret->memory, &copied);
+    const int error = copied_open_window(pid, &space, ret);
     if (error != 0)
         return error;
-    ret->entry = procfs_auxv(pid, AT_ENTRY);
-    ret->maps = take_pointer(all.maps);
     copied_hand_over(&space, ret);
     return mapped_parse_maps(ret->maps, &ret->files) ? 0 : ENOMEM;
 }
@@ -86,7 +62,7 @@ struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct deat
     *ret = (struct death_heap){0};
     TRY(copied_check_machine(pid, &process.machine));
     ret->range = usual_heap(process.machine);
-    const int number = copy_outside(pid, &ret->range, &process);
+    const int number = open_window(pid, &process);
     if (number != 0)
         return attach_refuse(pid, number, true);
     process.pid = pid;

@@ -179,17 +179,14 @@ static bool put_registers(struct goroutines *goroutines, uint64_t g,
 
 /* ---- goroutines that were running when their process died ---- */
 
-/*
- * Returns whether a goroutine was running on its own stack in a thread whose registers are not
- * known, because only those of one thread are when a process dies. The runtime keeps where a
- * goroutine is while it does not run, or its thread is on another stack, and 0 otherwise
- * (runtime.gogo, runtime.systemstack).
- */
+/* Returns whether a goroutine was running in a thread whose registers are not known: only those of
+ * one thread are when a process dies. What the runtime keeps of where the goroutine is may be from
+ * its last system call, or from before it was resumed. */
 static bool is_scanned(const struct goroutines *goroutines, uint64_t status,
                        const struct unwind_start *start)
 {
     return goroutines->records->runtime->process->is_dead && status == STATUS_RUNNING &&
-           start->sp == 0;
+           start->is_saved;
 }
 
 /* Puts all words of a stack that may point somewhere as roots: those that the goroutine still used

@@ -281,7 +281,8 @@ void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start
     }
     *ret = (struct unwind_start){.sp = runtime_field(runtime, g, LAYOUT_G_SCHED_SP),
                                  .pc = runtime_field(runtime, g, LAYOUT_G_SCHED_PC),
-                                 .lr = runtime_field(runtime, g, LAYOUT_G_SCHED_LR)};
+                                 .lr = runtime_field(runtime, g, LAYOUT_G_SCHED_LR),
+                                 .is_saved = true};
 }
 
 bool threads_register(const struct threads *threads, const struct unwind_start *start,

@@ -13,6 +13,7 @@
 struct unwind_start {
     uint64_t sp, pc, lr;
     bool is_syscall;          /* sp and pc are syscallsp and syscallpc */
+    bool is_saved;            /* they are what the runtime keeps of a goroutine that does not run */
     bool at_registers;        /* they are of a thread stopped at an arbitrary instruction */
     const uint8_t *registers; /* then: all registers, in words; NULL: not there */
     bool in_signal;           /* in the order of a signal's frame; else of NT_PRSTATUS */

@@ -233,30 +233,9 @@ static int copy_child(uint64_t pid, const struct attach_options *options, struct
 /* Gives the process's memory a window to the child. Returns 0 or an errno value. */
 static int open_window(const struct held *held, struct attach_space *space, struct process *ret)
 {
-    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
-    const uint64_t child = (uint64_t)held->fork.child;
-    int error = attach_pages_find(child, &pages);
-    if (error == 0)
-        error = copied_note_resident(&pages, ret);
-    if (error != 0)
-        return error;
     attach_space_deinit(space);
-    if (!attach_space_make(&pages, 0, space))
-        return NO_ADDRESSES;
-    for (size_t i = 0; i < pages.runs.count; i++) {
-        const struct attach_run *run = &pages.runs.data[i];
-        const struct range all = {run->address, run->address + run->size};
-        if (!memory_add(&ret->memory, run->address, run->size, attach_space_at(space, run)) ||
-            (run->kind == ATTACH_ZERO && !vector_push(&ret->memory.untouched.list, all)))
-            return ENOMEM;
-    }
-    memory_sort(&ret->memory);
-    ranges_sort(&ret->memory.untouched);
-    ranges_drop_short(&ret->memory.untouched);
-    ret->memory.window = window_create(child, &pages, space);
-    ret->entry = procfs_auxv(child, AT_ENTRY);
-    ret->maps = take_pointer(pages.maps);
-    return ret->memory.window ? 0 : ENOMEM;
+    const int error = copied_open_window((uint64_t)held->fork.child, space, ret);
+    return error == EOVERFLOW ? NO_ADDRESSES : error;
 }
 
 /* ---- the stop ---- */

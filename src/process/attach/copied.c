@@ -87,6 +87,32 @@ void copied_note_smaps(uint64_t pid, struct process *ret)
         ret->smaps = take_pointer(smaps.data);
 }
 
+int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret)
+{
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    int error = attach_pages_find(pid, &pages);
+    if (error == 0)
+        error = copied_note_resident(&pages, ret);
+    if (error != 0)
+        return error;
+    if (!attach_space_make(&pages, 0, space))
+        return EOVERFLOW;
+    for (size_t i = 0; i < pages.runs.count; i++) {
+        const struct attach_run *run = &pages.runs.data[i];
+        const struct range all = {run->address, run->address + run->size};
+        if (!memory_add(&ret->memory, run->address, run->size, attach_space_at(space, run)) ||
+            (run->kind == ATTACH_ZERO && !vector_push(&ret->memory.untouched.list, all)))
+            return ENOMEM;
+    }
+    memory_sort(&ret->memory);
+    ranges_sort(&ret->memory.untouched);
+    ranges_drop_short(&ret->memory.untouched);
+    ret->memory.window = window_create(pid, &pages, space);
+    ret->entry = procfs_auxv(pid, AT_ENTRY);
+    ret->maps = take_pointer(pages.maps);
+    return ret->memory.window ? 0 : ENOMEM;
+}
+
 void copied_hand_over(struct attach_space *space, struct process *process)
 {
     process->copy = take_pointer(space->data);

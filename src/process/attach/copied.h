@@ -25,6 +25,11 @@ void copied_note_smaps(uint64_t pid, struct process *ret);
  * far meanwhile. Returns whether there is one that does. */
 bool copied_make_space(const struct attach_pages *pages, struct attach_space *space);
 
+/* Gives *ret a window (window.h) to the memory of a process in place of a copy. space is empty, and
+ * must outlive it. Returns 0 or an errno value; EOVERFLOW: the system does not give the addresses.
+ */
+int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret);
+
 /* Makes the process the owner of the space, which has its copy. */
 void copied_hand_over(struct attach_space *space, struct process *process);
 

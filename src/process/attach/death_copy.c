@@ -23,6 +23,9 @@
 #define LEAST_MARGIN (64ull << 20)
 enum { MARGIN = 4 /* a quarter */ };
 
+/* What a process may have besides what its limit counts: files, most of which others have as well. */
+#define NOT_CHARGED (16ull << 20)
+
 /* Memory that is left to others. */
 #define SPARE (64ull << 20)
 
@@ -104,12 +107,15 @@ int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *
                    all = pages.resident + margin, end = end_of_heap(&pages, heap);
     const struct attach_run growth = {end, margin, ATTACH_WRITTEN};
     reserve->wanted = all < reserve->most ? all : reserve->most;
+    if (reserve->enough > 0 && reserve->wanted > reserve->enough + NOT_CHARGED)
+        reserve->wanted = reserve->enough + NOT_CHARGED;
     if (end > 0 && attach_space_area(&reserve->space, end, margin) &&
         !vector_push(&pages.runs, growth))
         return ENOMEM;
     cut_runs(&pages, reserve->wanted);
     pages.resident = reserve->wanted;
     const bool is_full = attach_space_fill(&reserve->space, &pages, &guard, NULL);
+    reserve->is_refused = !is_full && !is_called();
     reserve->touched = is_full ? reserve->wanted : reserve->wanted - left;
     return 0;
 }

@@ -40,14 +40,16 @@ struct death_order {
 struct death_reserve {
     struct attach_space space;
     uint64_t most;    /* bytes that may be copied */
+    uint64_t enough;  /* bytes that the process cannot exceed; 0: not known */
     uint64_t touched; /* bytes that were got */
     uint64_t wanted;  /* bytes that were to be got: the process's, and some more to grow */
+    bool is_refused;  /* there was no memory to spare for the rest */
 };
 
 /*
  * Gets memory for a copy of a process that runs, and for what it may grow by: a quarter, but no
- * more than reserve->most. Does not take what this program's control groups or the machine do not
- * have to spare. To be called again when the process has grown. Returns 0 or an errno value;
+ * more than reserve->most and reserve->enough. Does not take what this program's control groups or
+ * the machine do not have to spare, and stops when SIGCHLD, blocked, comes. To be called again when the process has grown. Returns 0 or an errno value;
  * ENOMEM: not even the addresses can be had. *reserve goes to death_reserve_deinit().
  */
 int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *reserve);

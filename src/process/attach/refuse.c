@@ -82,6 +82,11 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
  * not allow it. Otherwise returns NULL. */
 static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
 {
+    if (facts->tracer != 0 && strcmp(facts->tracer_name, "go2heapsnapshot") == 0)
+        return say_of(facts,
+                      "process %llu (go2heapsnapshot --at-death, or another that reads it) traces it "
+                      "already, and only one can: end that one, which lets it go: kill %llu",
+                      (unsigned long long)facts->tracer, (unsigned long long)facts->tracer);
     if (facts->tracer != 0 && facts->traced != 0)
         return say_of(facts,
                       "process %llu (%s) traces its thread %llu already, and only one can: end "
@@ -199,6 +204,8 @@ static void note_process(const struct text *status, struct attach_facts *facts)
     facts->parent = procfs_number(status, "PPid:");
     facts->has_no_memory = !procfs_value(status, "VmSize:");
     facts->tracer = procfs_number(status, "TracerPid:");
+    if (facts->tracer == (uint64_t)getpid())
+        facts->tracer = 0; /* this program itself, by --at-death */
     facts->is_self = facts->leader == (uint64_t)getpid();
 }
 
