@@ -348,10 +348,9 @@ static void begin_program(struct at_death *at)
 {
     struct g2h_error *error = death_box_prepare(&at->box);
     at->changed = 0;
-    if (!error) {
-        say_armed(at);
+    at->is_armed = false; /* say_armed() when its runtime is ready */
+    if (!error)
         return;
-    }
     if (death_is_alive(at->box.pid, 0))
         say("go2heapsnapshot: warning: %s: its heap is not written unless it runs a Go program by "
             "exec",
@@ -420,6 +419,8 @@ static void look(struct at_death *at)
     if (!at->box.is_ready || at->changed != 0)
         return;
     g2h_error_destroy(death_box_keep_up(&at->box)); /* if it has ended, a signal says so */
+    if (!at->is_armed && (at->box.heap.is_known || !g2h_process_is_new(at->box.pid)))
+        say_armed(at);
     say_reserve(at);
 }
 
@@ -479,7 +480,8 @@ static struct g2h_error *begin(struct at_death *at)
     const int error = death_seize(&at->box.watch);
     if (error != 0)
         return attach_refuse(at->box.pid, error, true);
-    say_armed(at);
+    if (at->box.heap.is_known)
+        say_armed(at);
     return NULL;
 }
 

@@ -1,6 +1,6 @@
 /*
  * library: what puts the rooms together. build: a heap's graph; origin: where a heap comes from;
- * session: all of it by one call.
+ * session: all of it by one call; death_box: copies a process at its end.
  *
  * build is the order in which a graph is made; each step belongs to one room.
  *

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -62,6 +63,7 @@ static struct g2h_error *get_memory(struct death_box *box)
     box->tried = attach_clock();
     box->reserve.enough = g2h_process_limit(box->pid, &left);
     const int error = death_reserve(box->pid, &box->heap.range, &box->reserve);
+    (void)mlockall(MCL_CURRENT | MCL_ONFAULT); /* this program, too; that it may not is no error */
     return error == 0 ? NULL : attach_refuse(box->pid, error, true);
 }
 
@@ -105,7 +107,6 @@ static int64_t now(void)
 static void note_process(struct death_box *box, uint64_t id, struct death *ret)
 {
     _cleanup_(text_deinit) struct text status = {0};
-    uint64_t left;
     *ret = (struct death){.seconds = now(), .program = box->program};
     box->program = (struct origin){0};
     box->is_ready = false;
@@ -117,13 +118,15 @@ static void note_process(struct death_box *box, uint64_t id, struct death *ret)
         ret->resident = procfs_number(&status, "VmRSS:") * 1024;
         ret->peak = procfs_number(&status, "VmHWM:") * 1024;
     }
-    ret->limit = g2h_process_limit(id, &left);
 }
 
-/* Notes whether the kernel ended the process for lack of memory: it counts before it kills. */
-static void note_oom(const struct death_box *box, struct death *ret)
+/* Notes the memory limit, and whether the kernel ended the process for lack of memory: it counts
+ * before it kills. */
+static void note_limits(const struct death_box *box, struct death *ret)
 {
     struct oom_count count;
+    uint64_t left;
+    ret->limit = g2h_process_limit((uint64_t)box->watch.thread, &left);
     ret->by_oom = WIFSIGNALED(ret->status) && WTERMSIG(ret->status) == SIGKILL && box->has_kills &&
                   oom_count((uint64_t)box->watch.thread, &count) &&
                   count.is_group == box->kills.is_group && count.kills > box->kills.kills;
@@ -138,38 +141,33 @@ static struct g2h_error *explain(const struct death_box *box, int error)
                                      (unsigned long long)box->pid);
 }
 
-/* Copies what has stopped, before anything else is done. */
-static struct g2h_error *copy(struct death_box *box, struct death *ret)
+struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
 {
     const struct death_order order = {
         .heap = box->heap.range, .find = death_heap_parts, .context = &box->heap};
-    TRY(copied_check_machine((uint64_t)box->watch.thread, &ret->copy.process.machine));
-    const uint16_t machine = ret->copy.process.machine;
-    const int error = death_copy(&box->watch, &order, &box->reserve, &ret->copy.process,
-                                 &ret->copy.account, &ret->copy.loss);
-    ret->copy.process.machine = machine;
-    return explain(box, error);
-}
-
-struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
-{
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
     const int urgent_error = attach_urgent_begin(&urgent);
     note_process(box, (uint64_t)box->watch.thread, ret);
-    struct g2h_error *error = copy(box, ret);
-    ret->status = box->watch.status;
+    const int error = death_copy(&box->watch, &order, &box->reserve, &ret->copy.process,
+                                 &ret->copy.account, &ret->copy.loss);
+    ret->copy.process.machine = box->heap.machine;
     ret->copy.account.urgent_error = urgent_error;
-    note_oom(box, ret);
+    ret->status = box->watch.status;
+    note_limits(box, ret);
     death_let_go(&box->watch);
-    return error;
+    (void)munlockall();
+    return explain(box, error);
 }
 
 struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret)
 {
     const struct attach_options options = {.space = &box->reserve.space};
+    uint64_t left;
+    (void)munlockall(); /* the writer gives memory back bit by bit */
     note_process(box, box->pid, ret);
     struct g2h_error *error =
         attach_copy(box->pid, &options, &ret->copy.process, &ret->copy.account);
+    ret->limit = g2h_process_limit(box->pid, &left);
     death_reserve_deinit(&box->reserve);
     box->resident = 0;
     return error;

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include <go2heapsnapshot/process.h>
+
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/copied.h"
@@ -61,13 +63,15 @@ struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct deat
     _cleanup_(runtime_deinit) struct runtime runtime = {0};
     *ret = (struct death_heap){0};
     TRY(copied_check_machine(pid, &process.machine));
+    ret->machine = process.machine;
     ret->range = usual_heap(process.machine);
     const int number = open_window(pid, &process);
     if (number != 0)
         return attach_refuse(pid, number, true);
     process.pid = pid;
     struct g2h_error *error = runtime_init(&runtime, &process, exe);
-    if (error && error->code == G2H_ERROR_MEMORY)
+    if (error && (error->code == G2H_ERROR_MEMORY ||
+                  (error->code == G2H_ERROR_NOT_EXE && !g2h_process_is_new(pid))))
         return error;
     if (!error)
         note_runtime(&runtime, ret);

@@ -14,11 +14,13 @@ struct death_heap {
     bool is_known;          /* otherwise the parts are not known */
     struct runtime runtime; /* the layout and the addresses of the variables only */
     struct range range;     /* of addresses; a guess unless is_known */
+    uint16_t machine;       /* EM_… */
 };
 
 /* Finds the heap of a process that runs, without stopping it. exe is its executable. If its runtime
  * is not ready, as just after the start, ret->is_known is not set. Errors: G2H_ERROR_SYSTEM: it may
- * not be read, or has ended; G2H_ERROR_NOT_DUMP; G2H_ERROR_MEMORY. */
+ * not be read, or has ended; G2H_ERROR_NOT_DUMP; G2H_ERROR_NOT_EXE: exe is not what it runs, or of
+ * an unknown release; G2H_ERROR_MEMORY. */
 struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct death_heap *ret);
 
 /* A function of struct death_order; context is the heap. */

@@ -207,6 +207,19 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     return lost;
 }
 
+/* Adds to an error that the copy is cut, which may be the reason for it. Takes over the error. */
+static struct g2h_error *explain_cut(struct g2h_error *error,
+                                     const struct g2h_process_account *account)
+{
+    if (!error || account->file_missing == 0 || error->code == G2H_ERROR_MEMORY)
+        return error;
+    struct g2h_error *better = error_create(
+        error->code, "%s; the copy is cut: of %llu bytes %llu or more are missing", error->message,
+        (unsigned long long)account->file_size, (unsigned long long)account->file_missing);
+    g2h_error_destroy(error);
+    return better;
+}
+
 struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *exe,
                                     const struct g2h_process_options *options,
                                     struct g2h_process_account *ret_account,
@@ -219,5 +232,7 @@ struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *e
     ret_account->file_missing = copy->loss.is_late && missing == 0 ? 1 : missing;
     ret_account->file_size = copy->account.bytes + missing;
     copy->process.name = copy->account.name;
-    return read_process(&copy->process, &copy->source, exe, options, ret_account, ret_memory, ret);
+    return explain_cut(
+        read_process(&copy->process, &copy->source, exe, options, ret_account, ret_memory, ret),
+        ret_account);
 }

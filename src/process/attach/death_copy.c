@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/elf_format.h"
 #include "base/scope.h"
@@ -23,7 +24,8 @@
 #define LEAST_MARGIN (64ull << 20)
 enum { MARGIN = 4 /* a quarter */ };
 
-/* What a process may have besides what its limit counts: files, most of which others have as well. */
+/* What a process may have besides what its limit counts: files, most of which others have as well.
+ */
 #define NOT_CHARGED (16ull << 20)
 
 /* Memory that is left to others. */
@@ -50,15 +52,30 @@ static bool may_go_on(void *context, uint64_t left)
     return available.left > SPARE;
 }
 
+static int compare_runs(const void *a, const void *b)
+{
+    const struct attach_run *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+/* Makes a space with places for pages and for the files among them, unless there is one. */
 static bool make_space(const struct attach_pages *pages, struct death_reserve *reserve)
 {
     static const uint64_t around[] = {AROUND, AROUND_LESS, 0};
-    if (reserve->space.data && attach_space_holds(&reserve->space, pages))
+    _cleanup_(attach_pages_deinit) struct attach_pages all = {0};
+    if (!vector_grow(&all.runs, pages->runs.count + pages->files.count + 1))
+        return false;
+    for (size_t i = 0; i < pages->runs.count; i++)
+        all.runs.data[all.runs.count++] = pages->runs.data[i];
+    for (size_t i = 0; i < pages->files.count; i++)
+        all.runs.data[all.runs.count++] = pages->files.data[i];
+    vector_sort(&all.runs, compare_runs);
+    if (reserve->space.data && attach_space_holds(&reserve->space, &all))
         return true;
     reserve->touched = 0;
     for (size_t i = 0; i < sizeof(around) / sizeof(*around); i++) {
         attach_space_deinit(&reserve->space);
-        if (attach_space_make(pages, around[i], &reserve->space))
+        if (attach_space_make(&all, around[i], &reserve->space))
             return true;
     }
     return false;
@@ -97,7 +114,7 @@ int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *
     uint64_t left = 0;
     const struct attach_guard guard = {may_go_on, &left};
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
-    const int error = attach_pages_find(pid, &pages);
+    const int error = attach_pages_find_apart(pid, &pages);
     if (error != 0)
         return error;
     if (!make_space(&pages, reserve))
@@ -129,7 +146,7 @@ void death_reserve_deinit(struct death_reserve *reserve)
 /* ---- what is copied when ---- */
 
 /* The pages that are copied together, one list after the other. */
-enum { OUTSIDE, FIRST_OF_HEAP, LISTS = FIRST_OF_HEAP + DEATH_RANKS };
+enum { OUTSIDE, FIRST_OF_HEAP, FILES = FIRST_OF_HEAP + DEATH_RANKS, LISTS };
 
 struct dying {
     const struct death_watch *watch;
@@ -163,6 +180,17 @@ static bool list_outside(struct dying *dying)
         if (run->kind == ATTACH_ZERO ? dying->has_zeros : !is_in_heap(dying, run))
             if (!add_run(&dying->lists[OUTSIDE], run->address, run->size, run->kind))
                 return false;
+    }
+    return true;
+}
+
+/* Lists files: they come last, because they may have to be read from a disk. */
+static bool list_files(struct dying *dying)
+{
+    for (size_t i = 0; i < dying->all.files.count; i++) {
+        const struct attach_run *run = &dying->all.files.data[i];
+        if (!add_run(&dying->lists[FILES], run->address, run->size, run->kind))
+            return false;
     }
     return true;
 }
@@ -264,28 +292,27 @@ static bool has_all_pages(const struct death_watch *watch, const struct attach_p
     return true;
 }
 
-/* Returns whether an address is in the mapping of a file, which may end before its mapping does. */
-static bool is_of_file(const struct mapped_files *files, uint64_t address)
+/* Returns how many of the bytes of a run are missing in the copy. */
+static uint64_t missing_of(const struct attach_run *run, const struct memory *memory)
 {
-    const struct mapped_file *file = mapped_at(files, address);
-    return file && file->path.size > 0 && file->path.data[0] == '/';
+    const uint64_t end = run->address + run->size, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t missing = 0;
+    for (uint64_t at = run->address; run->kind != ATTACH_ZERO && at < end;) {
+        const struct memory_range *range = memory_range_at(memory, at);
+        missing += range ? 0 : page;
+        at = range ? range->address + range->size : at + page;
+    }
+    return missing;
 }
 
-/* Returns how many of the bytes that were there are missing in the copy, files left out. */
-static uint64_t count_missing(const struct attach_pages *pages, const struct process *process)
+/* Returns how many of the bytes that were there are missing in the copy. */
+static uint64_t count_missing(const struct attach_pages *pages, const struct memory *memory)
 {
     uint64_t missing = 0;
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
-        const uint64_t end = run->address + run->size;
-        for (uint64_t at = run->address; run->kind != ATTACH_ZERO && at < end;) {
-            const struct memory_range *range = memory_range_at(&process->memory, at);
-            const uint64_t to = range ? range->address + range->size : at + 4096;
-            if (!range && !is_of_file(&process->files, at))
-                missing += 4096;
-            at = to;
-        }
-    }
+    for (size_t i = 0; i < pages->runs.count; i++)
+        missing += missing_of(&pages->runs.data[i], memory);
+    for (size_t i = 0; i < pages->files.count; i++)
+        missing += missing_of(&pages->files.data[i], memory);
     return missing;
 }
 
@@ -294,7 +321,7 @@ static uint64_t count_missing(const struct attach_pages *pages, const struct pro
 static int copy_lists(struct dying *dying, struct process *ret, struct attach_account *account,
                       struct death_loss *loss)
 {
-    int error = list_outside(dying) ? 0 : ENOMEM;
+    int error = list_outside(dying) && list_files(dying) ? 0 : ENOMEM;
     if (error == 0)
         error = copy_list(dying, &dying->lists[OUTSIDE], ret, account, loss);
     if (error == 0 && !list_heap(dying, &ret->memory))
@@ -308,12 +335,12 @@ static int copy_all(struct dying *dying, struct process *ret, struct attach_acco
                     struct death_loss *loss)
 {
     const uint64_t thread = (uint64_t)dying->watch->thread;
-    int error = attach_pages_find(thread, &dying->all);
+    int error = attach_pages_find_apart(thread, &dying->all);
     if (error != 0)
         return error;
     dying->has_zeros = has_all_pages(dying->watch, &dying->all);
     loss->is_late = !dying->has_zeros;
-    if (!copied_make_space(&dying->all, &dying->reserve->space))
+    if (!make_space(&dying->all, dying->reserve))
         return ENOMEM;
     error = copied_note_resident(&dying->all, ret);
     if (error == 0)
@@ -324,7 +351,7 @@ static int copy_all(struct dying *dying, struct process *ret, struct attach_acco
     ret->maps = take_pointer(dying->all.maps);
     if (!mapped_parse_maps(ret->maps, &ret->files))
         return ENOMEM;
-    const uint64_t missing = count_missing(&dying->all, ret);
+    const uint64_t missing = count_missing(&dying->all, &ret->memory);
     loss->lost = missing > loss->limited ? missing - loss->limited : 0;
     if (has_all_pages(dying->watch, &dying->all)) /* otherwise fewer pages count than there were */
         copied_note_smaps(thread, ret);

@@ -87,7 +87,7 @@ static bool parse_line(const char *at, struct attach_mapping *ret)
         return false;
     const bool is_file = inode != 0 && !is_zeros(at);
     const bool is_code = permissions[1] != 'w' && permissions[2] == 'x';
-    *ret = (struct attach_mapping){start, end - start, is_file};
+    *ret = (struct attach_mapping){start, end - start, is_file, permissions[1] == 'w'};
     return permissions[0] == 'r' && permissions[3] == 'p' && !is_of_kernel(at) &&
            !(is_file && is_code);
 }
@@ -215,14 +215,21 @@ static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *
     return mapping->is_file || add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
 }
 
+/* Adds a file that may be written to to the list of files. */
+static bool add_file(struct attach_pages *pages, const struct attach_mapping *mapping)
+{
+    const struct attach_run run = {mapping->address, mapping->size, ATTACH_WRITTEN};
+    return !mapping->is_writable || mapping->size > MOST_OF_FILE || vector_push(&pages->files, run);
+}
+
 static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
-                       int pagemap, void *entries)
+                       int pagemap, bool is_apart, void *entries)
 {
     const bool is_guess = pages->is_guess;
     const uint64_t most = is_guess ? MOST_OF_GUESS : MOST_OF_ANONYMOUS;
     bool is_whole = is_guess;
     if (mapping->is_file)
-        is_whole = mapping->size <= MOST_OF_FILE;
+        is_whole = mapping->size <= MOST_OF_FILE && (is_guess || !is_apart);
     else if (mapping->size > most)
         return 0;
     if (is_whole)
@@ -231,22 +238,24 @@ static int add_mapping(struct attach_pages *pages, const struct attach_mapping *
                    : ENOMEM;
     if (is_guess)
         return 0;
+    if (mapping->is_file && is_apart && !add_file(pages, mapping))
+        return ENOMEM;
     const int error = add_by_scan(pages, mapping, pagemap, entries);
     return error == ENOTTY ? add_by_pagemap(pages, mapping, pagemap, entries) : error;
 }
 
 static int add_mappings(struct attach_pages *pages, const struct attach_mappings *mappings,
-                        int pagemap)
+                        int pagemap, bool is_apart)
 {
     _Static_assert(ENTRIES * sizeof(uint64_t) >= REGIONS * sizeof(struct scan_region), "space");
     _cleanup_free_ uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
     int error = entries ? 0 : ENOMEM;
     for (size_t i = 0; i < mappings->count && error == 0; i++)
-        error = add_mapping(pages, &mappings->data[i], pagemap, entries);
+        error = add_mapping(pages, &mappings->data[i], pagemap, is_apart, entries);
     return error;
 }
 
-int attach_pages_find(uint64_t pid, struct attach_pages *ret)
+static int find_pages(uint64_t pid, bool is_apart, struct attach_pages *ret)
 {
     _cleanup_(text_deinit) struct text maps = {0};
     const int error = procfs_read_of(pid, "maps", &maps);
@@ -257,7 +266,7 @@ int attach_pages_find(uint64_t pid, struct attach_pages *ret)
     const int pagemap = open(procfs_path(pid, "pagemap").text, O_RDONLY | O_CLOEXEC);
     ret->is_guess = pagemap < 0;
     if (result == 0)
-        result = add_mappings(ret, &mappings, pagemap);
+        result = add_mappings(ret, &mappings, pagemap, is_apart);
     if (pagemap >= 0)
         close(pagemap);
     free(mappings.data);
@@ -265,9 +274,20 @@ int attach_pages_find(uint64_t pid, struct attach_pages *ret)
     return result;
 }
 
+int attach_pages_find(uint64_t pid, struct attach_pages *ret)
+{
+    return find_pages(pid, false, ret);
+}
+
+int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret)
+{
+    return find_pages(pid, true, ret);
+}
+
 void attach_pages_deinit(struct attach_pages *pages)
 {
     free(pages->runs.data);
+    free(pages->files.data);
     free(pages->maps);
     *pages = (struct attach_pages){0};
 }

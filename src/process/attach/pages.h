@@ -16,7 +16,7 @@
 
 struct attach_mapping {
     uint64_t address, size;
-    bool is_file;
+    bool is_file, is_writable;
 };
 
 struct attach_mappings {
@@ -36,9 +36,10 @@ struct attach_run {
 };
 
 struct attach_pages {
-    VECTOR(struct attach_run) runs; /* ascending */
-    uint64_t size, resident;        /* bytes of all runs, and of those that are not zero */
-    char *maps;                     /* the text of /proc/PID/maps */
+    VECTOR(struct attach_run) runs;  /* ascending */
+    uint64_t size, resident;         /* bytes of all runs, and of those that are not zero */
+    VECTOR(struct attach_run) files; /* see attach_pages_find_apart() */
+    char *maps;                      /* the text of /proc/PID/maps */
     bool is_guess; /* the system has no pagemap: many pages that count as resident may be zero */
 };
 
@@ -49,6 +50,11 @@ bool attach_mappings_parse(const char *maps, struct attach_mappings *ret);
 /* Finds the pages of a process, which should be stopped. Returns 0 or an errno value. *ret goes to
  * attach_pages_deinit() in any case. */
 int attach_pages_find(uint64_t pid, struct attach_pages *ret);
+
+/* Does the same, but of mapped files only the pages that were written to are among the runs: others
+ * may have to be read from a disk. ret->files has the mappings of files that may be written to,
+ * whole. */
+int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret);
 
 void attach_pages_deinit(struct attach_pages *pages);
 

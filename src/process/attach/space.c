@@ -21,6 +21,8 @@ static bool add_area(struct attach_space *space, uint64_t from, uint64_t to)
 {
     struct attach_area *last =
         space->areas.count > 0 ? &space->areas.data[space->areas.count - 1] : NULL;
+    if (last && to <= last->address + last->size)
+        return true;
     if (last && from <= last->address + last->size) {
         space->size += to - (last->address + last->size);
         last->size = to - last->address;

@@ -1,0 +1,231 @@
+#!/bin/sh
+# --at-death: the heap of a process that is killed, by a signal or by the kernel for lack of memory, is written whole, and the report's
+# first suspect is the leak; of one that ends by itself nothing is written; whatever becomes of the box, the process lives on. TAP on
+# standard output.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   MEMORY_GROUP         see available.sh
+#   GOROOTS              the releases (default: see tests/go.sh)
+set -u
+. "$(dirname "$0")/lib.sh"
+may_trace '--at-death' || exit 0
+out=$build/out
+box=
+group=
+
+# await COMMAND...: waits until the command succeeds.
+await() {
+	tries=2400
+	while [ $tries -gt 0 ] && ! "$@" 2>/dev/null; do
+		tries=$((tries - 1))
+		sleep 0.05
+	done
+}
+
+# starts ARGUMENT...: starts the program, in the group if there is one.
+starts() {
+	rm -rf "$out" "$build/file"
+	mkdir "$out"
+	: >"$build/app.log"
+	sh -c '[ -z "$0" ] || echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$build/app" "$@" >"$build/app.log" 2>&1 &
+	pid=$!
+	await grep -q '^ready' "$build/app.log"
+}
+
+# arms [OPTION...]: has the box wait for the program's end.
+arms() {
+	: >"$build/log"
+	"$g2h" "--at-death$1" --pid "$pid" -o "${2:-$out/app.dump.gz}" 2>"$build/log" &
+	box=$!
+	await grep -q 'is written when it is killed' "$build/log"
+}
+
+# ended: waits for both; their statuses are in $app_status and $status.
+ended() {
+	app_status=0
+	wait "$pid" || app_status=$?
+	status=0
+	wait $box || status=$?
+	pid='' box=
+} 2>/dev/null
+
+kills() { # SIGNAL
+	kill "-$1" "$pid"
+	ended
+} 2>/dev/null
+
+# suspects FILE: succeeds if the dump is whole and the leak is the first suspect.
+suspects() {
+	"$g2h" --exe "$build/app" --format report "$1" >"$build/report" 2>&1 && grep -A 2 '^  1 ' "$build/report" | grep -q 'held by     main\.leaking\.byID\['
+}
+
+killed() {
+	for number in KILL ABRT; do
+		starts leak 0
+		arms ''
+		kills $number
+		case $number in
+		KILL)
+			[ "$status" -eq 0 ] && grep -q 'was killed by signal 9 (Killed) at 2.*Z, with [0-9]* MB resident' "$build/log"
+			result $? "$release, SIGKILL: status $status, and how it ended" "$build/log"
+			suspects "$out/app.dump.gz"
+			result $? "$release, SIGKILL: the leak is the first suspect" "$build/report"
+			[ "$(stat -c %a "$out/app.dump.gz")" = 600 ]
+			result $? "$release, SIGKILL: the dump is the owner's"
+			;;
+		*)
+			[ "$app_status" -eq 2 ] && [ "$status" -eq 0 ] && [ -z "$(ls "$out")" ]
+			result $? "$release, a signal that the runtime makes an exit: nothing is written" "$build/log"
+			;;
+		esac
+	done
+	starts leak 0
+	arms '' "$out/app.html"
+	kills KILL
+	[ "$status" -eq 0 ] && grep -q 'main.Session' "$out/app.html"
+	result $? "$release, SIGKILL: a page" "$build/log"
+	starts leak 0
+	arms =8M
+	kills KILL
+	[ "$status" -eq 3 ] && grep -q 'warning: process .*: the copy is cut: of [0-9]* bytes [0-9]* ' "$build/log" && [ -e "$out/app.dump.gz" ]
+	result $? "$release, --at-death=8M: a cut dump, and status 3, not $status" "$build/log"
+}
+
+out_of_memory() {
+	name="$release, out of memory"
+	[ -n "${MEMORY_GROUP-}" ] && group=${MEMORY_GROUP-}/go2heapsnapshot-death.$$
+	if [ -z "$group" ] || ! mkdir "$group" 2>/dev/null; then
+		group=
+		no_groups "$name: status 0, and who killed it" "$name: the leak is the first suspect" "$name: a dump at 60 %, and one of the end" \
+			"$name: the first dump's first suspect is the leak as well"
+		return
+	fi
+	file=memory.max
+	[ -e "$group/memory.limit_in_bytes" ] && file=memory.limit_in_bytes
+	echo $((96 << 20)) >"$group/$file"
+	starts leak 8000
+	arms ''
+	ended
+	[ "$app_status" -eq 137 ] && [ "$status" -eq 0 ] && grep -q 'was killed by the kernel for lack of memory at 2.*, limit 101 MB' "$build/log"
+	result $? "$name: status $status, and who killed it" "$build/log"
+	suspects "$out/app.dump.gz"
+	result $? "$name: the leak is the first suspect" "$build/report"
+	starts leak 8000
+	arms =60% "$out"
+	ended
+	[ "$status" -eq 0 ] && [ "$(ls "$out" | wc -l)" -eq 2 ] && ls "$out" | grep -q -- '-60%.dump.gz$'
+	result $? "$name: a dump at 60 %, and one of the end" "$build/log"
+	suspects "$out"/*-60%.dump.gz
+	result $? "$name: the first dump's first suspect is the leak as well" "$build/report"
+	await rmdir "$group"
+	group=
+}
+
+# untraced: succeeds if nobody traces a thread of the program.
+untraced() {
+	! cat "/proc/$pid/task"/*/status | grep '^TracerPid:' | grep -qv '[^0-9]0$'
+}
+
+exits() {
+	for how in '0 ' '3 ' '3 =exit'; do
+		starts exit "${how%% *},$build/file"
+		arms "${how#* }"
+		: >"$build/file"
+		ended
+		case $how in
+		*exit)
+			[ "$app_status" -eq 3 ] && [ "$status" -eq 0 ] && suspects "$out/app.dump.gz"
+			result $? "$release, --at-death=exit: a failure's heap is written" "$build/log"
+			;;
+		*)
+			[ "$app_status" -eq "${how%% *}" ] && [ "$status" -eq 0 ] && [ -z "$(ls "$out")" ]
+			result $? "$release, an exit with status $app_status: nothing is written" "$build/log"
+			;;
+		esac
+	done
+	starts leak 0
+	arms ''
+	kills TERM
+	[ "$app_status" -eq 143 ] && [ "$status" -eq 0 ] && [ -z "$(ls "$out")" ]
+	result $? "$release, SIGTERM: nothing is written" "$build/log"
+	starts exec "$build/file"
+	arms ''
+	: >"$build/file"
+	await eval '[ "$(grep -c "is written when" "$build/log")" -eq 2 ]'
+	kills KILL
+	[ "$status" -eq 0 ] && suspects "$out/app.dump.gz"
+	result $? "$release, execve: the heap of the second program is written" "$build/log"
+}
+
+boxes() {
+	starts leak 0
+	arms ''
+	"$g2h" --pid "$pid" --format report >"$build/report" 2>&1
+	[ $? -eq 1 ] && grep -q "process $box (go2heapsnapshot --at-death" "$build/report"
+	result $? "$release, --pid meanwhile: says who traces it" "$build/report"
+	kill -TERM $box
+	status=0
+	wait $box || status=$?
+	[ "$status" -eq 0 ] && untraced && kill -0 "$pid"
+	result $? "$release, SIGTERM of the box: lets go, status $status" "$build/log"
+	arms ''
+	kill -KILL $box
+	wait $box 2>/dev/null
+	await untraced
+	kill -0 "$pid" && untraced && [ -z "$(ls "$out")" ]
+	result $? "$release, SIGKILL of the box: the program lives on, and nothing is written"
+	box=
+	kill -KILL "$pid"
+	wait "$pid"
+	pid=
+} 2>/dev/null
+
+# commands: the box starts the program.
+commands() {
+	rm -rf "$out" "$build/file"
+	: >"$build/file"
+	for expected in 0 3; do
+		"$g2h" --at-death -o "$out/" -- "$build/app" exit "$expected,$build/file" >"$build/app.log" 2>"$build/log"
+		status=$?
+		[ $status -eq $expected ] && [ ! -e "$out" ]
+		result $? "$release, a command that exits with $expected: status $status, and no directory" "$build/log"
+	done
+	"$g2h" --at-death -o "$out/" -- "$build/none" 2>"$build/log"
+	[ $? -eq 127 ] && grep -q 'cannot run: No such file' "$build/log"
+	result $? "$release, a command that is not there: 127" "$build/log"
+	: >"$build/app.log"
+	"$g2h" --at-death -o "$out/" -- "$build/app" signals - >"$build/app.log" 2>"$build/log" &
+	pid=$!
+	await grep -q ready "$build/app.log"
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 42 ]
+	result $? "$release, SIGTERM is passed on: status 42, not $status" "$build/log"
+	: >"$build/app.log"
+	"$g2h" --at-death -o "$out/" -- "$build/app" leak 0 >"$build/app.log" 2>"$build/log" &
+	pid=$!
+	await grep -q ready "$build/app.log"
+	await grep -q 'is written when' "$build/log"
+	kill -KILL "$(sed -n 's/.*process \([0-9]*\) .*is written when.*/\1/p' "$build/log")"
+	status=0
+	wait $pid || status=$?
+	pid=
+	[ $status -eq 137 ] && suspects "$out"/app-*.dump.gz
+	result $? "$release, a command that is killed: its heap, and status 137, not $status" "$build/log"
+}
+
+if [ -z "${MEMORY_GROUP-}" ] && [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then MEMORY_GROUP=/sys/fs/cgroup/memory; fi
+for goroot in $goroots; do
+	release=$(go_release "$goroot")
+	if ! (cd "$here/death" && CGO_ENABLED=0 GOROOT=$goroot "$goroot/bin/go" build -o "$build/app" .) >"$build/log" 2>&1; then
+		echo "not ok - $release: the program builds"
+		tell "$build/log"
+		continue
+	fi
+	killed
+	out_of_memory
+	exits
+	boxes
+	commands
+done

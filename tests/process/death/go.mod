@@ -1,0 +1,3 @@
+module death
+
+go 1.19

@@ -1,0 +1,81 @@
+// A program that ends in many ways, for at-death.sh. It leaks sessions into a map beside a healthy one of the same type, and prints
+// "ready" when it has leaked the first 2,000.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+type Session struct {
+	ID   int
+	User string
+	Buf  []byte
+}
+
+type Store struct{ byID map[int]*Session }
+
+var leaking, healthy = Store{map[int]*Session{}}, Store{map[int]*Session{}}
+
+func session(id int) *Session {
+	buf := make([]byte, 4096)
+	for i := range buf {
+		buf[i] = byte(id)
+	}
+	return &Session{id, fmt.Sprintf("user-%d", id), buf}
+}
+
+// leak leaks so many sessions per second.
+func leak(perSecond int) {
+	for id := 2000; ; {
+		time.Sleep(10 * time.Millisecond)
+		for n := 0; n < perSecond/100; n++ {
+			leaking.byID[id] = session(id)
+			id++
+		}
+	}
+}
+
+// await waits until the file exists.
+func await(path string) {
+	for _, err := os.Stat(path); err != nil; _, err = os.Stat(path) {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func main() {
+	argument := os.Args[2]
+	switch os.Args[1] {
+	case "exec": // runs itself from another thread than the first once the file is there
+		fmt.Println("ready")
+		await(argument)
+		done := make(chan error)
+		go func() { done <- syscall.Exec("/proc/self/exe", []string{"death", "leak", "0"}, os.Environ()) }()
+		panic(<-done)
+	case "signals": // ends with 42 if it gets SIGTERM
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		fmt.Println("ready")
+		<-asked
+		os.Exit(42)
+	}
+	for id := 0; id < 2000; id++ {
+		leaking.byID[id] = session(id)
+		if id%4 == 0 {
+			healthy.byID[id] = session(id)
+		}
+	}
+	fmt.Println("ready")
+	switch os.Args[1] {
+	case "leak":
+		perSecond, _ := strconv.Atoi(argument)
+		leak(perSecond)
+	case "exit": // with a status once a file is there: exit 3,file
+		await(argument[2:])
+		os.Exit(int(argument[0] - '0'))
+	}
+}
