@@ -277,7 +277,7 @@ static bool check_series(const struct options *options)
 bool check_inputs(const struct options *options)
 {
     if (options->at_death && options->pid == 0)
-        return USAGE_REFUSE("--at-death takes --pid, or a command behind --: -- ./server");
+        return USAGE_REFUSE("--at-death takes --pid, or a command after --: -- ./server");
     if (options->pid != 0 && options->input_count > 0) {
         say("go2heapsnapshot: --pid takes the place of a dump, so '%s' is one too many",
             options->inputs[0]);

@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# Tests --at-death as far as no process dies: what goes together, and commands that end by themselves. tests/process/at-death.sh tests the
+# rest.
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+hint="Try 'go2heapsnapshot --help'."
+gzip -dc "$top/samples/leakserver.1.dump.gz" >1.dump
+
+for what in '' 0 0% 100% 1T x exit,x 90%%; do
+	run go2heapsnapshot --at-death="$what" --pid 1 -o dumps/
+	said "--at-death='$what'" 2 "go2heapsnapshot: --at-death= takes a part of the memory limit (90%), a size (2G), exit, or several of these with commas, not '${what##*,}'" "$hint"
+done
+run go2heapsnapshot --at-death -o app.dump
+said "--at-death of nothing" 2 "go2heapsnapshot: --at-death takes --pid, or a command after --: -- ./server" "$hint"
+run go2heapsnapshot --at-death --pid 1 -o app.dump 1.dump
+said "--at-death of two things" 2 "go2heapsnapshot: --pid takes the place of a dump, so '1.dump' is one too many"
+run go2heapsnapshot --at-death --pid 1
+said "--at-death without -o" 2 "go2heapsnapshot: --at-death writes a file when the process is killed: -o app.dump.gz, or a directory: -o dumps/" "$hint"
+run go2heapsnapshot --at-death=90% --pid 1 -o app.dump
+said "--at-death=90% of a file" 2 "go2heapsnapshot: --at-death=90% writes several files: -o takes a directory, such as dumps/" "$hint"
+for other in '--watch 1s' --fork '--base 1.dump' '--command ls'; do
+	# shellcheck disable=SC2086  # an option and its argument
+	run go2heapsnapshot --at-death --pid 1 -o app.html $other
+	check "--at-death $other: does not go together" eval '[ "$status" -eq 2 ] && grep -q -e "--at-death does not go with ${other%% *}$" err'
+done
+run go2heapsnapshot --at-death --pid 2147483647 -o dumps/
+check "--at-death of no process: fails, and leaves no directory" eval '[ "$status" -eq 1 ] && [ ! -e dumps ]'
+
+if [ "$(uname)" = Linux ]; then
+	for expected in 0 7; do
+		run go2heapsnapshot --at-death -o dumps/ -- sh -c "exit $expected"
+		check "a command's status is passed on: $expected" eval '[ "$status" -eq $expected ] && [ ! -e dumps ]'
+	done
+	run go2heapsnapshot --at-death -o dumps/ -- sh -c 'kill -9 $$'
+	check "a command that is killed: 137" [ "$status" -eq 137 ]
+	run go2heapsnapshot --at-death -o dumps/ -- ./none
+	check "a command that is not there: 127" [ "$status" -eq 127 ]
+	run go2heapsnapshot --at-death -o dumps/ -- ./1.dump
+	check "a command that cannot be run: 126" [ "$status" -eq 126 ]
+fi
+
+finish
