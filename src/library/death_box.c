@@ -45,21 +45,26 @@ static void note_name(uint64_t pid, char ret[64])
         snprintf(ret, 64, "%s", name.data);
 }
 
-/* Returns the bytes of memory that a process has. */
-static uint64_t resident_of(uint64_t pid)
+/* Returns the bytes of memory that a process has. *ret_own, unless it is NULL, is how many of these
+ * are not of files, or 0. */
+static uint64_t resident_of(uint64_t pid, uint64_t *ret_own)
 {
     _cleanup_(text_deinit) struct text statm = {0};
-    uint64_t size, pages;
+    uint64_t size, pages, shared;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const char *at = procfs_read_of(pid, "statm", &statm) == 0 ? statm.data : NULL;
-    return at && procfs_take_number(&at, 10, &size) && procfs_take_number(&at, 10, &pages)
-               ? pages * (uint64_t)sysconf(_SC_PAGESIZE)
-               : 0;
+    const bool is_known = at && procfs_take_number(&at, 10, &size) &&
+                          procfs_take_number(&at, 10, &pages) &&
+                          procfs_take_number(&at, 10, &shared);
+    if (ret_own)
+        *ret_own = is_known && shared < pages ? (pages - shared) * page : 0;
+    return is_known ? pages * page : 0;
 }
 
 static struct g2h_error *get_memory(struct death_box *box)
 {
     uint64_t left;
-    box->resident = resident_of(box->pid);
+    box->resident = resident_of(box->pid, NULL);
     box->tried = attach_clock();
     box->reserve.enough = g2h_process_limit(box->pid, &left);
     const int error = death_reserve(box->pid, &box->heap.range, &box->reserve);
@@ -77,13 +82,14 @@ struct g2h_error *death_box_prepare(struct death_box *box)
     box->has_kills = oom_count(box->pid, &box->kills);
     TRY(get_memory(box));
     box->looked = 0;
+    box->own = 0;
     box->is_ready = true;
     return NULL;
 }
 
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
-    const uint64_t resident = resident_of(box->pid);
+    const uint64_t resident = resident_of(box->pid, &box->own);
     const struct death_reserve *reserve = &box->reserve;
     const bool is_short = reserve->touched < reserve->most &&
                           (reserve->enough == 0 || reserve->touched < reserve->enough) &&
@@ -141,6 +147,16 @@ static struct g2h_error *explain(const struct death_box *box, int error)
                                      (unsigned long long)box->pid);
 }
 
+/* Returns how many bytes a process that has stopped at its end has, or had when it was looked at:
+ * it may have given some back meanwhile, but not many. */
+static uint64_t expected_of(const struct death_box *box)
+{
+    uint64_t own;
+    (void)resident_of((uint64_t)box->watch.thread, &own);
+    const uint64_t before = box->own - box->own / LEAST_LEFT;
+    return own > before ? own : before;
+}
+
 struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
 {
     const struct death_order order = {
@@ -148,7 +164,8 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
     const int urgent_error = attach_urgent_begin(&urgent);
     note_process(box, (uint64_t)box->watch.thread, ret);
-    const int error = death_copy(&box->watch, &order, &box->reserve, &ret->copy.process,
+    const uint64_t expected = expected_of(box);
+    const int error = death_copy(&box->watch, &order, expected, &box->reserve, &ret->copy.process,
                                  &ret->copy.account, &ret->copy.loss);
     ret->copy.process.machine = box->heap.machine;
     ret->copy.account.urgent_error = urgent_error;

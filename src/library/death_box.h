@@ -26,6 +26,7 @@ struct death_box {
     bool is_ready;         /* program and heap are those of what the process runs */
     uint64_t resident;     /* bytes when memory was last got */
     double tried;          /* when that was */
+    uint64_t own;          /* bytes, files left out, when it was looked at */
     unsigned looked;       /* how often the heap was looked for */
     struct oom_count kills;
     bool has_kills;

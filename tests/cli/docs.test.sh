@@ -33,7 +33,10 @@ while IFS= read -r command; do
 		kill $!
 		check "$command" wait $!
 		continue ;;
-	*--watch*) # no dump stands for a process that goes on: there must be none, and nothing else be wrong
+	*--at-death*' -- '*) # the command that it starts stands for a server
+		check "$command" bash -c "${command%%./server*}true >said 2>&1"
+		continue ;;
+	*--watch* | *--at-death*) # no dump stands for a process that goes on: there must be none, and nothing else be wrong
 		check "$command" bash -c "${command/--pid 1234/--pid 2147483647} >said 2>&1; [ \$? -eq 1 ]"
 		continue ;;
 	esac

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/elf_format.h"
@@ -27,6 +26,9 @@ enum { MARGIN = 4 /* a quarter */ };
 /* What a process may have besides what its limit counts: files, most of which others have as well.
  */
 #define NOT_CHARGED (16ull << 20)
+
+/* So many bytes may be counted late (percpu counters of the kernel). */
+#define FEW (4ull << 20)
 
 /* Memory that is left to others. */
 #define SPARE (64ull << 20)
@@ -58,17 +60,17 @@ static int compare_runs(const void *a, const void *b)
     return (one->address > other->address) - (one->address < other->address);
 }
 
-/* Makes a space with places for pages and for the files among them, unless there is one. */
+/* Makes a space with places for pages and for the slow ones, unless there is one. */
 static bool make_space(const struct attach_pages *pages, struct death_reserve *reserve)
 {
     static const uint64_t around[] = {AROUND, AROUND_LESS, 0};
     _cleanup_(attach_pages_deinit) struct attach_pages all = {0};
-    if (!vector_grow(&all.runs, pages->runs.count + pages->files.count + 1))
+    if (!vector_grow(&all.runs, pages->runs.count + pages->slow.count + 1))
         return false;
     for (size_t i = 0; i < pages->runs.count; i++)
         all.runs.data[all.runs.count++] = pages->runs.data[i];
-    for (size_t i = 0; i < pages->files.count; i++)
-        all.runs.data[all.runs.count++] = pages->files.data[i];
+    for (size_t i = 0; i < pages->slow.count; i++)
+        all.runs.data[all.runs.count++] = pages->slow.data[i];
     vector_sort(&all.runs, compare_runs);
     if (reserve->space.data && attach_space_holds(&reserve->space, &all))
         return true;
@@ -146,7 +148,7 @@ void death_reserve_deinit(struct death_reserve *reserve)
 /* ---- what is copied when ---- */
 
 /* The pages that are copied together, one list after the other. */
-enum { OUTSIDE, FIRST_OF_HEAP, FILES = FIRST_OF_HEAP + DEATH_RANKS, LISTS };
+enum { OUTSIDE, FIRST_OF_HEAP, SLOW = FIRST_OF_HEAP + DEATH_RANKS, ZEROS, LISTS };
 
 struct dying {
     const struct death_watch *watch;
@@ -155,7 +157,7 @@ struct dying {
     struct attach_pages all, lists[LISTS];
     struct death_parts parts; /* ascending */
     uint64_t left;            /* bytes that may still be copied */
-    bool has_zeros;           /* pages that were never written to are zeros for sure */
+    uint64_t expected;        /* bytes that the process had before */
 };
 
 static bool add_run(struct attach_pages *list, uint64_t address, uint64_t size,
@@ -172,24 +174,39 @@ static bool is_in_heap(const struct dying *dying, const struct attach_run *run)
     return run->address >= dying->order->heap.begin && run->address < dying->order->heap.end;
 }
 
-/* Lists the pages outside of the heap, and those that need no copy. */
+/* Lists the pages outside of the heap. */
 static bool list_outside(struct dying *dying)
 {
     for (size_t i = 0; i < dying->all.runs.count; i++) {
         const struct attach_run *run = &dying->all.runs.data[i];
-        if (run->kind == ATTACH_ZERO ? dying->has_zeros : !is_in_heap(dying, run))
-            if (!add_run(&dying->lists[OUTSIDE], run->address, run->size, run->kind))
-                return false;
+        if (run->kind != ATTACH_ZERO && !is_in_heap(dying, run) &&
+            !add_run(&dying->lists[OUTSIDE], run->address, run->size, run->kind))
+            return false;
     }
     return true;
 }
 
-/* Lists files: they come last, because they may have to be read from a disk. */
-static bool list_files(struct dying *dying)
+/* Lists the pages that nobody has written to, which are zeros and need no copy. */
+static bool list_zeros(struct dying *dying)
 {
-    for (size_t i = 0; i < dying->all.files.count; i++) {
-        const struct attach_run *run = &dying->all.files.data[i];
-        if (!add_run(&dying->lists[FILES], run->address, run->size, run->kind))
+    for (size_t i = 0; i < dying->all.runs.count; i++) {
+        const struct attach_run *run = &dying->all.runs.data[i];
+        if (run->kind == ATTACH_ZERO &&
+            !add_run(&dying->lists[ZEROS], run->address, run->size, run->kind))
+            return false;
+    }
+    return true;
+}
+
+/* Lists what may have to be read from a disk. It comes last: a page that has to be got counts for
+ * the process's control group, and where that is full, waits until the kernel takes the process's
+ * memory.
+ */
+static bool list_slow(struct dying *dying)
+{
+    for (size_t i = 0; i < dying->all.slow.count; i++) {
+        const struct attach_run *run = &dying->all.slow.data[i];
+        if (!add_run(&dying->lists[SLOW], run->address, run->size, run->kind))
             return false;
     }
     return true;
@@ -277,19 +294,13 @@ static int copy_list(struct dying *dying, struct attach_pages *list, struct proc
 
 /* ---- what is lost ---- */
 
-/* Returns whether the kernel has not begun to take pages. Then a page that nobody has written to
- * reads as zeros; later it cannot be read (MMF_UNSTABLE), as any other page that was taken. */
-static bool has_all_pages(const struct death_watch *watch, const struct attach_pages *pages)
+/* Returns whether fewer pages were found than the process had: the kernel has begun to take them
+ * before. What it had is known to a few hundred pages. */
+static bool is_late(const struct dying *dying)
 {
-    uint8_t byte;
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        if (pages->runs.data[i].kind != ATTACH_ZERO)
-            continue;
-        const struct iovec here = {&byte, 1},
-                           there = {(void *)(uintptr_t)pages->runs.data[i].address, 1};
-        return process_vm_readv(watch->thread, &here, 1, &there, 1, 0) == 1;
-    }
-    return true;
+    enum { PART = 16 };
+    const uint64_t found = dying->all.resident;
+    return found + found / PART + FEW < dying->expected;
 }
 
 /* Returns how many of the bytes of a run are missing in the copy. */
@@ -311,8 +322,8 @@ static uint64_t count_missing(const struct attach_pages *pages, const struct mem
     uint64_t missing = 0;
     for (size_t i = 0; i < pages->runs.count; i++)
         missing += missing_of(&pages->runs.data[i], memory);
-    for (size_t i = 0; i < pages->files.count; i++)
-        missing += missing_of(&pages->files.data[i], memory);
+    for (size_t i = 0; i < pages->slow.count; i++)
+        missing += missing_of(&pages->slow.data[i], memory);
     return missing;
 }
 
@@ -321,14 +332,27 @@ static uint64_t count_missing(const struct attach_pages *pages, const struct mem
 static int copy_lists(struct dying *dying, struct process *ret, struct attach_account *account,
                       struct death_loss *loss)
 {
-    int error = list_outside(dying) && list_files(dying) ? 0 : ENOMEM;
+    int error = list_outside(dying) && list_slow(dying) ? 0 : ENOMEM;
     if (error == 0)
         error = copy_list(dying, &dying->lists[OUTSIDE], ret, account, loss);
     if (error == 0 && !list_heap(dying, &ret->memory))
         error = ENOMEM;
-    for (size_t i = FIRST_OF_HEAP; i < LISTS && error == 0; i++)
+    for (size_t i = FIRST_OF_HEAP; i < ZEROS && error == 0; i++)
         error = copy_list(dying, &dying->lists[i], ret, account, loss);
     return error;
+}
+
+/* Counts what is missing in the copy. Only if the kernel took nothing, pages that were not there
+ * are known to be zeros. */
+static int note_loss(struct dying *dying, struct process *ret, struct attach_account *account,
+                     struct death_loss *loss)
+{
+    const uint64_t missing = count_missing(&dying->all, &ret->memory);
+    loss->is_late = is_late(dying);
+    loss->lost = missing > loss->limited ? missing - loss->limited : 0;
+    if (loss->is_late || loss->lost > 0)
+        return 0;
+    return list_zeros(dying) ? copy_list(dying, &dying->lists[ZEROS], ret, account, loss) : ENOMEM;
 }
 
 static int copy_all(struct dying *dying, struct process *ret, struct attach_account *account,
@@ -338,8 +362,6 @@ static int copy_all(struct dying *dying, struct process *ret, struct attach_acco
     int error = attach_pages_find_apart(thread, &dying->all);
     if (error != 0)
         return error;
-    dying->has_zeros = has_all_pages(dying->watch, &dying->all);
-    loss->is_late = !dying->has_zeros;
     if (!make_space(&dying->all, dying->reserve))
         return ENOMEM;
     error = copied_note_resident(&dying->all, ret);
@@ -351,19 +373,21 @@ static int copy_all(struct dying *dying, struct process *ret, struct attach_acco
     ret->maps = take_pointer(dying->all.maps);
     if (!mapped_parse_maps(ret->maps, &ret->files))
         return ENOMEM;
-    const uint64_t missing = count_missing(&dying->all, &ret->memory);
-    loss->lost = missing > loss->limited ? missing - loss->limited : 0;
-    if (has_all_pages(dying->watch, &dying->all)) /* otherwise fewer pages count than there were */
+    error = note_loss(dying, ret, account, loss);
+    if (error == 0 && !loss->is_late && loss->lost == 0)
         copied_note_smaps(thread, ret);
-    return 0;
+    return error;
 }
 
-int death_copy(const struct death_watch *watch, const struct death_order *order,
+int death_copy(const struct death_watch *watch, const struct death_order *order, uint64_t expected,
                struct death_reserve *reserve, struct process *ret, struct attach_account *account,
                struct death_loss *loss)
 {
-    struct dying dying = {
-        .watch = watch, .order = order, .reserve = reserve, .left = reserve->most};
+    struct dying dying = {.watch = watch,
+                          .order = order,
+                          .reserve = reserve,
+                          .left = reserve->most,
+                          .expected = expected};
     struct process_thread thread;
     const double start = attach_clock();
     *ret = (struct process){.name = account->name};

@@ -49,8 +49,9 @@ struct death_reserve {
 /*
  * Gets memory for a copy of a process that runs, and for what it may grow by: a quarter, but no
  * more than reserve->most and reserve->enough. Does not take what this program's control groups or
- * the machine do not have to spare, and stops when SIGCHLD, blocked, comes. To be called again when the process has grown. Returns 0 or an errno value;
- * ENOMEM: not even the addresses can be had. *reserve goes to death_reserve_deinit().
+ * the machine do not have to spare, and stops when SIGCHLD, blocked, comes. To be called again when
+ * the process has grown. Returns 0 or an errno value; ENOMEM: not even the addresses can be had.
+ * *reserve goes to death_reserve_deinit().
  */
 int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *reserve);
 void death_reserve_deinit(struct death_reserve *reserve);
@@ -65,10 +66,11 @@ struct death_loss {
 
 /*
  * Copies the memory of a process that has stopped at its end and the registers of its one thread,
- * into what was reserved, which *ret owns then. Does not let it go. *account->name is the name of
+ * into what was reserved, which *ret owns then. expected is how many bytes, files left out, it had
+ * shortly before. Does not let it go. *account->name is the name of
  * the process. Returns 0 or an errno value. *ret goes to process_deinit() in any case.
  */
-int death_copy(const struct death_watch *watch, const struct death_order *order,
+int death_copy(const struct death_watch *watch, const struct death_order *order, uint64_t expected,
                struct death_reserve *reserve, struct process *ret, struct attach_account *account,
                struct death_loss *loss);
 

@@ -124,11 +124,20 @@ static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, enu
     return vector_push(&pages->runs, run);
 }
 
-enum { LEFT_OUT = -1 };
+enum { LEFT_OUT = -1, SLOW = -2 };
 
-/* Returns an attach_kind or LEFT_OUT. */
-static inline int kind_of(const struct attach_mapping *mapping, uint64_t entry)
+static bool add_slow(struct attach_pages *pages, uint64_t address, uint64_t size)
 {
+    const struct attach_run run = {address, size, ATTACH_WRITTEN};
+    return vector_push(&pages->slow, run);
+}
+
+/* Returns an attach_kind, LEFT_OUT or SLOW. */
+static inline int kind_of(const struct attach_pages *pages, const struct attach_mapping *mapping,
+                          uint64_t entry)
+{
+    if (pages->is_apart && (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) == PAGEMAP_SWAPPED)
+        return SLOW;
     const bool is_there = (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
     if (mapping->is_file)
         return is_there && (entry & PAGEMAP_OF_FILE) == 0 ? ATTACH_WRITTEN : LEFT_OUT;
@@ -143,10 +152,12 @@ static bool add_entries(struct attach_pages *pages, const struct attach_mapping 
                         uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
 {
     for (size_t begin = 0, end; begin < count; begin = end) {
-        const int kind = kind_of(mapping, entries[begin]);
-        for (end = begin + 1; end < count && kind_of(mapping, entries[end]) == kind;)
+        const int kind = kind_of(pages, mapping, entries[begin]);
+        for (end = begin + 1; end < count && kind_of(pages, mapping, entries[end]) == kind;)
             end++;
-        if (kind != LEFT_OUT &&
+        if (kind == SLOW && !add_slow(pages, address + begin * page, (end - begin) * page))
+            return false;
+        if (kind >= 0 &&
             !add(pages, address + begin * page, (end - begin) * page, (enum attach_kind)kind))
             return false;
     }
@@ -184,6 +195,8 @@ static bool add_region(struct attach_pages *pages, const struct attach_mapping *
     if (!is_file && !add(pages, *at, start - *at, ATTACH_ZERO))
         return false;
     *at = region->end;
+    if (pages->is_apart && (region->bits & SCAN_PRESENT) == 0)
+        return add_slow(pages, start, region->end - start);
     return (is_file && (region->bits & SCAN_FILE) != 0) ||
            add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
 }
@@ -215,21 +228,21 @@ static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *
     return mapping->is_file || add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
 }
 
-/* Adds a file that may be written to to the list of files. */
-static bool add_file(struct attach_pages *pages, const struct attach_mapping *mapping)
+/* Adds a file that may be written to to what is slow. */
+static bool add_slow_file(struct attach_pages *pages, const struct attach_mapping *mapping)
 {
     const struct attach_run run = {mapping->address, mapping->size, ATTACH_WRITTEN};
-    return !mapping->is_writable || mapping->size > MOST_OF_FILE || vector_push(&pages->files, run);
+    return !mapping->is_writable || mapping->size > MOST_OF_FILE || vector_push(&pages->slow, run);
 }
 
 static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
-                       int pagemap, bool is_apart, void *entries)
+                       int pagemap, void *entries)
 {
     const bool is_guess = pages->is_guess;
     const uint64_t most = is_guess ? MOST_OF_GUESS : MOST_OF_ANONYMOUS;
     bool is_whole = is_guess;
     if (mapping->is_file)
-        is_whole = mapping->size <= MOST_OF_FILE && (is_guess || !is_apart);
+        is_whole = mapping->size <= MOST_OF_FILE && (is_guess || !pages->is_apart);
     else if (mapping->size > most)
         return 0;
     if (is_whole)
@@ -238,20 +251,20 @@ static int add_mapping(struct attach_pages *pages, const struct attach_mapping *
                    : ENOMEM;
     if (is_guess)
         return 0;
-    if (mapping->is_file && is_apart && !add_file(pages, mapping))
+    if (mapping->is_file && pages->is_apart && !add_slow_file(pages, mapping))
         return ENOMEM;
     const int error = add_by_scan(pages, mapping, pagemap, entries);
     return error == ENOTTY ? add_by_pagemap(pages, mapping, pagemap, entries) : error;
 }
 
 static int add_mappings(struct attach_pages *pages, const struct attach_mappings *mappings,
-                        int pagemap, bool is_apart)
+                        int pagemap)
 {
     _Static_assert(ENTRIES * sizeof(uint64_t) >= REGIONS * sizeof(struct scan_region), "space");
     _cleanup_free_ uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
     int error = entries ? 0 : ENOMEM;
     for (size_t i = 0; i < mappings->count && error == 0; i++)
-        error = add_mapping(pages, &mappings->data[i], pagemap, is_apart, entries);
+        error = add_mapping(pages, &mappings->data[i], pagemap, entries);
     return error;
 }
 
@@ -265,8 +278,9 @@ static int find_pages(uint64_t pid, bool is_apart, struct attach_pages *ret)
     int result = attach_mappings_parse(maps.data, &mappings) ? 0 : ENOMEM;
     const int pagemap = open(procfs_path(pid, "pagemap").text, O_RDONLY | O_CLOEXEC);
     ret->is_guess = pagemap < 0;
+    ret->is_apart = is_apart;
     if (result == 0)
-        result = add_mappings(ret, &mappings, pagemap, is_apart);
+        result = add_mappings(ret, &mappings, pagemap);
     if (pagemap >= 0)
         close(pagemap);
     free(mappings.data);
@@ -287,7 +301,7 @@ int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret)
 void attach_pages_deinit(struct attach_pages *pages)
 {
     free(pages->runs.data);
-    free(pages->files.data);
+    free(pages->slow.data);
     free(pages->maps);
     *pages = (struct attach_pages){0};
 }

@@ -36,10 +36,11 @@ struct attach_run {
 };
 
 struct attach_pages {
-    VECTOR(struct attach_run) runs;  /* ascending */
-    uint64_t size, resident;         /* bytes of all runs, and of those that are not zero */
-    VECTOR(struct attach_run) files; /* see attach_pages_find_apart() */
-    char *maps;                      /* the text of /proc/PID/maps */
+    VECTOR(struct attach_run) runs; /* ascending */
+    uint64_t size, resident;        /* bytes of all runs, and of those that are not zero */
+    VECTOR(struct attach_run) slow; /* see attach_pages_find_apart() */
+    char *maps;                     /* the text of /proc/PID/maps */
+    bool is_apart;                  /* it was asked for slow */
     bool is_guess; /* the system has no pagemap: many pages that count as resident may be zero */
 };
 
@@ -51,9 +52,9 @@ bool attach_mappings_parse(const char *maps, struct attach_mappings *ret);
  * attach_pages_deinit() in any case. */
 int attach_pages_find(uint64_t pid, struct attach_pages *ret);
 
-/* Does the same, but of mapped files only the pages that were written to are among the runs: others
- * may have to be read from a disk. ret->files has the mappings of files that may be written to,
- * whole. */
+/* Does the same, but has apart, in ret->slow, what may have to be read from a disk, in any order:
+ * swapped pages, and mapped files that may be written to, whole. Pages of files that were written
+ * to are among the runs; other pages of files are nowhere. */
 int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret);
 
 void attach_pages_deinit(struct attach_pages *pages);
