@@ -43,6 +43,9 @@ enum { CLOSE = 80 /* % of the limit */ };
 #define START    0.1
 #define PATIENCE 1.0
 
+/* How long a process may seem to have no thread. */
+#define PATIENCE_IN_EXEC 0.2
+
 /* Seconds between two dumps at a part of the limit; after one that failed. */
 #define BETWEEN        3600.0
 #define BETWEEN_FAILED 60.0
@@ -94,8 +97,8 @@ static void say_reserve(struct at_death *at)
         pid_of(at), in_mb(reserve->touched), in_mb(reserve->wanted));
 }
 
-/* Warns if the process's limit is this program's, too: it could not get memory when the process dies
- * for lack of it. */
+/* Warns if the process's limit is this program's, too: it could not get memory when the process
+ * dies for lack of it. */
 static void say_group(const struct at_death *at)
 {
     struct attach_available available;
@@ -237,18 +240,30 @@ static void say_unwanted(const struct at_death *at)
             pid_of(at), WEXITSTATUS(status), why);
 }
 
+/* Returns whether the process goes on with another thread. In execve() there may be none for a
+ * moment.
+ */
+static bool goes_on(const struct at_death *at, pid_t but)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    const double start = attach_clock();
+    while (!death_is_alive(at->box.pid, but)) {
+        if (attach_clock() - start > PATIENCE_IN_EXEC || kill((pid_t)at->box.pid, 0) != 0)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
 /* Seizes another thread of the process, if it goes on. */
 static void seize_another(struct at_death *at)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
     const double start = attach_clock();
     int error;
-    do {
-        error = death_seize(&at->box.watch);
-        if (error == 0 || !death_is_alive(at->box.pid, 0))
-            break;
+    while ((error = death_seize(&at->box.watch)) != 0 && attach_clock() - start < PATIENCE &&
+           goes_on(at, 0))
         nanosleep(&pause, NULL);
-    } while (attach_clock() - start < PATIENCE);
     if (error == 0 || at->child.id != 0)
         return;
     if (error != ESRCH)
@@ -260,7 +275,7 @@ static void seize_another(struct at_death *at)
 static void meet_end(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
-    const bool goes_on = !WIFSIGNALED(watch->status);
+    const bool was_killed = WIFSIGNALED(watch->status);
     const pid_t thread = watch->thread;
     if (is_wanted(at)) {
         at->has_copy = true;
@@ -269,10 +284,10 @@ static void meet_end(struct at_death *at)
         return;
     }
     const bool was_alone = watch->is_alone;
-    if (!was_alone && !(goes_on && watch->status == 0))
+    if (!was_alone && watch->status != 0)
         say_unwanted(at);
     death_let_go(watch);
-    if (goes_on && (was_alone || watch->status == 0) && death_is_alive(at->box.pid, thread)) {
+    if (!was_killed && (was_alone || watch->status == 0) && goes_on(at, thread)) {
         at->changed = was_alone ? at->changed : attach_clock(); /* perhaps by execve() */
         seize_another(at);
     } else {
@@ -419,7 +434,8 @@ static void look(struct at_death *at)
     if (!at->box.is_ready || at->changed != 0)
         return;
     g2h_error_destroy(death_box_keep_up(&at->box)); /* if it has ended, a signal says so */
-    if (!at->is_armed && (at->box.heap.is_known || !g2h_process_is_new(at->box.pid)))
+    const bool has_memory = at->box.reserve.touched > 0 || at->box.reserve.is_refused;
+    if (!at->is_armed && has_memory && (at->box.heap.is_known || !g2h_process_is_new(at->box.pid)))
         say_armed(at);
     say_reserve(at);
 }

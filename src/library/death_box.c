@@ -87,17 +87,25 @@ struct g2h_error *death_box_prepare(struct death_box *box)
     return NULL;
 }
 
+/* Returns whether more memory is to be got for a process that has so many bytes now. */
+static bool wants_memory(const struct death_box *box, uint64_t resident)
+{
+    const struct death_reserve *reserve = &box->reserve;
+    const bool was_disturbed = !reserve->is_refused && reserve->touched < reserve->wanted,
+               may_help = resident > box->resident && !reserve->is_refused,
+               is_short = resident + resident / LEAST_LEFT > reserve->touched &&
+                          reserve->touched < reserve->most &&
+                          (reserve->enough == 0 || reserve->touched < reserve->enough);
+    return is_short && (was_disturbed || may_help || attach_clock() - box->tried > RETRY);
+}
+
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
     const uint64_t resident = resident_of(box->pid, &box->own);
-    const struct death_reserve *reserve = &box->reserve;
-    const bool is_short = reserve->touched < reserve->most &&
-                          (reserve->enough == 0 || reserve->touched < reserve->enough) &&
-                          resident + resident / LEAST_LEFT > reserve->touched;
     box->has_kills = oom_count(box->pid, &box->kills);
     if (box->is_ready && !box->heap.is_known && box->looked++ < MOST_LOOKS)
         TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
-    if (is_short && (reserve->touched == reserve->wanted || attach_clock() - box->tried > RETRY))
+    if (wants_memory(box, resident))
         TRY(get_memory(box));
     return NULL;
 }
