@@ -83,10 +83,11 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
 static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
 {
     if (facts->tracer != 0 && strcmp(facts->tracer_name, "go2heapsnapshot") == 0)
-        return say_of(facts,
-                      "process %llu (go2heapsnapshot --at-death, or another that reads it) traces it "
-                      "already, and only one can: end that one, which lets it go: kill %llu",
-                      (unsigned long long)facts->tracer, (unsigned long long)facts->tracer);
+        return say_of(
+            facts,
+            "process %llu (go2heapsnapshot --at-death, or another that reads it) traces it "
+            "already, and only one can: end that one, which lets it go: kill %llu",
+            (unsigned long long)facts->tracer, (unsigned long long)facts->tracer);
     if (facts->tracer != 0 && facts->traced != 0)
         return say_of(facts,
                       "process %llu (%s) traces its thread %llu already, and only one can: end "
@@ -194,6 +195,25 @@ static bool is_all(const uint64_t *numbers, uint64_t wanted)
     return numbers[0] == wanted && numbers[1] == wanted && numbers[2] == wanted;
 }
 
+/* Returns whether a process or thread is there, shown in /proc or not (hidepid). */
+static bool is_there(uint64_t id)
+{
+    return access(procfs_path(id, "comm").text, F_OK) == 0 || kill((pid_t)id, 0) == 0 ||
+           errno == EPERM;
+}
+
+/* Returns the tracer in a status, unless that is a thread of this program, which may have ended a
+ * moment ago; 0: there is none. */
+static uint64_t other_tracer(const struct text *status)
+{
+    const uint64_t tracer = procfs_number(status, "TracerPid:");
+    char own[64];
+    if (tracer == 0 || tracer > INT32_MAX)
+        return 0;
+    snprintf(own, sizeof(own), "/proc/self/task/%llu", (unsigned long long)tracer);
+    return access(own, F_OK) != 0 && is_there(tracer) ? tracer : 0;
+}
+
 /* Notes the facts in the process's status. */
 static void note_process(const struct text *status, struct attach_facts *facts)
 {
@@ -203,9 +223,7 @@ static void note_process(const struct text *status, struct attach_facts *facts)
     facts->leader = procfs_number(status, "Tgid:");
     facts->parent = procfs_number(status, "PPid:");
     facts->has_no_memory = !procfs_value(status, "VmSize:");
-    facts->tracer = procfs_number(status, "TracerPid:");
-    if (facts->tracer == (uint64_t)getpid())
-        facts->tracer = 0; /* this program itself, by --at-death */
+    facts->tracer = other_tracer(status);
     facts->is_self = facts->leader == (uint64_t)getpid();
 }
 
@@ -246,8 +264,8 @@ static void note_traced_thread(struct attach_facts *facts)
         _cleanup_(text_deinit) struct text status = {0};
         char name[64];
         snprintf(name, sizeof(name), "task/%llu/status", (unsigned long long)id);
-        if (procfs_read_of(facts->pid, name, &status) == 0 && procfs_value(&status, "TracerPid:"))
-            facts->tracer = procfs_number(&status, "TracerPid:");
+        if (procfs_read_of(facts->pid, name, &status) == 0)
+            facts->tracer = other_tracer(&status);
         facts->traced = facts->tracer != 0 && id != facts->pid ? id : 0;
     }
 }
