@@ -492,7 +492,13 @@ static struct g2h_error *start(struct at_death *at)
 static struct g2h_error *begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;
-    TRY(death_box_prepare(&at->box));
+    const bool was_there = death_is_alive(at->box.pid, 0);
+    struct g2h_error *failed = death_box_prepare(&at->box);
+    if (failed && was_there && !death_is_alive(at->box.pid, 0)) { /* which explains all errors */
+        g2h_error_destroy(failed);
+        return attach_refuse(at->box.pid, ESRCH, true);
+    }
+    TRY(failed);
     const int error = death_seize(&at->box.watch);
     if (error != 0)
         return attach_refuse(at->box.pid, error, true);

@@ -117,8 +117,8 @@ int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *
     const struct attach_guard guard = {may_go_on, &left};
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     const int error = attach_pages_find_apart(pid, &pages);
-    if (error != 0)
-        return error;
+    if (error != 0 || pages.runs.count == 0)
+        return error != 0 ? error : ESRCH;
     if (!make_space(&pages, reserve))
         return ENOMEM;
     const uint64_t quarter = pages.resident / MARGIN,
