@@ -178,6 +178,7 @@ static bool is_same_file(const char *one, const char *other)
 struct expected {
     size_t output;    /* the file that may be overwritten, or FILES if none may be */
     size_t snapshots; /* how many a series may write; 0 if it is no series */
+    bool waits;       /* --at-death starts a command, or waits for a process: it is not tried */
 };
 
 /* Returns whether the output is one of the files that the program reads. */
@@ -197,7 +198,8 @@ static struct expected find_expected(int count, char **arguments)
     int status;
     optind = 0;
     if (options_parse(count, arguments, &options, &status)) {
-        if (options.input_count > 1)
+        expected.waits = options.at_death;
+        if (options.at_death || options.input_count > 1)
             expected.snapshots = options.input_count;
         else if (options.output && !reads_output(&options))
             for (size_t i = FILES; i-- > 0;)
@@ -236,6 +238,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     prepare();
     const struct expected expected = find_expected(count, copies); /* getopt() reorders them */
     optind = 0;                                                    /* and starts anew at 0 */
+    if (expected.waits) {
+        clean(".");
+        CHECK(fchdir(home) == 0);
+        return 0;
+    }
     const int status = program_main(count, arguments);
     CHECK(status == EXIT_FINE || status == EXIT_FAILED || status == EXIT_USAGE ||
           status == EXIT_DAMAGED);
