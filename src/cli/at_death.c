@@ -488,17 +488,29 @@ static struct g2h_error *start(struct at_death *at)
     return NULL;
 }
 
+/* Returns the error for a process that could not be prepared for: that it has ended, or may not be
+ * traced, explains all others. Takes over the error. */
+static struct g2h_error *explain(struct at_death *at, bool was_there, struct g2h_error *failed)
+{
+    int error = was_there && !death_is_alive(at->box.pid, 0) ? ESRCH : 0;
+    if (error == 0 && failed->code == G2H_ERROR_SYSTEM) {
+        error = death_seize(&at->box.watch);
+        death_let_go(&at->box.watch);
+    }
+    struct g2h_error *better = error != 0 ? attach_refuse(at->box.pid, error, was_there) : NULL;
+    if (better)
+        g2h_error_destroy(failed);
+    return better ? better : failed;
+}
+
 /* Begins to watch a process that runs. */
 static struct g2h_error *begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;
     const bool was_there = death_is_alive(at->box.pid, 0);
     struct g2h_error *failed = death_box_prepare(&at->box);
-    if (failed && was_there && !death_is_alive(at->box.pid, 0)) { /* which explains all errors */
-        g2h_error_destroy(failed);
-        return attach_refuse(at->box.pid, ESRCH, true);
-    }
-    TRY(failed);
+    if (failed)
+        return explain(at, was_there, failed);
     const int error = death_seize(&at->box.watch);
     if (error != 0)
         return attach_refuse(at->box.pid, error, true);
