@@ -1,6 +1,8 @@
 /* child; see child.h. */
 #include "cli/child.h"
 
+#ifdef __linux__ /* as at_death.c */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -66,3 +68,5 @@ int child_exit_status(const struct child *child)
 {
     return WIFEXITED(child->status) ? WEXITSTATUS(child->status) : KILLED + WTERMSIG(child->status);
 }
+
+#endif

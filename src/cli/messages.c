@@ -177,7 +177,7 @@ static void message_dead(const struct origin *origin)
         name, account->stopped, account->memory_bytes);
     if (account->goroutines_scanned > 0)
         say("go2heapsnapshot: note: %s: %" PRIu64 " goroutine%s running: the frames are not known, "
-                                                  "and every word of the stack that looks "
+            "and every word of the stack that looks "
             "like a pointer counts as one",
             name, account->goroutines_scanned,
             account->goroutines_scanned == 1 ? " was" : "s were");

@@ -91,8 +91,10 @@ struct g2h_error *death_box_prepare(struct death_box *box)
 static bool wants_memory(const struct death_box *box, uint64_t resident)
 {
     const struct death_reserve *reserve = &box->reserve;
-    const bool was_disturbed = !reserve->is_refused && reserve->touched < reserve->wanted,
-               may_help = resident > box->resident && !reserve->is_refused,
+    const bool was_disturbed =
+        !reserve->is_refused &&
+        reserve->touched<reserve->wanted, may_help = resident> box->resident &&
+        !reserve->is_refused,
                is_short = resident + resident / LEAST_LEFT > reserve->touched &&
                           reserve->touched < reserve->most &&
                           (reserve->enough == 0 || reserve->touched < reserve->enough);
