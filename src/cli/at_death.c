@@ -63,6 +63,7 @@ struct at_death {
     double changed;           /* when the process began another program; 0: it has not */
     bool is_near;             /* its limit is nearly used up */
     bool is_armed;            /* the user knows that a thread is seized */
+    bool is_asked;            /* a dump is wanted now */
     bool is_over;
     bool is_short;      /* the user knows that memory for the copy could not be had */
     pid_t writer;       /* a process that writes a dump at a part of the limit; 0: none */
@@ -284,9 +285,9 @@ static void meet_end(struct at_death *at)
         return;
     }
     const bool was_alone = watch->is_alone;
+    death_let_go(watch);
     if (!was_alone && watch->status != 0)
         say_unwanted(at);
-    death_let_go(watch);
     if (!was_killed && (was_alone || watch->status == 0) && goes_on(at, thread)) {
         at->changed = was_alone ? at->changed : attach_clock(); /* perhaps by execve() */
         seize_another(at);
@@ -352,6 +353,8 @@ static void await(struct at_death *at, double seconds)
         note_all(at);
     else if (number > 0 && at->child.id != 0)
         child_forward(&at->child, &info);
+    else if (number == SIGUSR1)
+        at->is_asked = true;
     else if (number > 0)
         at->is_over = true;
 }
@@ -373,28 +376,22 @@ static void begin_program(struct at_death *at)
     g2h_error_destroy(error);
 }
 
-/* Copies the process at a part of its limit, and has another process write that. */
-static void copy_before(struct at_death *at)
+/* Copies the process, which lives, and has another process write that to a file whose name has a
+ * remark. Returns false if it could not. */
+static bool copy_living(struct at_death *at, const char *remark)
 {
-    char remark[32];
     if (!death_let_run(&at->box.watch)) {
         meet_end(at);
-        return;
+        return false;
     }
     struct g2h_error *error = death_box_copy_living(&at->box, &at->death);
     seize_another(at);
-    at->next_before = attach_clock() + (error ? BETWEEN_FAILED : BETWEEN);
     if (error) {
         message_error(error);
         g2h_error_destroy(error);
         death_box_take_back(&at->box, &at->death);
-        return;
+        return false;
     }
-    snprintf(remark, sizeof(remark), "-%u%%", (unsigned)at->options->at_death_percent);
-    say("go2heapsnapshot: note: process %llu (%s) has used %u %% of its memory limit of %.0f MB, "
-        "and was paused for %.3f s for a dump",
-        pid_of(at), at->box.name, (unsigned)at->options->at_death_percent, in_mb(at->death.limit),
-        at->death.copy.account.stopped_seconds);
     at->writer = fork();
     if (at->writer == 0)
         _exit(write_copy(at, remark));
@@ -403,6 +400,31 @@ static void copy_before(struct at_death *at)
         say("go2heapsnapshot: cannot start a process: %s", strerror(errno));
     }
     death_box_take_back(&at->box, &at->death);
+    return true;
+}
+
+/* Does so at a part of the limit. */
+static void copy_before(struct at_death *at, uint64_t limit)
+{
+    const unsigned percent = (unsigned)at->options->at_death_percent;
+    char remark[32];
+    snprintf(remark, sizeof(remark), "-%u%%", percent);
+    say("go2heapsnapshot: note: process %llu (%s) has used %u %% of its memory limit of %.0f MB",
+        pid_of(at), at->box.name, percent, in_mb(limit));
+    at->next_before = attach_clock() + (copy_living(at, remark) ? BETWEEN : BETWEEN_FAILED);
+}
+
+/* Does so when the user asks for it by SIGUSR1. */
+static void copy_asked(struct at_death *at)
+{
+    at->is_asked = false;
+    if (!at_death_is_directory(at->options->output))
+        say("go2heapsnapshot: SIGUSR1: the file of -o is for the end of the process: give a "
+            "directory for several dumps");
+    else if (at->writer != 0)
+        say("go2heapsnapshot: SIGUSR1: a dump is being written already");
+    else
+        (void)copy_living(at, "-asked");
 }
 
 /* Looks how much of its memory limit the process has used. */
@@ -414,7 +436,7 @@ static void look_at_limit(struct at_death *at)
     at->is_near = percent >= CLOSE;
     if (percent >= at->options->at_death_percent && at->writer == 0 &&
         attach_clock() >= at->next_before)
-        copy_before(at);
+        copy_before(at, limit);
 }
 
 /* Does what is to be done a few times per second. */
@@ -447,6 +469,8 @@ static void watch_process(struct at_death *at)
         await(at, has_part && at->is_near ? LOOK_CLOSE : LOOK);
         if (!at->is_over && attach_clock() - at->looked >= LOOK)
             look(at);
+        if (!at->is_over && at->is_asked && at->box.is_ready && at->box.watch.thread != 0)
+            copy_asked(at);
         if (!at->is_over && has_part && at->box.is_ready && at->box.watch.thread != 0)
             look_at_limit(at);
     }
@@ -459,13 +483,13 @@ static void block_signals(struct at_death *at)
 {
     static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                   SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
+    enum { FOR_THIS = 5 /* of these this program takes itself, without a command */ };
     struct sigaction action;
     sigemptyset(&at->signals);
     sigaddset(&at->signals, SIGCHLD);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-        const bool is_end = i < 4;
         if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
-            (is_end || at->options->run))
+            (i < FOR_THIS || at->options->run))
             sigaddset(&at->signals, numbers[i]);
     }
     signal(SIGCHLD, SIG_DFL);

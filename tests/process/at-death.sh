@@ -88,7 +88,7 @@ killed() {
 	arms =8M
 	kills KILL
 	[ "$status" -eq 3 ] && grep -q 'warning: process .*: the copy is cut: of [0-9]* bytes [0-9]* ' "$build/log" && [ -e "$out/app.dump.gz" ]
-	result $? "$release, --at-death=8M: a cut dump, and status 3, not $status" "$build/log"
+	result $? "$release, --at-death=8M: a cut dump, and status $status, 3 is right" "$build/log"
 }
 
 out_of_memory() {
@@ -164,6 +164,14 @@ boxes() {
 	[ $? -eq 1 ] && grep -q "process $box (go2heapsnapshot --at-death" "$build/report"
 	result $? "$release, --pid meanwhile: says who traces it" "$build/report"
 	kill -TERM $box
+	wait $box
+	arms '' "$out"
+	kill -USR1 $box
+	await grep -q 'asked.dump.gz is written' "$build/log"
+	suspects "$out"/*-asked.dump.gz
+	result $? "$release, SIGUSR1 of the box: a dump now" "$build/log"
+	rm -f "$out"/*
+	kill -TERM $box
 	status=0
 	wait $box || status=$?
 	[ "$status" -eq 0 ] && untraced && kill -0 "$pid"
@@ -201,7 +209,7 @@ commands() {
 	status=0
 	wait $pid || status=$?
 	[ $status -eq 42 ]
-	result $? "$release, SIGTERM is passed on: status 42, not $status" "$build/log"
+	result $? "$release, SIGTERM is passed on: status $status, 42 is right" "$build/log"
 	: >"$build/app.log"
 	"$g2h" --at-death -o "$out/" -- "$build/app" leak 0 >"$build/app.log" 2>"$build/log" &
 	pid=$!
@@ -212,7 +220,7 @@ commands() {
 	wait $pid || status=$?
 	pid=
 	[ $status -eq 137 ] && suspects "$out"/app-*.dump.gz
-	result $? "$release, a command that is killed: its heap, and status 137, not $status" "$build/log"
+	result $? "$release, a command that is killed: its heap, and status $status, 137 is right" "$build/log"
 }
 
 if [ -z "${MEMORY_GROUP-}" ] && [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then MEMORY_GROUP=/sys/fs/cgroup/memory; fi

@@ -86,7 +86,7 @@ static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
         return say_of(
             facts,
             "process %llu (go2heapsnapshot --at-death, or another that reads it) traces it "
-            "already, and only one can: end that one, which lets it go: kill %llu",
+            "already, and only one can: kill %llu ends that one and lets it go",
             (unsigned long long)facts->tracer, (unsigned long long)facts->tracer);
     if (facts->tracer != 0 && facts->traced != 0)
         return say_of(facts,
