@@ -309,6 +309,16 @@ static void note_writer(struct at_death *at, int status)
         at->next_before = attach_clock() + BETWEEN_FAILED;
 }
 
+/* Seizes another thread after the seized one has ended without a stop, as a kernel may have it. */
+static void follow_lost(struct at_death *at)
+{
+    seize_another(at);
+    if (!at->is_over || at->error)
+        return;
+    say("go2heapsnapshot: process %llu ended without a stop, and could not be copied", pid_of(at));
+    at->status = EXIT_FAILED;
+}
+
 /* Takes note of what waitpid() says of a thread or process. */
 static void note(struct at_death *at, pid_t id, int status)
 {
@@ -321,7 +331,7 @@ static void note(struct at_death *at, pid_t id, int status)
         if (watch->is_stopped)
             meet_end(at);
         else if (watch->thread == 0 && id != at->child.id && !at->is_over)
-            seize_another(at);
+            follow_lost(at);
         if (watch->was_exec)
             at->changed = attach_clock();
         watch->was_exec = false;
