@@ -72,6 +72,32 @@ static struct g2h_error *get_memory(struct death_box *box)
     return error == 0 ? NULL : attach_refuse(box->pid, error, true);
 }
 
+/* Returns whether the process has been killed, but not ended yet. */
+static bool is_killed(uint64_t pid)
+{
+    _cleanup_(text_deinit) struct text status = {0};
+    uint64_t signals;
+    const char *at =
+        procfs_read_of(pid, "status", &status) == 0 ? procfs_value(&status, "SigPnd:") : NULL;
+    return !at || !procfs_take_number(&at, 16, &signals) || (signals >> (SIGKILL - 1) & 1) != 0;
+}
+
+/* Notes how many processes have been killed for lack of memory. The kernel counts this one before
+ * it sends the signal. So a number is what there was before only if the process still is not killed
+ * the next time. */
+static void note_kills(struct death_box *box)
+{
+    if (is_killed(box->pid))
+        return;
+    box->kills = box->last_kills;
+    box->has_kills = box->has_last_kills;
+    box->has_last_kills = oom_count(box->pid, &box->last_kills);
+    if (!box->has_kills) {
+        box->kills = box->last_kills;
+        box->has_kills = box->has_last_kills;
+    }
+}
+
 struct g2h_error *death_box_prepare(struct death_box *box)
 {
     const struct origin_options options = {.pid = box->pid, .exe = box->exe};
@@ -79,7 +105,7 @@ struct g2h_error *death_box_prepare(struct death_box *box)
     note_name(box->pid, box->name);
     TRY(origin_open_program(&options, &box->program));
     TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
-    box->has_kills = oom_count(box->pid, &box->kills);
+    note_kills(box);
     TRY(get_memory(box));
     box->looked = 0;
     box->own = 0;
@@ -104,7 +130,7 @@ static bool wants_memory(const struct death_box *box, uint64_t resident)
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
     const uint64_t resident = resident_of(box->pid, &box->own);
-    box->has_kills = oom_count(box->pid, &box->kills);
+    note_kills(box);
     if (box->is_ready && !box->heap.is_known && box->looked++ < MOST_LOOKS)
         TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
     if (wants_memory(box, resident))

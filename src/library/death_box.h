@@ -21,15 +21,16 @@ struct death_box {
     struct death_watch watch;
     struct death_reserve reserve; /* reserve.most is the caller's */
     struct death_heap heap;
-    struct origin program; /* the executable and the modules */
-    char name[64];         /* of the process: "server" */
-    bool is_ready;         /* program and heap are those of what the process runs */
-    uint64_t resident;     /* bytes when memory was last got */
-    double tried;          /* when that was */
-    uint64_t own;          /* bytes, files left out, when it was looked at */
-    unsigned looked;       /* how often the heap was looked for */
-    struct oom_count kills;
-    bool has_kills;
+    struct origin program;  /* the executable and the modules */
+    char name[64];          /* of the process: "server" */
+    bool is_ready;          /* program and heap are those of what the process runs */
+    uint64_t resident;      /* bytes when memory was last got */
+    double tried;           /* when that was */
+    uint64_t own;           /* bytes, files left out, when it was looked at */
+    unsigned looked;        /* how often the heap was looked for */
+    struct oom_count kills; /* before the process can have been killed: see note_kills() */
+    struct oom_count last_kills;
+    bool has_kills, has_last_kills;
 };
 
 /* A process that has been copied, at its end or before, and what is known of that moment. */
