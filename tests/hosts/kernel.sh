@@ -21,7 +21,7 @@ fail() {
 	exit 1
 }
 
-kernels=${KERNELS:-$(tools/setup kernel 2>/dev/null)}
+kernels=${KERNELS:-$(tools/setup kernel arm64 2>/dev/null)}
 [ -n "$kernels" ] && command -v qemu-system-aarch64 >/dev/null || { echo 'ok - arm64 kernel # SKIP no kernel or no emulator here'; exit; }
 rm -rf "$root"
 mkdir -p "$root"/{bin,proc,sys,dev,tmp,apps}
