@@ -1,0 +1,319 @@
+package heaptest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// exitGrew is the exit status that says that something grew in every interval.
+const exitGrew = 4
+
+// series is the dumps of one test.
+type series struct {
+	program, exe, dir string
+	names             []string // of the dumps, oldest first
+	isStripped        bool     // the executable has no symbols
+}
+
+func findProgram() (string, error) {
+	if name := os.Getenv("GO2HEAPSNAPSHOT"); name != "" {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			err = fmt.Errorf("GO2HEAPSNAPSHOT: %w", err)
+		}
+		return path, err
+	}
+	path, err := exec.LookPath("go2heapsnapshot")
+	if err != nil {
+		err = errors.New("go2heapsnapshot is not in PATH, and GO2HEAPSNAPSHOT is not set")
+	}
+	return path, err
+}
+
+func isCI() bool {
+	ci := os.Getenv("CI")
+	is, err := strconv.ParseBool(ci)
+	return ci != "" && (is || err != nil)
+}
+
+// directoryPattern makes a name for os.MkdirTemp of a test's name.
+func directoryPattern(test string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
+			return r
+		}
+		return '_'
+	}, test)
+	return "heaptest-" + name + "-*"
+}
+
+// settle collects garbage and waits for goroutines that are about to end. The
+// second collection frees what finalizers and sync.Pool kept in the first one.
+func settle() {
+	for i := 0; i < 2; i++ {
+		runtime.GC()
+		last, same := runtime.NumGoroutine(), 0
+		for tries := 0; tries < 100 && same < 3; tries++ {
+			time.Sleep(time.Millisecond)
+			n := runtime.NumGoroutine()
+			same++
+			if n != last {
+				last, same = n, 0
+			}
+		}
+	}
+}
+
+// writeDump writes a heap dump to a file. A reader of a pipe in this process
+// would be stopped like all of it, and deadlock.
+func writeDump(name string) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	debug.WriteHeapDump(file.Fd())
+	return file.Close()
+}
+
+// run runs go2heapsnapshot and returns its output.
+func (s *series) run(args ...string) ([]byte, error) {
+	var out, messages bytes.Buffer
+	command := exec.Command(s.program, args...)
+	command.Stdout, command.Stderr = &out, &messages
+	err := command.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitGrew {
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", s.program, err, bytes.TrimSpace(messages.Bytes()))
+	}
+	s.isStripped = s.isStripped || strings.Contains(messages.String(), "is stripped")
+	return out.Bytes(), nil
+}
+
+// place is one that grew in every interval: steady[] in docs/watch.md.
+type place struct {
+	Names    []string `json:"place"`
+	NowIn    []string `json:"now_in"`
+	Count    int64    `json:"count_grown"`
+	Retained int64    `json:"retained_grown"`
+	HeldBy   string   `json:"held_by"`
+}
+
+// goroutines are those at one location: goroutines[] in docs/report.md.
+type goroutines struct {
+	Place   string `json:"place"`
+	Started string `json:"started_at"`
+	Count   int64  `json:"count"`
+	Leaked  int64  `json:"leaked"`
+	Grown   int64  `json:"grown"` // bytes
+}
+
+// judge returns a line for each place that grows. The first report is made
+// without the executable: names are missing in it, but not objects or pointers.
+// If nothing grows, this saves the analysis of the executable's machine code,
+// which takes most of the time.
+func (s *series) judge(c *config) ([]string, error) {
+	lines, err := s.find(c, false)
+	if err == nil && len(lines) > 0 {
+		lines, err = s.find(c, true)
+	}
+	return lines, err
+}
+
+// find returns a line for each place that grows; named tells whether to read
+// names from the executable.
+func (s *series) find(c *config, named bool) ([]string, error) {
+	var trend struct {
+		Steady []place `json:"steady"`
+	}
+	if err := s.report(&trend, named, s.names...); err != nil {
+		return nil, err
+	}
+	var stuck []goroutines
+	if c.goroutines || named && haveGoroutines(trend.Steady) {
+		var report struct {
+			Goroutines []goroutines `json:"goroutines"`
+		}
+		if err := s.report(&report, named, "--base", s.names[0], s.names[len(s.names)-1]); err != nil {
+			return nil, err
+		}
+		stuck = report.Goroutines
+	}
+	if !named {
+		// Allowed places need names.
+		c = &config{calls: c.calls, loops: c.loops, goroutines: c.goroutines}
+	}
+	lines := c.growth(trend.Steady, stuck)
+	if c.goroutines && len(lines) == 0 {
+		lines = c.stuck(stuck)
+	}
+	return lines, nil
+}
+
+// growth returns a line for each place whose growth is not allowed.
+func (c *config) growth(steady []place, last []goroutines) (lines []string) {
+	calls := float64(c.calls * c.loops)
+	groups := make(map[string]bool) // of goroutines that became more
+	for i := range steady {
+		if steady[i].isGoroutines() {
+			groups[steady[i].Names[0]] = true
+		}
+	}
+	for i := range steady {
+		p := &steady[i]
+		line := p.line(calls)
+		// Growing goroutines have one line, which counts what they hold.
+		isPart := len(p.Names) > 0 && groups[p.Names[0]] && !p.isGoroutines()
+		if isPart || float64(p.Retained)/calls < c.perCall || c.isAllowed(line) {
+			continue
+		}
+		lines = append(lines, "grows: "+line+p.stuck(last))
+	}
+	return lines
+}
+
+// stuck returns a line for each location with more goroutines than before that
+// can never run again.
+func (c *config) stuck(last []goroutines) (lines []string) {
+	for _, g := range last {
+		line := fmt.Sprintf("goroutines %s: %d of %d can never run again", g.Place, g.Leaked, g.Count)
+		if g.Started != "" {
+			line += ", started at " + g.Started
+		}
+		if g.Leaked > 0 && g.Grown > 0 && !c.isAllowed(line) {
+			lines = append(lines, "grows: "+line)
+		}
+	}
+	return lines
+}
+
+// report runs a report and decodes it.
+func (s *series) report(into interface{}, named bool, dumps ...string) error {
+	args := []string{"--format", "report", "--json"}
+	if named {
+		args = append(args, "--exe", s.exe)
+	}
+	out, err := s.run(append(args, dumps...)...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		return fmt.Errorf("%s: %w: %.200q", s.program, err, out)
+	}
+	return nil
+}
+
+func (c *config) isAllowed(line string) bool {
+	for _, allowed := range c.allowed {
+		if allowed.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *place) isGoroutines() bool {
+	return len(p.Names) > 0 && strings.HasPrefix(p.Names[len(p.Names)-1], "goroutine")
+}
+
+func haveGoroutines(places []place) bool {
+	for i := range places {
+		if places[i].isGoroutines() {
+			return true
+		}
+	}
+	return false
+}
+
+// line describes by how much a place grows, and what holds it.
+func (p *place) line(calls float64) string {
+	unit := "object"
+	if p.isGoroutines() {
+		unit = "goroutine"
+	}
+	each := float64(p.Count) / calls
+	if fmt.Sprintf("%.2f", each) != "1.00" {
+		unit += "s"
+	}
+	text := strings.Join(p.Names, " › ")
+	if len(p.NowIn) > 0 {
+		text += " (now in " + strings.Join(p.NowIn, " › ") + ")"
+	}
+	text += fmt.Sprintf(": +%.2f %s and %.0f B per call", each, unit, float64(p.Retained)/calls)
+	if p.HeldBy != "" {
+		text += ", held by " + p.HeldBy
+	}
+	return text
+}
+
+// stuck describes how many of a place's goroutines can never run again.
+func (p *place) stuck(all []goroutines) string {
+	if !p.isGoroutines() {
+		return ""
+	}
+	for _, g := range all {
+		if g.Leaked > 0 && strings.Contains(strings.Join(p.Names, " › "), g.Place) {
+			return fmt.Sprintf(", %d of %d can never run again", g.Leaked, g.Count)
+		}
+	}
+	return ""
+}
+
+// explained makes only the first failure explain where names come from.
+var explained sync.Once
+
+// message describes what grows, and where the dumps and a page are.
+func (s *series) message(c *config, found []string) string {
+	text := strings.Join(found, "\n")
+	text += fmt.Sprintf("\nin each of %d loops of %d calls, after %d to warm up", c.loops, c.calls, c.warmUp)
+	exe := filepath.Join(s.dir, filepath.Base(s.exe))
+	if err := copyFile(exe, s.exe); err != nil { // go test removes the original
+		text += fmt.Sprintf("\nthe executable is not kept: %v", err)
+	}
+	page := filepath.Join(s.dir, "page.html")
+	if _, err := s.run(append([]string{"--exe", s.exe, "--format", "html", "-o", page}, s.names...)...); err != nil {
+		text += fmt.Sprintf("\nno page: %v", err)
+	} else {
+		text += "\npage: " + page
+	}
+	text += fmt.Sprintf("\ndumps, which contain all memory of the process: go2heapsnapshot --exe %s %s", exe, filepath.Join(s.dir, "*.dump"))
+	if s.isStripped {
+		explained.Do(func() {
+			text += "\nnames of variables are inferred from machine code, since go test strips symbols: keep them with go test -ldflags=-w=0"
+		})
+	}
+	return text
+}
+
+func copyFile(to, from string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o700)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return err
+	}
+	return out.Close()
+}
