@@ -166,17 +166,24 @@ func (s *series) find(c *config, named bool) ([]string, error) {
 // growth returns a line for each place whose growth is not allowed.
 func (c *config) growth(steady []place, last []goroutines) (lines []string) {
 	calls := float64(c.calls * c.loops)
-	groups := make(map[string]bool) // of goroutines that became more
+	groups := make(map[string]bool)     // of goroutines whose number grows
+	containers := make(map[string]bool) // of objects whose number grows
 	for i := range steady {
-		if steady[i].isGoroutines() {
-			groups[steady[i].Names[0]] = true
+		p := &steady[i]
+		if p.isGoroutines() {
+			groups[p.Names[0]] = true
+		}
+		if !p.isKey() {
+			containers[p.container()] = true
 		}
 	}
 	for i := range steady {
 		p := &steady[i]
 		line := p.line(calls)
-		// Growing goroutines have one line, which counts what they hold.
-		isPart := len(p.Names) > 0 && groups[p.Names[0]] && !p.isGoroutines()
+		// Goroutines have one line, which counts what they hold, and the
+		// keys and values of a map have one.
+		isPart := len(p.Names) > 0 && groups[p.Names[0]] && !p.isGoroutines() ||
+			p.isKey() && containers[p.container()]
 		if isPart || float64(p.Retained)/calls < c.perCall || c.isAllowed(line) {
 			continue
 		}
@@ -227,6 +234,17 @@ func (c *config) isAllowed(line string) bool {
 
 func (p *place) isGoroutines() bool {
 	return len(p.Names) > 0 && strings.HasPrefix(p.Names[len(p.Names)-1], "goroutine")
+}
+
+// isKey returns whether the objects are keys of a map.
+func (p *place) isKey() bool { return strings.HasSuffix(p.HeldBy, " (key)") }
+
+// container returns the names of the place that contains the objects.
+func (p *place) container() string {
+	if len(p.Names) == 0 {
+		return ""
+	}
+	return strings.Join(p.Names[:len(p.Names)-1], " › ")
 }
 
 func haveGoroutines(places []place) bool {
