@@ -35,7 +35,7 @@ import (
 )
 
 // Fewer than six heaps are not conclusive: see docs/watch.md.
-const leastLoops = 5
+const leastLoops, mostLoops = 5, 50
 
 // With twelve loops or more, go2heapsnapshot reports any growth; with fewer only
 // growth of a thousandth of the heap. So large heaps get more loops.
@@ -49,14 +49,14 @@ type config struct {
 	loops, calls, warmUp int
 	perCall              float64
 	allowed              []*regexp.Regexp
-	goroutines           bool
+	goroutines, doubling bool
 	keep                 string
 }
 
 // Option changes what [NoGrowth] does.
 type Option func(*config)
 
-// Loops sets how many intervals are compared, 5 at least. A dump is written
+// Loops sets how many intervals are compared, 5 to 50. A dump is written
 // before the first one and after each. The default is 6, and 12 if the heap has
 // more than 4 MiB.
 func Loops(n int) Option { return func(c *config) { c.loops = n } }
@@ -68,6 +68,12 @@ func Calls(n int) Option { return func(c *config) { c.calls = n } }
 // WarmUp sets how many calls come before the first dump. The default is twice
 // as many as [Calls].
 func WarmUp(n int) Option { return func(c *config) { c.warmUp = n } }
+
+// Doubling makes each loop have twice as many calls as the one before, and the
+// warm-up as many as the first one. Then an array or a map without pointers that
+// grows is found: it is a single object that only becomes larger each time it is
+// full. With six loops of 25 to 800 calls, all calls are 1,600.
+func Doubling() Option { return func(c *config) { c.doubling = true } }
 
 // PerCall sets the number of bytes by which a place may grow per call. The
 // default is 0: anything that grows in every interval fails the test.
@@ -105,8 +111,8 @@ func NoGrowth(t testing.TB, call func(), options ...Option) {
 	for _, option := range options {
 		option(&c)
 	}
-	if c.calls < 1 || (c.loops != 0 && c.loops < leastLoops) {
-		t.Fatalf("heaptest: needs %d loops and one call at least", leastLoops)
+	if c.calls < 1 || (c.loops != 0 && c.loops > mostLoops) || (c.loops != 0 && c.loops < leastLoops) {
+		t.Fatalf("heaptest: needs at least one call, and %d to %d loops", leastLoops, mostLoops)
 		return
 	}
 	program, err := findProgram()
@@ -140,7 +146,7 @@ func NoGrowth(t testing.TB, call func(), options ...Option) {
 		t.Fatalf("heaptest: %v", err)
 		return
 	}
-	found, err := s.judge(&c)
+	found, err := s.compare(&c)
 	if err != nil {
 		t.Fatalf("heaptest: %v", err)
 		return
@@ -149,6 +155,14 @@ func NoGrowth(t testing.TB, call func(), options ...Option) {
 		isKept = true
 		t.Error(s.message(&c, found))
 	}
+}
+
+// callsOf returns how many calls a loop has.
+func (c *config) callsOf(loop int) int {
+	if c.doubling {
+		return c.calls << loop
+	}
+	return c.calls
 }
 
 // take writes the dumps.
@@ -160,6 +174,9 @@ func (s *series) take(c *config, call func()) error {
 	}
 	if c.warmUp < 0 {
 		c.warmUp = 2 * c.calls
+		if c.doubling {
+			c.warmUp = c.calls
+		}
 	}
 	repeat(c.warmUp)
 	settle()
@@ -167,7 +184,7 @@ func (s *series) take(c *config, call func()) error {
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)
 		c.loops = loopsSmall
-		if stats.HeapAlloc > largeHeap {
+		if stats.HeapAlloc > largeHeap && !c.doubling {
 			c.loops = loopsLarge
 		}
 	}
@@ -177,7 +194,7 @@ func (s *series) take(c *config, call func()) error {
 	}
 	for i, name := range s.names {
 		if i > 0 {
-			repeat(c.calls)
+			repeat(c.callsOf(i - 1))
 			settle()
 		}
 		if err := writeDump(name); err != nil {

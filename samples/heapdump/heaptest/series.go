@@ -121,26 +121,57 @@ type goroutines struct {
 	Grown   int64  `json:"grown"` // bytes
 }
 
-// judge returns a line for each place that grows. The first report is made
-// without the executable: names are missing in it, but not objects or pointers.
-// If nothing grows, this saves the analysis of the executable's machine code,
-// which takes most of the time.
-func (s *series) judge(c *config) ([]string, error) {
-	lines, err := s.find(c, false)
-	if err == nil && len(lines) > 0 {
-		lines, err = s.find(c, true)
+// trend is the report of a series.
+type trend struct {
+	Heaps  []heap  `json:"heaps"`
+	Steady []place `json:"steady"`
+}
+
+type heap struct {
+	Objects   int64 `json:"objects"`
+	Reachable int64 `json:"reachable"`
+}
+
+// compare returns a line for each place that grows. The first report is made
+// without the executable, which saves the analysis of its machine code, most of
+// the time. Names are missing in that report, but not objects or pointers. If
+// the heap cannot have a place that grows, there is no second one.
+func (s *series) compare(c *config) ([]string, error) {
+	lines, may, err := s.find(c, false)
+	if err == nil && (may || len(lines) > 0) {
+		lines, _, err = s.find(c, true)
 	}
 	return lines, err
 }
 
-// find returns a line for each place that grows; named tells whether to read
-// names from the executable.
-func (s *series) find(c *config, named bool) ([]string, error) {
-	var trend struct {
-		Steady []place `json:"steady"`
+// mayGrow returns whether all heaps together suggest growth. The places of a
+// report without types are not enough: what a map holds is in another place
+// when its array has another size.
+func (t *trend) mayGrow() bool {
+	intervals, objects, bytes := len(t.Heaps)-1, 0, 0
+	var grown, largest int64 // objects, in all intervals and in one
+	for i := 1; i <= intervals; i++ {
+		n := t.Heaps[i].Objects - t.Heaps[i-1].Objects
+		if grown += n; n > largest {
+			largest = n
+		}
+		if n > 0 {
+			objects++
+		}
+		if t.Heaps[i].Reachable > t.Heaps[i-1].Reachable {
+			bytes++
+		}
 	}
+	most := intervals * 2 / 3
+	return objects > most || bytes > most || grown-largest >= int64(intervals)
+}
+
+// find returns a line for each place that grows, and whether there may be
+// others; named tells whether to read names from the executable.
+func (s *series) find(c *config, named bool) (lines []string, may bool, err error) {
+	var trend trend
 	if err := s.report(&trend, named, s.names...); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var stuck []goroutines
 	if c.goroutines || named && haveGoroutines(trend.Steady) {
@@ -148,24 +179,29 @@ func (s *series) find(c *config, named bool) ([]string, error) {
 			Goroutines []goroutines `json:"goroutines"`
 		}
 		if err := s.report(&report, named, "--base", s.names[0], s.names[len(s.names)-1]); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		stuck = report.Goroutines
 	}
 	if !named {
 		// Allowed places need names.
-		c = &config{calls: c.calls, loops: c.loops, goroutines: c.goroutines}
+		all := *c
+		all.allowed, all.perCall = nil, 0
+		c = &all
 	}
-	lines := c.growth(trend.Steady, stuck)
+	lines = c.growth(trend.Steady, stuck)
 	if c.goroutines && len(lines) == 0 {
 		lines = c.stuck(stuck)
 	}
-	return lines, nil
+	return lines, trend.mayGrow(), nil
 }
 
 // growth returns a line for each place whose growth is not allowed.
 func (c *config) growth(steady []place, last []goroutines) (lines []string) {
-	calls := float64(c.calls * c.loops)
+	calls := 0.0
+	for i := 0; i < c.loops; i++ {
+		calls += float64(c.callsOf(i))
+	}
 	groups := make(map[string]bool)     // of goroutines whose number grows
 	containers := make(map[string]bool) // of objects whose number grows
 	for i := range steady {
@@ -270,7 +306,11 @@ func (p *place) line(calls float64) string {
 	if len(p.NowIn) > 0 {
 		text += " (now in " + strings.Join(p.NowIn, " › ") + ")"
 	}
-	text += fmt.Sprintf(": +%.2f %s and %.0f B per call", each, unit, float64(p.Retained)/calls)
+	text += ": +"
+	if each >= 0.005 {
+		text += fmt.Sprintf("%.2f %s and ", each, unit)
+	}
+	text += fmt.Sprintf("%.0f B per call", float64(p.Retained)/calls)
 	if p.HeldBy != "" {
 		text += ", held by " + p.HeldBy
 	}
@@ -296,7 +336,11 @@ var explained sync.Once
 // message describes what grows, and where the dumps and a page are.
 func (s *series) message(c *config, found []string) string {
 	text := strings.Join(found, "\n")
-	text += fmt.Sprintf("\nin each of %d loops of %d calls, after %d to warm up", c.loops, c.calls, c.warmUp)
+	calls := fmt.Sprint(c.calls)
+	if c.doubling {
+		calls += fmt.Sprintf(" to %d", c.callsOf(c.loops-1))
+	}
+	text += fmt.Sprintf("\nin each of %d loops of %s calls, after %d to warm up", c.loops, calls, c.warmUp)
 	exe := filepath.Join(s.dir, filepath.Base(s.exe))
 	if err := copyFile(exe, s.exe); err != nil { // go test removes the original
 		text += fmt.Sprintf("\nthe executable is not kept: %v", err)

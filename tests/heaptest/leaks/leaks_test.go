@@ -61,9 +61,9 @@ var leaks = []struct {
 	{"unreachable", func() { c := make(chan *session); go func() { c <- newSession(0) }() },
 		`^grows: goroutines \[chan send\] .*: \+1\.00 goroutine and [2-9]\d{3} B per call, (\d+) of (\d+) can never run again`, nil},
 	{"sync.Map", func() { number++; registry.Store(number, newSession(number)) },
-		`^grows: .*internal/sync.*: \+[01]\.\d\d objects and [2-9]\d\d B per call, held by `, nil},
+		`^grows: .*sync.*: \+[01]\.\d\d objects? and [2-9]\d\d B per call, held by `, nil},
 	{"timer", func() { s := newSession(0); time.AfterFunc(time.Hour, func() { s.id++ }) },
-		`^grows: .*runtime\.timeTimer.*: \+1\.0\d objects? and [2-9]\d\d B per call`, nil},
+		`^grows: .*(runtime\.timeTimer|time\.Timer).*: \+1\.0\d objects? and [2-9]\d\d B per call`, nil},
 	{"closures", func() { s := newSession(0); callbacks = append(callbacks, func() int { return s.id }) },
 		`^grows: .*: \+1\.00 object and 2\d\d B per call, held by `, nil},
 	{"context", func() { _, neverCalled = context.WithCancel(background) },
@@ -72,6 +72,10 @@ var leaks = []struct {
 		`^grows: .*list\.Element.*: \+[12]\.00 objects? and [2-9]\d\d B per call, held by `, nil},
 	{"linked", func() { newest = &node{next: newest} },
 		`^grows: .*leaks\.node: \+1\.00 object and 2\d\d B per call, held by `, nil},
+	{"numbers", func() { ids = append(ids, len(ids)) },
+		`^grows: leaks › ids › \[\]int: \+\d+ B per call, held by leaks\.ids\n.* 6 loops of 25 to 800 calls, after 25 `, []heaptest.Option{heaptest.Doubling()}},
+	{"map of numbers", func() { number++; lookup[number] = number },
+		`^grows: leaks › lookup › .*: \+.*\d\d B per call, held by leaks\.lookup`, []heaptest.Option{heaptest.Doubling()}},
 	{"one in ten", func() {
 		if number++; number%10 == 0 {
 			queue = append(queue, newSession(0))
