@@ -136,7 +136,12 @@ func TestClean(t *testing.T) {
 	for _, c := range clean {
 		t.Run(c.name, func(t *testing.T) {
 			begun := time.Now()
-			heaptest.NoGrowth(t, func() { c.call(t) }, heaptest.Goroutines(), heaptest.Keep(t.TempDir()))
+			options := []heaptest.Option{heaptest.Keep(t.TempDir())}
+			switch c.name {
+			case "http server", "timers", "channels", "goroutines that end":
+				options = append(options, heaptest.Goroutines())
+			}
+			heaptest.NoGrowth(t, func() { c.call(t) }, options...)
 			t.Logf("%.2f s", time.Since(begun).Seconds())
 		})
 	}
