@@ -439,7 +439,11 @@ static struct g2h_error *write_output(const struct g2h_view *view, unsigned thre
         error = g2h_base_create(view, "the \xe2\x80\xa8 same", threads, &base);
     report.base = base;
     const struct g2h_base *const series[] = {base, base};
-    const struct g2h_html_options html = {sizeof(html), series, base ? choice % 3 : 0};
+    const int64_t times[] = {(int64_t)choice, (int64_t)(choice << 8), (int64_t)(choice << 16)};
+    const struct g2h_html_options html = {.size = sizeof(html),
+                                          .series = series,
+                                          .series_count = base ? choice % 3 : 0,
+                                          .times = choice % 2 == 0 ? times : NULL};
     options.html = &html;
     if (!error)
         error = g2h_write(format, view, &options);
