@@ -150,6 +150,12 @@ static bool is_goroutines(const struct merged *merged, uint32_t node)
     return kind == G2H_NODE_GOROUTINE || kind == G2H_NODE_GOROUTINES_IN_PLACE;
 }
 
+static bool is_plumbing(const struct merged *merged, uint32_t node)
+{
+    const enum g2h_runtime_class class = merged_runtime_class(merged, node);
+    return class == G2H_RUNTIME_TRIE || class == G2H_RUNTIME_ENTRY;
+}
+
 /* Finds a place below a place by its name. *ret becomes MERGED_NONE if there are too many. */
 static struct g2h_error *find_named(struct g2h_trend *trend, const struct trend_place *place,
                                     const char *name, size_t size, uint32_t *ret)
@@ -184,7 +190,8 @@ static struct g2h_error *find_place(struct g2h_trend *trend, const struct merged
 {
     const struct trend_place place = {.parent = parent,
                                       .kind = merged->nodes.data[node].kind,
-                                      .is_goroutines = is_goroutines(merged, node)};
+                                      .is_goroutines = is_goroutines(merged, node),
+                                      .is_plumbing = is_plumbing(merged, node)};
     _cleanup_(text_deinit) struct text text = {0};
     size_t size;
     const char *name = merged_name(merged, node, &size);
@@ -204,11 +211,13 @@ static struct g2h_error *find_anywhere(struct g2h_trend *trend, const struct mer
     size_t size;
     if (nodes[nodes[node].parent].kind == MERGED_CLASS) {
         const char *above = merged_name(merged, nodes[node].parent, &size);
+        at.is_plumbing = is_plumbing(merged, nodes[node].parent);
         TRY(find_named(trend, &at, above, size, &found));
         if (found == MERGED_NONE)
             return NULL;
     }
     at.parent = found;
+    at.is_plumbing = is_plumbing(merged, node);
     const char *name = merged_name(merged, node, &size);
     TRY(find_named(trend, &at, name, size, &found));
     trend->places.data[place].anywhere = found;
@@ -542,7 +551,8 @@ static bool is_elsewhere(const struct choice *choice, uint32_t place)
 }
 
 /* Returns whether a place below this one has most of the bytes, and by far most of the objects: the
- * entries of a map, beside the few objects that the map itself consists of. */
+ * entries of a map, beside the few objects that the map itself consists of. Of plumbing, whether a
+ * place below it has most of the bytes: the values of a sync.Map. */
 static bool is_superseded(const struct choice *choice, uint32_t place)
 {
     enum { BY_FAR = 16 };
@@ -552,7 +562,8 @@ static bool is_superseded(const struct choice *choice, uint32_t place)
         const struct trend_found *below = &choice->of[i];
         if (choice->trend->places.data[i].kind == MERGED_CLASS &&
             below->retained.kind == own->retained.kind && change_of(below) >= change_of(own) / 2 &&
-            below->count.grown / BY_FAR >= own->count.grown)
+            (choice->trend->places.data[place].is_plumbing ||
+             below->count.grown / BY_FAR >= own->count.grown))
             return true;
     }
     return false;
@@ -665,6 +676,8 @@ static struct g2h_error *choose_anywhere(struct choice *choice, trend_found_vect
         const struct trend_place *place = &trend->places.data[steady.data[i].place];
         const bool is_below =
             place->parent != TREND_ANYWHERE && is_seen[trend->places.data[place->parent].name];
+        if (place->is_plumbing) /* what it holds has a sum of its own */
+            continue;
         is_seen[place->name] = true;
         if (!is_below && sums[steady.data[i].place] < change_of(&steady.data[i]) / 2)
             TRY_MEMORY(vector_push(&ret[TREND_STEADY], steady.data[i]));

@@ -60,6 +60,7 @@ struct trend_place {
     uint32_t parent, child, sibling; /* places, or MERGED_NONE */
     enum merged_kind kind;
     bool is_goroutines;
+    bool is_plumbing;  /* what sync.Map or container/list has for each value, or above these */
     uint32_t name;     /* in names */
     uint32_t anywhere; /* of objects: the place that sums up this class, and the class above it,
                           wherever they are; MERGED_NONE: there is none, or this is one */
