@@ -227,7 +227,7 @@ static struct g2h_error *find_anywhere(struct g2h_trend *trend, const struct mer
 /* Makes the places of the root and of what is summed up. */
 static struct g2h_error *find_first(struct g2h_trend *trend, const struct merged *merged)
 {
-    static const char name[] = "(holders change)";
+    static const char name[] = "(held by different roots over time)";
     const struct trend_place anywhere = {.parent = 0, .kind = MERGED_SYNTHETIC};
     uint32_t found;
     if (trend->places.count > 0)

@@ -62,7 +62,7 @@ static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct
             continue;
         const uint64_t text = frame.entry - pclntab_entry(exe_pclntab(exe), index);
         if (process->has_text && text != process->text)
-            return mismatch(exe, "elsewhere than in the dump is its function ", frame.function);
+            return mismatch(exe, "it has a different address than the dump for ", frame.function);
         process->text = text;
         process->has_text = true;
     }

@@ -247,7 +247,7 @@ static void changing_holders(void **state)
         assert_int_equal(founds.by_kind[i].count, 0);
     char *text = written(trend, false, &steady);
     assert_int_equal(steady, 1);
-    assert_non_null(strstr(text, "  (holders change) › "));
+    assert_non_null(strstr(text, "  (held by different roots over time) › "));
     assert_non_null(strstr(text, "      now in (held by several) › goroutines › "));
     assert_non_null(strstr(text, "      held by f0.f0  (local of main.leak)\n"));
     free(text);

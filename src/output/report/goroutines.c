@@ -187,7 +187,7 @@ struct g2h_error *report_put_goroutines(const struct report *report)
     }
     TRY(table_end(&rows.table));
     if (others > 0 && shown > 0)
-        PAGE_PUT(report->page, "  % more in % other places, %\n", page_count(NULL, others),
+        PAGE_PUT(report->page, "  % more at % other locations, %\n", page_count(NULL, others),
                  page_count(NULL, places.count - shown), page_bytes(NULL, bytes));
     put_leaks(report, &rows.leaks);
     return put_ended(report);
