@@ -8,7 +8,7 @@
 //	is r.suspects[0].inside.class === 'main.span'
 //	case caches SHAPE=caches
 //	says ^  1 .* 1,000 goroutines \[select\] main\.
-//	says hold .*main\.cache, (9|10)\.\d+ kB each$
+//	says[plain] hold .*main\.cache, (9|10)\.\d+ kB each$
 package main
 
 import (
