@@ -17,7 +17,7 @@
 
 /* A program may take this many seconds before its runtime is ready, on a machine that has far more
  * to do than it can. */
-#define NEW 10.0
+#define NEW 3.0
 
 /* Returns the number in a field of /proc/PID/stat, which are counted from 1 (proc(5)), or
  * UINT64_MAX. The name, field 2, may have blanks and parentheses. */

@@ -347,6 +347,13 @@ static struct g2h_error *explain(uint64_t pid, int error, const struct attach_op
     return error == SHORT ? refuse_short(pid) : attach_refuse(pid, error, true);
 }
 
+/* Returns whether the process had one thread when it was stopped. The runtime starts a second one
+ * (sysmon) as soon as it is ready, and execve() leaves one, however old the process is. */
+static bool has_one_thread(const struct process *process, const struct attach_account *account)
+{
+    return process->threads.count + account->stuck <= 1;
+}
+
 struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options,
                               struct process *ret, struct attach_account *ret_account)
 {
@@ -379,7 +386,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     TRY(explain(pid, error, options, &held->fork, &space));
     if (!account.is_forked)
         memcpy(account.not_forked, held->fork.refused, sizeof(account.not_forked));
-    process.is_new = g2h_process_is_new(pid);
+    process.is_new = has_one_thread(&process, &account) || g2h_process_is_new(pid);
     copied_hand_over(&space, &process);
     TRY_MEMORY(mapped_parse_maps(process.maps, &process.files));
     account.is_window = is_window;

@@ -33,7 +33,7 @@ struct process {
     char *maps; /* /proc/PID/maps of a live process, which files refers to */
     struct memory memory;
     VECTOR(struct process_thread) threads;
-    bool is_new;  /* it is a live process that started a moment ago */
+    bool is_new;  /* it is a live process that has begun its program a moment ago */
     bool is_dead; /* it was copied at its end (death_copy.h), with the registers of one thread */
     void *copy;   /* the mapping with the copy of a live process; NULL: it is a core */
     uint64_t copy_size;
