@@ -23,27 +23,14 @@ enum { LOOKED_AT = 64, TRIES = 3 };
 
 /* ---- threads ---- */
 
-/* Returns the letter of a thread's state, or '\0' if there is none. */
-static char state_of(uint64_t pid, uint64_t id)
-{
-    char path[64];
-    _cleanup_(text_deinit) struct text stat = {0};
-    snprintf(path, sizeof(path), "/proc/%llu/task/%llu/stat", (unsigned long long)pid,
-             (unsigned long long)id);
-    const char *name_end = procfs_read(path, &stat) == 0 ? strrchr(stat.data, ')') : NULL;
-    return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
-}
-
 /* Finds living threads, the oldest first. Returns how many. */
 static size_t find_threads(uint64_t pid, pid_t but, pid_t ret[LOOKED_AT])
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(pid, "task").text);
     size_t count = 0;
-    for (uint64_t id; count < LOOKED_AT && (id = procfs_next_number(tasks)) != 0;) {
-        const char state = state_of(pid, id);
-        if (id <= INT32_MAX && (pid_t)id != but && state != '\0' && state != 'Z' && state != 'X')
+    for (uint64_t id; count < LOOKED_AT && (id = procfs_next_number(tasks)) != 0;)
+        if (id <= INT32_MAX && (pid_t)id != but && !procfs_has_exited(pid, id))
             ret[count++] = (pid_t)id;
-    }
     return count;
 }
 

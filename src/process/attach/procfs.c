@@ -18,22 +18,29 @@ static struct procfs_path path_of(uint64_t id, const char *name)
     return path;
 }
 
-/* Returns whether a thread has exited, or is not there. */
-static bool has_exited(uint64_t id)
+char procfs_thread_state(uint64_t pid, uint64_t id)
 {
+    char path[64];
     _cleanup_(text_deinit) struct text stat = {0};
-    const char *name_end =
-        procfs_read(path_of(id, "stat").text, &stat) == 0 ? strrchr(stat.data, ')') : NULL;
-    return !name_end || name_end[1] != ' ' || name_end[2] == 'Z' || name_end[2] == 'X';
+    snprintf(path, sizeof(path), "/proc/%llu/task/%llu/stat", (unsigned long long)pid,
+             (unsigned long long)id);
+    const char *name_end = procfs_read(path, &stat) == 0 ? strrchr(stat.data, ')') : NULL;
+    return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
+}
+
+bool procfs_has_exited(uint64_t pid, uint64_t id)
+{
+    const char state = procfs_thread_state(pid, id);
+    return state == '\0' || state == 'Z' || state == 'X';
 }
 
 uint64_t procfs_living_thread(uint64_t pid)
 {
-    if (!has_exited(pid))
+    if (!procfs_has_exited(pid, pid))
         return pid;
     _cleanup_(procfs_close) DIR *tasks = opendir(path_of(pid, "task").text);
     for (uint64_t id; (id = procfs_next_number(tasks)) != 0;)
-        if (id != pid && !has_exited(id))
+        if (id != pid && !procfs_has_exited(pid, id))
             return id;
     return pid;
 }

@@ -15,6 +15,12 @@ struct procfs_path {
  * no memory and no open files any more: such files are a living thread's, /proc/TID/maps. */
 struct procfs_path procfs_path(uint64_t pid, const char *name);
 
+/* Returns the letter of a thread's state, or '\0' if the process has no such thread. */
+char procfs_thread_state(uint64_t pid, uint64_t id);
+
+/* Returns whether a thread has exited, or is not there. */
+bool procfs_has_exited(uint64_t pid, uint64_t id);
+
 /* Returns a thread of a process that has not exited: the first one, whose id is pid, if possible.
  * Returns pid if none lives. */
 uint64_t procfs_living_thread(uint64_t pid);

@@ -50,22 +50,6 @@ struct attach_tracer {
 
 /* ---- threads of the process ---- */
 
-/* Returns the letter of a thread's state, or '\0' if the thread does not exist any more. */
-static char state_of(const struct attach_tracer *tracer, pid_t id)
-{
-    char path[64];
-    _cleanup_(text_deinit) struct text stat = {0};
-    snprintf(path, sizeof(path), "/proc/%llu/task/%d/stat", (unsigned long long)tracer->pid, id);
-    const char *name_end = procfs_read(path, &stat) == 0 ? strrchr(stat.data, ')') : NULL;
-    return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
-}
-
-static bool has_ended(const struct attach_tracer *tracer, pid_t id)
-{
-    const char state = state_of(tracer, id);
-    return state == '\0' || state == 'Z' || state == 'X';
-}
-
 /* Becomes the tracer of a thread, but does not stop it yet. Returns 0 or an errno value. */
 static int seize(const struct attach_tracer *tracer, struct tracee *tracee)
 {
@@ -74,7 +58,7 @@ static int seize(const struct attach_tracer *tracer, struct tracee *tracee)
         return 0;
     }
     const int error = errno;
-    return error == ESRCH || has_ended(tracer, tracee->id) ? 0 : error;
+    return error == ESRCH || procfs_has_exited(tracer->pid, (uint64_t)tracee->id) ? 0 : error;
 }
 
 /* Seizes a thread unless that has been done. A new thread may have the id of a thread that has
@@ -168,7 +152,8 @@ static void give_up_stuck(struct attach_tracer *tracer)
 {
     for (size_t i = 0; i < tracer->tracees.count; i++) {
         struct tracee *tracee = &tracer->tracees.data[i];
-        if (tracee->state == TRACEE_RUNNING && state_of(tracer, tracee->id) == 'D') {
+        if (tracee->state == TRACEE_RUNNING &&
+            procfs_thread_state(tracer->pid, (uint64_t)tracee->id) == 'D') {
             tracee->state = TRACEE_STUCK;
             tracer->stop->stuck++;
             tracer->stop->in_vfork += is_in_vfork(tracer, tracee->id);
@@ -302,7 +287,7 @@ static int make_child(struct attach_tracer *tracer)
     if (!fork || attach_fork_make(fork, tracer->tracees.data, tracer->tracees.count) ||
         !fork->is_lost)
         return 0;
-    return has_ended(tracer, (pid_t)tracer->pid) ? ESRCH : ETIMEDOUT;
+    return procfs_has_exited(tracer->pid, tracer->pid) ? ESRCH : ETIMEDOUT;
 }
 
 /* Keeps the child as long as it is needed and may stay. */
