@@ -66,6 +66,7 @@ struct at_death {
     bool is_asked;            /* a dump is wanted now */
     bool is_over;
     bool is_short;      /* the user knows that memory for the copy could not be had */
+    bool has_failed;    /* the user knows why it is not ready any more */
     pid_t writer;       /* a process that writes a dump at a part of the limit; 0: none */
     struct death death; /* the copy */
     bool has_copy;      /* there is one */
@@ -92,9 +93,9 @@ static void say_reserve(struct at_death *at)
     if (at->is_short || !reserve->is_refused)
         return;
     at->is_short = true;
-    say("go2heapsnapshot: warning: process %llu: only %.0f of the %.0f MB that a copy may take are "
-        "reserved: this program's memory limit, or the machine, has no more; what is missing is "
-        "got when the process dies, if it can be",
+    say("go2heapsnapshot: warning: process %llu: only %.0f of %.0f MB could be reserved for the "
+        "copy, by go2heapsnapshot's memory limit or the machine's memory; the rest is allocated "
+        "when the process dies, if possible",
         pid_of(at), in_mb(reserve->touched), in_mb(reserve->wanted));
 }
 
@@ -110,10 +111,21 @@ static void say_group(const struct at_death *at)
     for (unsigned version = 0; size > 0 && version < 2; version++)
         if (attach_available_group_of((uint64_t)getpid(), version, own, sizeof(own)) &&
             strncmp(own, available.limit, size) == 0 && (own[size] == '/' || own[size] == '\0'))
-            say("go2heapsnapshot: warning: process %llu: its memory limit, %s, is this program's, "
-                "too: when it is used up there is no memory for the copy. Run this program in "
-                "another group",
+            say("go2heapsnapshot: warning: process %llu: its memory limit, %s, is also "
+                "go2heapsnapshot's: when it is reached, there is no memory for the copy; run "
+                "go2heapsnapshot in another group",
                 pid_of(at), available.limit);
+}
+
+/* Says once why the process could not be kept up with, and frees the error. If it has ended, a
+ * signal says so. */
+static void say_failed(struct at_death *at, struct g2h_error *error)
+{
+    if (error && !at->has_failed && death_is_alive(at->box.pid, 0)) {
+        at->has_failed = true;
+        say("go2heapsnapshot: warning: %s: its heap may be lost when it is killed", error->message);
+    }
+    g2h_error_destroy(error);
 }
 
 /* Says that the process is watched now. */
@@ -142,7 +154,7 @@ static void say_death(const struct at_death *at)
     struct tm tm;
     const time_t seconds = (time_t)death->seconds;
     if (death->by_oom)
-        snprintf(how, sizeof(how), "was killed by the kernel for lack of memory%s",
+        snprintf(how, sizeof(how), "was killed by the OOM killer%s",
                  death->by_group ? "" : " (as /proc/vmstat counts)");
     else if (WIFSIGNALED(death->status))
         snprintf(how, sizeof(how), "was killed by signal %d (%s)", WTERMSIG(death->status),
@@ -205,6 +217,13 @@ static int write_copy(struct at_death *at, const char *remark)
     return status;
 }
 
+/* Notes the exit status of something that was written: a failure counts more than a cut dump. */
+static void note_status(struct at_death *at, int status)
+{
+    if (at->status != EXIT_FAILED && status != EXIT_FINE)
+        at->status = status;
+}
+
 /* ---- ends ---- */
 
 /* Returns whether the heap of a process that ends like this is wanted: not if it was asked to end,
@@ -230,7 +249,7 @@ static void end(struct at_death *at)
 static void say_unwanted(const struct at_death *at)
 {
     const int status = at->box.watch.status;
-    const char *why = at->box.is_ready ? "" : ": it was not yet known as a Go program";
+    const char *why = at->box.is_ready ? "" : ": it was not recognized as a Go program yet";
     if (at->child.id != 0)
         return;
     if (WIFSIGNALED(status))
@@ -304,8 +323,9 @@ static void note_writer(struct at_death *at, int status)
     if (!WIFEXITED(status))
         say("go2heapsnapshot: warning: the process that wrote the dump was killed by signal %d",
             WTERMSIG(status));
-    const bool is_good = WIFEXITED(status) && WEXITSTATUS(status) != EXIT_FAILED;
-    if (!is_good)
+    const int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+    note_status(at, exit_status);
+    if (exit_status == EXIT_FAILED)
         at->next_before = attach_clock() + BETWEEN_FAILED;
 }
 
@@ -399,18 +419,21 @@ static bool copy_living(struct at_death *at, const char *remark)
     if (error) {
         message_error(error);
         g2h_error_destroy(error);
+        note_status(at, EXIT_FAILED);
         death_box_take_back(&at->box, &at->death);
         return false;
     }
     at->writer = fork();
     if (at->writer == 0)
         _exit(write_copy(at, remark));
-    if (at->writer < 0) {
-        at->writer = 0;
+    const bool is_started = at->writer > 0;
+    if (!is_started) {
         say("go2heapsnapshot: cannot start a process: %s", strerror(errno));
+        at->writer = 0;
+        note_status(at, EXIT_FAILED);
     }
     death_box_take_back(&at->box, &at->death);
-    return true;
+    return is_started;
 }
 
 /* Does so at a part of the limit. */
@@ -465,7 +488,7 @@ static void look(struct at_death *at)
         begin_program(at);
     if (!at->box.is_ready || at->changed != 0)
         return;
-    g2h_error_destroy(death_box_keep_up(&at->box)); /* if it has ended, a signal says so */
+    say_failed(at, death_box_keep_up(&at->box));
     const bool has_memory = at->box.reserve.touched > 0 || at->box.reserve.is_refused;
     if (!at->is_armed && has_memory && (at->box.heap.is_known || !g2h_process_is_new(at->box.pid)))
         say_armed(at);
@@ -559,14 +582,18 @@ static void finish(struct at_death *at)
     int status;
     if (at->has_copy && !at->error) {
         say_death(at);
-        at->status = write_copy(at, "");
+        note_status(at, write_copy(at, ""));
     }
     if (at->error) {
         message_error(at->error);
         at->status = EXIT_FAILED;
     }
-    while (at->writer != 0 && waitpid(at->writer, &status, 0) < 0 && errno == EINTR)
-        continue;
+    while (at->writer != 0) {
+        if (waitpid(at->writer, &status, 0) == at->writer)
+            note_writer(at, status);
+        else if (errno != EINTR)
+            break;
+    }
     while (at->child.id != 0 && !at->child.has_ended) {
         const pid_t id = waitpid(-1, &status, __WALL);
         if (id < 0 && errno != EINTR)

@@ -50,7 +50,7 @@ for oom_group in 0 1; do
 	start $oom_group
 	go2heapsnapshot --at-death --pid $pid -o app.dump 2>log
 	result $? 'is written whole'
-	grep -q 'was killed by the kernel for lack of memory' log
+	grep -q 'was killed by the OOM killer' log
 	result $? 'says how it died'
 	holds app.dump 'the first suspect is the leak'
 done

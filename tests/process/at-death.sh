@@ -106,7 +106,7 @@ out_of_memory() {
 	starts leak 8000
 	arms ''
 	ended
-	[ "$app_status" -eq 137 ] && [ "$status" -eq 0 ] && grep -q 'was killed by the kernel for lack of memory at 2.*, limit 101 MB' "$build/log"
+	[ "$app_status" -eq 137 ] && [ "$status" -eq 0 ] && grep -q 'was killed by the OOM killer at 2.*, limit 101 MB' "$build/log"
 	result $? "$name: status $status, and who killed it" "$build/log"
 	suspects "$out/app.dump.gz"
 	result $? "$name: the leak is the first suspect" "$build/report"
