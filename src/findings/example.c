@@ -21,7 +21,7 @@ struct finder {
     uint32_t *near;         /* by number: that of the nearest holder from here upwards, or NONE; */
     bool *is_inside; /* an object of the suspect is between it and that holder, or is the holder */
     bool *is_branch; /* see mark_branches() */
-    bool *is_seen;   /* by number of a holder: used by sum_up() */
+    bool *is_seen;   /* by number, for sum_up() and list_items(): all false between calls */
     bool has_branches;          /* only branches may be named */
     uint32_t count;             /* of numbers */
     VECTOR(uint32_t) items;     /* the numbers of the suspect's objects */
