@@ -28,7 +28,7 @@ static bool add_up(const struct runtime *runtime, uint64_t stats, enum layout_fi
 /* Returns whether a sum is that of whole pages, and not of anything else. */
 static bool is_pages(uint64_t bytes)
 {
-    return bytes % PAGE_SIZE == 0 && bytes >> 48 == 0;
+    return bytes % RUNTIME_PAGE_SIZE == 0 && bytes >> 48 == 0;
 }
 
 /* Reads runtime.memstats.heapStats. Returns false if what is there makes no sense. */

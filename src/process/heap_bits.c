@@ -63,7 +63,7 @@ static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
 /* Returns the address of an address's heapArena, or 0 if there is none. */
 static uint64_t arena_of(const struct runtime *runtime, uint64_t address)
 {
-    const uint64_t index = (address - runtime->arena_base) / ARENA_SIZE;
+    const uint64_t index = (address - runtime->arena_base) / RUNTIME_ARENA_SIZE;
     uint64_t arenas, arena;
     return memory_read(runtime->memory,
                        runtime->mheap + runtime_offset(runtime, LAYOUT_MHEAP_ARENAS), WORD,
@@ -95,8 +95,10 @@ static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t
     const uint64_t arena = arena_of(runtime, address), per_byte = is_pairs ? 4 : 8,
                    bitmap = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_BITMAP),
                    last = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
-    ret->first = (address - runtime->arena_base) % ARENA_SIZE / WORD;
-    ret->words = words < ARENA_SIZE / WORD - ret->first ? words : ARENA_SIZE / WORD - ret->first;
+    ret->first = (address - runtime->arena_base) % RUNTIME_ARENA_SIZE / WORD;
+    ret->words = words < RUNTIME_ARENA_SIZE / WORD - ret->first
+                     ? words
+                     : RUNTIME_ARENA_SIZE / WORD - ret->first;
     const uint64_t end = ret->first + ret->words - 1;
     ret->bitmap = arena == 0 ? NULL
                              : memory_at(runtime->memory, bitmap + ret->first / per_byte,

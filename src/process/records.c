@@ -72,8 +72,8 @@ static void find_bounds(const struct runtime *runtime, uint64_t *ret_start, uint
     while (runtime_arenas_next(&arenas, &base)) {
         if (*ret_start == 0 || base < *ret_start)
             *ret_start = base;
-        if (base + ARENA_SIZE > *ret_end)
-            *ret_end = base + ARENA_SIZE;
+        if (base + RUNTIME_ARENA_SIZE > *ret_end)
+            *ret_end = base + RUNTIME_ARENA_SIZE;
     }
 }
 
@@ -211,7 +211,7 @@ uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t 
     if (size < RECORDS_LARGE)
         return size;
     const uint64_t touched = ranges_trim(&memory->untouched, address, address + size) - address;
-    return touched > size / 2 ? size : touched > PAGE_SIZE ? touched : PAGE_SIZE;
+    return touched > size / 2 ? size : touched > RUNTIME_PAGE_SIZE ? touched : RUNTIME_PAGE_SIZE;
 }
 
 /* ---- data and bss ---- */

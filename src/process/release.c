@@ -159,7 +159,7 @@ struct g2h_error *release_init(struct release *ret, const struct runtime *runtim
     change_addresses(ret, 0, UINT64_MAX, want);
     runtime_arenas_begin(runtime, &arenas);
     while (runtime_arenas_next(&arenas, &start))
-        change_addresses(ret, start, start + ARENA_SIZE, want_not);
+        change_addresses(ret, start, start + RUNTIME_ARENA_SIZE, want_not);
     want_spans(ret);
     return NULL;
 }

@@ -74,7 +74,7 @@ static bool list_user_arenas(const struct runtime *runtime, address_vector *ret)
     for (uint64_t i = 0; i < runtime->allspans.count; i++) {
         if (span_read_fields_of(runtime, i, &span) != SPAN_IN_USE || !span.is_user_arena)
             continue;
-        const uint64_t base = span.start - span.start % ARENA_SIZE;
+        const uint64_t base = span.start - span.start % RUNTIME_ARENA_SIZE;
         if ((ret->count == 0 || ret->data[ret->count - 1] != base) && !vector_push(ret, base))
             return false;
     }
@@ -100,7 +100,7 @@ static bool is_in_arenas(const address_vector *arenas, uint64_t address)
 {
     size_t after;
     BISECT(after, arenas->count, arenas->data[after] <= address);
-    return after > 0 && address - arenas->data[after - 1] < ARENA_SIZE;
+    return after > 0 && address - arenas->data[after - 1] < RUNTIME_ARENA_SIZE;
 }
 
 /* ---- mappings ---- */

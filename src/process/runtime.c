@@ -38,7 +38,7 @@ bool runtime_arenas_next(struct runtime_arenas *arenas, uint64_t *ret)
         return false;
     arenas->indexes.count--;
     arenas->indexes.data += 8;
-    *ret = index * ARENA_SIZE + arenas->runtime->arena_base;
+    *ret = index * RUNTIME_ARENA_SIZE + arenas->runtime->arena_base;
     return true;
 }
 

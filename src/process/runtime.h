@@ -13,7 +13,7 @@
 
 /* The unit of spans' sizes, and the size of an arena of the heap (malloc.go: _PageSize,
  * heapArenaBytes). */
-enum { PAGE_SIZE = 8192, ARENA_SIZE = 64 << 20 };
+enum { RUNTIME_PAGE_SIZE = 8192, RUNTIME_ARENA_SIZE = 64 << 20 };
 
 /* A pointer, a length and a capacity. */
 struct runtime_slice {

@@ -56,10 +56,11 @@ static bool is_span(const struct runtime *runtime, uint64_t span)
         !runtime_peek(runtime, span, LAYOUT_MSPAN_NELEMS, &count) ||
         !runtime_peek(runtime, span, LAYOUT_MSPAN_FREEINDEX, &free_index))
         return false;
-    if (start == 0 || start % PAGE_SIZE != 0 || pages == 0 || pages > UINT64_MAX / 2 / PAGE_SIZE)
+    if (start == 0 || start % RUNTIME_PAGE_SIZE != 0 || pages == 0 ||
+        pages > UINT64_MAX / 2 / RUNTIME_PAGE_SIZE)
         return false;
-    return state != 1 ||
-           (size >= 8 && count > 0 && count <= pages * PAGE_SIZE / size && free_index <= count);
+    return state != 1 || (size >= 8 && count > 0 && count <= pages * RUNTIME_PAGE_SIZE / size &&
+                          free_index <= count);
 }
 
 static bool is_allspans(struct search *search, uint64_t address)

@@ -9,7 +9,12 @@ enum { BEING_SWEPT = -1 };
 
 /* Green Tea's marks of a span of one page: a bit per slot, in its last 64 bytes (struct
  * spanInlineMarkBits, mgcmark_greenteagc.go). */
-enum { LEAST_INLINE = 16, MOST_INLINE = 512, INLINE_MARKS_AT = PAGE_SIZE - 64, INLINE_MARKS = 63 };
+enum {
+    LEAST_INLINE = 16,
+    MOST_INLINE = 512,
+    INLINE_MARKS_AT = RUNTIME_PAGE_SIZE - 64,
+    INLINE_MARKS = 63
+};
 
 /* An mspan has at most this many bytes in any release. Mspans lie side by side, so there mostly are
  * as many bytes. */
@@ -52,12 +57,13 @@ static bool read_fields(const struct runtime *runtime, uint64_t address, struct 
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         if (!read_field(runtime, address, mspan, fields[i].field, fields[i].value))
             return false;
-    if (pages == 0 || pages > UINT64_MAX / PAGE_SIZE / 2 || span->elemsize < 8 ||
-        span->nelems > SPAN_MOST_SLOTS || span->nelems > pages * PAGE_SIZE / span->elemsize ||
-        span->start > UINT64_MAX - pages * PAGE_SIZE)
+    if (pages == 0 || pages > UINT64_MAX / RUNTIME_PAGE_SIZE / 2 || span->elemsize < 8 ||
+        span->nelems > SPAN_MOST_SLOTS ||
+        span->nelems > pages * RUNTIME_PAGE_SIZE / span->elemsize ||
+        span->start > UINT64_MAX - pages * RUNTIME_PAGE_SIZE)
         return false;
     span->address = address;
-    span->size = pages * PAGE_SIZE;
+    span->size = pages * RUNTIME_PAGE_SIZE;
     span->swept = (int32_t)((uint32_t)swept - runtime->sweepgen);
     span->noscan = (class & 1) != 0;
     span->is_large = class >> 1 == 0;
@@ -81,7 +87,7 @@ static bool add_bits(const struct runtime *runtime, struct span *span, uint64_t 
 static bool add_marks(const struct runtime *runtime, struct span *span)
 {
     const bool has_inline = runtime->has_inline_marks && span->elemsize >= LEAST_INLINE &&
-                            span->elemsize <= MOST_INLINE && span->size == PAGE_SIZE;
+                            span->elemsize <= MOST_INLINE && span->size == RUNTIME_PAGE_SIZE;
     const uint64_t bytes = (span->nelems + 7) / 8;
     return add_bits(runtime, span, span->mark_bits, bytes) &&
            (!has_inline || add_bits(runtime, span, span->start + INLINE_MARKS_AT,
@@ -221,6 +227,6 @@ uint64_t span_manual_bytes(const struct runtime *runtime, uint64_t address)
     uint64_t state, pages;
     return runtime_peek(runtime, address, LAYOUT_MSPAN_STATE, &state) && state == MANUAL &&
                    runtime_peek(runtime, address, LAYOUT_MSPAN_NPAGES, &pages)
-               ? pages * PAGE_SIZE
+               ? pages * RUNTIME_PAGE_SIZE
                : 0;
 }

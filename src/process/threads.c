@@ -173,7 +173,7 @@ static struct g2h_error *list_ms(struct threads *threads)
         const uint32_t number = (uint32_t)threads->ms.count;
         uint32_t known = number;
         TRY_MEMORY(map_put(&threads->m_by_address, m, number, &known));
-        if (known != number || threads->ms.count > runtime->memory->bytes / PAGE_SIZE)
+        if (known != number || threads->ms.count > runtime->memory->bytes / RUNTIME_PAGE_SIZE)
             break; /* a circle */
         TRY(add_m(threads, m));
         m = runtime_field(runtime, m, LAYOUT_M_ALLLINK);
