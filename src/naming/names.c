@@ -349,8 +349,9 @@ static bool intern_word(struct names *names, uint32_t type, const struct pointer
     }
     for (uint64_t j = first; size > 0 && j < of_type->array_words && good; j += map->size / word) {
         text.size = 0;
-        text_printf(&text, "[%llu]%s", (unsigned long long)(j / (map->size / word)),
-                    path[0] == '[' ? "" : ".");
+        text_append(&text, "[", 1);
+        text_append_number(&text, j / (map->size / word));
+        text_append(&text, "].", path[0] == '[' ? 1 : 2);
         text_append_path(&text, path, size);
         good = intern_path(names, &text, &of_type->array_paths[j]);
         of_type->array_paths[j] |= internal;

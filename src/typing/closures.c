@@ -52,17 +52,12 @@ struct maker {
 
 #define AMBIGUOUS (MAP_NONE - 1)
 
-static bool contains(const struct g2h_bytes *text, const char *part)
-{
-    return memmem(text->data, (size_t)text->size, part, strlen(part)) != NULL;
-}
-
 /* Returns whether a function may be a closure, a method value or the wrapper of a go or defer
  * statement. */
 static bool may_be_closure(const struct g2h_bytes *name)
 {
-    return contains(name, ".func") || contains(name, "wrap") || contains(name, "-fm") ||
-           contains(name, "-range");
+    return bytes_contain(*name, ".func") || bytes_contain(*name, "wrap") ||
+           bytes_contain(*name, "-fm") || bytes_contain(*name, "-range");
 }
 
 static bool map_names(struct maker *maker)

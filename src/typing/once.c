@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "typing/fit.h"
 
 enum {
@@ -27,7 +28,7 @@ static bool is_once(struct g2h_bytes name)
 {
     static const char begin[] = ".OnceValue", shape[] = "[go.shape.";
     const uint8_t *end = name.data + name.size;
-    const uint8_t *at = memmem(name.data, (size_t)name.size, begin, sizeof(begin) - 1);
+    const uint8_t *at = bytes_find(name, begin);
     if (!at)
         return false;
     at += sizeof(begin) - 1;

@@ -94,7 +94,7 @@ static bool read_entry(struct dies *dies, const struct die_unit *unit, uint64_t 
     uint64_t code;
     if (!die_pay(dies, 1) || !cursor_uvarint(&cursor, &code) || code == 0)
         return false;
-    *ret = (struct die){offset, unit, find_abbreviation(dies, unit, code), cursor.at};
+    *ret = (struct die){offset, unit, find_abbreviation(dies, unit, code), cursor.at, 0};
     return ret->abbreviation != NULL;
 }
 
@@ -159,7 +159,8 @@ static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
     const struct die_abbreviation *own = die->abbreviation;
     if (own->is_fixed) {
         const uint64_t size = own->bytes + (uint64_t)own->addresses * die->unit->address_size +
-                              (uint64_t)own->offsets * die->unit->offset_size;
+                              (uint64_t)own->offsets * die->unit->offset_size +
+                              (uint64_t)own->references * die_reference_size(die->unit);
         *ret = (uint64_t)(cursor.at - dies->info.data) + size;
         return size <= cursor_left(&cursor);
     }
@@ -216,13 +217,25 @@ bool die_next(struct dies *dies, struct die *die)
             level--;
             offset++;
         }
-        if (offset >= unit->end || !read_entry(dies, unit, offset, &now))
+        if (offset >= unit->end)
+            return false;
+        if (level == 0 && dies->info.data[offset] == 0)
+            die->behind = offset + 1;
+        if (!read_entry(dies, unit, offset, &now))
             return false;
         if (level == 0) {
             *die = now;
             return true;
         }
     }
+}
+
+bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind)
+{
+    const struct die_unit *unit = die->unit;
+    if (behind == 0 || die->abbreviation->has_sibling)
+        return die_next(dies, die);
+    return behind < unit->end && read_entry(dies, unit, behind, die);
 }
 
 /* ---- attributes ---- */

@@ -31,7 +31,7 @@ struct die_abbreviation {
     uint32_t first, count; /* its attributes, in specs */
     bool has_children, has_sibling;
     bool is_fixed; /* the size of an entry's values is fixed: the sum of the next fields */
-    uint32_t bytes, addresses, offsets;
+    uint32_t bytes, addresses, offsets, references;
 };
 
 /* A table of abbreviations: those from first to first + count, ascending by code. */
@@ -73,6 +73,8 @@ struct die {
     const struct die_unit *unit;
     const struct die_abbreviation *abbreviation;
     const uint8_t *values; /* values of its attributes, one after the other */
+    uint64_t behind; /* once die_next() has come to the end of the siblings: the offset behind them,
+                        where the next sibling of their parent begins; 0: not known */
 };
 
 /* An attribute of an entry. */
@@ -109,6 +111,10 @@ bool die_child(struct dies *dies, const struct die *die, struct die *ret);
 
 /* Goes on to the next sibling of an entry. Returns false if there is none. */
 bool die_next(struct dies *dies, struct die *die);
+
+/* Goes on to the next sibling of an entry, like die_next(), but without passing the entry's
+ * children once more: behind is that of its last child. */
+bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind);
 
 static inline uint32_t die_tag(const struct die *die)
 {

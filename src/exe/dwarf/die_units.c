@@ -37,10 +37,11 @@ static bool read_specs(struct dies *dies, struct cursor *cursor,
             return false;
         abbreviation->count++;
         abbreviation->has_sibling |= name == DW_AT_sibling;
-        abbreviation->is_fixed &= spec.size <= SIZE_OFFSET;
+        abbreviation->is_fixed &= spec.size <= SIZE_REFERENCE;
         abbreviation->bytes += spec.size <= SIZE_BYTES_MOST ? spec.size : 0;
         abbreviation->addresses += spec.size == SIZE_ADDRESS;
         abbreviation->offsets += spec.size == SIZE_OFFSET;
+        abbreviation->references += spec.size == SIZE_REFERENCE;
     }
 }
 

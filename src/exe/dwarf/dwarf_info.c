@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/scope.h"
 #include "exe/dwarf/dwarf_reader.h"
 
@@ -56,14 +57,15 @@ static struct g2h_error *read_variable(struct dwarf_info *dwarf_info, struct typ
  * "main.f" nor other names that are written by hand. */
 static bool is_closure_name(struct g2h_bytes name)
 {
-    return name.size > 0 && memmem(name.data, (size_t)name.size, ".func", 5) != NULL;
+    return bytes_contain(name, ".func");
 }
 
 /* Reads the captured variables of the closure whose function begins at entry: they have
  * DW_AT_go_closure_offset. While no variable of the executable has had it, reads all variables of a
- * closure's function instead, into maybe_captured. */
+ * closure's function instead, into maybe_captured. *ret_behind is die.behind of the last child. */
 static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct types *types,
-                                       uint64_t entry, const struct die *function)
+                                       uint64_t entry, const struct die *function,
+                                       uint64_t *ret_behind)
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct die die;
@@ -85,11 +87,12 @@ static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct typ
                           : vector_push(&dwarf_info->maybe_captured, captured)))
             return &error_no_memory;
     } while (die_next(dies, &die));
+    *ret_behind = die.behind;
     return NULL;
 }
 
 static struct g2h_error *read_function(struct dwarf_info *dwarf_info, struct types *types,
-                                       const struct die *die)
+                                       const struct die *die, uint64_t *ret_behind)
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct dwarf_function function = {.die = die->offset};
@@ -105,7 +108,7 @@ static struct g2h_error *read_function(struct dwarf_info *dwarf_info, struct typ
         if (!vector_push(&dwarf_info->reader->functions, function))
             return &error_no_memory;
         if (first)
-            TRY(read_captured(dwarf_info, types, function.low, die));
+            TRY(read_captured(dwarf_info, types, function.low, die, ret_behind));
         first = false;
     }
     return NULL;
@@ -115,14 +118,16 @@ static struct g2h_error *read_unit(struct dwarf_info *dwarf_info, struct types *
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct die unit, die;
+    uint64_t behind;
     if (!die_of_unit(dies, index, &unit) || !die_child(dies, &unit, &die))
         return NULL;
     do {
+        behind = 0;
         if (die_tag(&die) == DW_TAG_variable)
             TRY(read_variable(dwarf_info, types, &die));
         else if (die_tag(&die) == DW_TAG_subprogram)
-            TRY(read_function(dwarf_info, types, &die));
-    } while (die_next(dies, &die));
+            TRY(read_function(dwarf_info, types, &die, &behind));
+    } while (die_next_behind(dies, &die, behind));
     return NULL;
 }
 

@@ -69,7 +69,7 @@ static uint8_t rule_of(struct g2h_bytes name, bool type_is_first)
 static bool is_method(struct g2h_bytes name)
 {
     const uint8_t *slash = memrchr(name.data, '/', (size_t)name.size);
-    const uint8_t *star = memmem(name.data, (size_t)name.size, ".(*", 3);
+    const uint8_t *star = bytes_find(name, ".(*");
     const uint8_t *end = name.data + name.size, *from = slash && !star ? slash : name.data;
     if (star) {
         const uint8_t *close = memmem(star, (size_t)(end - star), ").", 2);

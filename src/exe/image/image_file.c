@@ -17,27 +17,29 @@ struct image_range {
 
 /* ---- numbers and texts ---- */
 
-static uint64_t number(const struct image *image, const uint8_t *at, size_t size)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)at[i] << 8 * (image->big_endian ? size - 1 - i : i);
-    return value;
-}
+enum { HOST_IS_BIG_ENDIAN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
 uint16_t image_u16(const struct image *image, const uint8_t *at)
 {
-    return (uint16_t)number(image, at, 2);
+    uint16_t value;
+    memcpy(&value, at, sizeof(value));
+    return image->big_endian == HOST_IS_BIG_ENDIAN ? value : __builtin_bswap16(value);
 }
 
 uint32_t image_u32(const struct image *image, const uint8_t *at)
 {
-    return (uint32_t)number(image, at, 4);
+    uint32_t value;
+    memcpy(&value, at, sizeof(value));
+    return image->big_endian == HOST_IS_BIG_ENDIAN ? value : __builtin_bswap32(value);
 }
 
 uint64_t image_word(const struct image *image, const uint8_t *at)
 {
-    return number(image, at, image->is_64 ? 8 : 4);
+    uint64_t value;
+    if (!image->is_64)
+        return image_u32(image, at);
+    memcpy(&value, at, sizeof(value));
+    return image->big_endian == HOST_IS_BIG_ENDIAN ? value : __builtin_bswap64(value);
 }
 
 struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, uint64_t size)
