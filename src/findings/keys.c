@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "findings/ranking.h"
 #include "findings/expression.h"
 
 enum {
@@ -33,7 +32,14 @@ struct sequence {
     uint32_t steps, children;        /* names up to here; how many sequences are just below */
     bool is_key;                     /* the last name is the key of a map */
     bool is_full;                    /* there are more names below than are told apart */
+    uint32_t first;                  /* the node with the lowest number */
     uint64_t retained;
+};
+
+/* A sequence that may be told. */
+struct told {
+    uint64_t retained;
+    uint32_t first, sequence;
 };
 
 struct keys {
@@ -46,7 +52,7 @@ struct keys {
     uint32_t any; /* the name "[]" */
     uint32_t *at; /* by number of the dominators: the sequence of a node; NO_SEQUENCE: none */
     uint32_t at_count;
-    ranking told;
+    VECTOR(struct told) told;
 };
 
 /* ---- where maps are ---- */
@@ -116,8 +122,10 @@ static struct g2h_error *sequence_below(struct keys *keys, uint32_t parent, uint
         keys->sequences.count >= MOST_SEQUENCES)
         return NULL;
     *ret = (uint32_t)keys->sequences.count;
-    const struct sequence sequence = {
-        .name = name, .is_key = is_key, .steps = sequence_of(keys, parent)->steps + 1};
+    const struct sequence sequence = {.name = name,
+                                      .is_key = is_key,
+                                      .steps = sequence_of(keys, parent)->steps + 1,
+                                      .first = UINT32_MAX};
     TRY_MEMORY(vector_push(&keys->sequences, sequence));
     link_below(keys, parent, *ret);
     return NULL;
@@ -178,6 +186,14 @@ static struct g2h_error *step(struct keys *keys, const struct g2h_edge *edge, ui
     return sequence_below(keys, from, name, kind == G2H_KEY_TEXT, ret);
 }
 
+/* Counts a node, and what it retains, for a sequence. */
+static void add_node(struct keys *keys, uint32_t sequence, uint32_t node)
+{
+    struct sequence *of = sequence_of(keys, sequence);
+    of->retained += g2h_dominators_retained_size(keys->findings->dominators, node);
+    of->first = node < of->first ? node : of->first;
+}
+
 /* Gives the nodes that a node alone holds, and points to, their sequences. */
 static struct g2h_error *step_down(struct keys *keys, uint32_t node, uint32_t from)
 {
@@ -195,8 +211,7 @@ static struct g2h_error *step_down(struct keys *keys, uint32_t node, uint32_t fr
         TRY(step(keys, &edge, from, &sequence));
         *at = sequence;
         if (sequence != from)
-            sequence_of(keys, sequence)->retained +=
-                g2h_dominators_retained_size(dominators, edge.target);
+            add_node(keys, sequence, edge.target);
     }
     return NULL;
 }
@@ -218,7 +233,7 @@ static struct g2h_error *walk(struct keys *keys)
             *at = keys->at[g2h_dominators_above(dominators, number)];
         if (*at == NO_SEQUENCE && in == keys->item) {
             *at = FIRST;
-            sequence_of(keys, FIRST)->retained += g2h_dominators_retained_size(dominators, node);
+            add_node(keys, FIRST, node);
         }
         if (*at != NO_SEQUENCE && sequence_of(keys, *at)->steps < MOST_STEPS)
             TRY(step_down(keys, node, *at));
@@ -231,7 +246,9 @@ static struct g2h_error *walk(struct keys *keys)
 /* Merges a sequence into another one that has no fewer steps below it. */
 static void merge_sequences(struct keys *keys, uint32_t sequence, uint32_t into)
 {
-    sequence_of(keys, into)->retained += sequence_of(keys, sequence)->retained;
+    struct sequence *from = sequence_of(keys, sequence), *to = sequence_of(keys, into);
+    to->retained += from->retained;
+    to->first = from->first < to->first ? from->first : to->first;
     for (uint32_t i = sequence_of(keys, sequence)->child, next; i != NO_SEQUENCE; i = next) {
         const uint32_t same = find_below(keys, into, sequence_of(keys, i)->name);
         next = sequence_of(keys, i)->sibling;
@@ -285,10 +302,19 @@ static struct g2h_error *choose(struct keys *keys, uint32_t sequence)
     if (of->retained < least)
         return NULL;
     if (of->is_key && heaviest_key(keys, sequence) < of->retained / 100 * NARROW)
-        TRY_MEMORY(vector_push(&keys->told, ((struct ranked){of->retained, sequence})));
+        TRY_MEMORY(vector_push(&keys->told, ((struct told){of->retained, of->first, sequence})));
     for (uint32_t i = of->child; i != NO_SEQUENCE; i = sequence_of(keys, i)->sibling)
         TRY(choose(keys, i));
     return NULL;
+}
+
+/* Orders sequences by what they retain, those that retain most first. */
+static int compare_told(const void *a, const void *b)
+{
+    const struct told *one = a, *other = b;
+    if (one->retained != other->retained)
+        return one->retained > other->retained ? -1 : 1;
+    return one->first < other->first ? -1 : one->first > other->first;
 }
 
 static void append_names(const struct keys *keys, uint32_t sequence, struct text *text)
@@ -306,8 +332,8 @@ static struct g2h_error *tell(const struct keys *keys, struct held_keys *ret)
 {
     ret->retained = sequence_of(keys, FIRST)->retained;
     for (size_t i = 0; i < keys->told.count && i < KEYS_MOST; i++) {
-        ret->list[i].retained = keys->told.data[i].weight;
-        append_names(keys, keys->told.data[i].node, &ret->list[i].path);
+        ret->list[i].retained = keys->told.data[i].retained;
+        append_names(keys, keys->told.data[i].sequence, &ret->list[i].path);
         ret->count = i + 1;
         TRY_MEMORY(!ret->list[i].path.failed);
     }
@@ -345,6 +371,6 @@ struct g2h_error *keys_find(const struct findings *findings, uint32_t node, stru
     keys.at_count = findings->merged.of_count;
     TRY(walk(&keys));
     TRY(choose(&keys, FIRST));
-    ranking_sort(&keys.told);
+    vector_sort(&keys.told, compare_told);
     return tell(&keys, ret);
 }

@@ -1,6 +1,7 @@
 /* merged; see merged.h. */
 #include "findings/merged.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <go2heapsnapshot/heap.h>
@@ -334,9 +335,17 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
                                      .child = MERGED_NONE,
                                      .sibling = MERGED_NONE,
                                      .outermost = outermost != MERGED_NONE ? outermost : number,
-                                     .name = name};
+                                     .name = name,
+                                     .example = UINT32_MAX};
     TRY_MEMORY(vector_push(&merged->nodes, node));
     return NULL;
+}
+
+/* Makes a node of the view the example of a node if it has a lower number than the present one. */
+static void note_example(struct merged *merged, uint32_t number, uint32_t node)
+{
+    uint32_t *example = &merged->nodes.data[number].example;
+    *example = node < *example ? node : *example;
 }
 
 /* Sets *ret to whether several groups hold a node together. If they do, *parent becomes the node
@@ -355,7 +364,7 @@ static struct g2h_error *sharers_of(struct merging *merging, uint32_t node, uint
     TRY(own_name(merging->merged, text, size, &name));
     g2h_view_brief(merging->view, merging->several, &several);
     TRY(node_below(merging, *parent, several.name, MERGED_SYNTHETIC, parent));
-    merging->merged->nodes.data[*parent].example = merging->several;
+    note_example(merging->merged, *parent, merging->several);
     return node_below(merging, *parent, name, MERGED_VARIABLE, parent);
 }
 
@@ -380,9 +389,10 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
     } else if (is_top(merging, *parent)) {
         TRY(sharers_of(merging, node, parent, &is_below));
     }
-    struct merged_node *variable = &merged->nodes.data[*parent];
-    if (is_below && variable->count++ == 0)
-        variable->example = node;
+    if (is_below) {
+        merged->nodes.data[*parent].count++;
+        note_example(merged, *parent, node);
+    }
     return NULL;
 }
 
@@ -418,8 +428,9 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
         TRY(variable_of(merging, node, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC, &one->merged));
     struct merged_node *into = &merged->nodes.data[one->merged];
-    if (into->count++ == 0)
-        into->example = node;
+    into->count++;
+    if (into->parent == parent) /* otherwise an object above it, of its class, comes first */
+        note_example(merged, one->merged, node);
     into->bytes += one->size;
     into->is_garbage |= kind == G2H_NODE_UNREACHABLE;
     return NULL;
@@ -438,12 +449,73 @@ static struct g2h_error *merge_all(struct merging *merging)
 {
     TRY(node_below(merging, MERGED_NONE, merging->by_number[0].name, MERGED_SYNTHETIC,
                    &merging->by_number[0].merged));
+    note_example(merging->merged, 0, 0);
     for (uint32_t number = 1; number < merging->count; number++) {
         const uint32_t node = g2h_dominators_node(merging->dominators, number);
         prefetch_above(merging, number + AHEAD);
         if (node != UINT32_MAX)
             TRY(merge(merging, node, number));
     }
+    return NULL;
+}
+
+/* ---- the order ---- */
+
+/* A node's place in the order: those nearer to the root come first, of these those whose examples
+ * come first in the view. "(held by several)" may be below several nodes, with one example. */
+struct merged_place {
+    uint32_t depth, example, parent_example, node;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct merged_place *one = a, *other = b;
+    if (one->depth != other->depth)
+        return one->depth < other->depth ? -1 : 1;
+    if (one->example != other->example)
+        return one->example < other->example ? -1 : 1;
+    return one->parent_example < other->parent_example   ? -1
+           : one->parent_example > other->parent_example ? 1
+                                                         : 0;
+}
+
+static void fill_places(const struct merged *merged, struct merged_place *places)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const uint32_t parent = nodes[i].parent;
+        places[i] = (struct merged_place){.example = nodes[i].example, .node = i};
+        if (parent != MERGED_NONE) {
+            places[i].depth = places[parent].depth + 1;
+            places[i].parent_example = nodes[parent].example;
+        }
+    }
+}
+
+/* Gives the nodes numbers that do not depend on the order of dominators, which is not the same for
+ * one region and for several. Sets new_numbers by present number. */
+static struct g2h_error *renumber(struct merged *merged, uint32_t *new_numbers)
+{
+    const size_t count = merged->nodes.count;
+    _cleanup_free_ struct merged_place *places = malloc(count * sizeof(*places));
+    struct merged_node *nodes = malloc(count * sizeof(*nodes));
+    if (!places || !nodes) {
+        free(nodes);
+        return &error_no_memory;
+    }
+    fill_places(merged, places);
+    qsort(places, count, sizeof(*places), compare_places);
+    for (uint32_t i = 0; i < count; i++) {
+        new_numbers[places[i].node] = i;
+        nodes[i] = merged->nodes.data[places[i].node];
+        nodes[i].outermost = new_numbers[nodes[i].outermost]; /* it is here or further up */
+        if (i > 0)
+            nodes[i].parent = new_numbers[nodes[i].parent];
+    }
+    free(merged->nodes.data);
+    merged->nodes.data = nodes;
+    merged->nodes.capacity = count;
+    map_deinit(&merged->numbers);
     return NULL;
 }
 
@@ -478,7 +550,7 @@ static struct g2h_error *add_samples(struct merging *merging)
             node = g2h_view_object(merging->view, object);
         merging->merged->samples.data[i] =
             node != UINT32_MAX
-                ? merging->by_number[g2h_dominators_number(merging->dominators, node)].merged
+                ? merging->merged->of[g2h_dominators_number(merging->dominators, node)]
                 : MERGED_NONE;
     }
     merging->merged->samples.count = count;
@@ -497,19 +569,22 @@ static void add_untouched(struct merging *merging)
         if (node == UINT32_MAX)
             continue;
         const uint32_t number = g2h_dominators_number(merging->dominators, node);
-        merging->merged->nodes.data[merging->by_number[number].merged].untouched += size;
+        merging->merged->nodes.data[merging->merged->of[number]].untouched += size;
     }
 }
 
-/* Keeps of each number the node that it has been merged in. */
+/* Orders the nodes, and keeps for each of the dominators' numbers the node that it is merged in. */
 static struct g2h_error *keep_nodes(struct merging *merging)
 {
     struct merged *merged = merging->merged;
+    _cleanup_free_ uint32_t *new_numbers = malloc(merged->nodes.count * sizeof(*new_numbers));
+    TRY_MEMORY(new_numbers);
+    TRY(renumber(merged, new_numbers));
     merged->of = large_alloc(merging->count, sizeof(*merged->of));
     TRY_MEMORY(merged->of);
     merged->of_count = merging->count;
     for (uint32_t number = 0; number < merging->count; number++)
-        merged->of[number] = merging->by_number[number].merged;
+        merged->of[number] = new_numbers[merging->by_number[number].merged];
     return NULL;
 }
 
@@ -537,9 +612,9 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
     TRY(read_all_nodes(&merging, threads > 0 ? threads : workers_available()));
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
+    TRY(keep_nodes(&merging));
     TRY(add_samples(&merging));
     add_untouched(&merging);
-    TRY(keep_nodes(&merging));
     sum_up(merged);
     return NULL;
 }

@@ -37,7 +37,8 @@ struct merged_node {
     uint32_t outermost; /* the uppermost node of this class from here upwards: this one if no object
                            of the class holds these */
     uint32_t name;      /* see merged_name() */
-    uint32_t example;   /* one of the view's nodes that are merged here; of a list its first */
+    uint32_t example;   /* of the view's nodes that are merged here the one with the lowest number;
+                           of lists, of their first elements */
     uint64_t count;     /* of objects, or of nodes that are not objects */
     uint64_t bytes;     /* the size of this node itself */
     uint64_t retained;  /* the size of this node and of all below it */
@@ -47,10 +48,10 @@ struct merged_node {
 struct merged {
     const struct g2h_view *view;
     VECTOR(struct merged_node)
-    nodes;                    /* parents come before their children; the first is the root */
+    nodes; /* those nearer to the root come first, of these those with lower examples */
     struct string_pool names; /* names that the view does not have */
     uint32_t view_names;      /* how many names the view has */
-    struct map numbers;       /* hash of parent, kind and name → node */
+    struct map numbers;       /* hash of parent, kind and name → node; while merging */
     struct map entries;       /* name of a map's entries → name of the map */
     struct map variables;     /* node of the view → name of the edge by which it is held */
     uint32_t *of; /* by number of a view's node in the order of dominators: the node that it is

@@ -157,13 +157,22 @@ static struct g2h_error *has_array_pointer(const struct finder *finder, uint32_t
     return NULL;
 }
 
+static const struct array *first_array(const struct finder *finder)
+{
+    const struct array *first = &finder->arrays.data[0];
+    for (size_t i = 1; i < finder->arrays.count; i++)
+        if (finder->arrays.data[i].node < first->node)
+            first = &finder->arrays.data[i];
+    return first;
+}
+
 /* Sets *ret to whether the holder of the first array has it by a pointer to an element, not by a
  * slice. That is asked first, since most arrays belong to slices. */
 static struct g2h_error *may_be_pinned(struct finder *finder, bool *ret)
 {
     bool has_all;
     struct g2h_node holder;
-    const struct array *array = &finder->arrays.data[0];
+    const struct array *array = first_array(finder);
     const uint32_t above = g2h_dominators_of(finder->findings->dominators, array->node);
     g2h_view_brief(finder->findings->view, above, &holder);
     *ret = false;

@@ -42,9 +42,10 @@ static void count_items(const struct findings *findings, const bool *is_item, ui
         ret->before += reason.is_before;
         ret->beyond += !reason.is_before;
         ret->arrays += counts[reason.array]++ == 0;
-        if (ret->arrays == 1 || counts[reason.array] > counts[ret->most])
-            ret->most = reason.array;
     }
+    for (uint32_t i = 0; i < stale->arrays.count; i++)
+        if (counts[i] > counts[ret->most])
+            ret->most = i;
 }
 
 /* Sums up what is stale in the arrays that the suspect holds. */

@@ -3,6 +3,7 @@
  * tests/dominators compares with DevTools. */
 #include "snapshot.h"
 
+#include "findings/merged.h"
 #include "graph/owners.h"
 #include "view/view.h"
 
@@ -40,12 +41,40 @@ static void mark(const struct snapshot *snapshot, const bool *program, uint32_t 
     free(stack);
 }
 
+/* Findings are ordered by the nodes of the merged tree, so these must not depend on the regions. */
+static void check_merged(const struct g2h_view *view, const struct g2h_dominators *dominators,
+                         const struct g2h_dominators *expected)
+{
+    struct merged merged, other;
+    assert_null(merged_make(view, dominators, 1, &merged));
+    assert_null(merged_make(view, expected, 1, &other));
+    assert_int_equal(merged.nodes.count, other.nodes.count);
+    for (uint32_t i = 0; i < merged.nodes.count; i++) {
+        const struct merged_node *one = &merged.nodes.data[i], *same = &other.nodes.data[i];
+        size_t size, same_size;
+        const char *name = merged_name(&merged, i, &size),
+                   *same_name = merged_name(&other, i, &same_size);
+        assert_int_equal(size, same_size);
+        assert_memory_equal(name, same_name, size);
+        assert_int_equal(one->parent, same->parent);
+        assert_int_equal(one->outermost, same->outermost);
+        assert_int_equal(one->example, same->example);
+        assert_int_equal(one->retained, same->retained);
+    }
+    for (uint32_t i = 0; i < g2h_view_node_count(view); i++)
+        assert_int_equal(merged.of[g2h_dominators_number(dominators, i)],
+                         other.of[g2h_dominators_number(expected, i)]);
+    merged_deinit(&merged);
+    merged_deinit(&other);
+}
+
 static void check_same(const struct g2h_view *view, const struct g2h_dominators *expected)
 {
     struct g2h_dominators *dominators = NULL;
     assert_null(g2h_view_dominators(view, &dominators));
     for (uint32_t i = 0; i < g2h_view_node_count(view); i++)
         assert_int_equal(g2h_dominators_of(dominators, i), g2h_dominators_of(expected, i));
+    check_merged(view, dominators, expected);
     g2h_dominators_destroy(dominators);
 }
 
