@@ -37,7 +37,7 @@ static struct g2h_error *add_nodes(struct tables *tables, const struct snapshot 
     for (size_t i = 0; i < snapshot->nodes.count; i++) {
         const struct snapshot_node *node = &snapshot->nodes.data[i];
         rows[i % MANY] = (struct node_row){
-            .number = (int64_t)i,
+            .number = tables_number(i),
             .type = node->type,
             .name = node->name,
             .id = (int64_t)node->id,

@@ -169,7 +169,7 @@ static struct g2h_error *take_edge(struct snapshot *snapshot, const uint64_t *nu
     if (!by_index && edge.name_or_index > snapshot->largest_name)
         snapshot->largest_name = edge.name_or_index;
     rows->rows[rows->count++] = (struct edge_row){
-        .number = (int64_t)snapshot->edges.count,
+        .number = tables_number(snapshot->edges.count),
         .from_node = rows->from,
         .type = edge.type,
         .name = by_index ? ROWS_NULL : edge.name_or_index,

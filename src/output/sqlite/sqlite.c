@@ -105,7 +105,7 @@ static void make_node(const struct writer *writer, uint32_t number, const struct
 {
     const struct node_label label = label_node(&writer->strings, node, texts);
     *ret = (struct node_row){
-        .number = number,
+        .number = tables_number(number),
         .type = label.type,
         .name = label.name,
         .id = node_ids_of(&writer->ids, number, node),
@@ -196,7 +196,7 @@ static struct g2h_error *consume_edges(void *context, const struct worker_buffer
     struct edge_row *rows = (struct edge_row *)(void *)buffer->data;
     const size_t count = buffer->size / sizeof(*rows);
     for (size_t i = 0; i < count; i++)
-        rows[i].number = (int64_t)writer->edges++;
+        rows[i].number = tables_number(writer->edges++);
     return tables_add_edges(&writer->tables, rows, count);
 }
 

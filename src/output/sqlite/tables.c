@@ -139,7 +139,10 @@ struct g2h_error *tables_add_edges(struct tables *tables, const struct edge_row 
 struct g2h_error *tables_add_string(struct tables *tables, uint64_t number, const char *text,
                                     size_t size)
 {
-    database_bind_number(tables->add_string, 1, number);
+    if (number == 0)
+        database_bind_number(tables->add_string, 1, 0);
+    else
+        sqlite3_bind_null(tables->add_string, 1); /* SQLite counts on: tables_number() */
     database_bind_text(tables->add_string, 2, text, size);
     return database_step(tables->database, tables->add_string);
 }
