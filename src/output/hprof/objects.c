@@ -97,17 +97,35 @@ static struct g2h_error *write_text(struct writer *writer, uint32_t number,
 
 /* ---- instances ---- */
 
+/* Copies the bytes of a number, in reverse order if is_reversed. */
+static void copy_bytes(char *to, const uint8_t *from, size_t size, bool is_reversed)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    if (is_reversed && size == sizeof(wide)) {
+        memcpy(&wide, from, sizeof(wide));
+        wide = __builtin_bswap64(wide);
+        memcpy(to, &wide, sizeof(wide));
+    } else if (is_reversed && size == sizeof(narrow)) {
+        memcpy(&narrow, from, sizeof(narrow));
+        narrow = __builtin_bswap32(narrow);
+        memcpy(to, &narrow, sizeof(narrow));
+    } else {
+        for (size_t i = 0; i < size; i++)
+            to[i] = (char)from[is_reversed ? size - 1 - i : i];
+    }
+}
+
 static void copy_number(const struct file *file, char *to, const uint8_t *from,
                         const struct shape_number *number)
 {
-    uint8_t any = 0;
-    for (size_t i = 0; i < number->size; i++) {
-        const uint8_t byte = from[file->swaps ? number->size - 1u - i : i];
-        any |= byte;
-        to[i] = (char)byte;
-    }
-    if (number->is_bool)
+    copy_bytes(to, from, number->size, file->swaps);
+    if (number->is_bool) {
+        uint8_t any = 0;
+        for (size_t i = 0; i < number->size; i++)
+            any |= from[i];
         to[0] = any != 0;
+    }
 }
 
 static void copy_numbers(const struct file *file, const struct shape *shape,
