@@ -101,7 +101,7 @@ static bool is_text_byte(uint8_t byte)
     return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') || byte == 0x1b;
 }
 
-static bool is_text(const uint8_t *data, uint64_t size)
+static bool foreign_is_text(const uint8_t *data, uint64_t size)
 {
     for (uint64_t i = 0; i < size && i < LOOKED_AT; i++)
         if (!is_text_byte(data[i]))
@@ -125,13 +125,14 @@ static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + siz
 
 /* ---- all together ---- */
 
-static struct g2h_error *refuse(const struct g2h_input *input, const char *what, const char *remedy)
+static struct g2h_error *foreign_refuse_as(const struct g2h_input *input, const char *what,
+                                           const char *remedy)
 {
     return error_create(G2H_ERROR_NOT_DUMP, "%s: not a Go heap dump but %s; %s", input->name, what,
                         remedy);
 }
 
-static const struct start *find_start(const uint8_t *data, uint64_t size)
+static const struct start *foreign_find_start(const uint8_t *data, uint64_t size)
 {
     for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
         const struct start *start = &starts[i];
@@ -177,23 +178,23 @@ struct g2h_error *foreign_refuse(const struct g2h_input *input)
         return error_create(G2H_ERROR_NOT_DUMP, "%s: byte %llu: the dump is cut within its header",
                             input->name, (unsigned long long)size);
     if (has_carriage_returns(data, size))
-        return refuse(input,
-                      "one in which line feeds have become CR LF, by a terminal or a "
-                      "transfer as text, which destroys it",
-                      binary);
-    const struct start *start = find_start(data, size);
+        return foreign_refuse_as(input,
+                                 "one in which line feeds have become CR LF, by a terminal or a "
+                                 "transfer as text, which destroys it",
+                                 binary);
+    const struct start *start = foreign_find_start(data, size);
     if (start)
-        return refuse(input, start->what, start->remedy);
+        return foreign_refuse_as(input, start->what, start->remedy);
     if (magic_is_core(data, size))
-        return refuse(input, "a core file", core);
+        return foreign_refuse_as(input, "a core file", core);
     if (magic_is_executable(data, size))
-        return refuse(input, "an executable", give_exe);
+        return foreign_refuse_as(input, "an executable", give_exe);
     if (is_profile(data, size))
-        return refuse(input, "a pprof profile", heap);
-    if (is_text(data, size)) {
+        return foreign_refuse_as(input, "a pprof profile", heap);
+    if (foreign_is_text(data, size)) {
         quote_line(data, size, line);
         snprintf(text, sizeof(text), "text that begins \"%s\"", line);
-        return refuse(input, text, curl);
+        return foreign_refuse_as(input, text, curl);
     }
     return error_create(
         G2H_ERROR_NOT_DUMP,

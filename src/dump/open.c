@@ -21,13 +21,13 @@ enum {
     TRUSTED_RATIO = 16,
 };
 
-struct watch {
+struct open_watch {
     struct g2h_reader *reader;
     uint64_t offset; /* where the reader is */
 };
 
 /* Reads on to an offset. Returns false at the end of the dump, and if it is damaged. */
-static bool read_to(struct watch *watch, uint64_t offset, bool *ret_is_cut)
+static bool read_to(struct open_watch *watch, uint64_t offset, bool *ret_is_cut)
 {
     struct g2h_reader *reader = watch->reader;
     struct g2h_record record;
@@ -50,9 +50,9 @@ static bool read_to(struct watch *watch, uint64_t offset, bool *ret_is_cut)
     return true;
 }
 
-static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t taken)
+static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, uint64_t taken)
 {
-    struct watch *watch = context;
+    struct open_watch *watch = context;
     const uint64_t size = so_far->size, enough = 0;
     bool is_cut;
     (void)taken;
@@ -82,8 +82,8 @@ static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t tak
 struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
                                  struct g2h_input **ret)
 {
-    struct watch watch = {0};
-    const struct input_watcher watcher = {look, &watch};
+    struct open_watch watch = {0};
+    const struct input_watcher watcher = {dump_open_look, &watch};
     struct g2h_error *error = input_open(path, progress, &watcher, ret);
     g2h_reader_destroy(watch.reader);
     return error;

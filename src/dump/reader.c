@@ -64,7 +64,7 @@ static bool wrong(struct g2h_reader *reader, const char *what)
 
 /* Does what wrong() does, for a fault that may vanish when more of the input's file has been
  * copied. */
-static bool cut(struct g2h_reader *reader, const char *what)
+static bool reader_cut(struct g2h_reader *reader, const char *what)
 {
     reader->is_cut = true;
     return wrong(reader, what);
@@ -74,7 +74,7 @@ static inline bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
 {
     if (cursor_uvarint(&reader->cursor, ret))
         return true;
-    return cursor_left(&reader->cursor) < 10 ? cut(reader, "the input is cut")
+    return cursor_left(&reader->cursor) < 10 ? reader_cut(reader, "the input is cut")
                                              : wrong(reader, "a number is longer than 64 bits");
 }
 
@@ -99,7 +99,7 @@ static bool read_bool(struct g2h_reader *reader, bool *ret)
     return value <= 1 || wrong(reader, "a bool is neither 0 nor 1");
 }
 
-static bool read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
+static bool reader_read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
 {
     if (!read_uvarint(reader, &ret->size))
         return false;
@@ -122,7 +122,7 @@ static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
     ret->size = reader->has_whole_contents ? *declared : stored_size(*declared);
     ret->data = reader->cursor.at;
     return cursor_skip(&reader->cursor, ret->size) ||
-           cut(reader, "a length is beyond the end of the input");
+           reader_cut(reader, "a length is beyond the end of the input");
 }
 
 static unsigned field_words(enum g2h_field_kind kind)
@@ -168,7 +168,8 @@ static inline void pass_pointers(const struct g2h_reader *reader, struct cursor 
 }
 
 /* Reads a field list that ends with 0. Every field must lie within size bytes. */
-static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
+static inline bool reader_read_fields(struct g2h_reader *reader, uint64_t size,
+                                      struct g2h_fields *ret)
 {
     const uint8_t *kinds = reader->layout->field_kinds;
     const uint64_t word = reader->pointer_size;
@@ -297,7 +298,7 @@ static inline bool is_same_list(const struct known_list *list, const uint8_t *at
  * heap_object() ends lists there: the dump may be written to between one reading and the next. */
 static inline bool read_new_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
-    return read_fields(reader, size, ret) &&
+    return reader_read_fields(reader, size, ret) &&
            ((uint64_t)(ret->end - ret->at) <= reader_longest_list(size) ||
             wrong(reader, "a field list is longer than its contents can have"));
 }
@@ -424,7 +425,7 @@ bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret)
 
 static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 {
-    if (!read_bytes(reader, &ret->description) || !read_uvarint(reader, &ret->pointer))
+    if (!reader_read_bytes(reader, &ret->description) || !read_uvarint(reader, &ret->pointer))
         return false;
     if (says_whole_contents(reader->number, ret))
         reader->has_whole_contents = true;
@@ -478,11 +479,11 @@ static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
         reader->cursor = name;
         return pass_corrupt_type(reader, ret->address, &ret->data_is_pointer);
     }
-    if (!read_bytes(reader, &ret->name) || !read_bool(reader, &ret->data_is_pointer))
+    if (!reader_read_bytes(reader, &ret->name) || !read_bool(reader, &ret->data_is_pointer))
         return false;
     switch (layout->type_fields) {
     case FIELDS_ENDED:
-        return read_fields(reader, ret->size, &ret->fields);
+        return reader_read_fields(reader, ret->size, &ret->fields);
     case FIELDS_COUNTED:
         return read_counted_fields(reader, ret->size, &ret->fields);
     default:
@@ -490,13 +491,13 @@ static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
     }
 }
 
-static bool read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
+static bool reader_read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
 {
     ret->ctxt = ret->m = ret->defer = ret->panic = 0;
     return READ_UVARINTS(reader, &ret->address, &ret->sp, &ret->goid, &ret->creation_pc,
                          &ret->status) &&
            read_bool(reader, &ret->is_system) && read_bool(reader, &ret->is_background) &&
-           read_uvarint(reader, &ret->wait_since) && read_bytes(reader, &ret->wait_reason) &&
+           read_uvarint(reader, &ret->wait_since) && reader_read_bytes(reader, &ret->wait_reason) &&
            (reader->layout->goroutine_is_short ||
             READ_UVARINTS(reader, &ret->ctxt, &ret->m, &ret->defer, &ret->panic));
 }
@@ -525,7 +526,7 @@ static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *re
         ret->contents = (struct g2h_bytes){reader->cursor.at, 0};
         ret->fields = (struct g2h_fields){.left = 0};
         bool good = READ_UVARINTS(reader, &ret->sp, &ret->child_sp, &ret->entry, &ret->pc) &&
-                    read_bytes(reader, &ret->function);
+                    reader_read_bytes(reader, &ret->function);
         ret->continpc = good ? ret->pc : 0;
         return good;
     }
@@ -540,8 +541,8 @@ static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *re
     ret->continpc = ret->pc;
     if (reader->layout->stackframe == STACKFRAME_1_3 && !read_uvarint(reader, &ret->continpc))
         return false;
-    return read_bytes(reader, &ret->function) &&
-           read_fields(reader, extent_of_fields(ret, declared), &ret->fields);
+    return reader_read_bytes(reader, &ret->function) &&
+           reader_read_fields(reader, extent_of_fields(ret, declared), &ret->fields);
 }
 
 /* Before 1.7 a letter, that of the compilers, stands for the architecture: 6g made amd64 code. */
@@ -577,7 +578,7 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
     if (!READ_UVARINTS(reader, &ret->heap_start, &ret->heap_end))
         return false;
     if (form == PARAMS_1_7) {
-        if (!read_bytes(reader, &arch) || !read_bytes(reader, &string))
+        if (!reader_read_bytes(reader, &arch) || !reader_read_bytes(reader, &string))
             return false;
         snprintf(ret->arch, sizeof(ret->arch), "%.*s",
                  arch.size < sizeof(ret->arch) ? (int)arch.size : 0, (const char *)arch.data);
@@ -585,7 +586,7 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
                                 memmem(string.data, (size_t)string.size, "(read as go1.", 13);
         *(is_version ? &ret->version : &ret->experiment) = string;
     } else if (form != PARAMS_2013) {
-        if (!read_uvarint(reader, &thechar) || !read_bytes(reader, &ret->experiment))
+        if (!read_uvarint(reader, &thechar) || !reader_read_bytes(reader, &ret->experiment))
             return false;
         arch_of_thechar(thechar, ret->arch, sizeof(ret->arch));
     }
@@ -596,7 +597,7 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
     return true;
 }
 
-static bool read_finalizer(struct g2h_reader *reader, struct g2h_finalizer *ret)
+static bool reader_read_finalizer(struct g2h_reader *reader, struct g2h_finalizer *ret)
 {
     return READ_UVARINTS(reader, &ret->object, &ret->funcval, &ret->code, &ret->argument_type,
                          &ret->object_type);
@@ -635,12 +636,12 @@ static bool read_memstats(struct g2h_reader *reader, struct g2h_bytes *ret)
     return true;
 }
 
-static bool read_segment(struct g2h_reader *reader, struct g2h_segment *ret)
+static bool reader_read_segment(struct g2h_reader *reader, struct g2h_segment *ret)
 {
     uint64_t declared;
     return read_uvarint(reader, &ret->address) &&
            read_contents(reader, &declared, &ret->contents) &&
-           read_fields(reader, declared, &ret->fields);
+           reader_read_fields(reader, declared, &ret->fields);
 }
 
 bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_frame *ret)
@@ -676,7 +677,7 @@ static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
     }
     ret->frames.data = reader->cursor.at;
     for (uint64_t i = 0; i < ret->frame_count; i++)
-        if (!read_bytes(reader, &string) || !read_bytes(reader, &string) ||
+        if (!reader_read_bytes(reader, &string) || !reader_read_bytes(reader, &string) ||
             !read_uvarint(reader, &line))
             return false;
     ret->frames.size = (uint64_t)(reader->cursor.at - ret->frames.data);
@@ -696,14 +697,14 @@ static bool read_body(struct g2h_reader *reader, struct g2h_record *ret)
     case G2H_RECORD_TYPE:
         return read_type(reader, &ret->type);
     case G2H_RECORD_GOROUTINE:
-        return read_goroutine(reader, &ret->goroutine);
+        return reader_read_goroutine(reader, &ret->goroutine);
     case G2H_RECORD_STACKFRAME:
         return read_stackframe(reader, &ret->stackframe);
     case G2H_RECORD_PARAMS:
         return read_params(reader, &ret->params);
     case G2H_RECORD_FINALIZER:
     case G2H_RECORD_QUEUEDFINALIZER:
-        return read_finalizer(reader, &ret->finalizer);
+        return reader_read_finalizer(reader, &ret->finalizer);
     case G2H_RECORD_ITAB:
         return read_itab(reader, &ret->itab);
     case G2H_RECORD_OSTHREAD:
@@ -712,7 +713,7 @@ static bool read_body(struct g2h_reader *reader, struct g2h_record *ret)
         return read_memstats(reader, &ret->memstats);
     case G2H_RECORD_DATA:
     case G2H_RECORD_BSS:
-        return read_segment(reader, &ret->segment);
+        return reader_read_segment(reader, &ret->segment);
     case G2H_RECORD_DEFER:
         return READ_UVARINTS(reader, &ret->defer.address, &ret->defer.g, &ret->defer.argp,
                              &ret->defer.pc, &ret->defer.funcval, &ret->defer.code,
@@ -740,7 +741,7 @@ static bool read_tag(struct g2h_reader *reader)
     uint64_t tag;
     reader->kind = G2H_RECORD_KINDS;
     if (cursor_left(&reader->cursor) == 0)
-        return cut(reader, "the input ends without an EOF record");
+        return reader_cut(reader, "the input ends without an EOF record");
     if (!read_uvarint(reader, &tag))
         return false;
     if (tag > TAG_COUNT || reader->layout->tags[tag] == NO_KIND)

@@ -299,7 +299,7 @@ static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_proces
     return error;
 }
 
-static struct g2h_error *read_process(struct g2h_exe *exe, const struct exe_process *process)
+static struct g2h_error *exe_read_process(struct g2h_exe *exe, const struct exe_process *process)
 {
     TRY(rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,
                     process->witness_count, &exe->types_start));
@@ -313,7 +313,7 @@ struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *proces
     exe->text = process->text;
     exe->has_data = process->has_data;
     exe->slide = process->slide;
-    struct g2h_error *error = exe->has_data ? read_process(exe, process) : NULL;
+    struct g2h_error *error = exe->has_data ? exe_read_process(exe, process) : NULL;
     if (error)
         exe_unbind(exe);
     return error;

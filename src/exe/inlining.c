@@ -30,7 +30,7 @@ struct g2h_inlining {
                         compiler have */
 };
 
-static struct g2h_error *find_names(struct g2h_inlining *inlining)
+static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
 {
     const struct pclntab *pclntab = inlining->pclntab;
     struct pclntab_function function;
@@ -58,7 +58,7 @@ struct g2h_error *g2h_inlining_create(const struct g2h_exe *exe, struct g2h_inli
     inlining->read_left = MOST_READ * inlining->pclntab->table.size;
     inlining->work_left = MOST_WORK * inlining->pclntab->table.size;
     call_sites_init(&inlining->call_sites, inlining->pclntab, inlining->moduledata);
-    struct g2h_error *error = find_names(inlining);
+    struct g2h_error *error = inlining_find_names(inlining);
     if (error) {
         g2h_inlining_destroy(inlining);
         return error;
@@ -134,15 +134,15 @@ struct stack {
 };
 
 /* Returns whether a part of the code has the file and line of a call of the stack. */
-static bool is_at(const struct code *code, const struct code_part *part,
-                  const struct g2h_call *call)
+static bool inlining_is_at(const struct code *code, const struct code_part *part,
+                           const struct g2h_call *call)
 {
     return part->line == call->line &&
            bytes_same(pclntab_file(code->pclntab, code->index, part->file), call->file);
 }
 
 /* Returns the name of the innermost function of a part of the code. */
-static struct g2h_bytes function_at(const struct code *code, const struct code_part *part)
+static struct g2h_bytes inlining_function_at(const struct code *code, const struct code_part *part)
 {
     struct inlined_call inlined;
     return part && code_inlined(code, part->node, &inlined)
@@ -158,7 +158,7 @@ static void add_call(struct chain *chain, const struct code *code, const struct 
         .file = pclntab_file(code->pclntab, code->index, part->file),
         .line = part->line,
         .start_line = inlined ? inlined->start_line : code->start_line,
-        .behind = function_at(code, behind),
+        .behind = inlining_function_at(code, behind),
         .is_inlined = inlined != NULL,
     };
 }
@@ -166,9 +166,9 @@ static void add_call(struct chain *chain, const struct code *code, const struct 
 /* Collects the calls from a part of the code, which is that of the stack's first call, to its
  * outermost caller. behind is the part that the call returns to. ret->shared is 0 if the stack has
  * other calls. */
-static void follow(struct g2h_inlining *inlining, const struct code *code,
-                   const struct code_part *part, const struct code_part *behind,
-                   const struct stack *stack, struct chain *ret)
+static void inlining_follow(struct g2h_inlining *inlining, const struct code *code,
+                            const struct code_part *part, const struct code_part *behind,
+                            const struct stack *stack, struct chain *ret)
 {
     size_t shared = 0;
     ret->count = ret->shared = 0;
@@ -178,8 +178,9 @@ static void follow(struct g2h_inlining *inlining, const struct code *code,
         const bool is_wrapper = (is_inlined ? inlined.id : code->id) == inlining->wrapper;
         inlining->work_left--;
         const bool is_next =
-            shared == 0 || (shared < stack->count && is_at(code, part, &stack->calls[shared]) &&
-                            bytes_same(stack->calls[shared].function, stack->calls[0].function));
+            shared == 0 ||
+            (shared < stack->count && inlining_is_at(code, part, &stack->calls[shared]) &&
+             bytes_same(stack->calls[shared].function, stack->calls[0].function));
         if (is_next || (shared == stack->count && !is_wrapper))
             add_call(ret, code, part, behind, is_inlined ? &inlined : NULL);
         else if (!is_wrapper)
@@ -197,7 +198,7 @@ static void follow(struct g2h_inlining *inlining, const struct code *code,
 
 /* Returns whether a chain says more about the stack than another: best is one that the stack has as
  * a whole, and then the one that has more calls of the stack. */
-static bool is_better(const struct chain *chain, const struct chain *than)
+static bool inlining_is_better(const struct chain *chain, const struct chain *than)
 {
     const bool is_whole = chain->shared == chain->count, was_whole = than->shared == than->count;
     if (chain->shared == 0 || than->shared == 0)
@@ -210,8 +211,8 @@ static void try_part(struct g2h_inlining *inlining, const struct code *code,
                      const struct stack *stack, struct chain *best)
 {
     struct chain chain;
-    follow(inlining, code, part, behind, stack, &chain);
-    if (is_better(&chain, best))
+    inlining_follow(inlining, code, part, behind, stack, &chain);
+    if (inlining_is_better(&chain, best))
         *best = chain;
 }
 
@@ -228,14 +229,14 @@ static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
         if (part->line != stack->calls[0].line)
             return;
         inlining->work_left--;
-        if (is_at(code, part, &stack->calls[0]))
+        if (inlining_is_at(code, part, &stack->calls[0]))
             try_part(inlining, code, part, part, stack, best);
     }
 }
 
 /* Does the same with the function's calls of callee, the function of the frame before. */
-static void find_caller(struct g2h_inlining *inlining, const struct body *body, uint32_t callee,
-                        const struct stack *stack, struct chain *best)
+static void inlining_find_caller(struct g2h_inlining *inlining, const struct body *body,
+                                 uint32_t callee, const struct stack *stack, struct chain *best)
 {
     for (size_t i = 0; i < body->calls.sites.count && inlining->work_left > 0; i++) {
         const struct call_site *site = &body->calls.sites.data[i];
@@ -243,7 +244,7 @@ static void find_caller(struct g2h_inlining *inlining, const struct body *body, 
         if (site->callee != callee)
             continue;
         const struct code_part *part = code_at(&body->code, site->behind - 1);
-        if (part && is_at(&body->code, part, &stack->calls[0]))
+        if (part && inlining_is_at(&body->code, part, &stack->calls[0]))
             try_part(inlining, &body->code, part, code_at(&body->code, site->behind), stack, best);
     }
 }
@@ -260,7 +261,7 @@ static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const st
         const struct code_part *behind = code_at(&body->code, site->behind);
         enum call_sites_allocator allocator;
         inlining->work_left--;
-        if (!behind || !is_at(&body->code, behind, &stack->calls[0]))
+        if (!behind || !inlining_is_at(&body->code, behind, &stack->calls[0]))
             continue;
         TRY(call_sites_allocator(&inlining->call_sites, site->callee, &inlining->read_left,
                                  &allocator));
@@ -286,14 +287,14 @@ static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const str
 /* Finds the calls that the stack's first call stands for. callee is the function of the frame
  * before, or MAP_NONE if it is not known. A call through a variable does not have the callee in its
  * instruction, so all of the code is searched if no call of callee fits. */
-static struct g2h_error *find_chain(struct g2h_inlining *inlining, const struct body *body,
-                                    bool is_innermost, uint32_t callee, const struct stack *stack,
-                                    struct chain *best)
+static struct g2h_error *inlining_find_chain(struct g2h_inlining *inlining, const struct body *body,
+                                             bool is_innermost, uint32_t callee,
+                                             const struct stack *stack, struct chain *best)
 {
     if (is_innermost)
         TRY(find_innermost(inlining, body, stack, best));
     else if (callee != MAP_NONE)
-        find_caller(inlining, body, callee, stack, best);
+        inlining_find_caller(inlining, body, callee, stack, best);
     if (best->shared == 0)
         find_in_code(inlining, &body->code, stack, best);
     return NULL;
@@ -301,7 +302,7 @@ static struct g2h_error *find_chain(struct g2h_inlining *inlining, const struct 
 
 /* Leaves a call as it is, since it has not been found in the code. Returns the number of calls,
  * 1. */
-static size_t keep(struct g2h_call *call, const struct body *body)
+static size_t inlining_keep(struct g2h_call *call, const struct body *body)
 {
     call->start_line = body ? body->code.start_line : 0;
     call->behind = call->function;
@@ -320,10 +321,10 @@ struct g2h_error *g2h_inlining_repair(struct g2h_inlining *inlining, struct g2h_
         TRY(find_body(inlining, calls[at].function, &body));
         chain.count = chain.shared = 0;
         if (body)
-            TRY(find_chain(inlining, body, at == 0, callee, &stack, &chain));
+            TRY(inlining_find_chain(inlining, body, at == 0, callee, &stack, &chain));
         callee = body ? (uint32_t)body->code.index : MAP_NONE;
         if (chain.shared == 0) {
-            at += keep(&calls[at], body);
+            at += inlining_keep(&calls[at], body);
             continue;
         }
         memcpy(calls + at, chain.calls, chain.count * sizeof(*calls));

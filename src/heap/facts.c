@@ -15,7 +15,7 @@ static int compare_data(const void *a, const void *b)
 }
 
 /* Reads a part of the program's data, or of its zeros. Returns false if it makes no sense. */
-static bool read_data(struct cursor *cursor, bool is_zeros, struct fact_data *ret)
+static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fact_data *ret)
 {
     if (!cursor_uvarint(cursor, &ret->address) || !cursor_uvarint(cursor, &ret->bytes.size) ||
         ret->bytes.size > UINT64_MAX - ret->address)
@@ -49,7 +49,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
                  cursor_uvarint(&cursor, &bytes) && bytes <= UINT64_MAX - begin)
             TRY_MEMORY(vector_push(&ret->untouched.list, ((struct range){begin, begin + bytes})));
         else if ((fact == FACT_DATA || fact == FACT_ZEROS) &&
-                 read_data(&cursor, fact == FACT_ZEROS, &part))
+                 heap_facts_read_data(&cursor, fact == FACT_ZEROS, &part))
             TRY_MEMORY(vector_push(&ret->data, part));
         else
             break;

@@ -294,13 +294,13 @@ static inline uint64_t heap_value_base(const struct g2h_heap *heap,
 
 /* A frame, for other rooms. Its parts are in the input, where they were when the heap was
  * loaded. */
-struct frame {
+struct heap_stack_frame {
     uint64_t sp, entry, pc;
     struct g2h_bytes contents, function;
     struct g2h_fields fields;
 };
 
-static inline struct frame heap_frame(const struct g2h_heap *heap, size_t number)
+static inline struct heap_stack_frame heap_frame(const struct g2h_heap *heap, size_t number)
 {
     const struct heap_frame *frame = &heap->frames.data[number];
     const uint8_t *contents = heap->input->data +
@@ -308,7 +308,7 @@ static inline struct frame heap_frame(const struct g2h_heap *heap, size_t number
                               frame->contents_begin,
                   *function = contents + frame->contents_size + frame->function_begin,
                   *fields = function + frame->function_size;
-    return (struct frame){
+    return (struct heap_stack_frame){
         .sp = frame->sp,
         .entry = frame->entry,
         .pc = frame->pc,

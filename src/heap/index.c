@@ -16,7 +16,7 @@ enum {
     OBJECTS_WORTH_IT = 1 << 9 /* … arenas with fewer objects than this have no tables */
 };
 
-static uint64_t size_of(const struct object_index *index, uint32_t object)
+static uint64_t index_size_of(const struct object_index *index, uint32_t object)
 {
     return index->sizes[index->objects[object].contents_and_class & (SLOT_CLASS_LIMIT - 1)];
 }
@@ -31,7 +31,8 @@ uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t a
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
 {
     const uint32_t behind = index_first(index, 0, address + 1);
-    return behind > 0 && address - index->objects[behind - 1].address < size_of(index, behind - 1)
+    return behind > 0 &&
+                   address - index->objects[behind - 1].address < index_size_of(index, behind - 1)
                ? behind - 1
                : UINT32_MAX;
 }
@@ -40,12 +41,13 @@ uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
 
 /* Lists the arenas that objects lie in. Returns false if memory runs out. If there are more than
  * ARENA_LIMIT, arena_count stays 0. */
-static bool list_arenas(struct object_index *index)
+static bool index_list_arenas(struct object_index *index)
 {
     VECTOR(uint64_t) arenas = {0};
     uint64_t next = 0; /* the lowest arena that is not listed yet */
     for (uint32_t object = 0; object < index->object_count;) {
-        const uint64_t address = index->objects[object].address, size = size_of(index, object);
+        const uint64_t address = index->objects[object].address,
+                       size = index_size_of(index, object);
         const uint64_t last = (address + (size ? size - 1 : 0)) >> ARENA_SHIFT;
         uint64_t first = address >> ARENA_SHIFT;
         if (first < next)
@@ -101,12 +103,12 @@ typedef VECTOR(struct index_group) group_vector;
 static bool fill_slots(const struct object_index *index, uint32_t first, uint32_t end,
                        const struct index_page *page, struct index_group *groups)
 {
-    const uint64_t size = size_of(index, first);
+    const uint64_t size = index_size_of(index, first);
     uint32_t group = 0;
     for (uint32_t object = first; object < end; object++) {
         const uint64_t address = index->objects[object].address;
         const uint32_t slot = index_slot(page, address);
-        if (size_of(index, object) != size ||
+        if (index_size_of(index, object) != size ||
             page->begin + slot * size != (address & (INDEX_PAGE - 1)))
             return false;
         while (group < slot / INDEX_GROUP)
@@ -126,7 +128,7 @@ static void set_irregular(struct index_page *page)
 static bool fill_page(const struct object_index *index, uint32_t first, uint32_t end,
                       struct index_page *page, group_vector *groups)
 {
-    const uint64_t size = size_of(index, first), limit = INDEX_PAGE;
+    const uint64_t size = index_size_of(index, first), limit = INDEX_PAGE;
     const uint32_t offset = (uint32_t)(index->objects[first].address & (limit - 1));
     page->groups = (uint32_t)groups->count;
     page->begin = (uint16_t)(size < limit ? offset % size : offset);
@@ -154,7 +156,8 @@ static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
     struct index_arena *arena = &index->tables[task];
     const uint64_t begin = index->arenas[task] << ARENA_SHIFT;
     uint32_t object = index_first(index, 0, begin);
-    uint64_t end = object > 0 ? index->objects[object - 1].address + size_of(index, object - 1) : 0;
+    uint64_t end =
+        object > 0 ? index->objects[object - 1].address + index_size_of(index, object - 1) : 0;
     group_vector groups = {0};
     bool good = true;
     (void)worker;
@@ -175,7 +178,7 @@ static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
         if (object == first)
             continue;
         good = fill_page(index, first, object, page, &groups);
-        end = index->objects[object - 1].address + size_of(index, object - 1);
+        end = index->objects[object - 1].address + index_size_of(index, object - 1);
     }
     arena->groups = groups.data;
     return good ? NULL : &error_no_memory;
@@ -215,11 +218,11 @@ struct g2h_error *index_init(struct object_index *index, const struct heap_objec
     if (!index->sizes)
         return &error_no_memory;
     memcpy(index->sizes, sizes, slot_class_count * sizeof(*sizes));
-    const uint64_t last = size_of(index, count - 1);
+    const uint64_t last = index_size_of(index, count - 1);
     index->low = objects[0].address;
     index->high = objects[count - 1].address + (last ? last : 1);
     index->first_arena = index->low >> ARENA_SHIFT;
-    if (!list_arenas(index))
+    if (!index_list_arenas(index))
         return &error_no_memory;
     if (index->arena_count == 0)
         return NULL;

@@ -22,7 +22,7 @@ uint64_t kept_split(struct g2h_bytes *description)
     return address;
 }
 
-static bool is_named(const struct g2h_bytes *description, const char *name)
+static bool kept_is_named(const struct g2h_bytes *description, const char *name)
 {
     return description->size == strlen(name) && memcmp(description->data, name, strlen(name)) == 0;
 }
@@ -38,11 +38,11 @@ bool kept_boxes(const struct g2h_heap *heap, struct map *ret_boxes)
         struct g2h_bytes description = record.otherroot.description;
         const uint64_t cleaned = kept_split(&description);
         const uint32_t object = heap_find(heap, record.otherroot.pointer);
-        if (is_named(&description, "argument of a cleanup") && cleaned != 0 && cleaned == of &&
+        if (kept_is_named(&description, "argument of a cleanup") && cleaned != 0 && cleaned == of &&
             caller != UINT32_MAX && object != UINT32_MAX &&
             !map_put(ret_boxes, caller, object, &first))
             return false;
-        of = is_named(&description, "cleanup's caller") ? cleaned : 0;
+        of = kept_is_named(&description, "cleanup's caller") ? cleaned : 0;
         caller = object;
     }
     return true;

@@ -24,7 +24,7 @@
 #include "input/input.h"
 
 /* The part of a window that a thread has read before it was known that a record begins there. */
-struct window {
+struct load_window {
     uint64_t begin, end; /* byte offsets of the first record, and behind the last one */
     struct chunk chunk;
 };
@@ -35,7 +35,8 @@ struct loader {
     unsigned threads;
     struct run_reader *reader; /* for records that are read one after the other */
     struct run_reader **ahead; /* for records that are read ahead, by thread */
-    struct window *windows;    /* the file from its first object on; NULL: nothing is read ahead */
+    struct load_window
+        *windows; /* the file from its first object on; NULL: nothing is read ahead */
     size_t window_count, next_window;
     uint64_t *window_begins; /* offsets, and the end of the last window */
     int release;             /* of a dump that does not name it; 0: not known */
@@ -45,7 +46,7 @@ struct loader {
 
 enum { WINDOWS = 64, WINDOWS_PER_THREAD = 8, SMALLEST_WINDOW = 1 << 18, LARGEST_ADVANCE = 1 << 24 };
 
-static void update_progress(const struct loader *loader, uint64_t offset, uint64_t objects)
+static void load_update_progress(const struct loader *loader, uint64_t offset, uint64_t objects)
 {
     const struct g2h_progress *progress = loader->progress;
     if (progress)
@@ -58,12 +59,13 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
 {
     struct loader *loader = context;
     struct run_reader *reader = loader->ahead[worker];
-    struct window *window = &loader->windows[task];
+    struct load_window *window = &loader->windows[task];
     const uint64_t begin = loader->window_begins[task];
     uint64_t records;
     window->begin = begin;
     if (worker == 0)
-        update_progress(loader, begin, __atomic_load_n(&loader->records_ahead, __ATOMIC_RELAXED));
+        load_update_progress(loader, begin,
+                             __atomic_load_n(&loader->records_ahead, __ATOMIC_RELAXED));
     run_reader_begin(reader);
     if (task > 0 && !run_reader_find(reader, begin, &window->begin))
         return NULL;
@@ -121,10 +123,10 @@ static struct g2h_error *read_ahead(struct loader *loader, uint64_t begin)
 
 /* Finds the next window whose chunk begins at offset or behind it. Returns NULL if there is none.
  * Throws away the chunks of the windows before it. */
-static struct window *find_window(struct loader *loader, uint64_t offset)
+static struct load_window *find_window(struct loader *loader, uint64_t offset)
 {
     for (; loader->next_window < loader->window_count; loader->next_window++) {
-        struct window *window = &loader->windows[loader->next_window];
+        struct load_window *window = &loader->windows[loader->next_window];
         if (window->chunk.records > 0 && window->begin >= offset)
             return window;
         chunk_deinit(&window->chunk);
@@ -168,7 +170,7 @@ static struct g2h_error *read_objects(struct loader *loader)
     struct g2h_heap *heap = loader->heap;
     const uint64_t begin = reader_offset(heap->reader);
     uint64_t end = begin + LARGEST_ADVANCE, records;
-    struct window *window = find_window(loader, begin);
+    struct load_window *window = find_window(loader, begin);
     bool good = true;
     if (window && window->begin == begin) {
         records = window->chunk.records;
@@ -220,7 +222,7 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
 
 /* Adds a type. Only fields that ascend and lie in the type are kept, because they will be walked
  * over unchecked, once for each element of an array. */
-static struct g2h_error *add_type(struct g2h_heap *heap, const struct g2h_type *type)
+static struct g2h_error *load_add_type(struct g2h_heap *heap, const struct g2h_type *type)
 {
     uint32_t number;
     if (!map_put(&heap->type_by_address, type->address, (uint32_t)heap->types.count, &number))
@@ -265,7 +267,7 @@ static struct g2h_error *add_offset(struct g2h_heap *heap, const struct g2h_reco
     return vector_push(&heap->records[record->kind], record->offset) ? NULL : &error_no_memory;
 }
 
-static struct g2h_error *add_segment(struct g2h_heap *heap, const struct g2h_record *record)
+static struct g2h_error *load_add_segment(struct g2h_heap *heap, const struct g2h_record *record)
 {
     enum { MOST = 64 }; /* dumps have one of each kind, of a process one per module */
     if (heap->records[record->kind].count < MOST)
@@ -273,7 +275,7 @@ static struct g2h_error *add_segment(struct g2h_heap *heap, const struct g2h_rec
     return add_offset(heap, record);
 }
 
-static struct g2h_error *add_goroutine(struct g2h_heap *heap, const struct g2h_record *record)
+static struct g2h_error *load_add_goroutine(struct g2h_heap *heap, const struct g2h_record *record)
 {
     const struct heap_goroutine goroutine = {record->goroutine, (uint32_t)heap->frames.count, 0};
     return vector_push(&heap->goroutines, goroutine) ? add_offset(heap, record) : &error_no_memory;
@@ -286,7 +288,7 @@ static uint32_t cut_to_32_bits(uint64_t size)
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
-static struct g2h_error *add_frame(struct g2h_heap *heap, const struct g2h_record *record)
+static struct g2h_error *load_add_frame(struct g2h_heap *heap, const struct g2h_record *record)
 {
     const struct g2h_stackframe *frame = &record->stackframe;
     const uint8_t *begin = heap->input->data + record->offset,
@@ -317,13 +319,13 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
     case G2H_RECORD_PARAMS:
         return add_params(loader, &record->params);
     case G2H_RECORD_TYPE:
-        return add_type(heap, &record->type);
+        return load_add_type(heap, &record->type);
     case G2H_RECORD_ITAB:
         return add_itab(heap, &record->itab);
     case G2H_RECORD_GOROUTINE:
-        return add_goroutine(heap, record);
+        return load_add_goroutine(heap, record);
     case G2H_RECORD_STACKFRAME:
-        return add_frame(heap, record);
+        return load_add_frame(heap, record);
     case G2H_RECORD_MEMSTATS:
         (void)g2h_memstats_read(record->memstats, &heap->memstats);
         return NULL;
@@ -334,7 +336,7 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
                                                                        : add_offset(heap, record);
     case G2H_RECORD_DATA:
     case G2H_RECORD_BSS:
-        return add_segment(heap, record);
+        return load_add_segment(heap, record);
     default:
         return add_offset(heap, record);
     }
@@ -365,7 +367,7 @@ static struct g2h_error *read_records(struct loader *loader)
             if (!loader->windows && loader->threads > 1)
                 TRY(read_ahead(loader, offset));
             TRY(read_objects(loader));
-            update_progress(loader, offset, heap->account.records[G2H_RECORD_OBJECT]);
+            load_update_progress(loader, offset, heap->account.records[G2H_RECORD_OBJECT]);
             if (reader_offset(reader) > offset)
                 continue;
         }
@@ -414,7 +416,7 @@ static struct g2h_error *map_interfaces(struct g2h_heap *heap)
     return NULL;
 }
 
-static struct g2h_error *load(struct loader *loader)
+static struct g2h_error *load_load(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
     TRY(read_records(loader));
@@ -468,7 +470,7 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
     loader.release = options ? options->release : 0;
     loader.threads = options && options->threads ? options->threads : workers_available();
     loader.reader = run_reader_create(heap);
-    TRY(loader.reader ? load(&loader) : &error_no_memory);
+    TRY(loader.reader ? load_load(&loader) : &error_no_memory);
     *ret = take_pointer(heap);
     return NULL;
 }

@@ -17,7 +17,8 @@ struct range pointers_hole(const struct g2h_heap *heap, struct g2h_bytes content
                : (struct range){UINT64_MAX, UINT64_MAX};
 }
 
-static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
+static void pointers_begin(const struct g2h_heap *heap, struct g2h_bytes contents,
+                           struct pointers *ret)
 {
     *ret = (struct pointers){.heap = heap,
                              .contents = contents,
@@ -28,7 +29,7 @@ static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct
 void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
                         struct g2h_fields fields, struct pointers *ret)
 {
-    begin(heap, contents, ret);
+    pointers_begin(heap, contents, ret);
     ret->fields = fields;
     ret->walk = heap->pointer_form == POINTERS_LISTED ? WALK_POINTERS : WALK_FIELDS;
 }
@@ -46,7 +47,7 @@ void pointers_of_roots(const struct g2h_heap *heap,
             each(context, &pointers);
         }
     for (size_t i = 0; i < heap->frames.count; i++) {
-        const struct frame frame = heap_frame(heap, i);
+        const struct heap_stack_frame frame = heap_frame(heap, i);
         pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
         each(context, &pointers);
     }
@@ -54,7 +55,7 @@ void pointers_of_roots(const struct g2h_heap *heap,
 
 void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
 {
-    begin(heap, contents, ret);
+    pointers_begin(heap, contents, ret);
     ret->walk = WALK_WORDS;
 }
 
@@ -65,7 +66,7 @@ void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *obj
         pointers_of_fields(heap, object->contents, object->fields, ret);
         return;
     }
-    begin(heap, object->contents, ret);
+    pointers_begin(heap, object->contents, ret);
     if (slot_class->kind == G2H_OBJECT_CONSERVATIVE) {
         ret->walk = WALK_WORDS;
         return;
@@ -81,7 +82,7 @@ void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *obj
 }
 
 /* Returns the word at offset, or 0 if it is not in the file. */
-static uint64_t word_at(const struct pointers *pointers, uint64_t offset)
+static uint64_t pointers_word_at(const struct pointers *pointers, uint64_t offset)
 {
     const uint64_t size = pointers->heap->params.pointer_size;
     if (pointers->contents.size < size || offset > pointers->contents.size - size)
@@ -107,12 +108,12 @@ static bool data_is_pointer(const struct g2h_heap *heap, enum g2h_field_kind kin
 static uint64_t field_value(struct pointers *pointers, enum g2h_field_kind kind, uint64_t offset)
 {
     const uint64_t word = pointers->heap->params.pointer_size;
-    uint64_t first = word_at(pointers, offset);
+    uint64_t first = pointers_word_at(pointers, offset);
     switch (kind) {
     case G2H_FIELD_STRING:
-        return word_at(pointers, offset + word) ? first : 0;
+        return pointers_word_at(pointers, offset + word) ? first : 0;
     case G2H_FIELD_SLICE:
-        return word_at(pointers, offset + 2 * word) ? first : 0;
+        return pointers_word_at(pointers, offset + 2 * word) ? first : 0;
     case G2H_FIELD_IFACE:
     case G2H_FIELD_EFACE:
         if (first != 0 && data_is_pointer(pointers->heap, kind, first))
@@ -176,8 +177,8 @@ static inline bool next_listed(struct pointers *pointers, struct g2h_fields *fie
 
 /* Returns the bit of a listed word, or 0 if the word is nil, as most listed words of
  * large objects are. */
-static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, uint64_t bit,
-                              bool is_usual)
+static inline uint64_t pointers_bit_of(const struct pointers *pointers, uint64_t offset,
+                                       uint64_t bit, bool is_usual)
 {
     const uint8_t *at = pointers->contents.data + offset;
     uint64_t value;
@@ -207,8 +208,8 @@ static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
         if (((one | other) & (WORD - 1)) != 0 || one < *next * WORD || other <= one ||
             other >= WORDS * WORD || offsets[1] > stored - WORD)
             return;
-        *words |= bit_of(pointers, offsets[0], one / WORD, true) |
-                  bit_of(pointers, offsets[1], other / WORD, true);
+        *words |= pointers_bit_of(pointers, offsets[0], one / WORD, true) |
+                  pointers_bit_of(pointers, offsets[1], other / WORD, true);
         *next = other / WORD + 1;
         fields->at += taken;
     }
@@ -224,7 +225,7 @@ static inline bool decode(struct pointers *pointers, bool is_usual)
     while (words == 0 && next_listed(pointers, &ahead, word, &base)) {
         const uint8_t *behind = ahead.at;
         uint64_t offset, next = 1;
-        words = bit_of(pointers, base, 0, is_usual);
+        words = pointers_bit_of(pointers, base, 0, is_usual);
         if (is_usual)
             decode_pairs(pointers, base, &ahead, &next, &words);
         behind = ahead.at;
@@ -232,7 +233,7 @@ static inline bool decode(struct pointers *pointers, bool is_usual)
             const uint64_t distance = offset - base, bit = distance >> shift;
             if (bit < next || bit >= 64 || (distance & (word - 1)) != 0)
                 break;
-            words |= bit_of(pointers, offset, bit, is_usual);
+            words |= pointers_bit_of(pointers, offset, bit, is_usual);
             next = bit + 1;
             behind = ahead.at;
         }
@@ -255,7 +256,7 @@ bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64
         struct g2h_field field;
         if (pointers->pending != UINT64_MAX) {
             *ret_offset = pointers->pending;
-            *ret_value = word_at(pointers, pointers->pending);
+            *ret_value = pointers_word_at(pointers, pointers->pending);
             pointers->pending = UINT64_MAX;
         } else {
             if (!next_field(pointers, &field))

@@ -33,7 +33,7 @@ struct run_reader {
 
     /* The run that is being read. */
     bool open, uniform, has_pointers;
-    struct run run;
+    struct slot_run run;
     uint64_t page, last; /* page of the run's objects; address of the last one */
     uint64_t end;        /* end of the last object's record */
     uint64_t slot_size;
@@ -72,7 +72,7 @@ void chunk_deinit(struct chunk *chunk)
 
 static bool close_run(struct run_reader *reader)
 {
-    struct run *run = &reader->run;
+    struct slot_run *run = &reader->run;
     if (!reader->open)
         return true;
     reader->open = false;
@@ -95,7 +95,7 @@ static bool close_run(struct run_reader *reader)
  * outside of the heap, or in a heap that no machine has. So objects that do not overlap have at
  * most 2^47 bytes together, whatever a dump claims in ten bytes each.
  */
-static bool is_too_large(const struct g2h_params *params, const struct g2h_object *object)
+static bool runs_is_too_large(const struct g2h_params *params, const struct g2h_object *object)
 {
     const uint64_t largest_heap = (uint64_t)1 << 47;
     return object->contents.size < object->size &&
@@ -107,11 +107,12 @@ static bool is_too_large(const struct g2h_params *params, const struct g2h_objec
 static bool is_misplaced(const struct g2h_params *params, const struct g2h_object *object)
 {
     return object->address % 8 != 0 || object->address == 0 || object->address >= ADDRESS_LIMIT ||
-           object->size == 0 || is_too_large(params, object);
+           object->size == 0 || runs_is_too_large(params, object);
 }
 
 /* Adds an object whose record ends at offset end. */
-static bool add_object(struct run_reader *reader, const struct g2h_object *object, uint64_t end)
+static bool runs_add_object(struct run_reader *reader, const struct g2h_object *object,
+                            uint64_t end)
 {
     struct chunk *chunk = &reader->chunk;
     const uint64_t address = object->address;
@@ -136,13 +137,13 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
     chunk->short_objects += object->contents.size < object->size;
 
     const struct slot_class *slot_class = &reader->slot_classes.list.data[number];
-    struct run *run = &reader->run;
+    struct slot_run *run = &reader->run;
     if (!reader->open || address / SPAN_PAGE != reader->page || address <= reader->last ||
         run->count == SLOTS_PER_PAGE ||
         contents != reader->end + slot_class->head + uvarint_size(address)) {
         if (!close_run(reader))
             return false;
-        *run = (struct run){
+        *run = (struct slot_run){
             .first = address, .contents = contents, .begin = (uint32_t)chunk->entries.count};
         reader->open = reader->uniform = true;
         reader->has_pointers = false;
@@ -199,7 +200,7 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
              reader->slot_classes.list.count >= SLOT_CLASSES_MOST))
             break;
         const uint64_t next = reader_offset(&reader->reader);
-        good = add_object(reader, &object, next);
+        good = runs_add_object(reader, &object, next);
         page = object.address / SPAN_PAGE;
         previous = offset;
         offset = next;
@@ -212,7 +213,7 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
 bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, uint64_t end)
 {
     reader->reader.list = NULL;
-    return add_object(reader, object, end) && close_run(reader);
+    return runs_add_object(reader, object, end) && close_run(reader);
 }
 
 bool run_reader_is_full(const struct run_reader *reader)
@@ -258,8 +259,8 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
 
 /* Returns whether objects follow one another from an offset on. If so, *ret_begin is the beginning
  * of the first one that lies in another page than the one before it. */
-static bool find_chain(struct run_reader *reader, uint64_t offset, uint64_t *work,
-                       uint64_t *ret_begin)
+static bool runs_find_chain(struct run_reader *reader, uint64_t offset, uint64_t *work,
+                            uint64_t *ret_begin)
 {
     struct g2h_object object;
     uint64_t page = 0;
@@ -285,7 +286,7 @@ bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_beg
     uint64_t work = SEARCH_WORK;
     seek(reader, from);
     for (uint64_t offset = from; offset < hole.begin && work > 0; offset++)
-        if (find_chain(reader, offset, &work, ret_begin))
+        if (runs_find_chain(reader, offset, &work, ret_begin))
             return true;
     return false;
 }

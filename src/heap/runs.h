@@ -16,7 +16,7 @@
 #include "heap/heap.h"
 
 /* Ascending objects that lie in one page, and directly one after the other in the file. */
-struct run {
+struct slot_run {
     uint64_t first;    /* address of the first object */
     uint64_t contents; /* byte offset in the file of the first object's contents */
     uint32_t begin;    /* the first object's entry in the chunk */
@@ -28,7 +28,7 @@ struct run {
 };
 
 struct chunk {
-    VECTOR(struct run) runs;
+    VECTOR(struct slot_run) runs;
     VECTOR(uint32_t) entries;               /* of its objects; see ENTRY_SLOT_CLASS_BITS */
     VECTOR(struct slot_class) slot_classes; /* in the order of their first objects */
     uint32_t *slot_class_numbers; /* numbers in the heap, by slot class of the chunk; set when it is
@@ -108,7 +108,7 @@ static inline void run_walk_next(struct run_walk *walk)
 /* Goes to the run's first object. run_walk_next() then goes to each further object of the run, and
  * must not be called after the last one. */
 static inline void run_walk_begin(struct run_walk *walk, const struct chunk *chunk,
-                                  const struct run *run)
+                                  const struct slot_run *run)
 {
     const uint32_t slot_class =
         chunk->entries.data[run->begin] & ((1u << ENTRY_SLOT_CLASS_BITS) - 1);

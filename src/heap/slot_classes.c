@@ -36,12 +36,13 @@ static bool is_small(const struct slot_class *slot_class)
            slot_class->size <= SMALL_LIMIT && slot_class->size % 8 == 0;
 }
 
-static bool has_pointers(const struct g2h_object *object)
+static bool slot_class_has_pointers(const struct g2h_object *object)
 {
     return object->fields.at < object->fields.end && *object->fields.at != 0;
 }
 
-static bool is_listed(const struct slot_classes *slot_classes, const struct slot_class *slot_class)
+static bool slot_class_is_listed(const struct slot_classes *slot_classes,
+                                 const struct slot_class *slot_class)
 {
     return slot_classes->form == POINTERS_LISTED && slot_class->size <= LISTED_SIZE &&
            slot_class->size % 8 == 0 && slot_class->has_pointers;
@@ -78,11 +79,11 @@ static struct slot_class slot_class_make(const struct slot_classes *slot_classes
         slot_class.head += (uint8_t)(uvarint_size(object->type) + uvarint_size(object->kind));
         return slot_class;
     }
-    slot_class.has_pointers = has_pointers(object);
+    slot_class.has_pointers = slot_class_has_pointers(object);
     slot_class.tail = slot_class.has_pointers ? SLOT_CLASS_ANY_TAIL : 1;
     slot_class.is_headless = slot_class.has_pointers && slot_class.size == LARGEST_SMALL &&
                              is_headless(slot_classes, object);
-    if (is_listed(slot_classes, &slot_class)) {
+    if (slot_class_is_listed(slot_classes, &slot_class)) {
         slot_class.fields = object->fields.at;
         slot_class.fields_size = slot_class.tail =
             (uint32_t)(object->fields.end - object->fields.at);
@@ -90,7 +91,7 @@ static struct slot_class slot_class_make(const struct slot_classes *slot_classes
     return slot_class;
 }
 
-static void resolve_type(const struct g2h_heap *heap, struct slot_class *slot_class)
+static void slot_class_resolve_type(const struct g2h_heap *heap, struct slot_class *slot_class)
 {
     if (slot_class->type_address != 0)
         slot_class->type = map_get(&heap->type_by_address, slot_class->type_address);
@@ -118,7 +119,7 @@ void slot_classes_finish(struct g2h_heap *heap)
     for (size_t i = 0; i < heap->slot_classes.list.count; i++) {
         struct slot_class *slot_class = &heap->slot_classes.list.data[i];
         if (heap->pointer_form == POINTERS_TYPED)
-            resolve_type(heap, slot_class);
+            slot_class_resolve_type(heap, slot_class);
         else if (slot_class->fields)
             slot_class->words = words_of(heap, slot_class);
     }
@@ -156,8 +157,8 @@ static uint32_t lookup(const struct slot_classes *slot_classes, const struct slo
     }
 }
 
-static bool intern(struct slot_classes *slot_classes, const struct slot_class *slot_class,
-                   uint32_t *ret)
+static bool slot_class_intern(struct slot_classes *slot_classes,
+                              const struct slot_class *slot_class, uint32_t *ret)
 {
     uint32_t *small = is_small(slot_class)
                           ? &slot_classes->small[slot_class->has_pointers][slot_class->size / 8]
@@ -179,12 +180,13 @@ bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_obj
                          uint32_t *ret)
 {
     const struct slot_class slot_class = slot_class_make(slot_classes, object);
-    return intern(slot_classes, &slot_class, ret);
+    return slot_class_intern(slot_classes, &slot_class, ret);
 }
 
 /* Returns whether a copy of a field list is well-formed. The list was well-formed when it was read,
  * but the dump may have been written to since. */
-static bool is_list(const struct slot_classes *slot_classes, const struct slot_class *slot_class)
+static bool slot_class_is_list(const struct slot_classes *slot_classes,
+                               const struct slot_class *slot_class)
 {
     const uint64_t word = slot_classes->heap->params.pointer_size;
     struct g2h_fields fields = slot_class_fields(slot_classes->heap, slot_class);
@@ -202,7 +204,7 @@ bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_cla
     uint64_t key;
     slot_classes->own_fields = true;
     if (!copy.fields)
-        return intern(slot_classes, &copy, ret);
+        return slot_class_intern(slot_classes, &copy, ret);
     uint8_t *fields = malloc(copy.fields_size);
     if (!fields)
         return false;
@@ -210,7 +212,7 @@ bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_cla
     copy.fields = fields;
     const bool is_known = lookup(slot_classes, &copy, &key) != MAP_NONE,
                is_taken = !is_known && slot_classes->listed_count < LISTED_LIMIT &&
-                          is_list(slot_classes, &copy);
+                          slot_class_is_list(slot_classes, &copy);
     slot_classes->listed_count += is_taken;
     if (!is_known && !is_taken) {
         copy.fields = NULL;
@@ -218,7 +220,7 @@ bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_cla
         copy.tail = SLOT_CLASS_ANY_TAIL;
     }
     const size_t count = slot_classes->list.count;
-    const bool good = intern(slot_classes, &copy, ret);
+    const bool good = slot_class_intern(slot_classes, &copy, ret);
     if (!is_taken || slot_classes->list.count == count)
         free(fields);
     return good;

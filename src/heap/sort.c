@@ -22,14 +22,14 @@ struct sorter {
 
 enum { RUNS_PER_TASK = 256 };
 
-static struct run *run_of(const struct sorter *sorter, const struct run_reference *reference)
+static struct slot_run *run_of(const struct sorter *sorter, const struct run_reference *reference)
 {
     return &sorter->chunks->data[reference->chunk].runs.data[reference->run];
 }
 
 /* ---- phantoms ---- */
 
-static uint64_t count_objects(const struct sorter *sorter, enum span_tail tail)
+static uint64_t sort_count_objects(const struct sorter *sorter, enum span_tail tail)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < sorter->chunks->count; i++) {
@@ -49,15 +49,16 @@ static void choose_tail(const struct sorter *sorter)
         heap->pointer_form == POINTERS_TYPED)
         return;
     const uint64_t expected = heap->memstats.numbers[G2H_MEMSTATS_HEAP_OBJECTS];
-    if (count_objects(sorter, heap->span_tail) == expected)
+    if (sort_count_objects(sorter, heap->span_tail) == expected)
         return;
     for (int tail = TAIL_NONE; tail < TAIL_KINDS; tail++)
-        if (count_objects(sorter, (enum span_tail)tail) == expected)
+        if (sort_count_objects(sorter, (enum span_tail)tail) == expected)
             heap->span_tail = (enum span_tail)tail;
 }
 
 /* Removes the phantoms from the end of a run. All objects of a run with phantoms have one size. */
-static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk, struct run *run)
+static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk,
+                          struct slot_run *run)
 {
     struct g2h_account *account = &sorter->heap->account;
     const uint32_t phantoms = run->phantoms[sorter->heap->span_tail];
@@ -72,7 +73,7 @@ static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk
 
 /* ---- the order of addresses ---- */
 
-static int compare_runs(const void *a, const void *b)
+static int sort_compare_runs(const void *a, const void *b)
 {
     const struct run_reference *one = a, *other = b;
     if (one->first != other->first)
@@ -95,14 +96,15 @@ static bool list_runs(struct sorter *sorter)
         }
     }
     if (sorter->order.count > 0)
-        qsort(sorter->order.data, sorter->order.count, sizeof(*sorter->order.data), compare_runs);
+        qsort(sorter->order.data, sorter->order.count, sizeof(*sorter->order.data),
+              sort_compare_runs);
     return true;
 }
 
 static bool are_interleaved(const struct sorter *sorter)
 {
     for (size_t i = 1; i < sorter->order.count; i++) {
-        const struct run *run = run_of(sorter, &sorter->order.data[i - 1]);
+        const struct slot_run *run = run_of(sorter, &sorter->order.data[i - 1]);
         if (sorter->order.data[i].first < run->first / SPAN_PAGE * SPAN_PAGE + run->last * 8u)
             return true;
     }
@@ -112,20 +114,20 @@ static bool are_interleaved(const struct sorter *sorter)
 /* Makes a run of each object. */
 static bool split_runs(struct chunk *chunk)
 {
-    VECTOR(struct run) split = {0};
+    VECTOR(struct slot_run) split = {0};
     for (size_t i = 0; i < chunk->runs.count; i++) {
-        const struct run *run = &chunk->runs.data[i];
+        const struct slot_run *run = &chunk->runs.data[i];
         struct run_walk walk;
         for (uint32_t j = 0; j < run->count; j++) {
             if (j == 0)
                 run_walk_begin(&walk, chunk, run);
             else
                 run_walk_next(&walk);
-            const struct run single = {.first = walk.address,
-                                       .contents = walk.contents,
-                                       .begin = (uint32_t)(walk.entry - chunk->entries.data),
-                                       .count = 1,
-                                       .last = (uint16_t)(walk.address % SPAN_PAGE / 8)};
+            const struct slot_run single = {.first = walk.address,
+                                            .contents = walk.contents,
+                                            .begin = (uint32_t)(walk.entry - chunk->entries.data),
+                                            .count = 1,
+                                            .last = (uint16_t)(walk.address % SPAN_PAGE / 8)};
             if (!vector_push(&split, single)) {
                 free(split.data);
                 return false;
@@ -156,7 +158,7 @@ static struct g2h_error *number_runs(struct sorter *sorter)
     struct g2h_heap *heap = sorter->heap;
     heap->object_count = 0;
     for (size_t i = 0; i < sorter->order.count; i++) {
-        struct run *run = run_of(sorter, &sorter->order.data[i]);
+        struct slot_run *run = run_of(sorter, &sorter->order.data[i]);
         run->start = heap->object_count;
         if (run->count > UINT32_MAX / 2 - heap->object_count)
             return error_create(G2H_ERROR_LIMIT, "%s: more than %u objects", heap->input->name,
@@ -183,7 +185,7 @@ static struct g2h_error *write_runs(void *context, size_t task, unsigned worker)
         end = sorter->order.count;
     for (size_t i = task * RUNS_PER_TASK; i < end; i++) {
         const struct chunk *chunk = &sorter->chunks->data[sorter->order.data[i].chunk];
-        const struct run *run = run_of(sorter, &sorter->order.data[i]);
+        const struct slot_run *run = run_of(sorter, &sorter->order.data[i]);
         struct heap_object *object = &sorter->heap->objects[run->start],
                            *last = object + run->count;
         const uint64_t limit =

@@ -17,16 +17,16 @@
 #include "heap/pointers.h"
 
 /* The counts of one thread, and the memory that it writes to. */
-struct finder {
+struct targets_finder {
     uint64_t pointers, hits;
     VECTOR(struct target_chunk) chunks; /* the last one is written to */
 };
 
-struct finding {
+struct targets_finding {
     const struct g2h_heap *heap;
     struct targets *targets;
     const struct pointer_listener *listener; /* may be NULL */
-    struct finder *finders;                  /* by thread */
+    struct targets_finder *finders;          /* by thread */
     size_t chunk_capacity; /* the capacity of a chunk, unless a block needs more */
     bool is_usual;         /* words have this machine's size and byte order */
 };
@@ -39,7 +39,7 @@ enum { WORDS = 64, BATCH = 64 };
 /* The state of a thread for its current block. */
 struct block_work {
     struct target_block *block;
-    struct finder *finder;
+    struct targets_finder *finder;
     size_t found, capacity;         /* number of targets */
     uint64_t values[BATCH + WORDS]; /* words whose targets are to be looked up */
     size_t waiting;                 /* number of these words */
@@ -101,9 +101,9 @@ static inline void point_at_frame(struct targets *targets, uint64_t value)
 /* ---- a block ---- */
 
 /* Moves the block's targets to a new chunk, with a capacity of at least twice the wanted one. */
-static bool add_chunk(const struct finding *finding, struct block_work *work, size_t wanted)
+static bool add_chunk(const struct targets_finding *finding, struct block_work *work, size_t wanted)
 {
-    struct finder *finder = work->finder;
+    struct targets_finder *finder = work->finder;
     struct target_chunk chunk = {.capacity = finding->chunk_capacity};
     if (chunk.capacity < 2 * wanted)
         chunk.capacity = 2 * wanted;
@@ -126,18 +126,18 @@ static bool add_chunk(const struct finding *finding, struct block_work *work, si
     return true;
 }
 
-static inline bool reserve(const struct finding *finding, struct block_work *work)
+static inline bool targets_reserve(const struct targets_finding *finding, struct block_work *work)
 {
     const size_t wanted = work->found + work->waiting;
     return wanted <= work->capacity || (wanted <= UINT32_MAX && add_chunk(finding, work, wanted));
 }
 
 /* Looks up the targets of all waiting words. */
-static bool find_waiting(const struct finding *finding, struct block_work *work)
+static bool find_waiting(const struct targets_finding *finding, struct block_work *work)
 {
     if (work->waiting == 0)
         return true;
-    if (!reserve(finding, work))
+    if (!targets_reserve(finding, work))
         return false;
     uint32_t *targets = work->block->targets + work->found;
     for (size_t i = 0; i < work->waiting; i += INDEX_MANY)
@@ -155,7 +155,7 @@ static bool find_waiting(const struct finding *finding, struct block_work *work)
 }
 
 /* An object of a block, whose words are being read. */
-struct source {
+struct targets_source {
     uint32_t object, index; /* its number in the heap, and in the block */
     unsigned worker;
     struct g2h_bytes contents;
@@ -163,8 +163,8 @@ struct source {
 
 /* Finishes at most WORDS words of an object: tells the listener, and looks up targets if enough
  * words wait. */
-static bool end_words(const struct finding *finding, struct block_work *work,
-                      const struct source *source)
+static bool end_words(const struct targets_finding *finding, struct block_work *work,
+                      const struct targets_source *source)
 {
     const struct pointer_listener *listener = finding->listener;
     const size_t count = work->offset_count;
@@ -176,16 +176,16 @@ static bool end_words(const struct finding *finding, struct block_work *work,
     return work->waiting < BATCH || find_waiting(finding, work);
 }
 
-static inline void leave_heap(const struct finding *finding, struct block_work *work,
-                              const struct source *source, uint64_t value)
+static inline void leave_heap(const struct targets_finding *finding, struct block_work *work,
+                              const struct targets_source *source, uint64_t value)
 {
     point_at_frame(finding->targets, value);
     work->block->outside[source->index / 64] |= (uint64_t)1 << (source->index % 64);
 }
 
 /* Looks at those of the 64 words from base on that have a bit, where words are this machine's. */
-static inline bool find_of_words(const struct finding *finding, struct block_work *work,
-                                 const struct source *source, uint64_t base, uint64_t words)
+static inline bool find_of_words(const struct targets_finding *finding, struct block_work *work,
+                                 const struct targets_source *source, uint64_t base, uint64_t words)
 {
     const struct object_index *index = &finding->heap->index;
     const uint64_t low = index->low, size = index->high - low;
@@ -211,8 +211,8 @@ static inline bool find_of_words(const struct finding *finding, struct block_wor
 }
 
 /* Looks at the words of an object of any kind. */
-static bool find_of_object(const struct finding *finding, struct block_work *work,
-                           const struct source *source, struct pointers *pointers)
+static bool find_of_object(const struct targets_finding *finding, struct block_work *work,
+                           const struct targets_source *source, struct pointers *pointers)
 {
     uint64_t offset, value;
     while (pointers_next(pointers, &offset, &value)) {
@@ -230,8 +230,8 @@ static bool find_of_object(const struct finding *finding, struct block_work *wor
 }
 
 /* Looks at the words of an object whose field list names words one by one. */
-static bool find_of_listed(const struct finding *finding, struct block_work *work,
-                           const struct source *source, struct pointers *pointers)
+static bool find_of_listed(const struct targets_finding *finding, struct block_work *work,
+                           const struct targets_source *source, struct pointers *pointers)
 {
     while (pointers_decode(pointers))
         if (!find_of_words(finding, work, source, pointers->base, pointers->words))
@@ -240,12 +240,12 @@ static bool find_of_listed(const struct finding *finding, struct block_work *wor
 }
 
 /* Looks at the words of object i of the block that begins with object first. */
-static inline bool find_of(const struct finding *finding, struct block_work *work, uint32_t first,
-                           uint32_t i, unsigned worker)
+static inline bool targets_find_of(const struct targets_finding *finding, struct block_work *work,
+                                   uint32_t first, uint32_t i, unsigned worker)
 {
     const struct g2h_heap *heap = finding->heap;
     const struct slot_class *slot_class = heap_slot_class(heap, first + i);
-    const struct source source = {first + i, i, worker, heap_contents(heap, first + i)};
+    const struct targets_source source = {first + i, i, worker, heap_contents(heap, first + i)};
     struct pointers pointers;
     if (slot_class->words != 0 && finding->is_usual)
         return find_of_words(finding, work, &source, 0, slot_class->words);
@@ -256,9 +256,9 @@ static inline bool find_of(const struct finding *finding, struct block_work *wor
 }
 
 /* Begins a block's targets behind those that the thread has found before. */
-static bool begin_block(const struct finding *finding, struct block_work *work)
+static bool targets_begin_block(const struct targets_finding *finding, struct block_work *work)
 {
-    const struct finder *finder = work->finder;
+    const struct targets_finder *finder = work->finder;
     if (finder->chunks.count == 0)
         return add_chunk(finding, work, 0);
     const struct target_chunk *chunk = &finder->chunks.data[finder->chunks.count - 1];
@@ -267,33 +267,33 @@ static bool begin_block(const struct finding *finding, struct block_work *work)
     return true;
 }
 
-static void end_block(struct block_work *work)
+static void targets_end_block(struct block_work *work)
 {
-    struct finder *finder = work->finder;
+    struct targets_finder *finder = work->finder;
     work->block->starts[work->block->objects] = (uint32_t)work->found;
     finder->chunks.data[finder->chunks.count - 1].used += work->found;
 }
 
 static struct g2h_error *find_of_block(void *context, size_t task, unsigned worker)
 {
-    struct finding *finding = context;
+    struct targets_finding *finding = context;
     const struct g2h_heap *heap = finding->heap;
     struct target_block *block = &finding->targets->blocks[task];
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
     struct block_work work = {.block = block, .finder = &finding->finders[worker]};
 
-    if (!begin_block(finding, &work))
+    if (!targets_begin_block(finding, &work))
         return &error_no_memory;
     for (uint32_t i = 0; i < block->objects; i++) {
         block->starts[i] = (uint32_t)(work.found + work.waiting);
         heap_prefetch(heap, (uint64_t)first + i + OBJECTS_AHEAD);
         if (heap_slot_class(heap, first + i)->has_pointers &&
-            !find_of(finding, &work, first, i, worker))
+            !targets_find_of(finding, &work, first, i, worker))
             return &error_no_memory;
     }
     if (!find_waiting(finding, &work))
         return &error_no_memory;
-    end_block(&work);
+    targets_end_block(&work);
     for (uint32_t i = 0; i < block->objects; i++)
         finding->targets->leading[(first + i) / 64] |=
             (uint64_t)(block->starts[i] < block->starts[i + 1]) << (i % 64);
@@ -410,12 +410,12 @@ static size_t chunk_capacity(const struct g2h_heap *heap)
 }
 
 /* Collects the results of the threads in targets, which owns their chunks from then on. */
-static struct g2h_error *gather(struct finding *finding, unsigned threads)
+static struct g2h_error *targets_gather(struct targets_finding *finding, unsigned threads)
 {
     struct targets *targets = finding->targets;
     struct g2h_error *error = NULL;
     for (unsigned i = 0; i < threads; i++) {
-        struct finder *finder = &finding->finders[i];
+        struct targets_finder *finder = &finding->finders[i];
         targets->pointers += finder->pointers;
         targets->hits += finder->hits;
         for (size_t j = 0; j < finder->chunks.count; j++) {
@@ -433,12 +433,12 @@ static struct g2h_error *gather(struct finding *finding, unsigned threads)
 struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap,
                                unsigned threads, const struct pointer_listener *listener)
 {
-    struct finding finding = {heap,
-                              targets,
-                              listener,
-                              calloc(threads, sizeof(struct finder)),
-                              chunk_capacity(heap),
-                              heap_words_are_usual(heap)};
+    struct targets_finding finding = {heap,
+                                      targets,
+                                      listener,
+                                      calloc(threads, sizeof(struct targets_finder)),
+                                      chunk_capacity(heap),
+                                      heap_words_are_usual(heap)};
     struct g2h_error *error = NULL, *no_memory = NULL;
     *targets = (struct targets){
         .leading = zeroed_alloc((size_t)heap->object_count / 64 + 1, sizeof(*targets->leading)),
@@ -449,7 +449,7 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
     if (!error)
         error = workers_run(threads, targets->block_count, find_of_block, &finding);
     if (finding.finders)
-        no_memory = gather(&finding, threads);
+        no_memory = targets_gather(&finding, threads);
     free(finding.finders);
     if (error || no_memory)
         return error ? error : no_memory;

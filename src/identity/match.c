@@ -288,7 +288,7 @@ static bool walk_segments(const struct root_walk *walk)
 
 /* Returns the key of a frame. Frames are the same if they have the same goroutine, function and
  * stack pointer. */
-static uint64_t frame_key(uint64_t goid, const struct frame *frame)
+static uint64_t frame_key(uint64_t goid, const struct heap_stack_frame *frame)
 {
     return map_hash_pair(map_hash_pair(goid, frame->sp), frame->entry);
 }
@@ -300,7 +300,7 @@ static bool list_frames(const struct g2h_heap *heap, struct map *ret)
         const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
         for (uint32_t j = 0; j < goroutine->frame_count; j++) {
             const uint32_t at = goroutine->first_frame + j;
-            const struct frame frame = heap_frame(heap, at);
+            const struct heap_stack_frame frame = heap_frame(heap, at);
             if (!map_put(ret, frame_key(goroutine->record.goid, &frame), at, &number))
                 return false;
         }
@@ -314,9 +314,9 @@ static bool walk_frames(const struct root_walk *walk, const struct map *frames_b
     for (size_t i = 0; i < heap->goroutines.count; i++) {
         const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
         for (uint32_t j = 0; j < goroutine->frame_count; j++) {
-            const struct frame frame = heap_frame(heap, goroutine->first_frame + j);
+            const struct heap_stack_frame frame = heap_frame(heap, goroutine->first_frame + j);
             const uint32_t at = map_get(frames_before, frame_key(goroutine->record.goid, &frame));
-            struct frame was = {.sp = 0};
+            struct heap_stack_frame was = {.sp = 0};
             if (at != MAP_NONE)
                 was = heap_frame(before, at);
             if (!walk_root(walk, frame.contents, frame.fields, was.contents, at != MAP_NONE))

@@ -49,7 +49,7 @@ struct fields {
     VECTOR(size_t) ends;
 };
 
-struct reader { /* of one thread */
+struct csv_reader { /* of one thread */
     struct g2h_edges *edges;
     struct g2h_text text;
     struct short_text source; /* source_id as rows have it, with the comma */
@@ -67,7 +67,7 @@ struct csv {
     struct fields fields;
     uint32_t *ids; /* by node */
     size_t nodes, blocks;
-    struct reader *readers;
+    struct csv_reader *readers;
     unsigned threads;
     uint64_t small[SMALL]; /* by number: json_short() */
 };
@@ -113,7 +113,7 @@ static bool needs_quotes(const char *text, size_t size)
  * empty text is written as "", which some readers tell from a missing value. NUL, which other
  * readers take for the end of the text, is written as U+FFFD.
  */
-static char *put_text(char *at, const char *text, size_t size)
+static char *csv_put_text(char *at, const char *text, size_t size)
 {
     static const char replacement[] = "\xef\xbf\xbd";
     if (!needs_quotes(text, size)) {
@@ -136,7 +136,8 @@ static char *put_text(char *at, const char *text, size_t size)
 }
 
 /* Returns the field that make_fields() made of a name. */
-static inline const char *field_of(const struct fields *fields, uint32_t string, size_t *ret_size)
+static inline const char *csv_field_of(const struct fields *fields, uint32_t string,
+                                       size_t *ret_size)
 {
     const size_t begin = string > 0 ? fields->ends.data[string - 1] : 0;
     *ret_size = fields->ends.data[string] - begin;
@@ -151,10 +152,10 @@ static struct g2h_error *make_fields(struct csv *csv)
         const char *name = strings_text(&csv->strings, i, NULL, &size);
         TRY_MEMORY(vector_grow(&fields->text, field_limit(size)));
         char *begin = fields->text.data + fields->text.count;
-        fields->text.count += (size_t)(put_text(begin, name, size) - begin);
+        fields->text.count += (size_t)(csv_put_text(begin, name, size) - begin);
         TRY_MEMORY(vector_push(&fields->ends, fields->text.count));
     }
-    TRY_MEMORY(vector_grow(&fields->text, SHORT)); /* put_field() reads up to SHORT bytes */
+    TRY_MEMORY(vector_grow(&fields->text, SHORT)); /* csv_put_field() reads up to SHORT bytes */
     return NULL;
 }
 
@@ -163,44 +164,44 @@ static struct g2h_error *make_fields(struct csv *csv)
 enum { LARGE = 4 << 20 /* bytes in a buffer, from which on they are written */ };
 
 /* Reports progress. Edges take about twice as long as nodes. */
-static void advance(const struct csv *csv, size_t done)
+static void csv_advance(const struct csv *csv, size_t done)
 {
     const struct g2h_progress *progress = csv->options->progress;
     if (progress)
         progress->update(progress->context, "writing", done, 3 * csv->blocks, 0);
 }
 
-static inline char *put_bytes(char *at, const char *bytes, size_t size)
+static inline char *csv_put_bytes(char *at, const char *bytes, size_t size)
 {
     memcpy(at, bytes, size);
     return at + size;
 }
 
-static inline char *put_number(const struct csv *csv, char *at, uint64_t number)
+static inline char *csv_put_number(const struct csv *csv, char *at, uint64_t number)
 {
     return number < SMALL ? json_u32_short(at, csv->small[number]) : json_u64(at, number);
 }
 
-static inline char *put_short(char *at, const struct short_text *text)
+static inline char *csv_put_short(char *at, const struct short_text *text)
 {
     memcpy(at, text->data, SHORT);
     return at + text->size;
 }
 
 /* Writes a field of csv->fields, behind whose begin SHORT bytes can be read. */
-static inline char *put_field(char *at, const char *field, size_t size)
+static inline char *csv_put_field(char *at, const char *field, size_t size)
 {
     if (size > SHORT)
-        return put_bytes(at, field, size);
+        return csv_put_bytes(at, field, size);
     memcpy(at, field, SHORT);
     return at + size;
 }
 
-static struct g2h_error *put_head(struct worker_buffer *buffer, const char *head)
+static struct g2h_error *csv_put_head(struct worker_buffer *buffer, const char *head)
 {
     TRY(worker_buffer_provide(buffer, strlen(head), LARGE));
     buffer->size =
-        (size_t)(put_bytes(buffer->data + buffer->size, head, strlen(head)) - buffer->data);
+        (size_t)(csv_put_bytes(buffer->data + buffer->size, head, strlen(head)) - buffer->data);
     return NULL;
 }
 
@@ -217,7 +218,7 @@ struct node_batch {
     uint64_t retained_sizes[MANY];
 };
 
-static void read_nodes(const struct csv *csv, uint32_t first, struct node_batch *ret)
+static void csv_read_nodes(const struct csv *csv, uint32_t first, struct node_batch *ret)
 {
     ret->first = first;
     ret->count = g2h_view_nodes(csv->view, first, MANY, ret->nodes);
@@ -231,7 +232,7 @@ static void read_nodes(const struct csv *csv, uint32_t first, struct node_batch 
         ret->dominators[i] = csv->ids[ret->dominators[i]];
 }
 
-static inline char *put_address(struct reader *reader, char *at, uint64_t address)
+static inline char *csv_put_address(struct csv_reader *reader, char *at, uint64_t address)
 {
     const uint64_t head = address / JSON_EIGHT;
     if (head == 0 || head > UINT32_MAX)
@@ -241,35 +242,35 @@ static inline char *put_address(struct reader *reader, char *at, uint64_t addres
         reader->heads.size =
             (uint32_t)(json_u32(reader->heads.data, (uint32_t)head) - reader->heads.data);
     }
-    return json_eight(put_short(at, &reader->heads), (uint32_t)(address % JSON_EIGHT));
+    return json_eight(csv_put_short(at, &reader->heads), (uint32_t)(address % JSON_EIGHT));
 }
 
 /* Writes the columns behind a node's name. */
-static char *put_numbers(const struct csv *csv, struct reader *reader, char *at,
-                         const struct node_batch *batch, size_t i, enum node_type type)
+static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, char *at,
+                             const struct node_batch *batch, size_t i, enum node_type type)
 {
     static const struct short_text types[] = {[NODE_STRING] = SHORT_TEXT(",string,"),
                                               [NODE_OBJECT] = SHORT_TEXT(",object,"),
                                               [NODE_NATIVE] = SHORT_TEXT(",native,"),
                                               [NODE_SYNTHETIC] = SHORT_TEXT(",synthetic,")};
     const struct g2h_node *node = &batch->nodes[i];
-    at = put_short(at, &types[type]);
-    at = put_number(csv, at, node->size);
+    at = csv_put_short(at, &types[type]);
+    at = csv_put_number(csv, at, node->size);
     *at++ = ',';
-    at = put_number(csv, at, node->edges);
+    at = csv_put_number(csv, at, node->edges);
     *at++ = ',';
-    at = put_number(csv, at, batch->retained_sizes[i]);
+    at = csv_put_number(csv, at, batch->retained_sizes[i]);
     *at++ = ',';
     if (batch->first + i > 0)
         at = json_u32(at, batch->dominators[i]);
     *at++ = ',';
     if (node->object != UINT32_MAX)
-        at = put_address(reader, at, node->address);
+        at = csv_put_address(reader, at, node->address);
     *at++ = '\n';
     return at;
 }
 
-static struct g2h_error *put_node(const struct csv *csv, struct reader *reader,
+static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *reader,
                                   const struct node_batch *batch, size_t i,
                                   struct worker_buffer *buffer)
 {
@@ -278,13 +279,13 @@ static struct g2h_error *put_node(const struct csv *csv, struct reader *reader,
     const bool has_own = batch->nodes[i].name == G2H_NAME_NONE;
     size_t size;
     const char *name = has_own ? g2h_view_text(csv->view, number, &reader->text, &size)
-                               : field_of(&csv->fields, label.name, &size);
+                               : csv_field_of(&csv->fields, label.name, &size);
     TRY_MEMORY(!reader->text.failed);
     TRY(worker_buffer_provide(buffer, NODE_ROW + field_limit(size), LARGE));
     char *at = json_u32(buffer->data + buffer->size, csv->ids[number]);
     *at++ = ',';
-    at = has_own ? put_text(at, name, size) : put_field(at, name, size);
-    at = put_numbers(csv, reader, at, batch, i, label.type);
+    at = has_own ? csv_put_text(at, name, size) : csv_put_field(at, name, size);
+    at = csv_put_numbers(csv, reader, at, batch, i, label.type);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
@@ -296,11 +297,11 @@ static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     struct node_batch batch = {.count = MANY};
     if (worker == 0)
-        advance(csv, 2 * csv->blocks + block);
+        csv_advance(csv, 2 * csv->blocks + block);
     if (block == 0)
-        TRY(put_head(buffer, node_head));
+        TRY(csv_put_head(buffer, node_head));
     for (uint32_t done = 0; done < SNAPSHOT_BLOCK && batch.count == MANY; done += MANY) {
-        read_nodes(csv, first + done, &batch);
+        csv_read_nodes(csv, first + done, &batch);
         for (size_t i = 0; i < batch.count; i++)
             TRY(put_node(csv, &csv->readers[worker], &batch, i, buffer));
     }
@@ -310,7 +311,7 @@ static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
 /* ---- edges ---- */
 
 /* The index or text that an edge is called by. */
-struct edge_name {
+struct csv_edge_name {
     enum edge_type type;
     uint64_t index;   /* if type is EDGE_ELEMENT */
     const char *text; /* otherwise: size bytes */
@@ -318,29 +319,30 @@ struct edge_name {
     bool is_field; /* text is a CSV field already */
 };
 
-static inline struct edge_name name_by(const struct csv *csv, struct edge_label label)
+static inline struct csv_edge_name name_by(const struct csv *csv, struct edge_label label)
 {
-    struct edge_name name = {.type = label.type, .is_field = true};
+    struct csv_edge_name name = {.type = label.type, .is_field = true};
     if (label.type == EDGE_ELEMENT)
         name.index = label.name_or_index;
     else
-        name.text = field_of(&csv->fields, (uint32_t)label.name_or_index, &name.size);
+        name.text = csv_field_of(&csv->fields, (uint32_t)label.name_or_index, &name.size);
     return name;
 }
 
 /* Returns the name of an edge of a map's entry, whose key may name it. */
-static struct edge_name name_by_key(const struct csv *csv, struct g2h_edges *edges,
-                                    const struct g2h_edge *edge)
+static struct csv_edge_name csv_name_by_key(const struct csv *csv, struct g2h_edges *edges,
+                                            const struct g2h_edge *edge)
 {
     struct g2h_key_name key;
     const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
     const enum g2h_key form = g2h_edges_key(edges, edge, &key);
     if (form == G2H_KEY_TEXT)
-        return (struct edge_name){.type = is_weak                                  ? EDGE_WEAK
-                                          : (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL
-                                                                                   : EDGE_PROPERTY,
-                                  .text = key.text,
-                                  .size = key.size};
+        return (struct csv_edge_name){.type = is_weak ? EDGE_WEAK
+                                              : (edge->flags & G2H_EDGE_INTERNAL) != 0
+                                                  ? EDGE_INTERNAL
+                                                  : EDGE_PROPERTY,
+                                      .text = key.text,
+                                      .size = key.size};
     return name_by(csv, form == G2H_KEY_NONE ? label_without_key(edge)
                         : is_weak ? (struct edge_label){EDGE_WEAK, csv->strings.weak_element}
                                   : (struct edge_label){EDGE_ELEMENT, key.index});
@@ -348,10 +350,10 @@ static struct edge_name name_by_key(const struct csv *csv, struct g2h_edges *edg
 
 /* Writes the id of an edge's source. Edges that follow each other mostly have the same source, so
  * that its text is kept. */
-static inline char *put_source(char *at, struct reader *reader, uint32_t source)
+static inline char *put_source(char *at, struct csv_reader *reader, uint32_t source)
 {
     if (reader->source_id == source && reader->source.size > 0)
-        return put_short(at, &reader->source);
+        return csv_put_short(at, &reader->source);
     char *end = json_u32(at, source);
     *end++ = ',';
     memcpy(reader->source.data, at, SHORT);
@@ -361,7 +363,7 @@ static inline char *put_source(char *at, struct reader *reader, uint32_t source)
 }
 
 /* Writes an edge; source and target are ids. */
-static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
+static struct g2h_error *put_edge(const struct csv *csv, struct csv_reader *reader,
                                   const struct g2h_edge *edge, uint32_t source, uint32_t target,
                                   struct worker_buffer *buffer)
 {
@@ -370,15 +372,15 @@ static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
                                               [EDGE_INTERNAL] = SHORT_TEXT(",internal,"),
                                               [EDGE_SHORTCUT] = SHORT_TEXT(",shortcut,"),
                                               [EDGE_WEAK] = SHORT_TEXT(",weak,")};
-    const struct edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
-                                      ? name_by(csv, label_without_key(edge))
-                                      : name_by_key(csv, reader->edges, edge);
+    const struct csv_edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
+                                          ? name_by(csv, label_without_key(edge))
+                                          : csv_name_by_key(csv, reader->edges, edge);
     TRY(worker_buffer_provide(buffer, EDGE_ROW + field_limit(name.size), LARGE));
     char *at = put_source(buffer->data + buffer->size, reader, source);
-    at = put_short(json_u32(at, target), &types[name.type]);
-    at = name.type == EDGE_ELEMENT ? put_number(csv, at, name.index)
-         : name.is_field           ? put_field(at, name.text, name.size)
-                                   : put_text(at, name.text, name.size);
+    at = csv_put_short(json_u32(at, target), &types[name.type]);
+    at = name.type == EDGE_ELEMENT ? csv_put_number(csv, at, name.index)
+         : name.is_field           ? csv_put_field(at, name.text, name.size)
+                                   : csv_put_text(at, name.text, name.size);
     *at++ = '\n';
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
@@ -403,13 +405,13 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
                                    struct worker_buffer *buffer)
 {
     const struct csv *csv = context;
-    struct reader *reader = &csv->readers[worker];
+    struct csv_reader *reader = &csv->readers[worker];
     struct edge_batch batches[2], *now = &batches[0], *next = &batches[1];
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     if (worker == 0)
-        advance(csv, 2 * block);
+        csv_advance(csv, 2 * block);
     if (block == 0)
-        TRY(put_head(buffer, edge_head));
+        TRY(csv_put_head(buffer, edge_head));
     g2h_edges_begin(reader->edges, first, snapshot_block_end(csv->view, first));
     for (read_edges(csv, reader->edges, now); now->count > 0;) {
         read_edges(csv, reader->edges, next);
@@ -438,7 +440,7 @@ static void find_ids_of_objects(struct csv *csv, uint32_t node, uint32_t end)
     }
 }
 
-static struct g2h_error *find_ids(void *context, size_t block, unsigned worker)
+static struct g2h_error *csv_find_ids(void *context, size_t block, unsigned worker)
 {
     struct csv *csv = context;
     struct g2h_node nodes[MANY];
@@ -459,7 +461,7 @@ static struct g2h_error *find_ids(void *context, size_t block, unsigned worker)
     return NULL;
 }
 
-static struct g2h_error *prepare(struct csv *csv, struct g2h_identity *series)
+static struct g2h_error *csv_prepare(struct csv *csv, struct g2h_identity *series)
 {
     for (uint32_t i = 0; i < SMALL; i++)
         csv->small[i] = json_short(i);
@@ -468,7 +470,7 @@ static struct g2h_error *prepare(struct csv *csv, struct g2h_identity *series)
     TRY(make_fields(csv));
     csv->ids = large_alloc(csv->nodes, sizeof(*csv->ids));
     TRY_MEMORY(csv->ids);
-    TRY(workers_run(csv->threads, csv->blocks, find_ids, csv));
+    TRY(workers_run(csv->threads, csv->blocks, csv_find_ids, csv));
     csv->readers = calloc(csv->threads, sizeof(*csv->readers));
     TRY_MEMORY(csv->readers);
     for (unsigned i = 0; i < csv->threads; i++)
@@ -477,7 +479,7 @@ static struct g2h_error *prepare(struct csv *csv, struct g2h_identity *series)
 }
 
 /* Writes a file: number 0 has the nodes, number 1 the edges. */
-static struct g2h_error *write_file(struct csv *csv, unsigned file, workers_produce *put)
+static struct g2h_error *csv_write_file(struct csv *csv, unsigned file, workers_produce *put)
 {
     struct g2h_output_options options = *csv->options;
     if (options.fds)
@@ -485,17 +487,17 @@ static struct g2h_error *write_file(struct csv *csv, unsigned file, workers_prod
     return sink_run(&options, csv->threads, csv->blocks, put, csv);
 }
 
-static struct g2h_error *find_dominators(void *context)
+static struct g2h_error *csv_find_dominators(void *context)
 {
     struct csv *csv = context;
     return g2h_view_dominators(csv->view, &csv->dominators);
 }
 
-static struct g2h_error *write_edges(void *context)
+static struct g2h_error *csv_write_edges(void *context)
 {
     struct csv *csv = context;
-    TRY(prepare(csv, csv->options->series));
-    return write_file(csv, 1, put_edges);
+    TRY(csv_prepare(csv, csv->options->series));
+    return csv_write_file(csv, 1, put_edges);
 }
 
 static void csv_deinit(struct csv *csv)
@@ -522,6 +524,6 @@ struct g2h_error *g2h_write_csv(const struct g2h_view *view, const struct g2h_ou
                                             .nodes = g2h_view_node_count(view),
                                             .threads = sink_threads(view, options)};
     csv.blocks = (csv.nodes + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
-    TRY(workers_beside(csv.threads, find_dominators, write_edges, &csv));
-    return write_file(&csv, 0, put_nodes);
+    TRY(workers_beside(csv.threads, csv_find_dominators, csv_write_edges, &csv));
+    return csv_write_file(&csv, 0, put_nodes);
 }

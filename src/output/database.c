@@ -32,12 +32,12 @@ struct database {
 
 /* ---- the file of a descriptor ---- */
 
-struct file {
+struct database_file {
     sqlite3_file base;
     struct database *database;
 };
 
-static int fail(struct database *database, int code)
+static int database_fail(struct database *database, int code)
 {
     database->reason = errno;
     return code;
@@ -51,14 +51,14 @@ static int file_close(sqlite3_file *file)
 
 static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offset)
 {
-    struct database *database = ((struct file *)file)->database;
+    struct database *database = ((struct database_file *)file)->database;
     char *at = data;
     while (size > 0) {
         const ssize_t count = pread(database->fd, at, (size_t)size, offset);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            return fail(database, SQLITE_IOERR_READ);
+            return database_fail(database, SQLITE_IOERR_READ);
         if (count == 0) {
             memset(at, 0, (size_t)size); /* SQLite demands this */
             return SQLITE_IOERR_SHORT_READ;
@@ -72,14 +72,14 @@ static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 off
 
 static int file_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset)
 {
-    struct database *database = ((struct file *)file)->database;
+    struct database *database = ((struct database_file *)file)->database;
     const char *at = data;
     while (size > 0) {
         const ssize_t count = pwrite(database->fd, at, (size_t)size, offset);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            return fail(database, errno == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE);
+            return database_fail(database, errno == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE);
         at += count;
         offset += count;
         size -= (int)count;
@@ -89,8 +89,9 @@ static int file_write(sqlite3_file *file, const void *data, int size, sqlite3_in
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-    struct database *database = ((struct file *)file)->database;
-    return ftruncate(database->fd, size) == 0 ? SQLITE_OK : fail(database, SQLITE_IOERR_TRUNCATE);
+    struct database *database = ((struct database_file *)file)->database;
+    return ftruncate(database->fd, size) == 0 ? SQLITE_OK
+                                              : database_fail(database, SQLITE_IOERR_TRUNCATE);
 }
 
 /* Does nothing: files of all formats get their names without being synced. */
@@ -103,10 +104,10 @@ static int file_sync(sqlite3_file *file, int flags)
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *ret)
 {
-    struct database *database = ((struct file *)file)->database;
+    struct database *database = ((struct database_file *)file)->database;
     struct stat status;
     if (fstat(database->fd, &status) < 0)
-        return fail(database, SQLITE_IOERR_FSTAT);
+        return database_fail(database, SQLITE_IOERR_FSTAT);
     *ret = status.st_size;
     return SQLITE_OK;
 }
@@ -171,7 +172,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
     if ((flags & SQLITE_OPEN_MAIN_DB) == 0)
         return usual->xOpen(usual, name, file, flags, ret);
-    *(struct file *)file = (struct file){{&methods}, database};
+    *(struct database_file *)file = (struct database_file){{&methods}, database};
     if (ret)
         *ret = flags;
     return SQLITE_OK;
@@ -186,7 +187,7 @@ static int remove_file(sqlite3_vfs *vfs, const char *name, int sync)
 }
 
 /* Reports that no file exists: there is no journal and no other file beside the database. */
-static int find_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
+static int database_find_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
 {
     (void)vfs;
     (void)name;
@@ -212,11 +213,11 @@ static struct g2h_error *open_descriptor(struct database *database)
     vfs->pNext = NULL;
     vfs->zName = database->vfs_name;
     vfs->pAppData = database;
-    if (vfs->szOsFile < (int)sizeof(struct file))
-        vfs->szOsFile = (int)sizeof(struct file);
+    if (vfs->szOsFile < (int)sizeof(struct database_file))
+        vfs->szOsFile = (int)sizeof(struct database_file);
     vfs->xOpen = open_file;
     vfs->xDelete = remove_file;
-    vfs->xAccess = find_file;
+    vfs->xAccess = database_find_file;
     vfs->xFullPathname = whole_name;
     TRY_MEMORY(sqlite3_vfs_register(vfs, 0) == SQLITE_OK);
     const int code = sqlite3_open_v2("database", &database->handle, FLAGS, vfs->zName);
@@ -244,7 +245,7 @@ static struct g2h_error *check_descriptor(int fd, const char *name)
                : refuse_device(name);
 }
 
-static struct g2h_error *allocate(const char *name, int fd, struct database **ret)
+static struct g2h_error *database_allocate(const char *name, int fd, struct database **ret)
 {
     if (sqlite3_initialize() != SQLITE_OK)
         return &error_no_memory;
@@ -259,7 +260,7 @@ struct g2h_error *database_create(int fd, const char *name, struct database **re
 {
     _cleanup_(database_closed) struct database *database = NULL;
     TRY(check_descriptor(fd, name));
-    TRY(allocate(name, fd, &database));
+    TRY(database_allocate(name, fd, &database));
     TRY(open_descriptor(database));
     TRY(database_run(database, "PRAGMA page_size=4096; PRAGMA journal_mode=OFF;"
                                "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
@@ -287,7 +288,7 @@ struct g2h_error *database_open(const char *path, const struct stat *dump, struc
     enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX };
     _cleanup_(database_closed) struct database *database = NULL;
     TRY(make_file(path, dump));
-    TRY(allocate(path, -1, &database));
+    TRY(database_allocate(path, -1, &database));
     if (sqlite3_open_v2(path, &database->handle, FLAGS, NULL) != SQLITE_OK)
         return database_error(database);
     sqlite3_busy_timeout(database->handle, BUSY_MILLISECONDS);

@@ -29,8 +29,8 @@ static struct g2h_error *put_zeros(const struct copying *copying, struct worker_
     return NULL;
 }
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
+static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned worker,
+                                           struct worker_buffer *buffer)
 {
     const struct copying *copying = context;
     const struct g2h_input *input = copying->input;
@@ -54,5 +54,5 @@ struct g2h_error *g2h_write_dump(const struct g2h_input *input,
     struct copying copying = {input, options->gzip};
     const size_t tasks = (size_t)((input->size + CHUNK - 1) / CHUNK);
     const unsigned threads = options->threads > 0 ? options->threads : workers_available();
-    return sink_run(options, threads, tasks, produce, &copying);
+    return sink_run(options, threads, tasks, dump_copy_produce, &copying);
 }

@@ -41,7 +41,7 @@ static uint32_t first_at(const struct g2h_heap *heap, uint32_t from, uint64_t ad
     return object;
 }
 
-static bool list_arenas(struct ids *ids)
+static bool ids_list_arenas(struct ids *ids)
 {
     const struct g2h_heap *heap = ids->heap;
     VECTOR(struct id_arena) arenas = {0};
@@ -231,7 +231,7 @@ struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
         .heap = heap, .series = series, .turns = g2h_heap_params(heap)->pointer_size == 8};
     if (series)
         return NULL;
-    if (!list_arenas(ids))
+    if (!ids_list_arenas(ids))
         return &error_no_memory;
     ids->base = base_of(ids);
     bool shared;

@@ -7,12 +7,12 @@
 #include "base/memory.h"
 #include "base/scope.h"
 
-struct table {
+struct rows_table {
     sqlite3_vtab base;
     const struct rows *rows;
 };
 
-struct cursor {
+struct rows_cursor {
     sqlite3_vtab_cursor base;
     const struct rows *rows;
     const int64_t *at, *end;
@@ -26,10 +26,10 @@ static int connect_table(sqlite3 *handle, void *context, int count, const char *
     (void)ret_error;
     const int code = sqlite3_declare_vtab(
         handle, "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11)");
-    struct table *table = code == SQLITE_OK ? sqlite3_malloc(sizeof(*table)) : NULL;
+    struct rows_table *table = code == SQLITE_OK ? sqlite3_malloc(sizeof(*table)) : NULL;
     if (!table)
         return code == SQLITE_OK ? SQLITE_NOMEM : code;
-    *table = (struct table){.rows = context};
+    *table = (struct rows_table){.rows = context};
     *ret = &table->base;
     return SQLITE_OK;
 }
@@ -43,16 +43,16 @@ static int disconnect_table(sqlite3_vtab *table)
 /* Every plan is the same: all rows, in their order. */
 static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    info->estimatedCost = (double)((struct table *)table)->rows->count;
+    info->estimatedCost = (double)((struct rows_table *)table)->rows->count;
     return SQLITE_OK;
 }
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
 {
-    struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+    struct rows_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
     if (!cursor)
         return SQLITE_NOMEM;
-    *cursor = (struct cursor){.rows = ((struct table *)table)->rows};
+    *cursor = (struct rows_cursor){.rows = ((struct rows_table *)table)->rows};
     *ret = &cursor->base;
     return SQLITE_OK;
 }
@@ -63,10 +63,10 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-static int begin(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int count,
-                 sqlite3_value **arguments)
+static int rows_begin(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int count,
+                      sqlite3_value **arguments)
 {
-    struct cursor *cursor = (struct cursor *)base;
+    struct rows_cursor *cursor = (struct rows_cursor *)base;
     const struct rows *rows = cursor->rows;
     (void)plan;
     (void)plan_text;
@@ -77,22 +77,22 @@ static int begin(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int
     return SQLITE_OK;
 }
 
-static int go_on(sqlite3_vtab_cursor *base)
+static int rows_go_on(sqlite3_vtab_cursor *base)
 {
-    struct cursor *cursor = (struct cursor *)base;
+    struct rows_cursor *cursor = (struct rows_cursor *)base;
     cursor->at += cursor->rows->columns;
     return SQLITE_OK;
 }
 
 static int is_at_end(sqlite3_vtab_cursor *base)
 {
-    const struct cursor *cursor = (struct cursor *)base;
+    const struct rows_cursor *cursor = (struct rows_cursor *)base;
     return cursor->at == cursor->end;
 }
 
 static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
-    const struct cursor *cursor = (struct cursor *)base;
+    const struct rows_cursor *cursor = (struct rows_cursor *)base;
     const int64_t value = (unsigned)column < cursor->rows->columns ? cursor->at[column] : ROWS_NULL;
     if (value != ROWS_NULL)
         sqlite3_result_int64(context, value);
@@ -101,7 +101,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 
 static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
-    const struct cursor *cursor = (struct cursor *)base;
+    const struct rows_cursor *cursor = (struct rows_cursor *)base;
     *ret = (sqlite3_int64)(cursor->at - cursor->rows->data) / cursor->rows->columns;
     return SQLITE_OK;
 }
@@ -113,8 +113,8 @@ static const sqlite3_module module = {
     .xDestroy = disconnect_table,
     .xOpen = open_cursor,
     .xClose = close_cursor,
-    .xFilter = begin,
-    .xNext = go_on,
+    .xFilter = rows_begin,
+    .xNext = rows_go_on,
     .xEof = is_at_end,
     .xColumn = give_column,
     .xRowid = give_rowid,

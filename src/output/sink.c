@@ -34,7 +34,7 @@ static struct g2h_error *failed(const struct sink *sink, int error)
     return error != 0 ? error_system(error, "%s: cannot write", sink->name) : NULL;
 }
 
-static struct g2h_error *write_all(const struct sink *sink, const void *data, size_t size)
+static struct g2h_error *sink_write_all(const struct sink *sink, const void *data, size_t size)
 {
     return failed(sink, sparse_put(sink->fd, data, size));
 }
@@ -67,8 +67,8 @@ static struct g2h_error *deflate_buffer(struct worker_buffer *buffer)
     return NULL;
 }
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
+static struct g2h_error *sink_produce(void *context, size_t task, unsigned worker,
+                                      struct worker_buffer *buffer)
 {
     struct sink *sink = context;
     return sink->produce(sink->context, task, worker, buffer);
@@ -81,7 +81,7 @@ static struct g2h_error *write_zeros(const struct sink *sink, uint64_t zeros)
         return failed(sink, sparse_skip(sink->fd, zeros));
     while (zeros > 0) {
         const size_t size = zeros < sizeof(block) ? (size_t)zeros : sizeof(block);
-        TRY(write_all(sink, block, size));
+        TRY(sink_write_all(sink, block, size));
         zeros -= size;
     }
     return NULL;
@@ -98,13 +98,13 @@ static struct g2h_error *consume(void *context, const struct worker_buffer *buff
     struct sink *sink = context;
     struct trailer trailer;
     if (!sink->gzip) {
-        TRY(write_all(sink, buffer->data, buffer->size));
+        TRY(sink_write_all(sink, buffer->data, buffer->size));
         return buffer->zeros > 0 ? write_zeros(sink, buffer->zeros) : NULL;
     }
     memcpy(&trailer, buffer->data + buffer->size - sizeof(trailer), sizeof(trailer));
     sink->crc = (uint32_t)crc32_combine(sink->crc, trailer.crc, (z_off_t)trailer.size);
     sink->size += trailer.size;
-    return write_all(sink, buffer->data, buffer->size - sizeof(trailer));
+    return sink_write_all(sink, buffer->data, buffer->size - sizeof(trailer));
 }
 
 unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_options *options)
@@ -125,9 +125,9 @@ struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned th
                         .produce = produce_bytes,
                         .context = context,
                         .is_sparse = sparse_is_possible(options->fd)};
-    struct g2h_error *error = sink.gzip ? write_all(&sink, head, sizeof(head)) : NULL;
+    struct g2h_error *error = sink.gzip ? sink_write_all(&sink, head, sizeof(head)) : NULL;
     if (!error)
-        error = workers_run_ordered(threads, tasks, produce, sink.gzip ? deflate_buffer : NULL,
+        error = workers_run_ordered(threads, tasks, sink_produce, sink.gzip ? deflate_buffer : NULL,
                                     consume, &sink);
     if (error || !sink.gzip)
         return error ? error : end_file(&sink);
@@ -136,7 +136,7 @@ struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned th
         tail[2 + i] = (unsigned char)(sink.crc >> 8 * i);
         tail[6 + i] = (unsigned char)(sink.size >> 8 * i);
     }
-    return write_all(&sink, tail, sizeof(tail));
+    return sink_write_all(&sink, tail, sizeof(tail));
 }
 
 static struct g2h_error *produce_text(void *context, size_t task, unsigned worker,

@@ -35,7 +35,7 @@ struct text_hash {
     uint32_t check;
 };
 
-static inline struct text_hash hash_of(const char *text, size_t size)
+static inline struct text_hash output_strings_hash_of(const char *text, size_t size)
 {
     return (struct text_hash){map_hash_text(text, size), (uint32_t)map_hash_text_too(text, size)};
 }
@@ -43,8 +43,8 @@ static inline struct text_hash hash_of(const char *text, size_t size)
 /* The state that exists while texts are numbered. */
 struct numbering {
     struct strings *strings;
-    struct reader *readers;  /* by thread */
-    VECTOR(uint64_t) hashes; /* by string */
+    struct output_strings_reader *readers; /* by thread */
+    VECTOR(uint64_t) hashes;               /* by string */
     uint32_t *slots; /* a hash table: a string's number, with bits of its check above; UINT32_MAX:
                         a free slot */
     size_t slot_count;
@@ -160,7 +160,7 @@ static inline size_t first_slot(const struct numbering *numbering, uint64_t hash
     return (size_t)((hash >> 32) * numbering->slot_count >> 32);
 }
 
-static inline uint32_t number_in(const struct numbering *numbering, uint32_t slot)
+static inline uint32_t output_strings_number_in(const struct numbering *numbering, uint32_t slot)
 {
     return slot & (uint32_t)(((uint64_t)1 << numbering->number_bits) - 1);
 }
@@ -171,7 +171,7 @@ static inline size_t next_slot(const struct numbering *numbering, size_t slot)
 }
 
 /* Returns whether more texts would use more than six of seven slots. */
-static inline bool is_full(const struct numbering *numbering, size_t more)
+static inline bool output_strings_is_full(const struct numbering *numbering, size_t more)
 {
     return numbering->hashes.count + more > numbering->slot_count / 7 * 6;
 }
@@ -186,7 +186,7 @@ static void put_slot(const struct numbering *numbering, uint32_t number, uint32_
 
 /* Makes space for more texts. The slots keep the bits of checks that they have, as far as there is
  * space for them. Returns false if memory runs out. */
-static bool grow(struct numbering *numbering, size_t more)
+static bool output_strings_grow(struct numbering *numbering, size_t more)
 {
     const struct numbering old = *numbering;
     const size_t count = (old.hashes.count + more) / 6 * 7 + 1024;
@@ -202,7 +202,7 @@ static bool grow(struct numbering *numbering, size_t more)
         numbering->number_bits++; /* so that no number has all its bits set */
     for (size_t i = 0; i < old.slot_count; i++)
         if (old.slots[i] != UINT32_MAX)
-            put_slot(numbering, number_in(&old, old.slots[i]),
+            put_slot(numbering, output_strings_number_in(&old, old.slots[i]),
                      (uint32_t)((uint64_t)old.slots[i] >> old.number_bits));
     large_free(old.slots, old.slot_count, sizeof(*old.slots));
     return true;
@@ -213,7 +213,8 @@ static inline uint32_t find_number(const struct numbering *numbering, const stru
 {
     const uint32_t tag = (uint32_t)((uint64_t)text->check << numbering->number_bits);
     for (size_t slot = first_slot(numbering, text->hash);; slot = next_slot(numbering, slot)) {
-        const uint32_t content = numbering->slots[slot], number = number_in(numbering, content);
+        const uint32_t content = numbering->slots[slot],
+                       number = output_strings_number_in(numbering, content);
         if (content == UINT32_MAX ||
             (content - number == tag && numbering->hashes.data[number] == text->hash))
             return content == UINT32_MAX ? UINT32_MAX : number;
@@ -222,9 +223,11 @@ static inline uint32_t find_number(const struct numbering *numbering, const stru
 
 /* Adds a text that has no number yet, and gives it the next number. Returns false if memory runs
  * out. */
-static bool add_number(struct numbering *numbering, const struct text_hash *text, uint32_t *ret)
+static bool output_strings_add_number(struct numbering *numbering, const struct text_hash *text,
+                                      uint32_t *ret)
 {
-    if (is_full(numbering, 1) && !grow(numbering, numbering->hashes.count))
+    if (output_strings_is_full(numbering, 1) &&
+        !output_strings_grow(numbering, numbering->hashes.count))
         return false;
     *ret = (uint32_t)numbering->hashes.count;
     if (!vector_push(&numbering->hashes, text->hash))
@@ -248,8 +251,8 @@ static bool hash_names(struct numbering *numbering)
         size_t size;
         uint32_t number;
         const char *text = strings_text(strings, i, &none, &size);
-        const struct text_hash hash = hash_of(text, size);
-        if (!add_number(numbering, &hash, &number))
+        const struct text_hash hash = output_strings_hash_of(text, size);
+        if (!output_strings_add_number(numbering, &hash, &number))
             return false;
     }
     return true;
@@ -258,7 +261,7 @@ static bool hash_names(struct numbering *numbering)
 /* ---- blocks ---- */
 
 /* Stores the numbers up to here as those of the current block. Returns false if memory runs out. */
-static bool end_block(struct numbering *numbering, uint32_t **blocks, size_t *counts)
+static bool output_strings_end_block(struct numbering *numbering, uint32_t **blocks, size_t *counts)
 {
     number_vector *numbers = &numbering->numbers;
     if (numbers->count == 0)
@@ -273,11 +276,11 @@ static bool end_block(struct numbering *numbering, uint32_t **blocks, size_t *co
     return true;
 }
 
-static bool begin_block(struct numbering *numbering, uint32_t node, uint32_t **blocks,
-                        size_t *counts)
+static bool output_strings_begin_block(struct numbering *numbering, uint32_t node,
+                                       uint32_t **blocks, size_t *counts)
 {
     const size_t block = node >> SNAPSHOT_BLOCK_SHIFT;
-    if (block != numbering->block && !end_block(numbering, blocks, counts))
+    if (block != numbering->block && !output_strings_end_block(numbering, blocks, counts))
         return false;
     numbering->block = block;
     return true;
@@ -304,7 +307,7 @@ enum {
 };
 
 /* The state of a reading thread. */
-struct reader {
+struct output_strings_reader {
     struct g2h_edges *edges;
     struct g2h_text text;
     struct g2h_edge given[EDGES + MORE]; /* edges of entries; of several nodes, since most nodes
@@ -313,7 +316,8 @@ struct reader {
     uint32_t list[SNAPSHOT_BLOCK]; /* the block's nodes that have keys */
 };
 
-static void read_key(struct g2h_edges *edges, const struct g2h_edge *edge, struct key_record *ret)
+static void output_strings_read_key(struct g2h_edges *edges, const struct g2h_edge *edge,
+                                    struct key_record *ret)
 {
     struct g2h_key_name name;
     const enum g2h_key form = g2h_edges_key(edges, edge, &name);
@@ -326,25 +330,26 @@ static void read_key(struct g2h_edges *edges, const struct g2h_edge *edge, struc
     } else if (form == G2H_KEY_TEXT) {
         ret->key = name.again;
         ret->size = (uint32_t)name.size;
-        ret->hash = hash_of(name.text, name.size);
+        ret->hash = output_strings_hash_of(name.text, name.size);
     }
 }
 
 /* Reads the keys of the given edges, after their memory has been prefetched together. */
-static struct g2h_error *read_given(struct reader *reader, struct worker_buffer *buffer)
+static struct g2h_error *read_given(struct output_strings_reader *reader,
+                                    struct worker_buffer *buffer)
 {
     struct key_record *records = (struct key_record *)(void *)worker_buffer_reserve(
         buffer, reader->count * sizeof(*records));
     TRY_MEMORY(records);
     g2h_edges_prefetch_keys(reader->edges, reader->given, reader->count);
     for (size_t i = 0; i < reader->count; i++)
-        read_key(reader->edges, &reader->given[i], &records[i]);
+        output_strings_read_key(reader->edges, &reader->given[i], &records[i]);
     buffer->size += reader->count * sizeof(*records);
     reader->count = 0;
     return buffer->size > ENOUGH ? worker_buffer_flush(buffer) : NULL;
 }
 
-static struct g2h_error *read_keys_of(struct reader *reader, uint32_t node,
+static struct g2h_error *read_keys_of(struct output_strings_reader *reader, uint32_t node,
                                       struct worker_buffer *buffer)
 {
     size_t count;
@@ -365,7 +370,7 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
 {
     struct numbering *numbering = context;
     const struct g2h_view *view = numbering->strings->view;
-    struct reader *reader = &numbering->readers[worker];
+    struct output_strings_reader *reader = &numbering->readers[worker];
     const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(view, first);
     size_t count = 0;
@@ -389,7 +394,7 @@ static bool number_key_text(struct numbering *numbering, const struct key_record
         return true;
     *ret = KEY_NUMBER_NONE;
     *space -= record->size <= *space ? record->size : *space;
-    return *space == 0 || (add_number(numbering, &record->hash, ret) &&
+    return *space == 0 || (output_strings_add_number(numbering, &record->hash, ret) &&
                            vector_push(&numbering->strings->keys, record->key));
 }
 
@@ -406,7 +411,8 @@ static bool number_key(struct numbering *numbering, const struct key_record *rec
     return number_key_text(numbering, record, space, ret);
 }
 
-static struct g2h_error *number_keys(void *context, const struct worker_buffer *buffer)
+static struct g2h_error *output_strings_number_keys(void *context,
+                                                    const struct worker_buffer *buffer)
 {
     struct numbering *numbering = context;
     struct strings *strings = numbering->strings;
@@ -417,7 +423,8 @@ static struct g2h_error *number_keys(void *context, const struct worker_buffer *
         uint32_t number;
         if (i + NUMBERS_AHEAD < count)
             prefetch_number(numbering, records[i + NUMBERS_AHEAD].hash.hash);
-        if (!begin_block(numbering, record->node, strings->edge_keys, strings->key_counts) ||
+        if (!output_strings_begin_block(numbering, record->node, strings->edge_keys,
+                                        strings->key_counts) ||
             !number_key(numbering, record, &number) ||
             (!record->repeated && !vector_push(&numbering->numbers, number)))
             return &error_no_memory;
@@ -447,7 +454,7 @@ static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
         size_t size;
         const char *data = g2h_view_text(view, node, text, &size);
         TRY_MEMORY(!text->failed);
-        *at++ = (struct hashed_node){hash_of(data, size), node};
+        *at++ = (struct hashed_node){output_strings_hash_of(data, size), node};
     }
     buffer->size = (size_t)((char *)(void *)at - buffer->data);
     return NULL;
@@ -457,11 +464,12 @@ static bool number_node(struct numbering *numbering, const struct hashed_node *h
                         uint32_t *ret)
 {
     *ret = find_number(numbering, &hashed->hash);
-    return *ret != UINT32_MAX || (add_number(numbering, &hashed->hash, ret) &&
+    return *ret != UINT32_MAX || (output_strings_add_number(numbering, &hashed->hash, ret) &&
                                   vector_push(&numbering->strings->nodes, hashed->node));
 }
 
-static struct g2h_error *number_nodes(void *context, const struct worker_buffer *buffer)
+static struct g2h_error *output_strings_number_nodes(void *context,
+                                                     const struct worker_buffer *buffer)
 {
     struct numbering *numbering = context;
     const struct hashed_node *hashed = (const struct hashed_node *)(const void *)buffer->data;
@@ -470,7 +478,8 @@ static struct g2h_error *number_nodes(void *context, const struct worker_buffer 
         uint32_t number;
         if (i + NUMBERS_AHEAD < count)
             prefetch_number(numbering, hashed[i + NUMBERS_AHEAD].hash.hash);
-        if (!begin_block(numbering, hashed[i].node, numbering->strings->node_texts, NULL) ||
+        if (!output_strings_begin_block(numbering, hashed[i].node, numbering->strings->node_texts,
+                                        NULL) ||
             !number_node(numbering, &hashed[i], &number) ||
             !vector_push(&numbering->numbers, number))
             return &error_no_memory;
@@ -484,12 +493,14 @@ static struct g2h_error *number_texts(struct numbering *numbering, unsigned thre
 {
     struct strings *strings = numbering->strings;
     TRY_MEMORY(hash_names(numbering));
-    TRY(workers_run_ordered(threads, strings->blocks, read_keys, NULL, number_keys, numbering));
-    TRY_MEMORY(end_block(numbering, strings->edge_keys, strings->key_counts));
+    TRY(workers_run_ordered(threads, strings->blocks, read_keys, NULL, output_strings_number_keys,
+                            numbering));
+    TRY_MEMORY(output_strings_end_block(numbering, strings->edge_keys, strings->key_counts));
     const size_t most = (size_t)g2h_view_account(strings->view)->texts;
-    TRY_MEMORY(!is_full(numbering, most) || grow(numbering, most));
-    TRY(workers_run_ordered(threads, strings->blocks, hash_nodes, NULL, number_nodes, numbering));
-    TRY_MEMORY(end_block(numbering, strings->node_texts, NULL));
+    TRY_MEMORY(!output_strings_is_full(numbering, most) || output_strings_grow(numbering, most));
+    TRY(workers_run_ordered(threads, strings->blocks, hash_nodes, NULL, output_strings_number_nodes,
+                            numbering));
+    TRY_MEMORY(output_strings_end_block(numbering, strings->node_texts, NULL));
     return NULL;
 }
 

@@ -5,7 +5,7 @@
 
 enum { NAME_LIMIT = 1024 /* characters */ };
 
-static bool has_prefix(const char *name, size_t size, const char *prefix)
+static bool v8_names_has_prefix(const char *name, size_t size, const char *prefix)
 {
     const size_t length = strlen(prefix);
     return size >= length && memcmp(name, prefix, length) == 0;
@@ -48,7 +48,7 @@ static bool has_reserved_prefix(const char *name, size_t size)
     static const char *const prefixes[] = {"<",      "system / ", "Detached ",
                                            "Window", "Object(",   "(closure"};
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (has_prefix(name, size, prefixes[i]))
+        if (v8_names_has_prefix(name, size, prefixes[i]))
             return true;
     return false;
 }
@@ -57,7 +57,7 @@ bool v8_name_differs(const char *name, size_t size, struct text *ret)
 {
     static const char receives[] = "<-chan ";
     const char *before = "", *behind = "";
-    if (has_prefix(name, size, receives)) {
+    if (v8_names_has_prefix(name, size, receives)) {
         before = "chan (<-) ";
         name += strlen(receives);
         size -= strlen(receives);

@@ -18,7 +18,7 @@ static int compare_functions(const void *a, const void *b)
 struct g2h_error *builder_collect_functions(struct builder *builder)
 {
     for (size_t i = 0; i < builder->heap->frames.count; i++) {
-        const struct frame frame = heap_frame(builder->heap, i);
+        const struct heap_stack_frame frame = heap_frame(builder->heap, i);
         const struct function function = {frame.entry, frame.pc, frame.function};
         uint32_t number;
         TRY_MEMORY(map_put(&builder->function_by_entry, frame.entry,

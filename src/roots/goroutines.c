@@ -41,7 +41,7 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
     for (size_t i = 0; i < heap->frames.count && good; i++) {
         if (builder->frame_pointed[i])
             good = vector_push(&work, i); /* an object points into it */
-        const struct frame frame = heap_frame(heap, i);
+        const struct heap_stack_frame frame = heap_frame(heap, i);
         pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
         while (good && pointers_next(&pointers, &offset, &value))
             point_at(builder, value, &work, &good);
@@ -58,12 +58,13 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
 
 /* Appends the name of a word by the path to it from a variable of this frame, or of a frame that
  * got a pointer to it. */
-static bool append_frame_path(struct builder *builder, const struct frame *frame, uint64_t offset)
+static bool append_frame_path(struct builder *builder, const struct heap_stack_frame *frame,
+                              uint64_t offset)
 {
     const struct holder *holder = builder_append_path_to(builder, frame->sp + offset, HOLDER_LOCAL);
     if (!holder)
         return false;
-    const struct frame owner = heap_frame(builder->heap, holder->frame);
+    const struct heap_stack_frame owner = heap_frame(builder->heap, holder->frame);
     if (owner.sp != frame->sp) {
         text_printf(&builder->text, " (of ");
         builder_append(builder, &owner.function);
@@ -74,7 +75,8 @@ static bool append_frame_path(struct builder *builder, const struct frame *frame
 
 /* Appends the variable of type sync.Pool that a word of a frame will be put into, if there is one.
  */
-static void append_pool(struct builder *builder, const struct frame *frame, uint64_t offset)
+static void append_pool(struct builder *builder, const struct heap_stack_frame *frame,
+                        uint64_t offset)
 {
     const uint64_t pool = builder->typing ? typing_pool(builder->typing, frame, offset) : 0;
     struct g2h_bytes name;
@@ -92,8 +94,8 @@ static void append_pool(struct builder *builder, const struct frame *frame, uint
  * none). Otherwise it is a variable that leads there, or the offset. Returns false if it is the
  * offset.
  */
-static bool name_word(struct builder *builder, const struct frame *frame,
-                      const struct frame *callee, uint64_t offset)
+static bool name_word(struct builder *builder, const struct heap_stack_frame *frame,
+                      const struct heap_stack_frame *callee, uint64_t offset)
 {
     const struct typing *typing = builder->typing;
     const struct dwarf_local *local = NULL;
@@ -130,8 +132,8 @@ static bool name_word(struct builder *builder, const struct frame *frame,
  * the word was copied from it. If all pointers of a frame are known, the variable would not be
  * shown otherwise.
  */
-static void name_twin(struct builder *builder, const struct frame *frame, uint64_t offset,
-                      uint64_t value)
+static void name_twin(struct builder *builder, const struct heap_stack_frame *frame,
+                      uint64_t offset, uint64_t value)
 {
     enum { MOST = 256 }; /* words to search */
     const struct typing *typing = builder->typing;
@@ -158,7 +160,7 @@ static void name_twin(struct builder *builder, const struct frame *frame, uint64
  * equally short paths to an object first.
  */
 static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
-                                           const struct frame *frame, bool variables)
+                                           const struct heap_stack_frame *frame, bool variables)
 {
     const uint64_t word = builder->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
@@ -224,8 +226,8 @@ static bool frame_name(struct builder *builder, const struct g2h_bytes *function
 
 /* Adds frame number `number` of the heap. callee is NULL for the topmost frame. */
 static struct g2h_error *add_frame(struct builder *builder, const struct frame_position *position,
-                                   uint32_t number, const struct frame *frame,
-                                   const struct frame *callee)
+                                   uint32_t number, const struct heap_stack_frame *frame,
+                                   const struct heap_stack_frame *callee)
 {
     const struct g2h_heap *heap = builder->heap;
     struct pointers pointers;
@@ -260,10 +262,10 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
 static struct g2h_error *add_frames(struct builder *builder, uint32_t goroutine, uint64_t goid,
                                     const uint32_t *frames, uint32_t count)
 {
-    struct frame callee;
+    struct heap_stack_frame callee;
     for (uint32_t i = 0; i < count; i++) {
         const struct frame_position position = {goroutine, goid, i, count - 1 - i};
-        const struct frame frame = heap_frame(builder->heap, frames[i]);
+        const struct heap_stack_frame frame = heap_frame(builder->heap, frames[i]);
         TRY(add_frame(builder, &position, frames[i], &frame, i > 0 ? &callee : NULL));
         callee = frame;
     }

@@ -35,7 +35,7 @@ struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t 
                                   uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct frame frame = heap_frame(builder->heap, frames[i]);
+        const struct heap_stack_frame frame = heap_frame(builder->heap, frames[i]);
         struct g2h_bytes inlined;
         if (is_below_program(frame.function))
             continue;

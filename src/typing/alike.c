@@ -35,7 +35,8 @@ static void alike_deinit(struct alike *alike)
 }
 
 /* Returns the object whose value begins where a word of a frame points to, or UINT32_MAX. */
-static uint32_t target_of(const struct typing *typing, const struct frame *frame, uint64_t offset)
+static uint32_t target_of(const struct typing *typing, const struct heap_stack_frame *frame,
+                          uint64_t offset)
 {
     const uint64_t value = heap_word(typing->heap, frame->contents.data + offset);
     const uint32_t object = heap_find(typing->heap, value);
@@ -88,7 +89,7 @@ static bool each_word(struct alike *alike, bool is_proposing)
     const struct typing *typing = alike->typer->typing;
     const uint64_t size = typing->heap->params.pointer_size;
     for (size_t i = 0; i < typing->heap->frames.count && !alike->typer->no_memory; i++) {
-        const struct frame frame = heap_frame(typing->heap, i);
+        const struct heap_stack_frame frame = heap_frame(typing->heap, i);
         struct g2h_fields fields = frame.fields;
         uint64_t offset;
         while (fields_next_pointer(&fields, &offset)) {

@@ -39,7 +39,7 @@ static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h
 
 /* ---- functions ---- */
 
-static bool has_function(const struct frame *frame)
+static bool has_function(const struct heap_stack_frame *frame)
 {
     return frame->function.size > 0 && !bytes_are(frame->function, "unknown function");
 }
@@ -51,7 +51,7 @@ static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct
     TRY(function_names_init(&names, exe_pclntab(exe)));
     uint64_t last_entry = 0;
     for (size_t i = 0; i < heap->frames.count; i++) {
-        const struct frame frame = heap_frame(heap, i);
+        const struct heap_stack_frame frame = heap_frame(heap, i);
         if (frame.entry == last_entry || !has_function(&frame))
             continue;
         last_entry = frame.entry;
@@ -88,7 +88,7 @@ static bool has_functions_at(const struct g2h_exe *exe, const struct g2h_heap *h
     const uint64_t start = module->minpc + slide;
     bool any = false;
     for (size_t i = 0; i < heap->frames.count; i++) {
-        const struct frame frame = heap_frame(heap, i);
+        const struct heap_stack_frame frame = heap_frame(heap, i);
         uint64_t index;
         if (!has_function(&frame) ||
             frame.entry - (module->text + slide) >= module->ebss - module->text)
@@ -308,7 +308,7 @@ struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *
 {
     _cleanup_(map_deinit) struct map known = {0};
     for (size_t i = 0; i < heap->frames.count; i++) {
-        const struct frame frame = heap_frame(heap, i);
+        const struct heap_stack_frame frame = heap_frame(heap, i);
         const uint64_t pc = match_call_pc(&frame);
         const uint32_t number = (uint32_t)ret->list.count;
         uint32_t first;

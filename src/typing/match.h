@@ -10,7 +10,7 @@
 
 /* Returns a program counter within the call that a frame is in. The frame's pc is the address that
  * the call returns to, which may be in another scope. */
-static inline uint64_t match_call_pc(const struct frame *frame)
+static inline uint64_t match_call_pc(const struct heap_stack_frame *frame)
 {
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }

@@ -129,7 +129,7 @@ static bool add_frames(struct outside *outside, const struct g2h_heap *heap, uin
     for (size_t i = 0; i < heap->goroutines.count; i++)
         for (uint32_t j = 0; j < heap->goroutines.data[i].frame_count; j++) {
             const uint32_t frame = heap->goroutines.data[i].first_frame + j;
-            const struct frame record = heap_frame(heap, frame);
+            const struct heap_stack_frame record = heap_frame(heap, frame);
             const struct area area = {.address = record.sp,
                                       .contents = record.contents,
                                       .frame = frame,

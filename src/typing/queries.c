@@ -38,8 +38,8 @@ const struct dwarf_global *typing_global(const struct typing *typing, uint64_t a
     return global;
 }
 
-const struct dwarf_local *typing_locals(const struct typing *typing, const struct frame *frame,
-                                        uint32_t *ret_count)
+const struct dwarf_local *typing_locals(const struct typing *typing,
+                                        const struct heap_stack_frame *frame, uint32_t *ret_count)
 {
     return scopes_locals(typing->scopes, match_call_pc(frame), ret_count);
 }
@@ -54,8 +54,9 @@ static bool is_clearer(const struct dwarf_local *one, const struct dwarf_local *
     return one->function == UINT32_MAX && other->function != UINT32_MAX;
 }
 
-const struct dwarf_local *typing_local_at(const struct typing *typing, const struct frame *frame,
-                                          uint64_t offset, bool is_argument, uint64_t *ret_offset)
+const struct dwarf_local *typing_local_at(const struct typing *typing,
+                                          const struct heap_stack_frame *frame, uint64_t offset,
+                                          bool is_argument, uint64_t *ret_offset)
 {
     uint32_t count;
     const struct dwarf_local *locals = typing_locals(typing, frame, &count);
@@ -75,7 +76,7 @@ const struct dwarf_local *typing_local_at(const struct typing *typing, const str
     return best;
 }
 
-bool typing_inlined_at(const struct typing *typing, const struct frame *frame,
+bool typing_inlined_at(const struct typing *typing, const struct heap_stack_frame *frame,
                        struct g2h_bytes *ret)
 {
     const uint32_t name = scopes_inlined(typing->scopes, match_call_pc(frame));

@@ -308,7 +308,7 @@ static bool is_local(void *context, uint64_t offset)
 
 /* A frame whose variables are looked at, or its caller's frame, which has the arguments. */
 struct stack_part {
-    struct frame frame;
+    struct heap_stack_frame frame;
     uint32_t number;       /* index in heap->frames */
     uint8_t *listed;       /* by offset / 4: the field list has it; NULL: no such frame */
     VECTOR(uint8_t) flags; /* the memory for these */

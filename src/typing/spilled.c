@@ -190,13 +190,15 @@ static struct g2h_error *read_functions(struct spiller *spiller)
 
 /* ---- words ---- */
 
-uint64_t typing_pool(const struct typing *typing, const struct frame *frame, uint64_t offset)
+uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame *frame,
+                     uint64_t offset)
 {
     const uint32_t number = map_get(&typing->pool_of_word, key_of(frame->pc, offset));
     return number == MAP_NONE ? 0 : typing->pools.data[number];
 }
 
-static void seed_word(struct spiller *spiller, const struct frame *frame, uint64_t offset)
+static void seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
+                      uint64_t offset)
 {
     struct typer *typer = spiller->typer;
     struct typing *typing = typer->typing;
@@ -219,7 +221,7 @@ static void seed_word(struct spiller *spiller, const struct frame *frame, uint64
 
 /* Follows the pointers of the values in a frame. The dump lists no word of those that the compiler
  * calls stack objects. */
-static void seed_values(struct spiller *spiller, const struct frame *frame)
+static void seed_values(struct spiller *spiller, const struct heap_stack_frame *frame)
 {
     struct typer *typer = spiller->typer;
     const struct typing *typing = typer->typing;
@@ -247,7 +249,7 @@ static void seed_values(struct spiller *spiller, const struct frame *frame)
     }
 }
 
-static void seed_frame(struct spiller *spiller, const struct frame *frame)
+static void seed_frame(struct spiller *spiller, const struct heap_stack_frame *frame)
 {
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
@@ -279,7 +281,7 @@ struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
     vector_sort(&spiller.pcs.list, compare_pcs);
     TRY(read_functions(&spiller));
     for (size_t i = 0; i < typing->heap->frames.count && !typer->no_memory; i++) {
-        const struct frame frame = heap_frame(typing->heap, i);
+        const struct heap_stack_frame frame = heap_frame(typing->heap, i);
         seed_values(&spiller, &frame);
         seed_frame(&spiller, &frame);
     }

@@ -213,25 +213,27 @@ const struct static_value *typing_static_value(const struct typing *typing, uint
 uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty);
 
 /* Returns the variables of the function that a frame is in. */
-const struct dwarf_local *typing_locals(const struct typing *typing, const struct frame *frame,
-                                        uint32_t *ret_count);
+const struct dwarf_local *typing_locals(const struct typing *typing,
+                                        const struct heap_stack_frame *frame, uint32_t *ret_count);
 
 /*
  * Returns the variable of a frame that contains a word, and the word's offset in the variable, or
  * NULL if none does. offset is the word's offset from the frame's sp or, for an argument, which
  * lies in the caller's frame (is_argument), from the caller's sp.
  */
-const struct dwarf_local *typing_local_at(const struct typing *typing, const struct frame *frame,
-                                          uint64_t offset, bool is_argument, uint64_t *ret_offset);
+const struct dwarf_local *typing_local_at(const struct typing *typing,
+                                          const struct heap_stack_frame *frame, uint64_t offset,
+                                          bool is_argument, uint64_t *ret_offset);
 
 /* Finds the name of the innermost function that is inlined at a frame's program counter. Returns
  * false if there is none, or if it is not known. */
-bool typing_inlined_at(const struct typing *typing, const struct frame *frame,
+bool typing_inlined_at(const struct typing *typing, const struct heap_stack_frame *frame,
                        struct g2h_bytes *ret);
 
 /* Returns the address of the sync.Pool that a frame's function will put the word at an offset of
  * the frame into, or 0 if it will not, as far as it is known: spilled.c. */
-uint64_t typing_pool(const struct typing *typing, const struct frame *frame, uint64_t offset);
+uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame *frame,
+                     uint64_t offset);
 
 /* ---- memory of the process: memory.c ---- */
 

@@ -8,13 +8,13 @@
 #include "view/locations.h"
 #include "view/view.h"
 
-static struct frame frame_of(const struct g2h_view *view, size_t number)
+static struct heap_stack_frame frame_of(const struct g2h_view *view, size_t number)
 {
     return heap_frame(view->graph->heap, view->graph->roots.frames.data[number].frame);
 }
 
 /* Returns whether a word of a frame is in its field list. */
-static bool is_listed(const struct frame *frame, uint64_t offset)
+static bool is_listed(const struct heap_stack_frame *frame, uint64_t offset)
 {
     struct g2h_fields fields = frame->fields;
     struct g2h_field field;
@@ -44,7 +44,7 @@ static bool locate(const struct g2h_view *view, const struct dwarf_local *local,
                    size_t caller, struct g2h_local *ret)
 {
     const struct typing *typing = view->graph->typing;
-    struct frame frame = frame_of(view, number);
+    struct heap_stack_frame frame = frame_of(view, number);
     if (local->type >= typing->types->list.count || local->piece_count == 0)
         return false;
     const int64_t offset = typing->scopes->pieces.data[local->first_piece].cfa_offset;
@@ -83,7 +83,7 @@ bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller, ui
     uint32_t count = 0;
     if (!typing)
         return false;
-    const struct frame of = frame_of(view, frame);
+    const struct heap_stack_frame of = frame_of(view, frame);
     const struct dwarf_local *local = typing_locals(typing, &of, &count);
     if (index >= count)
         return false;

@@ -98,7 +98,7 @@ static bool visit_segment(const struct visitor *visitor, const struct g2h_segmen
 /* ---- frames ---- */
 
 /* Reads the word at an offset of a frame's variable. Returns false if it is not in the frame. */
-static bool read_local(const struct g2h_graph *graph, const struct frame *frame,
+static bool read_local(const struct g2h_graph *graph, const struct heap_stack_frame *frame,
                        const struct dwarf_local *local, uint64_t offset, uint64_t *ret)
 {
     const uint64_t word = graph->heap->params.pointer_size;
@@ -117,7 +117,7 @@ static bool read_local(const struct g2h_graph *graph, const struct frame *frame,
     return false;
 }
 
-static bool visit_frame(const struct visitor *visitor, const struct frame *frame)
+static bool visit_frame(const struct visitor *visitor, const struct heap_stack_frame *frame)
 {
     const struct g2h_graph *graph = visitor->graph;
     const uint64_t word = graph->heap->params.pointer_size;
@@ -154,7 +154,8 @@ bool slice_words_visit(const struct g2h_graph *graph, slice_word_visit visit, vo
                 return false;
         }
     for (size_t i = 0; i < graph->roots.frames.count; i++) {
-        const struct frame frame = heap_frame(graph->heap, graph->roots.frames.data[i].frame);
+        const struct heap_stack_frame frame =
+            heap_frame(graph->heap, graph->roots.frames.data[i].frame);
         if (!visit_frame(&visitor, &frame))
             return false;
     }

@@ -29,7 +29,7 @@ void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
 void g2h_view_frame(const struct g2h_view *view, size_t number, struct g2h_view_frame *ret)
 {
     const struct root_frame *root = &view->graph->roots.frames.data[number];
-    const struct frame frame = heap_frame(view->graph->heap, root->frame);
+    const struct heap_stack_frame frame = heap_frame(view->graph->heap, root->frame);
     *ret = (struct g2h_view_frame){.node = node_of(view, root->node),
                                    .function = frame.function,
                                    .sp = frame.sp,

@@ -17,8 +17,8 @@ enum {
 
 /* Reads the contents of a section. They are empty if there is no such section, it is damaged, or it
  * is larger than *left, which is the number of bytes that all sections may still have. */
-static struct g2h_error *read_section(struct image *image, const char *name, uint64_t *left,
-                                      struct g2h_bytes *ret)
+static struct g2h_error *die_read_section(struct image *image, const char *name, uint64_t *left,
+                                          struct g2h_bytes *ret)
 {
     const struct image_section *section = image_section(image, name);
     struct g2h_bytes contents = {(const uint8_t *)"", 0};
@@ -54,7 +54,7 @@ struct g2h_error *dies_init(struct dies *dies, struct image *image)
     };
     uint64_t left = image_debug_most(image);
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-        TRY(read_section(image, sections[i].name, &left, sections[i].bytes));
+        TRY(die_read_section(image, sections[i].name, &left, sections[i].bytes));
     return dies_read_units(dies);
 }
 
@@ -116,8 +116,8 @@ bool die_at(struct dies *dies, uint64_t offset, struct die *ret)
 
 /* Skips a value; size is a number of bytes, or SIZE_…. Returns false if the value does not end, or
  * its size is not known. */
-static bool skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
-                       struct cursor *cursor)
+static bool die_skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
+                           struct cursor *cursor)
 {
     uint64_t length = 0;
     if (size <= SIZE_BYTES_MOST)
@@ -168,7 +168,7 @@ static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
     if (!die_pay(dies, own->count))
         return false;
     for (uint32_t i = 0; i < own->count; i++)
-        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
+        if (!die_skip_value(dies, die->unit, specs[i].size, &cursor))
             return false;
     *ret = (uint64_t)(cursor.at - dies->info.data);
     return true;
@@ -251,14 +251,14 @@ bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die
     if (!die_pay(dies, 1 + number / 4) || number == count || !die_pay(dies, number))
         return false;
     for (uint32_t i = 0; i < number; i++)
-        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
+        if (!die_skip_value(dies, die->unit, specs[i].size, &cursor))
             return false;
     *ret = (struct die_attribute){die->unit, &specs[number], cursor};
     return true;
 }
 
 /* Finds the entry that the value of an attribute refers to. */
-static bool follow(struct dies *dies, struct die_attribute attribute, struct die *ret)
+static bool die_follow(struct dies *dies, struct die_attribute attribute, struct die *ret)
 {
     const struct die_unit *unit = attribute.unit;
     uint64_t number;
@@ -304,7 +304,7 @@ bool die_find(struct dies *dies, const struct die *die, uint32_t name, struct di
         /* An inlined instance has an abstract origin, which may have a declaration. */
         if ((!die_own(dies, &now, DW_AT_abstract_origin, &origin) &&
              !die_own(dies, &now, DW_AT_specification, &origin)) ||
-            !follow(dies, origin, &next))
+            !die_follow(dies, origin, &next))
             return false;
         now = next;
     }
@@ -363,7 +363,7 @@ bool die_number(struct dies *dies, const struct die *die, uint32_t name, uint64_
 bool die_reference(struct dies *dies, const struct die *die, uint32_t name, struct die *ret)
 {
     struct die_attribute attribute;
-    return die_find(dies, die, name, &attribute) && follow(dies, attribute, ret);
+    return die_find(dies, die, name, &attribute) && die_follow(dies, attribute, ret);
 }
 
 /* Finds the text that is the value of an attribute. *ret reaches to the end of the section or unit

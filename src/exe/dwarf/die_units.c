@@ -86,8 +86,8 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
 
 /* Reads the header of a unit; *ret_abbrev is the offset of its abbreviations in .debug_abbrev.
  * Returns false if the header cannot be read. */
-static bool read_header(const struct dies *dies, uint64_t start, struct die_unit *ret,
-                        uint64_t *ret_abbrev)
+static bool die_units_read_header(const struct dies *dies, uint64_t start, struct die_unit *ret,
+                                  uint64_t *ret_abbrev)
 {
     struct cursor cursor = {dies->info.data + start, dies->info.data + dies->info.size};
     uint64_t length, version, type = DW_UT_compile, address_size;
@@ -185,7 +185,7 @@ struct g2h_error *dies_read_units(struct dies *dies)
         return &error_no_memory;
     dies->work_left = 4 * dies->info.size;
     for (uint64_t start = 0; start < dies->info.size && dies->units.count < MAP_NONE - 1 &&
-                             read_header(dies, start, &unit, &abbrev);
+                             die_units_read_header(dies, start, &unit, &abbrev);
          start = unit.end)
         if (!add_unit(dies, &unit, abbrev, &tables, &left))
             return &error_no_memory;

@@ -19,7 +19,7 @@ static void size_array(struct types *types, struct type *type)
         type->size = 0;
 }
 
-static int compare_fields(const void *a, const void *b)
+static int dwarf_check_compare_fields(const void *a, const void *b)
 {
     const struct type_field *one = a, *other = b;
     if (one->offset != other->offset)
@@ -36,7 +36,7 @@ static void check_struct(struct types *types, struct type *type)
     struct type_field *fields = types->fields.data + type->first_field;
     for (uint32_t i = 1; i < type->field_count; i++)
         if (fields[i].offset < fields[i - 1].offset) {
-            qsort(fields, type->field_count, sizeof(*fields), compare_fields);
+            qsort(fields, type->field_count, sizeof(*fields), dwarf_check_compare_fields);
             break;
         }
     uint32_t good = 0;

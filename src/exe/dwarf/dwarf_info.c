@@ -33,8 +33,8 @@ bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_b
 
 /* ---- units ---- */
 
-static struct g2h_error *read_variable(struct dwarf_info *dwarf_info, struct types *types,
-                                       const struct die *die)
+static struct g2h_error *dwarf_info_read_variable(struct dwarf_info *dwarf_info,
+                                                  struct types *types, const struct die *die)
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct die_operation operation;
@@ -91,8 +91,9 @@ static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct typ
     return NULL;
 }
 
-static struct g2h_error *read_function(struct dwarf_info *dwarf_info, struct types *types,
-                                       const struct die *die, uint64_t *ret_behind)
+static struct g2h_error *dwarf_info_read_function(struct dwarf_info *dwarf_info,
+                                                  struct types *types, const struct die *die,
+                                                  uint64_t *ret_behind)
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct dwarf_function function = {.die = die->offset};
@@ -114,7 +115,8 @@ static struct g2h_error *read_function(struct dwarf_info *dwarf_info, struct typ
     return NULL;
 }
 
-static struct g2h_error *read_unit(struct dwarf_info *dwarf_info, struct types *types, size_t index)
+static struct g2h_error *dwarf_info_read_unit(struct dwarf_info *dwarf_info, struct types *types,
+                                              size_t index)
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct die unit, die;
@@ -124,17 +126,17 @@ static struct g2h_error *read_unit(struct dwarf_info *dwarf_info, struct types *
     do {
         behind = 0;
         if (die_tag(&die) == DW_TAG_variable)
-            TRY(read_variable(dwarf_info, types, &die));
+            TRY(dwarf_info_read_variable(dwarf_info, types, &die));
         else if (die_tag(&die) == DW_TAG_subprogram)
-            TRY(read_function(dwarf_info, types, &die, &behind));
+            TRY(dwarf_info_read_function(dwarf_info, types, &die, &behind));
     } while (die_next_behind(dies, &die, behind));
     return NULL;
 }
 
-static struct g2h_error *read_units(struct dwarf_info *dwarf_info, struct types *types)
+static struct g2h_error *dwarf_info_read_units(struct dwarf_info *dwarf_info, struct types *types)
 {
     for (size_t i = 0; i < dwarf_info->reader->dies.units.count; i++)
-        TRY(read_unit(dwarf_info, types, i));
+        TRY(dwarf_info_read_unit(dwarf_info, types, i));
     return dwarf_types_complete(dwarf_info->reader, types) ? NULL : &error_no_memory;
 }
 
@@ -158,7 +160,7 @@ static int compare_captured(const void *a, const void *b)
     return one->name < other->name ? -1 : one->name > other->name;
 }
 
-static int compare_functions(const void *a, const void *b)
+static int dwarf_info_compare_functions(const void *a, const void *b)
 {
     const struct dwarf_function *one = a, *other = b;
     if (one->low != other->low)
@@ -177,17 +179,17 @@ static struct g2h_error *open_reader(struct dwarf_reader *reader, struct image *
     return NULL;
 }
 
-static struct g2h_error *read_all(struct dwarf_info *dwarf_info, struct image *image,
-                                  struct types *types)
+static struct g2h_error *dwarf_info_read_all(struct dwarf_info *dwarf_info, struct image *image,
+                                             struct types *types)
 {
     TRY(open_reader(dwarf_info->reader, image));
-    TRY(read_units(dwarf_info, types));
+    TRY(dwarf_info_read_units(dwarf_info, types));
     if (dwarf_info->captured.count > 0)
         dwarf_info->maybe_captured.count = 0;
     vector_sort(&dwarf_info->globals, compare_globals);
     vector_sort(&dwarf_info->captured, compare_captured);
     vector_sort(&dwarf_info->maybe_captured, compare_captured);
-    vector_sort(&dwarf_info->reader->functions, compare_functions);
+    vector_sort(&dwarf_info->reader->functions, dwarf_info_compare_functions);
     return NULL;
 }
 
@@ -198,7 +200,7 @@ struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *i
     if (!dwarf_info->reader)
         return &error_no_memory;
     dwarf_info->reader->types_start = types_start;
-    struct g2h_error *error = read_all(dwarf_info, image, types);
+    struct g2h_error *error = dwarf_info_read_all(dwarf_info, image, types);
     if (error)
         dwarf_info_deinit(dwarf_info);
     return error;

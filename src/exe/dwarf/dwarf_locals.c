@@ -17,7 +17,7 @@ enum {
                            frames of real programs take a hundredth of that */
 };
 
-struct frame {
+struct dwarf_locals_frame {
     struct dwarf_reader *reader;
     struct types *types;
     uint64_t pc;
@@ -38,7 +38,7 @@ struct location {
     int64_t constant;
 };
 
-static void apply(const struct frame *frame, struct location *location,
+static void apply(const struct dwarf_locals_frame *frame, struct location *location,
                   const struct die_operation *operation)
 {
     if (location->is == ELSEWHERE)
@@ -90,8 +90,8 @@ static void apply(const struct frame *frame, struct location *location,
 
 /* Returns the location that an expression leads to; it is ELSEWHERE, too, if a constant is left
  * over that no operation has used. */
-static struct location evaluate(const struct frame *frame, const struct die_operation *operations,
-                                size_t count)
+static struct location dwarf_locals_evaluate(const struct dwarf_locals_frame *frame,
+                                             const struct die_operation *operations, size_t count)
 {
     struct location location = {.is = STACK_EMPTY};
     for (size_t i = 0; i < count; i++)
@@ -111,8 +111,8 @@ static size_t piece_length(const struct die_operation *operations, size_t count)
     return 0;
 }
 
-static bool is_repeated(const struct die_operation *piece, size_t length,
-                        const struct die_operation *left, size_t count)
+static bool dwarf_locals_is_repeated(const struct die_operation *piece, size_t length,
+                                     const struct die_operation *left, size_t count)
 {
     for (size_t i = 0; i < length; i++)
         if (i >= count || piece[i].atom != left[i].atom || piece[i].number != left[i].number)
@@ -134,26 +134,27 @@ static uint64_t find_excess(const struct die_operation *operations, size_t count
 }
 
 /* Adds the pieces of a variable that are in the frame. Returns false if memory runs out. */
-static bool read_pieces(struct frame *frame, const struct die_operation *operations, size_t count,
-                        uint64_t size)
+static bool dwarf_locals_read_pieces(struct dwarf_locals_frame *frame,
+                                     const struct die_operation *operations, size_t count,
+                                     uint64_t size)
 {
     const size_t first = frame->pieces->count;
     uint64_t excess = find_excess(operations, count, size), offset = 0;
     size_t length = piece_length(operations, count);
     if (length == 0) {
-        const struct location location = evaluate(frame, operations, count);
+        const struct location location = dwarf_locals_evaluate(frame, operations, count);
         const struct dwarf_piece whole = {.size = size, .cfa_offset = location.offset};
         return location.is != AT_CFA || size == 0 || vector_push(frame->pieces, whole);
     }
     for (; length > 0; length = piece_length(operations, count)) {
-        const struct location location = evaluate(frame, operations, length - 1);
+        const struct location location = dwarf_locals_evaluate(frame, operations, length - 1);
         const struct dwarf_piece piece = {
             .offset = offset, .size = operations[length - 1].number, .cfa_offset = location.offset};
         const struct die_operation *const this = operations;
         operations += length;
         count -= length;
         /* Go 1.19 writes a slice's pointer twice. */
-        if (piece.size <= excess && is_repeated(this, length, operations, count)) {
+        if (piece.size <= excess && dwarf_locals_is_repeated(this, length, operations, count)) {
             excess -= piece.size;
             continue;
         }
@@ -171,8 +172,8 @@ static bool read_pieces(struct frame *frame, const struct die_operation *operati
 
 /* Adds the pieces of a variable that are in the frame at pc; *ret is the number of their bytes.
  * Returns false if memory runs out. */
-static bool read_location(struct frame *frame, const struct die *die, uint64_t pc, uint64_t size,
-                          uint64_t *ret)
+static bool read_location(struct dwarf_locals_frame *frame, const struct die *die, uint64_t pc,
+                          uint64_t size, uint64_t *ret)
 {
     *ret = 0;
     if (!die_location(&frame->reader->dies, die, pc, &frame->reader->operations))
@@ -180,7 +181,7 @@ static bool read_location(struct frame *frame, const struct die *die, uint64_t p
     const struct die_operation *operations = frame->reader->operations.data;
     const size_t count = frame->reader->operations.count;
     const size_t first = frame->pieces->count;
-    if (!read_pieces(frame, operations, count, size))
+    if (!dwarf_locals_read_pieces(frame, operations, count, size))
         return false;
     for (size_t i = first; i < frame->pieces->count; i++)
         *ret += frame->pieces->data[i].size;
@@ -194,7 +195,7 @@ static bool read_location(struct frame *frame, const struct die *die, uint64_t p
  * taken if more of the variable is in the frame there. A variable that is not used any more has no
  * location there.
  */
-static bool read_locations(struct frame *frame, const struct die *die, uint64_t size)
+static bool read_locations(struct dwarf_locals_frame *frame, const struct die *die, uint64_t size)
 {
     dwarf_piece_vector *pieces = frame->pieces;
     const size_t first = pieces->count;
@@ -216,7 +217,8 @@ static bool read_locations(struct frame *frame, const struct die *die, uint64_t 
     return true;
 }
 
-static bool read_variable(struct frame *frame, const struct die *die, uint32_t function)
+static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const struct die *die,
+                                       uint32_t function)
 {
     struct dwarf_reader *reader = frame->reader;
     struct dwarf_local local = {
@@ -243,7 +245,7 @@ static bool read_variable(struct frame *frame, const struct die *die, uint32_t f
 }
 
 /* Returns whether one of an entry's ranges has the frame's pc. */
-static bool has_pc(const struct frame *frame, const struct die *die)
+static bool has_pc(const struct dwarf_locals_frame *frame, const struct die *die)
 {
     struct die_ranges ranges = {.is_begun = false};
     uint64_t low, high;
@@ -253,7 +255,7 @@ static bool has_pc(const struct frame *frame, const struct die *die)
     return false;
 }
 
-static bool read_block(struct frame *frame, const struct die *block, uint32_t function,
+static bool read_block(struct dwarf_locals_frame *frame, const struct die *block, uint32_t function,
                        unsigned depth)
 {
     struct dies *dies = &frame->reader->dies;
@@ -265,7 +267,7 @@ static bool read_block(struct frame *frame, const struct die *block, uint32_t fu
         switch (die_tag(&die)) {
         case DW_TAG_variable:
         case DW_TAG_formal_parameter:
-            if (!read_variable(frame, &die, function))
+            if (!dwarf_locals_read_variable(frame, &die, function))
                 return false;
             break;
         case DW_TAG_inlined_subroutine:
@@ -286,7 +288,8 @@ static bool read_block(struct frame *frame, const struct die *block, uint32_t fu
     return true;
 }
 
-static const struct dwarf_function *find_function(const struct dwarf_reader *reader, uint64_t pc)
+static const struct dwarf_function *dwarf_locals_find_function(const struct dwarf_reader *reader,
+                                                               uint64_t pc)
 {
     size_t after;
     BISECT(after, reader->functions.count, reader->functions.data[after].low <= pc);
@@ -307,7 +310,7 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
                                     uint32_t *ret_inlined)
 {
     struct dwarf_reader *reader = dwarf_info->reader;
-    const struct dwarf_function *function = reader ? find_function(reader, pc) : NULL;
+    const struct dwarf_function *function = reader ? dwarf_locals_find_function(reader, pc) : NULL;
     struct die die;
     if (ret_inlined)
         *ret_inlined = UINT32_MAX;
@@ -319,13 +322,13 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
         most < reader->locals_left ? most : reader->locals_left;
     if (!die_at(&reader->dies, function->die, &die))
         return NULL;
-    struct frame frame = {.reader = reader,
-                          .types = types,
-                          .pc = pc,
-                          .is_cfa = is_frame_base_cfa(&reader->dies, &die),
-                          .inlined = UINT32_MAX,
-                          .locals = ret,
-                          .pieces = ret_pieces};
+    struct dwarf_locals_frame frame = {.reader = reader,
+                                       .types = types,
+                                       .pc = pc,
+                                       .is_cfa = is_frame_base_cfa(&reader->dies, &die),
+                                       .inlined = UINT32_MAX,
+                                       .locals = ret,
+                                       .pieces = ret_pieces};
     const size_t first = ret->count;
     if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(reader, types))
         return &error_no_memory;

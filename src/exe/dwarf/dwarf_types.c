@@ -67,7 +67,7 @@ static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t 
 
 /* Returns the kind of a type by its entry's tag and by DW_AT_go_kind, which entries of C do not
  * have. */
-static unsigned kind_of(struct dies *dies, const struct die *die, uint64_t size)
+static unsigned dwarf_types_kind_of(struct dies *dies, const struct die *die, uint64_t size)
 {
     const unsigned kind = go_kind(dies, die);
     struct die target;
@@ -97,7 +97,7 @@ static unsigned kind_of(struct dies *dies, const struct die *die, uint64_t size)
 
 /* Returns the size of the values of a kind: Go's own size if all of them have the same size,
  * otherwise the size that DWARF has. */
-static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
+static uint64_t dwarf_types_size_of(unsigned kind, unsigned pointer_size, uint64_t size)
 {
     switch (kind) {
     case TYPE_CHAN:
@@ -124,7 +124,7 @@ static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
  * TYPE_NONE. */
 #define UNREADABLE (UINT32_MAX - 1)
 
-static bool note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
+static bool dwarf_types_note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
 {
     uint32_t first;
     return map_put(&reader->type_by_die, offset, type == TYPE_NONE ? UNREADABLE : type, &first);
@@ -221,7 +221,7 @@ static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, c
 
 /* ---- descriptors ---- */
 
-static uint64_t name_key(uint32_t name, unsigned kind, uint64_t size)
+static uint64_t dwarf_types_name_key(uint32_t name, unsigned kind, uint64_t size)
 {
     return map_hash_pair((uint64_t)name << 32 | kind, size);
 }
@@ -234,7 +234,7 @@ static bool index_names(struct dwarf_reader *reader, const struct types *types)
         uint32_t first;
         if (type->address == 0)
             continue;
-        const uint64_t key = name_key(type->name, type->kind, type->size);
+        const uint64_t key = dwarf_types_name_key(type->name, type->kind, type->size);
         if (!map_put(&reader->type_by_name, key, i, &first))
             return false;
         if (first != i)
@@ -244,7 +244,7 @@ static bool index_names(struct dwarf_reader *reader, const struct types *types)
     return true;
 }
 
-static bool is_same(const struct type *descriptor, const struct type *type)
+static bool dwarf_types_is_same(const struct type *descriptor, const struct type *type)
 {
     return descriptor->kind == type->kind && descriptor->size == type->size;
 }
@@ -262,7 +262,7 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
         if (offset == 0)
             return true;
         *ret = types_at(types, reader->types_start + offset);
-        if (*ret != TYPE_NONE && is_same(&types->list.data[*ret], type))
+        if (*ret != TYPE_NONE && dwarf_types_is_same(&types->list.data[*ret], type))
             return true;
         *ret = TYPE_NONE;
         /* Basic types, for which the linker makes its own entries, have an address there
@@ -272,29 +272,29 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
     }
     if (!reader->has_names && !index_names(reader, types))
         return false;
-    *ret = map_get(&reader->type_by_name, name_key(type->name, type->kind, type->size));
+    *ret = map_get(&reader->type_by_name, dwarf_types_name_key(type->name, type->kind, type->size));
     if (*ret >= types->list.count || types->list.data[*ret].name != type->name ||
-        !is_same(&types->list.data[*ret], type))
+        !dwarf_types_is_same(&types->list.data[*ret], type))
         *ret = TYPE_NONE;
     return true;
 }
 
 /* ---- adding types ---- */
 
-static bool add_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
-                     struct g2h_bytes alias, uint32_t *ret)
+static bool dwarf_types_add(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                            struct g2h_bytes alias, uint32_t *ret)
 {
     struct dies *dies = &reader->dies;
     const uint64_t byte_size = said_size(dies, die);
     struct type type = {
-        .kind = (uint8_t)kind_of(dies, die, byte_size),
+        .kind = (uint8_t)dwarf_types_kind_of(dies, die, byte_size),
         .from_dwarf = true,
         .pointer_bytes = UINT64_MAX,
         .elem = TYPE_NONE,
         .key = TYPE_NONE,
         .header = TYPE_NONE,
     };
-    type.size = size_of(type.kind, types->pointer_size, byte_size);
+    type.size = dwarf_types_size_of(type.kind, types->pointer_size, byte_size);
     /* Structs and arrays of one pointer are direct as well; but no interface holds a value of a
      * type that has no descriptor. */
     type.direct_interface = type.kind == TYPE_POINTER || type.kind == TYPE_MAP ||
@@ -335,11 +335,11 @@ bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct d
     if (!is_known)
         *ret = TYPE_NONE;
     if (found && !is_known &&
-        (!add_type(reader, types, &chain.type, chain.alias, ret) ||
-         !note(reader, chain.type.offset, *ret)))
+        (!dwarf_types_add(reader, types, &chain.type, chain.alias, ret) ||
+         !dwarf_types_note(reader, chain.type.offset, *ret)))
         return false;
     for (int i = 0; i < chain.count; i++)
-        if (!note(reader, chain.passed[i], *ret))
+        if (!dwarf_types_note(reader, chain.passed[i], *ret))
             return false;
     return true;
 }
@@ -364,8 +364,8 @@ static bool member_offset(struct dies *dies, const struct die *die, uint64_t *re
     return true;
 }
 
-static bool add_fields(struct dwarf_reader *reader, struct types *types, const struct die *die,
-                       struct type *type)
+static bool dwarf_types_add_fields(struct dwarf_reader *reader, struct types *types,
+                                   const struct die *die, struct type *type)
 {
     struct dies *dies = &reader->dies;
     struct die member;
@@ -425,8 +425,8 @@ static bool is_eface(struct dies *dies, const struct die *die)
            bytes_are(die_name(dies, &target), "runtime.eface");
 }
 
-static bool add_parts(struct dwarf_reader *reader, struct types *types,
-                      struct dwarf_pending pending)
+static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *types,
+                                  struct dwarf_pending pending)
 {
     struct type type = types->list.data[pending.type];
     struct die die;
@@ -453,7 +453,7 @@ static bool add_parts(struct dwarf_reader *reader, struct types *types,
         type.empty_interface = is_eface(&reader->dies, &die);
         break;
     case TYPE_STRUCT:
-        good = add_fields(reader, types, &die, &type);
+        good = dwarf_types_add_fields(reader, types, &die, &type);
         break;
     default:
         break;
@@ -465,7 +465,7 @@ static bool add_parts(struct dwarf_reader *reader, struct types *types,
 bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
 {
     while (reader->pending.count > 0)
-        if (!add_parts(reader, types, reader->pending.data[--reader->pending.count]))
+        if (!dwarf_types_add_parts(reader, types, reader->pending.data[--reader->pending.count]))
             return false;
     return dwarf_types_check(reader, types);
 }

@@ -12,7 +12,7 @@ enum { NONE = UINT32_MAX, ARGUMENTS = 16 /* more than a machine passes in regist
 
 /* Returns the part of a method's name that its type's other methods begin with, too: main.(*T;
  * empty if there is none. */
-static struct g2h_bytes receiver_of(struct g2h_bytes name)
+static struct g2h_bytes arguments_receiver_of(struct g2h_bytes name)
 {
     const uint8_t *close = name.size > 0 ? memmem(name.data, (size_t)name.size, ").", 2) : NULL;
     return (struct g2h_bytes){name.data, close ? (uint64_t)(close - name.data) : 0};
@@ -23,14 +23,14 @@ static struct g2h_bytes receiver_of(struct g2h_bytes name)
 static bool first_of_type(struct arguments *arguments, uint32_t method, uint32_t *ret)
 {
     const struct pclntab *pclntab = arguments->flow->pclntab;
-    const struct g2h_bytes receiver = receiver_of(pclntab_name(pclntab, method));
+    const struct g2h_bytes receiver = arguments_receiver_of(pclntab_name(pclntab, method));
     *ret = method;
     if (receiver.size == 0)
         return true;
     if (!map_put(&arguments->first_method, map_hash_text(receiver.data, (size_t)receiver.size),
                  method, ret))
         return false;
-    if (!bytes_same(receiver, receiver_of(pclntab_name(pclntab, *ret))))
+    if (!bytes_same(receiver, arguments_receiver_of(pclntab_name(pclntab, *ret))))
         *ret = method;
     return true;
 }
@@ -38,8 +38,8 @@ static bool first_of_type(struct arguments *arguments, uint32_t method, uint32_t
 /* Gets the number of an argument. Returns false if memory runs out; *ret is NONE if the argument is
  * of a function that says nothing of its arguments' types: those of the runtime and of reflect copy
  * words of any type. */
-static bool number_of(struct arguments *arguments, uint64_t function, unsigned argument,
-                      uint32_t *ret)
+static bool arguments_number_of(struct arguments *arguments, uint64_t function, unsigned argument,
+                                uint32_t *ret)
 {
     const struct g2h_bytes name = pclntab_name(arguments->flow->pclntab, function);
     uint32_t first = (uint32_t)function;
@@ -81,7 +81,7 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
     const struct flow *flow = arguments->flow;
     struct argument_fact added = {.source = source};
     const bool is_argument = source.part == ARGUMENT_ADDRESS && source.offset == 0;
-    if (!number_of(arguments, flow->function, source.argument, &added.source.argument))
+    if (!arguments_number_of(arguments, flow->function, source.argument, &added.source.argument))
         return false;
     /* An interface's data word has other types elsewhere. */
     if (flow->values.data[value].first_fact == NONE || added.source.argument == NONE ||
@@ -91,7 +91,8 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
          fact = flow->facts.data[fact].next) {
         uint32_t receiver = NONE;
         const bool is_receiver = flow->facts.data[fact].kind == FLOW_IS_RECEIVER;
-        if (is_receiver && !number_of(arguments, flow->facts.data[fact].what, 0, &receiver))
+        if (is_receiver &&
+            !arguments_number_of(arguments, flow->facts.data[fact].what, 0, &receiver))
             return false;
         /* That a receiver is one is no news. */
         if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
@@ -132,14 +133,14 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
-static bool add_passes(struct arguments *arguments, uint64_t *left)
+static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
     for (size_t i = 0; *left > 0 && i < flow->passes.count; i++) {
         const struct flow_pass *pass = &flow->passes.data[i];
         struct argument_pass passed;
         struct argument_word word;
-        if (!number_of(arguments, pass->callee, pass->argument, &passed.to))
+        if (!arguments_number_of(arguments, pass->callee, pass->argument, &passed.to))
             return false;
         word.to = passed.to;
         if (passed.to == NONE)
@@ -150,8 +151,8 @@ static bool add_passes(struct arguments *arguments, uint64_t *left)
                 return false;
         } else if (source_of(flow, pass->value, &passed.from)) {
             --*left;
-            if (!number_of(arguments, flow->function, passed.from.argument,
-                           &passed.from.argument) ||
+            if (!arguments_number_of(arguments, flow->function, passed.from.argument,
+                                     &passed.from.argument) ||
                 (passed.from.argument != NONE && passed.from.argument != passed.to &&
                  !vector_push(&arguments->passes, passed)))
                 return false;
@@ -169,7 +170,7 @@ bool arguments_add(struct arguments *arguments, uint64_t *left)
             source_of(flow, i, &source) && !add_facts(arguments, source, i, left))
             return false;
     }
-    return add_stores(arguments, left) && add_passes(arguments, left);
+    return add_stores(arguments, left) && arguments_add_passes(arguments, left);
 }
 
 /* ---- of all functions ---- */
@@ -222,7 +223,7 @@ static bool before_pass(const struct argument_source *from, struct argument_sour
 }
 
 /* What a function says of an argument is true of the argument of its caller that it is. */
-static bool pass_on(struct arguments *arguments, uint64_t *left)
+static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
 {
     const size_t count = arguments->facts.count;
     for (size_t i = 0; i < arguments->passes.count; i++) {
@@ -265,7 +266,7 @@ static int compare_passed(const void *a, const void *b)
 bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_words *words)
 {
     sort_facts(arguments);
-    if (!pass_on(arguments, left))
+    if (!arguments_pass_on(arguments, left))
         return false;
     sort_facts(arguments);
     vector_sort(&arguments->words, compare_passed);

@@ -22,8 +22,8 @@ static bool has_header(const uint8_t *at)
 
 /* Finds the build information in the first bytes of a section, from its header on. It is empty if
  * there is none. */
-static struct g2h_bytes find_in(const struct image_section *section, uint64_t searched,
-                                uint64_t *ret_address)
+static struct g2h_bytes build_info_find_in(const struct image_section *section, uint64_t searched,
+                                           uint64_t *ret_address)
 {
     const uint64_t aligned = 16;
     for (uint64_t at = 0;
@@ -43,12 +43,12 @@ struct g2h_bytes build_info_find(const struct image *image, uint64_t *ret_addres
     struct g2h_bytes info = bytes_none;
     *ret_address = 0;
     if (image->format == IMAGE_PE)
-        return find_in(image_section(image, ".data"), 65536, ret_address);
+        return build_info_find_in(image_section(image, ".data"), 65536, ret_address);
     if (image_section(image, ".go.buildinfo"))
-        return find_in(image_section(image, ".go.buildinfo"), 1, ret_address);
+        return build_info_find_in(image_section(image, ".go.buildinfo"), 1, ret_address);
     for (size_t i = 0; i < image->section_count && info.size == 0; i++)
         if (image->sections[i].name.size == 0 && (image->sections[i].flags & SHF_WRITE) != 0)
-            info = find_in(&image->sections[i], UINT64_MAX, ret_address);
+            info = build_info_find_in(&image->sections[i], UINT64_MAX, ret_address);
     return info;
 }
 
@@ -80,7 +80,7 @@ bool build_info_read(struct g2h_bytes info, struct g2h_bytes *ret_version,
 /* ---- comparing ---- */
 
 /* A walk over the lines of a text. */
-static bool next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
+static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
 {
     if (left->size == 0)
         return false;
@@ -99,7 +99,7 @@ static struct g2h_bytes setting_of(struct g2h_bytes lines, const char *key)
     static const char begin[] = "build\t";
     const size_t skipped = sizeof(begin) - 1, size = strlen(key);
     struct g2h_bytes line;
-    while (next_line(&lines, &line)) {
+    while (build_info_next_line(&lines, &line)) {
         if (!bytes_begin(line, begin))
             continue;
         const struct g2h_bytes setting = {line.data + skipped, line.size - skipped};
@@ -112,14 +112,14 @@ static struct g2h_bytes setting_of(struct g2h_bytes lines, const char *key)
 static bool has_line(struct g2h_bytes lines, struct g2h_bytes wanted)
 {
     struct g2h_bytes line;
-    while (next_line(&lines, &line))
+    while (build_info_next_line(&lines, &line))
         if (bytes_same(line, wanted))
             return true;
     return false;
 }
 
 /* Appends a text as messages show it: the beginning, in printable ASCII. */
-static void append(struct text *text, struct g2h_bytes value)
+static void build_info_append(struct text *text, struct g2h_bytes value)
 {
     enum { MOST = 80 };
     for (uint64_t i = 0; i < value.size && i < MOST; i++) {
@@ -137,22 +137,22 @@ static void append_pair(struct text *text, const char *what, struct g2h_bytes fi
                         struct g2h_bytes process)
 {
     text_printf(text, "its %s is ", what);
-    append(text, file);
+    build_info_append(text, file);
     text_printf(text, ", the process's ");
-    append(text, process);
+    build_info_append(text, process);
 }
 
 /* Appends the first line that only one of both has. Each line is looked for in all others, so that
  * only some are looked at. */
-static bool append_line(struct text *text, struct g2h_bytes lines, struct g2h_bytes others,
-                        const char *whose)
+static bool build_info_append_line(struct text *text, struct g2h_bytes lines,
+                                   struct g2h_bytes others, const char *whose)
 {
     enum { MOST = 1000 };
     struct g2h_bytes left = lines, line;
-    for (int i = 0; i < MOST && next_line(&left, &line); i++)
+    for (int i = 0; i < MOST && build_info_next_line(&left, &line); i++)
         if (!has_line(others, line)) {
             text_printf(text, "only %s has \"", whose);
-            append(text, line);
+            build_info_append(text, line);
             text_printf(text, "\" in its build information");
             return true;
         }
@@ -193,7 +193,7 @@ void build_info_describe(struct g2h_bytes file, struct g2h_bytes process, struct
             return;
         }
     }
-    if (!append_line(text, lines[0], lines[1], "it") &&
-        !append_line(text, lines[1], lines[0], "the process"))
+    if (!build_info_append_line(text, lines[0], lines[1], "it") &&
+        !build_info_append_line(text, lines[1], lines[0], "the process"))
         text_printf(text, "its build information differs");
 }

@@ -19,18 +19,20 @@ void call_sites_deinit(struct call_sites *sites)
 /* ---- instructions ---- */
 
 /* The code of a function that is being read. */
-struct code_bytes {
+struct call_sites_code_bytes {
     const struct image *image;
     const uint8_t *data;
     uint64_t size, start; /* start: the function's distance from the first function */
     uint64_t at;
 };
 
-static struct code_bytes code_of(const struct call_sites *sites, uint64_t function, uint64_t *left)
+static struct call_sites_code_bytes code_of(const struct call_sites *sites, uint64_t function,
+                                            uint64_t *left)
 {
     const uint64_t start = pclntab_entry(sites->pclntab, function),
                    size = pclntab_entry(sites->pclntab, function + 1) - start;
-    struct code_bytes code = {.image = sites->pclntab->image, .start = start, .size = size};
+    struct call_sites_code_bytes code = {
+        .image = sites->pclntab->image, .start = start, .size = size};
     if (sites->text != 0 && size <= *left && size <= UINT32_MAX)
         code.data = image_at(code.image, sites->text + start, size);
     if (!code.data)
@@ -42,7 +44,7 @@ static struct code_bytes code_of(const struct call_sites *sites, uint64_t functi
 /* Finds the next byte E8, which begins a call with a distance of 32 bits. It is not known where
  * instructions begin, so the byte may belong to another instruction; but then its distance seldom
  * leads to the start of a function. */
-static bool next_x86(struct code_bytes *code, uint64_t *ret_target)
+static bool next_x86(struct call_sites_code_bytes *code, uint64_t *ret_target)
 {
     enum { SIZE = 5, CALL = 0xe8 };
     for (; code->at + SIZE <= code->size; code->at++) {
@@ -59,7 +61,7 @@ static bool next_x86(struct code_bytes *code, uint64_t *ret_target)
 }
 
 /* Finds the next BL instruction, whose distance has 26 bits and counts words. */
-static bool next_arm64(struct code_bytes *code, uint64_t *ret_target)
+static bool next_arm64(struct call_sites_code_bytes *code, uint64_t *ret_target)
 {
     enum { SIZE = 4 };
     for (; code->at + SIZE <= code->size; code->at += SIZE) {
@@ -75,8 +77,8 @@ static bool next_arm64(struct code_bytes *code, uint64_t *ret_target)
 
 /* Finds the next call in a function's code: the function that is called, and the return address as
  * a distance from the start of the code. */
-static bool next_call(const struct call_sites *sites, struct code_bytes *code, uint64_t *ret_callee,
-                      uint32_t *ret_return)
+static bool next_call(const struct call_sites *sites, struct call_sites_code_bytes *code,
+                      uint64_t *ret_callee, uint32_t *ret_return)
 {
     const bool is_arm = code->image->machine == EM_AARCH64;
     uint64_t target;
@@ -94,7 +96,7 @@ static bool next_call(const struct call_sites *sites, struct code_bytes *code, u
 struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, uint64_t *left,
                                   struct call_site_list *ret)
 {
-    struct code_bytes code = code_of(sites, function, left);
+    struct call_sites_code_bytes code = code_of(sites, function, left);
     uint64_t callee;
     struct call_site site;
     while (next_call(sites, &code, &callee, &site.behind)) {
@@ -113,7 +115,7 @@ static bool is_mallocgc(const struct call_sites *sites, uint64_t function)
 
 static bool calls_mallocgc(const struct call_sites *sites, uint64_t function, uint64_t *left)
 {
-    struct code_bytes code = code_of(sites, function, left);
+    struct call_sites_code_bytes code = code_of(sites, function, left);
     uint64_t callee;
     uint32_t behind;
     while (next_call(sites, &code, &callee, &behind))
@@ -124,7 +126,8 @@ static bool calls_mallocgc(const struct call_sites *sites, uint64_t function, ui
 
 /* Returns whether a function belongs to the runtime. Its file tells this: by its name it may belong
  * to another package, such as reflect. */
-static bool is_of_runtime(const struct call_sites *sites, uint64_t function, uint64_t *left)
+static bool call_sites_is_of_runtime(const struct call_sites *sites, uint64_t function,
+                                     uint64_t *left)
 {
     static const char directory[] = "runtime/";
     const size_t size = sizeof(directory) - 1;
@@ -142,11 +145,11 @@ struct g2h_error *call_sites_allocator(struct call_sites *sites, uint64_t functi
 {
     uint32_t known = map_get(&sites->allocators, function);
     if (known == MAP_NONE) {
-        const enum call_sites_allocator found =
-            is_mallocgc(sites, function) ? ALLOCATES_ITSELF
-            : is_of_runtime(sites, function, left) && calls_mallocgc(sites, function, left)
-                ? ALLOCATES_BY_CALL
-                : ALLOCATES_NOT;
+        const enum call_sites_allocator found = is_mallocgc(sites, function) ? ALLOCATES_ITSELF
+                                                : call_sites_is_of_runtime(sites, function, left) &&
+                                                        calls_mallocgc(sites, function, left)
+                                                    ? ALLOCATES_BY_CALL
+                                                    : ALLOCATES_NOT;
         TRY_MEMORY(map_put(&sites->allocators, function, found, &known));
     }
     *ret = (enum call_sites_allocator)known;

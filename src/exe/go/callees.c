@@ -66,7 +66,7 @@ static uint8_t rule_of(struct g2h_bytes name, bool type_is_first)
 /* Returns whether a name is that of a method, not of a function within one:
  * "net/http.(*Server).Serve", "main.(*cache[...]).add", "net/url.Values.Get". A value's method
  * cannot be told from a function in a function by its name alone: types decide. */
-static bool is_method(struct g2h_bytes name)
+static bool callees_is_method(struct g2h_bytes name)
 {
     const uint8_t *slash = memrchr(name.data, '/', (size_t)name.size);
     const uint8_t *star = bytes_find(name, ".(*");
@@ -95,7 +95,7 @@ struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret)
             continue;
         if (bytes_are(name, "sync.(*Pool).Put"))
             numbers[i] = CALLEE_POOL_PUT;
-        else if (is_method(name))
+        else if (callees_is_method(name))
             numbers[i] = bytes_contain(name, "]).") ? CALLEE_GENERIC_METHOD : CALLEE_METHOD;
         else if (bytes_begin(name, runtime)) {
             name.data += sizeof(runtime) - 1;

@@ -15,14 +15,14 @@ enum { FILES, LINES, NODES, TABLES };
 
 /* Returns an entry, of 32 bits, of a function's list of tables, or UINT32_MAX if the list is
  * shorter. */
-static uint32_t table_of(const struct pclntab *pclntab, const uint8_t *list, uint32_t count,
-                         uint32_t index)
+static uint32_t code_table_of(const struct pclntab *pclntab, const uint8_t *list, uint32_t count,
+                              uint32_t index)
 {
     return index < count ? image_u32(pclntab->image, list + 4 * (size_t)index) : UINT32_MAX;
 }
 
 /* Appends the part that begins at start, with the current values of the tables. */
-static bool put_part(struct code *code, const struct pclntab_parts *tables, uint64_t start)
+static bool code_put_part(struct code *code, const struct pclntab_parts *tables, uint64_t start)
 {
     const int64_t file = tables[FILES].value, line = tables[LINES].value,
                   node = tables[NODES].value;
@@ -37,7 +37,8 @@ static bool put_part(struct code *code, const struct pclntab_parts *tables, uint
 
 /* Reads the tables side by side: a part ends where any of them changes its value. A function
  * without an inline tree has no third table. */
-static struct g2h_error *read_parts(struct code *code, struct pclntab_parts *tables, unsigned count)
+static struct g2h_error *code_read_parts(struct code *code, struct pclntab_parts *tables,
+                                         unsigned count)
 {
     const uint64_t entry = pclntab_entry(code->pclntab, code->index);
     for (uint64_t start = entry;;) {
@@ -49,14 +50,14 @@ static struct g2h_error *read_parts(struct code *code, struct pclntab_parts *tab
         }
         if (end <= start || end - entry > UINT32_MAX)
             return NULL; /* damaged */
-        TRY_MEMORY(put_part(code, tables, start - entry));
+        TRY_MEMORY(code_put_part(code, tables, start - entry));
         start = end;
     }
 }
 
 /* Orders parts by line, file and node. compare_by_line() puts equal parts in the order of the
  * code. */
-static int compare_parts(const struct code_part *one, const struct code_part *other)
+static int code_compare_parts(const struct code_part *one, const struct code_part *other)
 {
     if (one->line != other->line)
         return one->line < other->line ? -1 : 1;
@@ -69,7 +70,7 @@ static int compare_by_line(const void *a, const void *b, void *context)
 {
     const struct code_part *parts = context;
     const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-    const int order = compare_parts(&parts[one], &parts[other]);
+    const int order = code_compare_parts(&parts[one], &parts[other]);
     return order != 0 ? order : one < other ? -1 : one > other;
 }
 
@@ -83,7 +84,7 @@ static struct g2h_error *sort_by_line(struct code *code)
     if (code->parts.count > 0)
         qsort_r(sorted, code->by_line.count, sizeof(*sorted), compare_by_line, not_const(parts));
     for (size_t i = 0; i < code->by_line.count; i++)
-        if (kept == 0 || compare_parts(&parts[sorted[kept - 1]], &parts[sorted[i]]) != 0)
+        if (kept == 0 || code_compare_parts(&parts[sorted[kept - 1]], &parts[sorted[i]]) != 0)
             sorted[kept++] = sorted[i];
     code->by_line.count = kept;
     return NULL;
@@ -99,10 +100,10 @@ struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
         return NULL;
     code->start_line = function.start_line;
     code->id = function.id;
-    const uint32_t tree = table_of(pclntab, function.funcdata, function.funcdata_count,
-                                   FUNCDATA_INL_TREE),
-                   nodes = table_of(pclntab, function.pcdata, function.pcdata_count,
-                                    PCDATA_INL_TREE_INDEX);
+    const uint32_t tree = code_table_of(pclntab, function.funcdata, function.funcdata_count,
+                                        FUNCDATA_INL_TREE),
+                   nodes = code_table_of(pclntab, function.pcdata, function.pcdata_count,
+                                         PCDATA_INL_TREE_INDEX);
     const bool has_tree =
         tree != UINT32_MAX && nodes != UINT32_MAX && nodes != 0 && moduledata->gofunc != 0;
     if (!pclntab_parts_begin(pclntab, function.pcfile, index, *left, &tables[FILES]) ||
@@ -111,7 +112,7 @@ struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
     tables[NODES] = (struct pclntab_parts){.value = -1};
     const bool all = has_tree && pclntab_parts_begin(pclntab, nodes, index, *left, &tables[NODES]);
     code->tree = all ? moduledata->gofunc + tree : 0;
-    TRY(read_parts(code, tables, all ? TABLES : NODES));
+    TRY(code_read_parts(code, tables, all ? TABLES : NODES));
     for (unsigned i = 0; i < (all ? TABLES : NODES); i++) {
         const uint64_t read = (uint64_t)(tables[i].cursor.at - tables[i].start);
         *left -= read < *left ? read : *left;

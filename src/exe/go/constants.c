@@ -6,7 +6,7 @@
 #include "base/elf_format.h"
 
 /* The code of a function. */
-struct code_bytes {
+struct constants_code_bytes {
     const struct image *image;
     const uint8_t *data;
     uint64_t size, address;
@@ -15,7 +15,7 @@ struct code_bytes {
 /* Finds the instructions LEA register, [RIP + distance], by which Go's code has all addresses. It
  * is not known where instructions begin, so some bytes may belong to another instruction; but then
  * they seldom lead to the start of a function or a type. */
-static bool find_addresses(const struct code_bytes *code, address_vector *ret)
+static bool find_addresses(const struct constants_code_bytes *code, address_vector *ret)
 {
     enum { SIZE = 7, LEA = 0x8d, REX_W = 0x48, REX_R = 0x04, MODRM = 0xc7, RIP = 0x05 };
     const uint8_t *at = code->data + 1, *const end = code->data + code->size;
@@ -45,5 +45,5 @@ bool constants_find(const struct pclntab *pclntab, const struct moduledata *modu
     if (!code)
         return true;
     *left -= size;
-    return find_addresses(&(struct code_bytes){image, code, size, address}, ret);
+    return find_addresses(&(struct constants_code_bytes){image, code, size, address}, ret);
 }

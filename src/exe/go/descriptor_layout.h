@@ -18,7 +18,7 @@ enum { UNCOMMON_SIZE = 16 }; /* of abi.UncommonType */
 
 #define RANGE_MOST ((uint64_t)INT32_MAX) /* NameOff and TypeOff have no more bits */
 
-static inline uint64_t word_at(const struct descriptors *all, uint64_t offset)
+static inline uint64_t descriptor_word_at(const struct descriptors *all, uint64_t offset)
 {
     return image_word(all->image, all->data + offset);
 }
@@ -40,7 +40,7 @@ static inline unsigned descriptor_header_size(const struct descriptors *all)
 }
 
 /* Return the offsets of TFlag and Str of the header that begins at an offset. */
-static inline uint64_t flags_of(const struct descriptors *all, uint64_t offset)
+static inline uint64_t descriptor_flags_of(const struct descriptors *all, uint64_t offset)
 {
     return offset + 2 * all->word + 4;
 }
@@ -52,12 +52,12 @@ static inline uint64_t string_of(const struct descriptors *all, uint64_t offset)
 
 static inline uint8_t flags_at(const struct descriptors *all, uint64_t offset)
 {
-    return all->data[flags_of(all, offset)];
+    return all->data[descriptor_flags_of(all, offset)];
 }
 
 static inline uint8_t kind_at(const struct descriptors *all, uint64_t offset)
 {
-    return all->data[flags_of(all, offset) + 3] & KIND_MASK;
+    return all->data[descriptor_flags_of(all, offset) + 3] & KIND_MASK;
 }
 
 /* Returns the size of a descriptor of a kind, up to its uncommon type. */

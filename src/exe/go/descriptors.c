@@ -67,7 +67,7 @@ bool descriptor_read_name(const struct descriptors *all, uint64_t offset, struct
 }
 
 /* Returns the name at an offset; it is empty if there is none. */
-static struct g2h_bytes name_at(const struct descriptors *all, uint64_t offset)
+static struct g2h_bytes descriptors_name_at(const struct descriptors *all, uint64_t offset)
 {
     struct g2h_bytes name = bytes_none;
     uint8_t flags;
@@ -78,7 +78,7 @@ static struct g2h_bytes name_at(const struct descriptors *all, uint64_t offset)
 
 struct g2h_bytes descriptor_header_name(const struct descriptors *all, uint64_t offset)
 {
-    const struct g2h_bytes name = name_at(all, u32_at(all, string_of(all, offset)));
+    const struct g2h_bytes name = descriptors_name_at(all, u32_at(all, string_of(all, offset)));
     if ((flags_at(all, offset) & TFLAG_EXTRA_STAR) == 0)
         return name;
     if (name.size == 0 || name.data[0] != '*')
@@ -105,12 +105,13 @@ static bool is_alignment(uint8_t number)
 
 bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
 {
-    const uint8_t *flags = all->data + flags_of(all, offset);
+    const uint8_t *flags = all->data + descriptor_flags_of(all, offset);
     const uint8_t known_flags = 63, kind = flags[3] & KIND_MASK;
     if (kind == TYPE_INVALID || kind >= TYPE_KINDS || flags[0] > known_flags ||
         !is_alignment(flags[1]) || !is_alignment(flags[2]))
         return false;
-    const uint64_t size = word_at(all, offset), pointers = word_at(all, offset + all->word);
+    const uint64_t size = descriptor_word_at(all, offset),
+                   pointers = descriptor_word_at(all, offset + all->word);
     if (pointers > size || pointers % all->word != 0 || size % flags[1] != 0 ||
         (sizes[kind] > 0 && size != (uint64_t)sizes[kind]) ||
         (sizes[kind] < 0 && size != (uint64_t)-sizes[kind] * all->word))
@@ -141,12 +142,12 @@ struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, con
 
 uint64_t descriptor_size(const struct descriptors *all, size_t index)
 {
-    return word_at(all, all->list.data[index].offset);
+    return descriptor_word_at(all, all->list.data[index].offset);
 }
 
 uint64_t descriptor_pointer_bytes(const struct descriptors *all, size_t index)
 {
-    return word_at(all, all->list.data[index].offset + all->word);
+    return descriptor_word_at(all, all->list.data[index].offset + all->word);
 }
 
 uint8_t descriptor_flags(const struct descriptors *all, size_t index)
@@ -156,7 +157,7 @@ uint8_t descriptor_flags(const struct descriptors *all, size_t index)
 
 uint8_t descriptor_kind(const struct descriptors *all, size_t index)
 {
-    return all->data[flags_of(all, all->list.data[index].offset) + 3];
+    return all->data[descriptor_flags_of(all, all->list.data[index].offset) + 3];
 }
 
 struct g2h_bytes descriptor_name(const struct descriptors *all, size_t index)
@@ -168,14 +169,15 @@ struct g2h_bytes descriptor_package(const struct descriptors *all, size_t index)
 {
     const uint64_t offset = all->list.data[index].offset;
     if ((flags_at(all, offset) & TFLAG_UNCOMMON) == 0)
-        return name_at(all, 0);
-    return name_at(all, u32_at(all, offset + descriptor_base_size(all, kind_at(all, offset))));
+        return descriptors_name_at(all, 0);
+    return descriptors_name_at(
+        all, u32_at(all, offset + descriptor_base_size(all, kind_at(all, offset))));
 }
 
 const uint8_t *descriptor_mask(const struct descriptors *all, size_t index)
 {
     const uint64_t words = descriptor_pointer_bytes(all, index) / all->word,
-                   mask = word_at(all, all->list.data[index].offset + 3 * all->word + 8);
+                   mask = descriptor_word_at(all, all->list.data[index].offset + 3 * all->word + 8);
     if (words == 0 || (descriptor_kind(all, index) & KIND_GC_PROG) != 0 ||
         (descriptor_flags(all, index) & TFLAG_GC_MASK_ON_DEMAND) != 0)
         return NULL;
@@ -194,13 +196,14 @@ uint32_t descriptor_reference(const struct descriptors *all, size_t index, size_
 
 uint64_t descriptor_length(const struct descriptors *all, size_t index)
 {
-    return word_at(all, all->list.data[index].offset + descriptor_header_size(all) + 2 * all->word);
+    return descriptor_word_at(all, all->list.data[index].offset + descriptor_header_size(all) +
+                                       2 * all->word);
 }
 
 unsigned descriptor_direction(const struct descriptors *all, size_t index)
 {
-    return (unsigned)word_at(all, all->list.data[index].offset + descriptor_header_size(all) +
-                                      all->word);
+    return (unsigned)descriptor_word_at(all, all->list.data[index].offset +
+                                                 descriptor_header_size(all) + all->word);
 }
 
 unsigned descriptor_parameters(const struct descriptors *all, size_t index, bool *ret_variadic)
@@ -217,8 +220,8 @@ struct descriptor_field descriptor_field(const struct descriptors *all, size_t i
     struct descriptor_field field = {bytes_none, 0, false};
     const uint8_t embedded = 8;
     uint8_t flags = 0;
-    descriptor_read_name(all, word_at(all, at) - all->start, &field.name, &flags);
-    field.offset = word_at(all, at + 2 * all->word);
+    descriptor_read_name(all, descriptor_word_at(all, at) - all->start, &field.name, &flags);
+    field.offset = descriptor_word_at(all, at + 2 * all->word);
     field.embedded = (flags & embedded) != 0 || field.name.size == 0;
     if (all->shifted_fields) {
         field.embedded = (field.offset & 1) != 0;

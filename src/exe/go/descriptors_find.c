@@ -10,7 +10,7 @@
 
 /* ---- what descriptors are made of ---- */
 
-struct search {
+struct descriptor_search {
     uint32_t *by_offset; /* per word: index of the descriptor that begins there, plus 1; 0: none */
     bool *bad;           /* per descriptor */
     uint64_t work;       /* number of references that were followed */
@@ -18,8 +18,8 @@ struct search {
 
 /* Adds the type at an address to the types that the last descriptor is made of. Sets *good to false
  * if no candidate is at the address. Returns false if memory runs out. */
-static bool add_reference(struct descriptors *all, struct search *search, uint64_t address,
-                          bool *good)
+static bool add_reference(struct descriptors *all, struct descriptor_search *search,
+                          uint64_t address, bool *good)
 {
     const uint64_t offset = address - all->start;
     const uint32_t found =
@@ -36,16 +36,16 @@ static bool read_slice(const struct descriptors *all, uint64_t offset, uint64_t 
 {
     const uint64_t slice = offset + descriptor_header_size(all) + all->word,
                    first = descriptor_parts_offset(all, offset);
-    *ret = word_at(all, slice + all->word);
-    return word_at(all, slice + 2 * all->word) == *ret &&
-           (*ret == 0 || word_at(all, slice) == all->start + first) && first <= all->size &&
-           *ret <= (all->size - first) / entry_size;
+    *ret = descriptor_word_at(all, slice + all->word);
+    return descriptor_word_at(all, slice + 2 * all->word) == *ret &&
+           (*ret == 0 || descriptor_word_at(all, slice) == all->start + first) &&
+           first <= all->size && *ret <= (all->size - first) / entry_size;
 }
 
 /* Adds the types that a descriptor is made of. *ret_good is whether all of them are candidates and
  * the descriptor's parts make sense. Returns false if memory runs out. */
-static bool add_references(struct descriptors *all, struct search *search, uint64_t offset,
-                           bool *ret_good)
+static bool add_references(struct descriptors *all, struct descriptor_search *search,
+                           uint64_t offset, bool *ret_good)
 {
     const uint8_t kind = kind_at(all, offset);
     const uint64_t parts = offset + descriptor_header_size(all), word = all->word;
@@ -59,7 +59,7 @@ static bool add_references(struct descriptors *all, struct search *search, uint6
         return true;
     switch (kind) {
     case TYPE_CHAN:
-        *ret_good = word_at(all, parts + word) - 1 < 3; /* receive, send, both */
+        *ret_good = descriptor_word_at(all, parts + word) - 1 < 3; /* receive, send, both */
         /* fall through */
     case TYPE_POINTER:
     case TYPE_SLICE:
@@ -93,14 +93,15 @@ static bool add_references(struct descriptors *all, struct search *search, uint6
         *ret_good = read_slice(all, offset, 3 * word, &count);
         first = descriptor_parts_offset(all, offset);
         for (uint64_t i = 0; *ret_good && i < count; i++, first += 3 * word) {
-            *ret_good = descriptor_read_name(all, word_at(all, first) - all->start, &name, &flags);
-            if (!add_reference(all, search, word_at(all, first + word), ret_good))
+            *ret_good = descriptor_read_name(all, descriptor_word_at(all, first) - all->start,
+                                             &name, &flags);
+            if (!add_reference(all, search, descriptor_word_at(all, first + word), ret_good))
                 return false;
         }
         return true;
     }
     for (uint64_t i = 0; *ret_good && i < count; i++)
-        if (!add_reference(all, search, word_at(all, first + i * word), ret_good))
+        if (!add_reference(all, search, descriptor_word_at(all, first + i * word), ret_good))
             return false;
     return true;
 }
@@ -122,7 +123,7 @@ static bool list_headers(struct descriptors *all)
 
 /* Finds the types that each candidate is made of, and marks a candidate as bad if one of them is
  * missing. Returns false if memory runs out. */
-static bool resolve(struct descriptors *all, struct search *search)
+static bool resolve(struct descriptors *all, struct descriptor_search *search)
 {
     for (size_t i = 0; i < all->list.count; i++)
         search->by_offset[all->list.data[i].offset / all->word] = (uint32_t)i + 1;
@@ -175,15 +176,16 @@ static bool map_fits(const struct descriptors *all, size_t index, const struct m
                    word = all->word, size_at = parts + form->size_words * word + form->size_bytes;
     if (!descriptors_have(all, parts, 12 * word))
         return false;
-    uint64_t size =
-        form->is_swiss ? word_at(all, size_at) : image_u16(all->image, all->data + size_at);
+    uint64_t size = form->is_swiss ? descriptor_word_at(all, size_at)
+                                   : image_u16(all->image, all->data + size_at);
     if (size != descriptor_size(all, descriptor_reference(all, index, 2)))
         return false;
     if (!form->is_swiss)
         return true;
     /* A group consists of eight control bytes and eight slots or, since 1.27, of control bytes,
      * keys and elements. */
-    const uint64_t fifth = word_at(all, parts + 5 * word), seventh = word_at(all, parts + 7 * word);
+    const uint64_t fifth = descriptor_word_at(all, parts + 5 * word),
+                   seventh = descriptor_word_at(all, parts + 7 * word);
     return form->words == 7 ? fifth == (size - 8) / 8 : fifth == 8 && seventh >= 8;
 }
 
@@ -206,7 +208,7 @@ static bool fields_fit(const struct descriptors *all, size_t index, bool shifted
 
 /* Chooses the layout of map types, and whether the offsets of fields are shifted, by what most
  * descriptors fit: the descriptors do not say either. */
-static void tell_forms(struct descriptors *all, const struct search *search)
+static void tell_forms(struct descriptors *all, const struct descriptor_search *search)
 {
     size_t maps[MAP_FORMS] = {0}, unshifted = 0, shifted = 0, best = 0;
     for (size_t i = 0; i < all->list.count; i++) {
@@ -296,7 +298,7 @@ static bool mark_users(const struct descriptors *all, bool *bad)
 }
 
 /* Drops the bad descriptors, and gives the others new numbers. */
-static void drop_bad(struct descriptors *all, struct search *search)
+static void drop_bad(struct descriptors *all, struct descriptor_search *search)
 {
     size_t good = 0, references = 0;
     uint32_t *numbers = search->by_offset; /* its contents are not needed any more */
@@ -317,9 +319,9 @@ static void drop_bad(struct descriptors *all, struct search *search)
     all->references.count = references;
 }
 
-static bool check(struct descriptors *all)
+static bool descriptor_check(struct descriptors *all)
 {
-    struct search search = {
+    struct descriptor_search search = {
         .by_offset = calloc((size_t)(all->size / all->word) + 1, sizeof(*search.by_offset)),
         .bad = calloc(all->list.count + 1, sizeof(*search.bad)),
     };
@@ -354,7 +356,7 @@ struct g2h_error *descriptors_init(struct descriptors *all, const struct image *
     if (!list_headers(all))
         return &error_no_memory;
     all->varint_names = all->list.count >= with_two_bytes;
-    if ((!all->varint_names && !list_headers(all)) || !check(all))
+    if ((!all->varint_names && !list_headers(all)) || !descriptor_check(all))
         return &error_no_memory;
     return NULL;
 }

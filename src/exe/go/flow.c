@@ -77,7 +77,7 @@ void flow_deinit(struct flow *flow)
 }
 
 /* Forgets what has been found. */
-static void clear(struct flow *flow)
+static void flow_clear(struct flow *flow)
 {
     flow->values.count = flow->facts.count = flow->uses.count = flow->passes.count = 0;
     flow->frames.count = flow->slots.count = 0;
@@ -85,14 +85,14 @@ static void clear(struct flow *flow)
 
 /* ---- values and facts ---- */
 
-static struct flow_value *value_at(const struct flow *flow, uint32_t value)
+static struct flow_value *flow_value_at(const struct flow *flow, uint32_t value)
 {
     return &flow->values.data[value];
 }
 
 /* Adds a value and gets its number. Returns false if memory runs out. */
-static bool add_value(struct flow *flow, enum flow_origin origin, uint32_t base, uint64_t number,
-                      uint32_t *ret)
+static bool flow_add_value(struct flow *flow, enum flow_origin origin, uint32_t base,
+                           uint64_t number, uint32_t *ret)
 {
     const struct flow_value value = {
         .origin = (uint8_t)origin, .base = base, .number = number, .first_fact = NONE};
@@ -111,7 +111,7 @@ static bool is_same_fact(const struct flow_fact *one, const struct flow_fact *ot
  * out. */
 static bool add_fact_of(struct flow *flow, uint32_t value, struct flow_fact fact)
 {
-    struct flow_value *about = value_at(flow, value);
+    struct flow_value *about = flow_value_at(flow, value);
     unsigned count = 0;
     if (value == UNKNOWN || about->origin == FLOW_PRODUCT || about->origin == FLOW_ZERO)
         return true;
@@ -131,7 +131,7 @@ static bool add_fact(struct flow *flow, uint32_t value, enum flow_fact_kind kind
 
 static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
 {
-    const struct flow_value *one = value_at(flow, a), *other = value_at(flow, b);
+    const struct flow_value *one = flow_value_at(flow, a), *other = flow_value_at(flow, b);
     return one->origin == other->origin && one->base == other->base &&
            one->number == other->number &&
            (one->origin == FLOW_ADDRESS || one->origin == FLOW_ELEMENT_ADDRESS ||
@@ -141,27 +141,27 @@ static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
 
 static bool is_product(const struct flow *flow, uint32_t value)
 {
-    return value_at(flow, value)->origin == FLOW_PRODUCT;
+    return flow_value_at(flow, value)->origin == FLOW_PRODUCT;
 }
 
 /* Gets the value that a word has where two paths meet. */
-static bool meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
+static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
 {
     *ret = PRODUCT;
     if (is_product(flow, a) && is_product(flow, b) &&
-        value_at(flow, a)->number != value_at(flow, b)->number)
+        flow_value_at(flow, a)->number != flow_value_at(flow, b)->number)
         return true;
     *ret = a;
-    if (a == b || is_product(flow, a) || (b != 0 && value_at(flow, b)->origin == FLOW_ZERO) ||
+    if (a == b || is_product(flow, a) || (b != 0 && flow_value_at(flow, b)->origin == FLOW_ZERO) ||
         (a != 0 && b != 0 && have_one_origin(flow, a, b)))
         return true;
     *ret = b;
-    if (is_product(flow, b) || (a != 0 && value_at(flow, a)->origin == FLOW_ZERO))
+    if (is_product(flow, b) || (a != 0 && flow_value_at(flow, a)->origin == FLOW_ZERO))
         return true;
     const uint32_t first = a != 0 && (b == 0 || a < b) ? a : b;
-    if (!add_value(flow, FLOW_JOIN, first, 0, ret))
+    if (!flow_add_value(flow, FLOW_JOIN, first, 0, ret))
         return false;
-    value_at(flow, *ret)->other = first == a ? b : a;
+    flow_value_at(flow, *ret)->other = first == a ? b : a;
     return true;
 }
 
@@ -196,7 +196,7 @@ static struct g2h_error *read_code(struct flow *flow)
 }
 
 /* Returns the index in code of the instruction that a jump leads to, or NONE. */
-static uint32_t target_of(const struct flow *flow, const struct instruction *jump)
+static uint32_t flow_target_of(const struct flow *flow, const struct instruction *jump)
 {
     return jump->has_target && jump->target >= flow->start && jump->target < flow->end
                ? flow->index_at.data[jump->target - flow->start]
@@ -224,7 +224,8 @@ static bool first_slot_of(const struct flow *flow, const struct instruction *ins
 }
 
 /* The same of a memory operand that is one slot. */
-static bool slot_of(const struct flow *flow, const struct instruction *instruction, uint32_t *ret)
+static bool flow_slot_of(const struct flow *flow, const struct instruction *instruction,
+                         uint32_t *ret)
 {
     return !instruction->has_index && first_slot_of(flow, instruction, ret);
 }
@@ -244,7 +245,7 @@ static struct g2h_error *find_jumps(struct flow *flow)
     flow->entries.count = flow->heads.count = count;
     for (uint32_t i = 0; i < count; i++) {
         const struct instruction *one = &flow->code.data[i];
-        const uint32_t target = is_jump(one) ? target_of(flow, one) : NONE;
+        const uint32_t target = is_jump(one) ? flow_target_of(flow, one) : NONE;
         targets += is_jump(one) || (has_frame_memory(flow, one) && one->has_index);
         if (target != NONE && target > 0 && target <= i)
             flow->heads.data[target] = i;
@@ -274,7 +275,7 @@ static void each_written_slot(const struct flow *flow, const struct instruction 
                   end = instruction->has_index ? INT64_MAX : at + instruction->written;
     if (!has_frame_memory(flow, instruction) || instruction->written == 0)
         return;
-    if (instruction->kind == INSTRUCTION_STORE && slot_of(flow, instruction, &slot)) {
+    if (instruction->kind == INSTRUCTION_STORE && flow_slot_of(flow, instruction, &slot)) {
         words[slot] = with;
         if (instruction->is_pair && slot + 1 < flow->width)
             words[slot + 1] = with;
@@ -336,7 +337,7 @@ static bool enter_loop(struct flow *flow, bool is_late)
             continue;
         if (is_product(flow, state[i]))
             state[i] = PRODUCT;
-        else if (!add_value(flow, FLOW_JOIN, state[i], 0, &state[i]))
+        else if (!flow_add_value(flow, FLOW_JOIN, state[i], 0, &state[i]))
             return false;
     }
     return true;
@@ -363,7 +364,7 @@ static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
     }
     uint32_t *block = flow->blocks.data + (size_t)(*entry - 1) * flow->width;
     for (uint32_t i = 0; i < flow->width; i++)
-        if (block[i] != state[i] && !meet(flow, block[i], state[i], &block[i]))
+        if (block[i] != state[i] && !flow_meet(flow, block[i], state[i], &block[i]))
             return false;
     return true;
 }
@@ -378,7 +379,7 @@ static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const ui
 }
 
 /* Gets the state at an instruction: of all paths that lead there. */
-static bool enter(struct flow *flow, uint32_t index, bool is_reached)
+static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
 {
     const uint32_t entry = flow->entries.data[index];
     uint32_t *state = flow->state.data;
@@ -391,7 +392,7 @@ static bool enter(struct flow *flow, uint32_t index, bool is_reached)
         for (uint32_t i = 0; i < flow->width; i++) {
             if (!is_reached)
                 state[i] = block[i];
-            else if (state[i] != block[i] && !meet(flow, state[i], block[i], &state[i]))
+            else if (state[i] != block[i] && !flow_meet(flow, state[i], block[i], &state[i]))
                 return false;
         }
         flow->entries.data[index] = 0;
@@ -413,7 +414,7 @@ struct static_address {
 /* Returns how many times something a value is; 0: not known. */
 static uint64_t factor_of(const struct flow *flow, uint32_t value)
 {
-    return is_product(flow, value) ? value_at(flow, value)->number : 1;
+    return is_product(flow, value) ? flow_value_at(flow, value)->number : 1;
 }
 
 /* Returns the distance of elements, if these have words. */
@@ -438,11 +439,12 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
         return false;
     uint32_t base = flow->state.data[instruction->base],
              index = has_index ? flow->state.data[instruction->index] : 0;
-    if (has_index && instruction->scale == 1 && value_at(flow, index)->origin == FLOW_ADDRESS) {
+    if (has_index && instruction->scale == 1 &&
+        flow_value_at(flow, index)->origin == FLOW_ADDRESS) {
         index = base;
         base = flow->state.data[instruction->index];
     }
-    const struct flow_value *value = value_at(flow, base);
+    const struct flow_value *value = flow_value_at(flow, base);
     const bool is_element = value->origin == FLOW_ELEMENT_ADDRESS;
     *ret = (struct static_address){
         .address = value->number + (uint64_t)instruction->displacement,
@@ -471,7 +473,7 @@ static bool add_use(struct flow *flow, uint32_t index, const struct static_addre
 /* Returns whether a value comes from data or bss, or is an address there. */
 static bool is_of_static(const struct flow *flow, uint32_t value)
 {
-    const struct flow_value *one = value_at(flow, value);
+    const struct flow_value *one = flow_value_at(flow, value);
     return one->origin == FLOW_WORD || one->origin == FLOW_ELEMENT ||
            (one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number));
 }
@@ -479,7 +481,7 @@ static bool is_of_static(const struct flow *flow, uint32_t value)
 /* Gets the value that a value is a distance behind, and adds the distance. */
 static uint32_t start_of(const struct flow *flow, uint32_t value, uint64_t *offset)
 {
-    const struct flow_value *one = value_at(flow, value);
+    const struct flow_value *one = flow_value_at(flow, value);
     if (one->origin != FLOW_OFFSET)
         return value;
     *offset += one->number;
@@ -491,22 +493,22 @@ static uint32_t start_of(const struct flow *flow, uint32_t value, uint64_t *offs
 static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t value)
 {
     base = start_of(flow, base, &offset);
-    const enum flow_origin origin = value_at(flow, flow_before(flow, base))->origin;
+    const enum flow_origin origin = flow_value_at(flow, flow_before(flow, base))->origin;
     const struct flow_use use = {.address = offset, .base = base, .value = value, .is_store = true};
     return base == 0 || value == 0 ||
-           (value_at(flow, base)->origin != FLOW_WORD && origin != FLOW_ARGUMENT &&
+           (flow_value_at(flow, base)->origin != FLOW_WORD && origin != FLOW_ARGUMENT &&
             origin != FLOW_OFFSET && !is_of_static(flow, value)) ||
            vector_push(&flow->uses, use);
 }
 
 /* Records that the code uses the memory that a register points to. */
-static void reach(struct flow *flow, const struct instruction *instruction)
+static void flow_reach(struct flow *flow, const struct instruction *instruction)
 {
     if (!instruction->has_memory || instruction->has_index || instruction->displacement < 0)
         return;
     const uint32_t base = flow->state.data[instruction->base];
-    if (base != 0 && value_at(flow, base)->reach <= (uint64_t)instruction->displacement)
-        value_at(flow, base)->reach = (uint64_t)instruction->displacement + 1;
+    if (base != 0 && flow_value_at(flow, base)->reach <= (uint64_t)instruction->displacement)
+        flow_value_at(flow, base)->reach = (uint64_t)instruction->displacement + 1;
 }
 
 /* Gets the value that a load gets from an offset of its operand. */
@@ -520,25 +522,25 @@ static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *r
         const enum flow_origin origin = address.is_element ? FLOW_ELEMENT : FLOW_WORD;
         return add_use(flow, index, &address, more, 0) &&
                ((address.is_element && address.distance == 0) ||
-                add_value(flow, origin, address.distance, address.address + more, ret));
+                flow_add_value(flow, origin, address.distance, address.address + more, ret));
     }
     if (!load->has_memory || load->has_index)
         return true;
-    if (slot_of(flow, load, &slot)) {
+    if (flow_slot_of(flow, load, &slot)) {
         *ret = slot + more / WORD < flow->width ? flow->state.data[slot + more / WORD] : 0;
         return true;
     }
     uint64_t offset = (uint64_t)load->displacement + more;
     const uint32_t base = start_of(flow, flow->state.data[load->base], &offset);
     return has_frame_memory(flow, load) || base == UNKNOWN || is_product(flow, base) ||
-           add_value(flow, FLOW_FIELD, base, offset, ret);
+           flow_add_value(flow, FLOW_FIELD, base, offset, ret);
 }
 
-static bool load(struct flow *flow, uint32_t index)
+static bool flow_load(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     uint32_t first, second = 0;
-    reach(flow, one);
+    flow_reach(flow, one);
     if (!loaded(flow, index, 0, &first) || (one->is_pair && !loaded(flow, index, WORD, &second)))
         return false;
     forget_registers(flow->state.data, one->writes, 0);
@@ -549,17 +551,17 @@ static bool load(struct flow *flow, uint32_t index)
 }
 
 /* Returns whether a value is the address of a type or itab. */
-static bool is_type(const struct flow *flow, uint32_t value)
+static bool flow_is_type(const struct flow *flow, uint32_t value)
 {
-    const struct flow_value *one = value_at(flow, value);
+    const struct flow_value *one = flow_value_at(flow, value);
     return one->origin == FLOW_ADDRESS && !flow_is_static(flow, one->number);
 }
 
 /* Two words are stored one behind the other: they may be an interface. */
 static bool store_pair(struct flow *flow, uint32_t first, uint32_t second)
 {
-    return !is_type(flow, first) || is_type(flow, second) ||
-           add_fact(flow, second, FLOW_IS_DATA, value_at(flow, first)->number);
+    return !flow_is_type(flow, first) || flow_is_type(flow, second) ||
+           add_fact(flow, second, FLOW_IS_DATA, flow_value_at(flow, first)->number);
 }
 
 /* The word before the one that is stored may have been stored by one of the last instructions. */
@@ -594,7 +596,7 @@ static bool store(struct flow *flow, uint32_t index)
     uint32_t slot;
     /* Pointers that a write barrier takes note of stand beside each other by chance. */
     const bool is_noted = !one->is_static && one->base == flow->machine->barrier;
-    reach(flow, one);
+    flow_reach(flow, one);
     if (!is_noted &&
         (one->is_pair ? !store_pair(flow, value, second) : !store_interface(flow, index)))
         return false;
@@ -608,7 +610,7 @@ static bool store(struct flow *flow, uint32_t index)
     if (!add_store(flow, base, offset, value) ||
         (one->is_pair && !add_store(flow, base, offset + WORD, second)))
         return false;
-    if (slot_of(flow, one, &slot)) {
+    if (flow_slot_of(flow, one, &slot)) {
         flow->state.data[slot] = value;
         if (one->is_pair && slot + 1 < flow->width)
             flow->state.data[slot + 1] = second;
@@ -625,7 +627,8 @@ static bool multiply(struct flow *flow, uint32_t value, uint64_t factor, uint32_
 {
     factor *= factor_of(flow, value);
     *ret = PRODUCT;
-    return factor == 0 || factor > LARGEST_ELEMENT || add_value(flow, FLOW_PRODUCT, 0, factor, ret);
+    return factor == 0 || factor > LARGEST_ELEMENT ||
+           flow_add_value(flow, FLOW_PRODUCT, 0, factor, ret);
 }
 
 /* Gets the value of an address, or sum, that is not one of the frame. */
@@ -633,16 +636,16 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
 {
     const struct instruction *one = &flow->code.data[index];
     uint32_t base = one->has_memory ? flow->state.data[one->base] : 0;
-    const struct flow_value *value = value_at(flow, base);
+    const struct flow_value *value = flow_value_at(flow, base);
     struct static_address address;
     if (static_address_of(flow, one, &address))
-        return add_value(flow, address.is_element ? FLOW_ELEMENT_ADDRESS : FLOW_ADDRESS,
-                         address.distance, address.address, ret) &&
+        return flow_add_value(flow, address.is_element ? FLOW_ELEMENT_ADDRESS : FLOW_ADDRESS,
+                              address.distance, address.address, ret) &&
                add_use(flow, index, &address, 0, 0);
     if (one->is_static || (!one->has_index && value->origin == FLOW_ADDRESS))
-        return add_value(flow, FLOW_ADDRESS, 0,
-                         one->is_static ? one->target : value->number + (uint64_t)one->displacement,
-                         ret);
+        return flow_add_value(
+            flow, FLOW_ADDRESS, 0,
+            one->is_static ? one->target : value->number + (uint64_t)one->displacement, ret);
     if (one->has_index && one->base == one->index && one->displacement == 0)
         return multiply(flow, base, one->scale + 1u, ret);
     if (is_product(flow, base) ||
@@ -654,7 +657,7 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
     else if (one->has_memory && !one->has_index && base != 0) {
         uint64_t offset = (uint64_t)one->displacement;
         base = start_of(flow, base, &offset);
-        return add_value(flow, FLOW_OFFSET, base, offset, ret);
+        return flow_add_value(flow, FLOW_OFFSET, base, offset, ret);
     }
     return true;
 }
@@ -667,7 +670,7 @@ static bool load_address(struct flow *flow, uint32_t index)
     if (is_slot)
         flow->is_taken.data[slot - INSTRUCTION_REGISTERS] = true;
     if (is_slot && !one->has_index &&
-        !add_value(flow, FLOW_SLOT, 0, slot - INSTRUCTION_REGISTERS, &value))
+        !flow_add_value(flow, FLOW_SLOT, 0, slot - INSTRUCTION_REGISTERS, &value))
         return false;
     if (!has_frame_memory(flow, one) && !add_address(flow, index, &value))
         return false;
@@ -691,7 +694,7 @@ static bool other(struct flow *flow, uint32_t index)
         value = PRODUCT;
     }
     struct static_address address;
-    reach(flow, one);
+    flow_reach(flow, one);
     each_written_slot(flow, one, flow->state.data, 0);
     const bool good =
         !static_address_of(flow, one, &address) || add_use(flow, index, &address, 0, 0);
@@ -738,13 +741,13 @@ bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
     return false;
 }
 
-static bool is_method(const struct flow *flow, uint64_t function)
+static bool flow_is_method(const struct flow *flow, uint64_t function)
 {
     const uint8_t rule = flow->rules[function];
     return rule == CALLEE_METHOD || rule == CALLEE_GENERIC_METHOD || rule == CALLEE_POOL_PUT;
 }
 
-static uint32_t argument(const struct flow *flow, unsigned index)
+static uint32_t flow_argument(const struct flow *flow, unsigned index)
 {
     return index < flow->machine->argument_count ? flow->state.data[flow->machine->arguments[index]]
                                                  : 0;
@@ -772,25 +775,25 @@ static enum flow_fact_kind fact_kind(enum callee_fact fact)
 /* The first argument of a method is its receiver. */
 static bool look_at_receiver(struct flow *flow, uint64_t callee)
 {
-    const uint32_t second = argument(flow, 1);
+    const uint32_t second = flow_argument(flow, 1);
     const bool has_dictionary =
-        flow->rules[callee] == CALLEE_GENERIC_METHOD && is_type(flow, second);
+        flow->rules[callee] == CALLEE_GENERIC_METHOD && flow_is_type(flow, second);
     return add_fact_of(
-        flow, argument(flow, 0),
+        flow, flow_argument(flow, 0),
         (struct flow_fact){.kind = FLOW_IS_RECEIVER,
                            .what = callee,
-                           .dictionary = has_dictionary ? value_at(flow, second)->number : 0});
+                           .dictionary = has_dictionary ? flow_value_at(flow, second)->number : 0});
 }
 
 /* Records which words of data, bss and the own arguments are passed to a function. */
-static bool add_passes(struct flow *flow, uint64_t callee)
+static bool flow_add_passes(struct flow *flow, uint64_t callee)
 {
     for (unsigned i = 0; i < flow->machine->argument_count; i++) {
-        const uint32_t value = flow_before(flow, argument(flow, i));
-        const struct flow_value *one = value_at(flow, value);
+        const uint32_t value = flow_before(flow, flow_argument(flow, i));
+        const struct flow_value *one = flow_value_at(flow, value);
         const bool is_of_other = one->origin == FLOW_FIELD || one->origin == FLOW_OFFSET;
         const enum flow_origin of =
-            is_of_other ? value_at(flow, flow_before(flow, one->base))->origin : FLOW_UNKNOWN;
+            is_of_other ? flow_value_at(flow, flow_before(flow, one->base))->origin : FLOW_UNKNOWN;
         const struct flow_pass pass = {(uint32_t)callee, value, (uint8_t)i};
         if ((one->origin == FLOW_ARGUMENT || is_of_static(flow, value) ||
              (is_of_other && (of == FLOW_ARGUMENT || of == FLOW_WORD || of == FLOW_OFFSET))) &&
@@ -804,27 +807,28 @@ static bool add_passes(struct flow *flow, uint64_t callee)
 static bool look_at_arguments(struct flow *flow, uint64_t callee)
 {
     const struct callee_rule *rule = callees_rule(flow->rules[callee]);
-    if (!rule && !add_passes(flow, callee))
+    if (!rule && !flow_add_passes(flow, callee))
         return false;
-    if (is_method(flow, callee) && !look_at_receiver(flow, callee))
+    if (flow_is_method(flow, callee) && !look_at_receiver(flow, callee))
         return false;
-    if (flow->rules[callee] == CALLEE_POOL_PUT && argument(flow, 2) != 0 &&
-        value_at(flow, argument(flow, 0))->origin == FLOW_ADDRESS)
-        value_at(flow, argument(flow, 2))->pool = value_at(flow, argument(flow, 0))->number;
+    if (flow->rules[callee] == CALLEE_POOL_PUT && flow_argument(flow, 2) != 0 &&
+        flow_value_at(flow, flow_argument(flow, 0))->origin == FLOW_ADDRESS)
+        flow_value_at(flow, flow_argument(flow, 2))->pool =
+            flow_value_at(flow, flow_argument(flow, 0))->number;
     if (rule) {
-        const uint32_t type = argument(flow, rule->type);
-        for (unsigned i = 0; i < CALLEE_SAYS && is_type(flow, type); i++)
+        const uint32_t type = flow_argument(flow, rule->type);
+        for (unsigned i = 0; i < CALLEE_SAYS && flow_is_type(flow, type); i++)
             if (rule->says[i].fact != CALLEE_NOTHING && rule->says[i].argument != CALLEE_RESULT &&
-                !add_fact(flow, argument(flow, rule->says[i].argument),
-                          fact_kind(rule->says[i].fact), value_at(flow, type)->number))
+                !add_fact(flow, flow_argument(flow, rule->says[i].argument),
+                          fact_kind(rule->says[i].fact), flow_value_at(flow, type)->number))
                 return false;
         return true;
     }
     for (unsigned i = 0; i + 1 < flow->machine->argument_count; i++) {
-        const uint32_t type = argument(flow, i), data = argument(flow, i + 1);
-        if (is_type(flow, type) && data != 0 && !is_type(flow, data) &&
+        const uint32_t type = flow_argument(flow, i), data = flow_argument(flow, i + 1);
+        if (flow_is_type(flow, type) && data != 0 && !flow_is_type(flow, data) &&
             flow_is_pair(flow, callee, i) &&
-            !add_fact(flow, data, FLOW_IS_DATA, value_at(flow, type)->number))
+            !add_fact(flow, data, FLOW_IS_DATA, flow_value_at(flow, type)->number))
             return false;
     }
     return true;
@@ -840,19 +844,19 @@ static bool get_results(struct flow *flow, uint64_t callee, uint64_t type)
     memset(flow->state.data, 0, INSTRUCTION_REGISTERS * sizeof(*flow->state.data));
     for (unsigned i = 0; i < RESULTS; i++) {
         uint32_t value;
-        if (!add_value(flow, FLOW_RESULT, call, i, &value))
+        if (!flow_add_value(flow, FLOW_RESULT, call, i, &value))
             return false;
         flow->state.data[flow->machine->arguments[i]] = value;
     }
     for (unsigned i = 0; rule && type != 0 && i < CALLEE_SAYS; i++)
         if (rule->says[i].fact != CALLEE_NOTHING && rule->says[i].argument == CALLEE_RESULT &&
-            !add_fact(flow, argument(flow, 0), fact_kind(rule->says[i].fact), type))
+            !add_fact(flow, flow_argument(flow, 0), fact_kind(rule->says[i].fact), type))
             return false;
     return true;
 }
 
 /* Keeps what the slots have during a call. */
-static bool add_frame(struct flow *flow, uint32_t behind)
+static bool flow_add_frame(struct flow *flow, uint32_t behind)
 {
     const struct flow_frame frame = {behind, (uint32_t)flow->slots.count};
     if (flow->slots.count >= FRAME_WORDS * (flow->end - flow->start))
@@ -874,12 +878,13 @@ static bool call(struct flow *flow, uint32_t index)
     }
     if (callee != UINT64_MAX && !look_at_arguments(flow, callee))
         return false;
-    if (flow->wants_frames && !add_frame(flow, flow->offsets.data[index] + one->size))
+    if (flow->wants_frames && !flow_add_frame(flow, flow->offsets.data[index] + one->size))
         return false;
     const struct callee_rule *rule =
         callee != UINT64_MAX ? callees_rule(flow->rules[callee]) : NULL;
-    const uint32_t type = rule ? argument(flow, rule->type) : 0;
-    return get_results(flow, callee, is_type(flow, type) ? value_at(flow, type)->number : 0);
+    const uint32_t type = rule ? flow_argument(flow, rule->type) : 0;
+    return get_results(flow, callee,
+                       flow_is_type(flow, type) ? flow_value_at(flow, type)->number : 0);
 }
 
 /* ---- assertions of types ---- */
@@ -888,7 +893,7 @@ static bool call(struct flow *flow, uint32_t index)
  * arguments. */
 static bool is_behind(const struct flow *flow, uint32_t value, uint32_t before)
 {
-    const struct flow_value *one = value_at(flow, value), *other = value_at(flow, before);
+    const struct flow_value *one = flow_value_at(flow, value), *other = flow_value_at(flow, before);
     if (value == 0 || one->origin != other->origin || one->base != other->base)
         return false;
     return one->origin == FLOW_RESULT || one->origin == FLOW_ARGUMENT
@@ -902,16 +907,17 @@ static bool is_behind(const struct flow *flow, uint32_t value, uint32_t before)
 static bool assert_type(struct flow *flow, const struct instruction *compare, uint32_t *state)
 {
     const uint32_t to = flow->state.data[compare->to], from = flow->state.data[compare->from],
-                   type = is_type(flow, to) ? to : from, word = is_type(flow, to) ? from : to;
+                   type = flow_is_type(flow, to) ? to : from,
+                   word = flow_is_type(flow, to) ? from : to;
     uint32_t asserted = 0;
-    if (!is_type(flow, type) || word == 0)
+    if (!flow_is_type(flow, type) || word == 0)
         return true;
     for (uint32_t i = 0; i < flow->width; i++) {
         if (!is_behind(flow, state[i], word))
             continue;
         if (asserted == 0 &&
-            (!add_value(flow, FLOW_ASSERTED, state[i], 0, &asserted) ||
-             !add_fact(flow, asserted, FLOW_IS_DATA, value_at(flow, type)->number)))
+            (!flow_add_value(flow, FLOW_ASSERTED, state[i], 0, &asserted) ||
+             !add_fact(flow, asserted, FLOW_IS_DATA, flow_value_at(flow, type)->number)))
             return false;
         state[i] = asserted;
     }
@@ -923,7 +929,7 @@ static bool branch(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index], *before = index > 0 ? one - 1 : NULL;
     const bool asserts = before && before->kind == INSTRUCTION_COMPARE;
-    const uint32_t target = target_of(flow, one);
+    const uint32_t target = flow_target_of(flow, one);
     if (asserts && one->is_if_equal && target != NONE) {
         /* The state of the path that is taken is another one for a moment. */
         if (!vector_grow(&flow->next_write, flow->width))
@@ -937,10 +943,10 @@ static bool branch(struct flow *flow, uint32_t index)
     return !asserts || !one->is_if_not_equal || assert_type(flow, before, flow->state.data);
 }
 
-static bool jump(struct flow *flow, uint32_t index)
+static bool flow_jump(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
-    const uint32_t target = target_of(flow, one);
+    const uint32_t target = flow_target_of(flow, one);
     if (target != NONE)
         return lead_to(flow, index, target, flow->state.data);
     const uint64_t callee = callee_of(flow, one); /* the last call of a function */
@@ -949,12 +955,12 @@ static bool jump(struct flow *flow, uint32_t index)
 
 /* ---- the function ---- */
 
-static bool execute(struct flow *flow, uint32_t index)
+static bool flow_execute(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     switch (one->kind) {
     case INSTRUCTION_LOAD:
-        return load(flow, index);
+        return flow_load(flow, index);
     case INSTRUCTION_STORE:
         return store(flow, index);
     case INSTRUCTION_ADDRESS:
@@ -968,13 +974,13 @@ static bool execute(struct flow *flow, uint32_t index)
     }
     case INSTRUCTION_ZERO:
         forget_registers(flow->state.data, one->writes, 0);
-        return add_value(flow, FLOW_ZERO, 0, 0, &flow->state.data[one->to]);
+        return flow_add_value(flow, FLOW_ZERO, 0, 0, &flow->state.data[one->to]);
     case INSTRUCTION_CALL:
         return call(flow, index);
     case INSTRUCTION_BRANCH:
         return branch(flow, index);
     case INSTRUCTION_JUMP:
-        return jump(flow, index);
+        return flow_jump(flow, index);
     case INSTRUCTION_COMPARE:
     case INSTRUCTION_NOTHING:
     case INSTRUCTION_END:
@@ -987,32 +993,33 @@ static bool execute(struct flow *flow, uint32_t index)
 }
 
 /* The state at the function's start: its arguments, which are the first values. */
-static bool begin(struct flow *flow)
+static bool flow_begin(struct flow *flow)
 {
     const struct machine *machine = flow->machine;
     const bool is_first = flow->values.count == 0;
     uint32_t value = PRODUCT;
     flow->state.count = 0;
     if (!vector_grow(&flow->state, flow->width) ||
-        (is_first && (!add_value(flow, FLOW_UNKNOWN, 0, 0, &value) ||
-                      !add_value(flow, FLOW_PRODUCT, 0, 0, &value))))
+        (is_first && (!flow_add_value(flow, FLOW_UNKNOWN, 0, 0, &value) ||
+                      !flow_add_value(flow, FLOW_PRODUCT, 0, 0, &value))))
         return false;
     memset(flow->state.data, 0, flow->width * sizeof(*flow->state.data));
     for (unsigned i = 0; i <= machine->argument_count; i++) {
         const bool is_argument = i < machine->argument_count;
         value++;
-        if (is_first && !add_value(flow, is_argument ? FLOW_ARGUMENT : FLOW_CLOSURE, 0,
-                                   is_argument ? i : 0, &value))
+        if (is_first && !flow_add_value(flow, is_argument ? FLOW_ARGUMENT : FLOW_CLOSURE, 0,
+                                        is_argument ? i : 0, &value))
             return false;
         flow->state.data[is_argument ? machine->arguments[i] : machine->closure] = value;
     }
-    return !is_method(flow, flow->function) ||
-           add_fact(flow, argument(flow, 0), FLOW_IS_RECEIVER, flow->function);
+    return !flow_is_method(flow, flow->function) ||
+           add_fact(flow, flow_argument(flow, 0), FLOW_IS_RECEIVER, flow->function);
 }
 
 static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
 {
-    const uint32_t one = value_at(flow, a)->first_fact, other = value_at(flow, b)->first_fact;
+    const uint32_t one = flow_value_at(flow, a)->first_fact,
+                   other = flow_value_at(flow, b)->first_fact;
     const struct flow_fact *facts = flow->facts.data;
     return one != NONE && other != NONE && is_same_fact(&facts[one], &facts[other]);
 }
@@ -1025,7 +1032,8 @@ static bool spread_facts(struct flow *flow)
         const struct flow_value value = flow->values.data[i];
         if (value.origin == FLOW_JOIN && value.first_fact == NONE && value.other != 0 &&
             has_same_facts(flow, value.base, value.other)) {
-            const struct flow_fact fact = flow->facts.data[value_at(flow, value.base)->first_fact];
+            const struct flow_fact fact =
+                flow->facts.data[flow_value_at(flow, value.base)->first_fact];
             if (!add_fact_of(flow, i, fact))
                 return false;
         }
@@ -1039,7 +1047,7 @@ static bool spread_facts(struct flow *flow)
             j = fact.next;
         }
         if (value.origin == FLOW_JOIN && value.base != 0) {
-            struct flow_value *base = value_at(flow, value.base);
+            struct flow_value *base = flow_value_at(flow, value.base);
             base->reach = value.reach > base->reach ? value.reach : base->reach;
             base->pool = base->pool != 0 ? base->pool : value.pool;
         }
@@ -1056,21 +1064,21 @@ static void forget_taken(struct flow *flow)
 }
 
 /* Goes through the code once. */
-static bool go_through(struct flow *flow)
+static bool flow_go_through(struct flow *flow)
 {
     bool is_reached = true;
     flow->uses.count = flow->passes.count = flow->frames.count = flow->slots.count = 0;
     flow->kill_count = flow->kills.count;
-    if (!begin(flow))
+    if (!flow_begin(flow))
         return false;
     for (uint32_t i = 0; i < flow->code.count; i++) {
         const struct instruction *one = &flow->code.data[i];
         const bool is_target = flow->entries.data[i] != 0 || flow->heads.data[i] != 0;
         if (one->kind == INSTRUCTION_NOTHING && !is_reached && !is_target)
             continue; /* it fills the gap before the target of a jump */
-        if ((!is_reached || is_target) && !enter(flow, i, is_reached))
+        if ((!is_reached || is_target) && !flow_enter(flow, i, is_reached))
             return false;
-        if (!execute(flow, i))
+        if (!flow_execute(flow, i))
             return false;
         is_reached = one->kind != INSTRUCTION_JUMP && one->kind != INSTRUCTION_END;
     }
@@ -1079,11 +1087,11 @@ static bool go_through(struct flow *flow)
 
 /* Goes through the code again if there are instructions to which only jumps from further behind
  * lead: now it is known with what. */
-static bool follow(struct flow *flow)
+static bool flow_follow(struct flow *flow)
 {
     flow->blocks.count = flow->free_blocks.count = 0;
     flow->has_late = false;
-    if (!go_through(flow) || (flow->has_late && !go_through(flow)))
+    if (!flow_go_through(flow) || (flow->has_late && !flow_go_through(flow)))
         return false;
     forget_taken(flow);
     return spread_facts(flow);
@@ -1091,7 +1099,7 @@ static bool follow(struct flow *flow)
 
 struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_frames)
 {
-    clear(flow);
+    flow_clear(flow);
     if (!flow_can_read(flow))
         return NULL;
     flow->function = function;
@@ -1108,10 +1116,10 @@ struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_fra
     TRY(find_jumps(flow));
     TRY(find_kills(flow));
     flow->most_values = VALUES * flow->code.count + VALUES_MORE;
-    const bool good = follow(flow);
+    const bool good = flow_follow(flow);
     TRY_MEMORY(good || flow->is_too_large);
     if (!good)
-        clear(flow);
+        flow_clear(flow);
     return NULL;
 }
 

@@ -2,7 +2,7 @@
 #include "exe/go/function_names.h"
 
 /* pclntab_name() cuts long names, so a name that is looked up is cut as well. */
-static uint64_t name_key(struct g2h_bytes name)
+static uint64_t function_names_key(struct g2h_bytes name)
 {
     return map_hash_text(name.data, name.size < PCLNTAB_LONGEST_TEXT ? (size_t)name.size
                                                                      : PCLNTAB_LONGEST_TEXT);
@@ -22,7 +22,7 @@ static struct g2h_error *add_names(struct function_names *names, const struct pc
                                 "longer than the table",
                                 pclntab->image->path);
         left -= name.size;
-        const uint64_t key = name_key(name);
+        const uint64_t key = function_names_key(name);
         if (!map_put(&names->index_of, key, (uint32_t)i, &number))
             return &error_no_memory;
         if (number != i)
@@ -47,5 +47,5 @@ void function_names_deinit(struct function_names *names)
 
 uint32_t function_names_find(const struct function_names *names, struct g2h_bytes name)
 {
-    return map_get(&names->index_of, name_key(name));
+    return map_get(&names->index_of, function_names_key(name));
 }

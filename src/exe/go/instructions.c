@@ -35,7 +35,7 @@ struct decoding {
     bool is_relative; /* the memory operand is relative to the next instruction */
 };
 
-static bool take(struct decoding *decoding, uint8_t *ret)
+static bool instructions_take(struct decoding *decoding, uint8_t *ret)
 {
     if (decoding->at >= decoding->code.size)
         return false;
@@ -48,7 +48,7 @@ static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
     uint64_t value = 0;
     for (unsigned i = 0; i < size; i++) {
         uint8_t byte;
-        if (!take(decoding, &byte))
+        if (!instructions_take(decoding, &byte))
             return false;
         value |= (uint64_t)byte << 8 * i;
     }
@@ -157,9 +157,9 @@ static enum operands operands_of_0f(uint8_t opcode)
 }
 
 /* The operands of ModRM that an opcode writes. */
-enum written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
+enum instructions_written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
 
-static enum written written_by(const struct decoding *decoding, uint8_t opcode)
+static enum instructions_written written_by(const struct decoding *decoding, uint8_t opcode)
 {
     const unsigned extension = decoding->reg & 7;
     if (opcode < 0x40)
@@ -191,7 +191,7 @@ static enum written written_by(const struct decoding *decoding, uint8_t opcode)
 }
 
 /* The same of opcodes behind the byte 0F. Most work on vectors. */
-static enum written written_by_0f(const struct decoding *decoding, uint8_t opcode)
+static enum instructions_written written_by_0f(const struct decoding *decoding, uint8_t opcode)
 {
     if (opcode >= 0x40 && opcode < 0x50)
         return WRITES_REG;
@@ -247,16 +247,18 @@ static bool only_reads_0f(const struct decoding *decoding, uint8_t opcode)
 
 /* Returns the bit of a register. Without REX, a byte of a number from 4 on is the second one of the
  * register four before. */
-static uint32_t bit_of(const struct decoding *decoding, uint8_t number, bool is_byte)
+static uint32_t instructions_bit_of(const struct decoding *decoding, uint8_t number, bool is_byte)
 {
     return 1u << (is_byte && !decoding->has_rex && number >= 4 ? number - 4 : number);
 }
 
-static uint32_t written(const struct decoding *decoding, enum written operands, bool is_byte)
+static uint32_t written(const struct decoding *decoding, enum instructions_written operands,
+                        bool is_byte)
 {
-    return ((operands & WRITES_REG) != 0 ? bit_of(decoding, decoding->reg, is_byte) : 0) |
+    return ((operands & WRITES_REG) != 0 ? instructions_bit_of(decoding, decoding->reg, is_byte)
+                                         : 0) |
            ((operands & WRITES_RM) != 0 && decoding->mod == 3
-                ? bit_of(decoding, decoding->rm, is_byte)
+                ? instructions_bit_of(decoding, decoding->rm, is_byte)
                 : 0);
 }
 
@@ -267,7 +269,7 @@ static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
     if (opcode >= 0x50 && opcode < 0x60)
         return opcode < 0x58 ? 0 : 1u << number;
     if (opcode >= 0xb0 && opcode < 0xc0)
-        return bit_of(decoding, number, opcode < 0xb8);
+        return instructions_bit_of(decoding, number, opcode < 0xb8);
     if (opcode == 0x90 && number == 0)
         return 0; /* no operation */
     if (opcode >= 0x90 && opcode < 0x98)
@@ -286,7 +288,7 @@ static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
 static bool read_modrm(struct decoding *decoding, struct instruction *ret)
 {
     uint8_t modrm, sib;
-    if (!take(decoding, &modrm))
+    if (!instructions_take(decoding, &modrm))
         return false;
     decoding->mod = modrm >> 6;
     decoding->reg = (uint8_t)((modrm >> 3 & 7) | (decoding->rex & 4) << 1);
@@ -297,7 +299,7 @@ static bool read_modrm(struct decoding *decoding, struct instruction *ret)
     ret->base = decoding->rm;
     bool has_base = true;
     if ((modrm & 7) == 4) {
-        if (!take(decoding, &sib))
+        if (!instructions_take(decoding, &sib))
             return false;
         ret->scale = (uint8_t)(1 << (sib >> 6));
         ret->index = (uint8_t)((sib >> 3 & 7) | (decoding->rex & 2) << 2);
@@ -339,16 +341,16 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
 {
     uint8_t byte, map = 1, opcode;
     int64_t number;
-    if (!take(decoding, &byte))
+    if (!instructions_take(decoding, &byte))
         return false;
     decoding->rex = (byte & 0x80) != 0 ? 0 : 4;
     if (is_long) {
         map = byte & 0x1f;
         decoding->rex = (uint8_t)(~byte >> 5 & 7);
-        if (!take(decoding, &byte))
+        if (!instructions_take(decoding, &byte))
             return false;
     }
-    if (!take(decoding, &opcode) || map < 1 || map > 3)
+    if (!instructions_take(decoding, &opcode) || map < 1 || map > 3)
         return false;
     const enum operands operands = map == 1   ? operands_of_0f(opcode)
                                    : map == 3 ? MODRM | IMM8
@@ -368,11 +370,11 @@ static bool is_nothing(struct instruction *ret)
 static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
 {
     uint8_t opcode, more;
-    if (!take(decoding, &opcode))
+    if (!instructions_take(decoding, &opcode))
         return false;
     if (opcode == 0x38 || opcode == 0x3a) {
         ret->writes = ALL;
-        return take(decoding, &more) &&
+        return instructions_take(decoding, &more) &&
                read_operands(decoding, opcode == 0x3a ? MODRM | IMM8 : MODRM, false, ret,
                              ret_number);
     }
@@ -404,8 +406,8 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
 
 /* Tells what an instruction of the first table is, if it is one that is followed. number: its
  * immediate. */
-static void tell(const struct decoding *decoding, uint8_t opcode, int64_t number,
-                 struct instruction *ret)
+static void instructions_tell(const struct decoding *decoding, uint8_t opcode, int64_t number,
+                              struct instruction *ret)
 {
     const bool is_memory = decoding->mod != 3;
     ret->to = decoding->reg;
@@ -471,10 +473,10 @@ static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruc
         return false;
     tell_transfer(decoding, opcode, ret);
     if ((operands & MODRM) != 0 && decoding->is_wide)
-        tell(decoding, opcode, *ret_number, ret);
+        instructions_tell(decoding, opcode, *ret_number, ret);
     ret->writes = writes_besides(decoding, opcode);
     if ((operands & MODRM) != 0) {
-        const enum written by = written_by(decoding, opcode);
+        const enum instructions_written by = written_by(decoding, opcode);
         ret->writes |= written(decoding, by, (opcode & 1) == 0);
         ret->written = (by & WRITES_RM) != 0 ? WORD : opcode >= 0xd8 && opcode < 0xe0 ? WIDEST : 0;
     }
@@ -489,7 +491,7 @@ static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruc
 static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
 {
     static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
-    while (take(decoding, ret)) {
+    while (instructions_take(decoding, ret)) {
         if (!memchr(prefixes, *ret, sizeof(prefixes)))
             break;
         decoding->has_66 = decoding->has_66 || *ret == 0x66;
@@ -499,7 +501,7 @@ static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
     decoding->has_rex = true;
     decoding->rex = *ret & 15;
     decoding->is_wide = (*ret & 8) != 0;
-    return take(decoding, ret);
+    return instructions_take(decoding, ret);
 }
 
 static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instruction *ret)

@@ -71,7 +71,7 @@ static void read_branch(uint32_t word, uint64_t address, struct instruction *ret
 /* ---- memory ---- */
 
 /* Tells the memory operand of a load or store, and whether the base register changes. */
-static bool read_address(uint32_t word, unsigned log_size, struct instruction *ret)
+static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruction *ret)
 {
     ret->has_memory = true;
     ret->base = (uint8_t)rn(word);
@@ -113,7 +113,7 @@ static void read_memory(uint32_t word, struct instruction *ret)
                                                         : !is_vector        ? size
                                                         : bits(word, 23, 1) ? 4
                                                                             : size;
-    const bool changes_base = read_address(word, log_size, ret),
+    const bool changes_base = arm64_read_address(word, log_size, ret),
                is_load = bits(word, 22, 1) != 0 || (is_plain && bits(word, 23, 1) != 0),
                is_atomic = is_plain && bits(word, 24, 2) == 0 && bits(word, 21, 1) != 0 &&
                            bits(word, 10, 2) != 2,
@@ -140,7 +140,7 @@ static void read_memory(uint32_t word, struct instruction *ret)
 
 /* ---- registers ---- */
 
-static void read_data(uint32_t word, uint64_t address, struct instruction *ret)
+static void arm64_read_data(uint32_t word, uint64_t address, struct instruction *ret)
 {
     ret->to = (uint8_t)rd(word);
     ret->from = (uint8_t)rm(word);
@@ -215,6 +215,6 @@ bool instruction_read_arm64(struct g2h_bytes code, uint64_t address, struct inst
     else if ((group & 7) == 7)
         read_vector(word, ret);
     else
-        read_data(word, address, ret);
+        arm64_read_data(word, address, ret);
     return true;
 }

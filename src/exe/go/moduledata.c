@@ -7,14 +7,14 @@
 
 /* A layout of the moduledata: the index of each field's word. The words from text to end are pairs
  * of a start and an end. */
-struct layout {
+struct moduledata_layout {
     uint8_t text, data, bss, end, gcdata, types, etypes, gofunc; /* gofunc 0: there is none */
     uint8_t since;                                               /* the first release: go1.N */
 };
 
 /* The newest first: where a newer layout fits, an older one may seem to fit as well, but not the
  * other way round. */
-static const struct layout layouts[] = {
+static const struct moduledata_layout layouts[] = {
     {22, 26, 28, 34, 35, 37, 39, 43, 27}, /* 1.27: typedesclen before etypes */
     {22, 26, 28, 34, 35, 37, 38, 40, 20}, /* 1.20 to 1.26: covctrs before end */
     {22, 26, 28, 32, 33, 35, 36, 38,
@@ -23,7 +23,8 @@ static const struct layout layouts[] = {
 };
 enum { WORDS = 44 }; /* all fields that are read are among these first words */
 
-static bool read_as(const struct layout *layout, const uint64_t *words, struct moduledata *ret)
+static bool read_as(const struct moduledata_layout *layout, const uint64_t *words,
+                    struct moduledata *ret)
 {
     *ret = (struct moduledata){
         .minpc = words[layout->text - 2],

@@ -13,7 +13,7 @@ static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_G
                       MAGIC_GO120 = 0xfffffff1;
 
 /* Returns size bytes at an offset of the table, or NULL if the table does not have them. */
-static const uint8_t *at(const struct pclntab *pclntab, uint64_t offset, uint64_t size)
+static const uint8_t *pclntab_at(const struct pclntab *pclntab, uint64_t offset, uint64_t size)
 {
     if (offset > pclntab->table.size || size > pclntab->table.size - offset)
         return NULL;
@@ -23,7 +23,7 @@ static const uint8_t *at(const struct pclntab *pclntab, uint64_t offset, uint64_
 /* Returns the number at an offset of the table, or 0 if that is outside of the table. */
 static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
 {
-    const uint8_t *bytes = at(pclntab, offset, size);
+    const uint8_t *bytes = pclntab_at(pclntab, offset, size);
     if (!bytes)
         return 0;
     return size == 4 ? image_u32(pclntab->image, bytes) : image_word(pclntab->image, bytes);
@@ -72,7 +72,7 @@ static bool read_go12(struct pclntab *pclntab)
 }
 
 /* Reads the offsets of the table's parts; first is the index of the first one in the header. */
-static void read_parts(struct pclntab *pclntab, unsigned first)
+static void pclntab_read_parts(struct pclntab *pclntab, unsigned first)
 {
     pclntab->names = header_word(pclntab, first);
     pclntab->cus = header_word(pclntab, first + 1);
@@ -84,7 +84,7 @@ static void read_parts(struct pclntab *pclntab, unsigned first)
 static void read_go116(struct pclntab *pclntab)
 {
     pclntab->version = PCLNTAB_GO116;
-    read_parts(pclntab, 2);
+    pclntab_read_parts(pclntab, 2);
 }
 
 enum { RECORD_GO118 = 40, RECORD_GO120 = 44 /* with startLine */ };
@@ -92,7 +92,7 @@ enum { RECORD_GO118 = 40, RECORD_GO120 = 44 /* with startLine */ };
 static void read_go118(struct pclntab *pclntab, unsigned record_size)
 {
     pclntab->version = PCLNTAB_GO118;
-    read_parts(pclntab, 3); /* after textStart */
+    pclntab_read_parts(pclntab, 3); /* after textStart */
     pclntab->entry_size = 4;
     pclntab->record_size = record_size;
 }
@@ -153,9 +153,9 @@ static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
     return true;
 }
 
-static bool read_header(struct pclntab *pclntab, bool any_magic)
+static bool pclntab_read_header(struct pclntab *pclntab, bool any_magic)
 {
-    const uint8_t *header = at(pclntab, 0, 8);
+    const uint8_t *header = pclntab_at(pclntab, 0, 8);
     if (!header || header[4] != 0 || header[5] != 0)
         return false;
     pclntab->quantum = header[6];
@@ -168,7 +168,8 @@ static bool read_header(struct pclntab *pclntab, bool any_magic)
     return read_layout(pclntab, image_u32(pclntab->image, header), any_magic) &&
            pclntab->count > 0 &&
            pclntab->count <= pclntab->table.size / (2 * pclntab->entry_size) &&
-           at(pclntab, pclntab->functab, (2 * pclntab->count + 1) * pclntab->entry_size) != NULL;
+           pclntab_at(pclntab, pclntab->functab, (2 * pclntab->count + 1) * pclntab->entry_size) !=
+               NULL;
 }
 
 /* ---- finding it ---- */
@@ -179,7 +180,7 @@ static bool try_at(struct pclntab *pclntab, const struct image *image,
 {
     *pclntab = (struct pclntab){.image = image, .address = section->address + offset};
     pclntab->table = (struct g2h_bytes){section->data.data + offset, section->data.size - offset};
-    return read_header(pclntab, any_magic);
+    return pclntab_read_header(pclntab, any_magic);
 }
 
 static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
@@ -330,7 +331,7 @@ bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t
                          uint64_t left, struct pclntab_parts *ret)
 {
     const uint64_t offset = pclntab->pcs + table;
-    const uint8_t *start = at(pclntab, offset, 1);
+    const uint8_t *start = pclntab_at(pclntab, offset, 1);
     if (!start)
         return false;
     const uint64_t size = pclntab->table.size - offset;
@@ -400,7 +401,7 @@ bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset
 bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret)
 {
     const uint64_t record = record_at(pclntab, index), size = pclntab->record_size;
-    const uint8_t *bytes = size > 0 ? at(pclntab, record, size) : NULL;
+    const uint8_t *bytes = size > 0 ? pclntab_at(pclntab, record, size) : NULL;
     if (!bytes)
         return false;
     *ret = (struct pclntab_function){
@@ -417,7 +418,7 @@ bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pcln
         .funcdata_count = bytes[size - 1],
     };
     const uint64_t pcdata = 4 * (uint64_t)ret->pcdata_count;
-    ret->pcdata = at(pclntab, record + size, pcdata + 4 * (uint64_t)ret->funcdata_count);
+    ret->pcdata = pclntab_at(pclntab, record + size, pcdata + 4 * (uint64_t)ret->funcdata_count);
     ret->funcdata = ret->pcdata ? ret->pcdata + pcdata : NULL;
     return ret->pcdata != NULL;
 }

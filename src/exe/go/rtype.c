@@ -24,8 +24,8 @@ static struct g2h_bytes embedded_name(struct g2h_bytes type)
     return (struct g2h_bytes){type.data + start, end - start};
 }
 
-static bool add_fields(const struct descriptors *all, size_t index, struct types *types,
-                       struct type *type)
+static bool rtype_add_fields(const struct descriptors *all, size_t index, struct types *types,
+                             struct type *type)
 {
     type->first_field = (uint32_t)types->fields.count;
     type->field_count = (uint32_t)descriptor_reference_count(all, index);
@@ -42,8 +42,8 @@ static bool add_fields(const struct descriptors *all, size_t index, struct types
     return true;
 }
 
-static bool add_type(const struct descriptors *all, size_t index, uint32_t name, uint64_t slide,
-                     struct types *types)
+static bool rtype_add_type(const struct descriptors *all, size_t index, uint32_t name,
+                           uint64_t slide, struct types *types)
 {
     const uint8_t kind = descriptor_kind(all, index), flags = descriptor_flags(all, index);
     struct type type = {
@@ -76,20 +76,20 @@ static bool add_type(const struct descriptors *all, size_t index, uint32_t name,
         type.empty_interface = descriptor_reference_count(all, index) == 0;
         break;
     case TYPE_STRUCT:
-        if (!add_fields(all, index, types, &type))
+        if (!rtype_add_fields(all, index, types, &type))
             return false;
         break;
     }
     return types_add(types, &type, &number);
 }
 
-static struct g2h_error *add_types(const struct descriptors *all, uint64_t slide,
-                                   struct types *types)
+static struct g2h_error *rtype_add_types(const struct descriptors *all, uint64_t slide,
+                                         struct types *types)
 {
     _cleanup_free_ uint32_t *names = NULL;
     TRY(type_names_init(all, types, &names));
     for (size_t i = 0; i < all->list.count; i++)
-        if (!add_type(all, i, names[i], slide, types))
+        if (!rtype_add_type(all, i, names[i], slide, types))
             return &error_no_memory;
     return NULL;
 }
@@ -103,7 +103,7 @@ struct witnesses {
 
 /* Returns whether a type's name agrees with that of a witness. Either may have the path of the
  * package or not, so only the part of the witness's name after the last slash is compared. */
-static bool fits(struct g2h_bytes name, struct g2h_bytes witness)
+static bool rtype_fits(struct g2h_bytes name, struct g2h_bytes witness)
 {
     uint64_t from = witness.size;
     const bool nameless = witness.size > 0 && witness.data[witness.size - 1] == '.';
@@ -129,25 +129,25 @@ static bool fits_witnesses(const struct types *types, const struct witnesses *wi
     for (size_t i = 0; i < witnesses->count; i++) {
         const struct rtype_witness *witness = &witnesses->data[i];
         const uint32_t type = types_at(types, witness->address);
-        fitting += type != TYPE_NONE && fits(types_name(types, type), witness->name);
+        fitting += type != TYPE_NONE && rtype_fits(types_name(types, type), witness->name);
     }
     return is_enough(fitting, witnesses);
 }
 
 /* ---- finding runtime.types ---- */
 
-struct range {
+struct rtype_range {
     uint64_t start, size; /* in the file */
 };
 
 /* Adds the types of a range, or none if it turns out not to be the range of types. */
 static struct g2h_error *read_range(struct types *types, const struct image *image,
-                                    const struct range *range, uint64_t slide,
+                                    const struct rtype_range *range, uint64_t slide,
                                     const struct witnesses *witnesses)
 {
     _cleanup_(descriptors_deinit) struct descriptors all;
     struct g2h_error *error = descriptors_init(&all, image, range->start, range->size);
-    error = error ? error : add_types(&all, slide, types);
+    error = error ? error : rtype_add_types(&all, slide, types);
     if (error || !fits_witnesses(types, witnesses)) {
         const unsigned pointer_size = types->pointer_size;
         types_deinit(types);
@@ -157,9 +157,9 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
 }
 
 /* Returns how many witnesses agree, if the range of types begins at an offset of a section. */
-static size_t count_fitting(const struct image *image, const struct image_section *section,
-                            uint64_t offset, bool varint_names, uint64_t slide,
-                            const struct witnesses *witnesses)
+static size_t rtype_count_fitting(const struct image *image, const struct image_section *section,
+                                  uint64_t offset, bool varint_names, uint64_t slide,
+                                  const struct witnesses *witnesses)
 {
     size_t fitting = 0;
     for (size_t i = 0; i < witnesses->count; i++) {
@@ -167,18 +167,18 @@ static size_t count_fitting(const struct image *image, const struct image_sectio
         const struct g2h_bytes name =
             descriptors_peek(image, section->address + offset, section->data.data + offset,
                              section->data.size - offset, varint_names, witness->address - slide);
-        fitting += name.size > 0 && fits(name, witness->name);
+        fitting += name.size > 0 && rtype_fits(name, witness->name);
     }
     return fitting;
 }
 
 /* Finds the range of types without moduledata: it begins at the start of a section, or a few words
  * after it. Returns an empty range if the witnesses do not agree. */
-static struct range try_sections(const struct image *image, uint64_t slide,
-                                 const struct witnesses *witnesses)
+static struct rtype_range try_sections(const struct image *image, uint64_t slide,
+                                       const struct witnesses *witnesses)
 {
     const size_t most_sections = 256; /* a Go executable has a few dozen */
-    struct range best = {0};
+    struct rtype_range best = {0};
     size_t most = 0;
     for (size_t i = 0; i < image->section_count && i < most_sections; i++) {
         const struct image_section *section = &image->sections[i];
@@ -186,15 +186,16 @@ static struct range try_sections(const struct image *image, uint64_t slide,
             continue;
         for (uint64_t offset = 0; offset <= 64 && offset < section->data.size; offset += 32)
             for (int varint_names = 0; varint_names < 2; varint_names++) {
-                const size_t fitting =
-                    count_fitting(image, section, offset, varint_names != 0, slide, witnesses);
+                const size_t fitting = rtype_count_fitting(image, section, offset,
+                                                           varint_names != 0, slide, witnesses);
                 if (fitting > most) {
                     most = fitting;
-                    best = (struct range){section->address + offset, section->data.size - offset};
+                    best = (struct rtype_range){section->address + offset,
+                                                section->data.size - offset};
                 }
             }
     }
-    return is_enough(most, witnesses) ? best : (struct range){0};
+    return is_enough(most, witnesses) ? best : (struct rtype_range){0};
 }
 
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
@@ -203,7 +204,7 @@ struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               uint64_t *ret_start)
 {
     const struct witnesses all = {witnesses, witness_count};
-    struct range range = {moduledata->types, moduledata->etypes - moduledata->types};
+    struct rtype_range range = {moduledata->types, moduledata->etypes - moduledata->types};
     *ret_start = 0;
     if (range.start != 0)
         TRY(read_range(types, image, &range, slide, &all));

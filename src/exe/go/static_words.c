@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "exe/go/arguments.h"
 
-struct finding {
+struct static_words_finding {
     struct flow *flow;
     struct static_words *words;
     struct arguments arguments;
@@ -44,7 +44,8 @@ bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
 }
 
 /* Adds what is known of a value as evidence of a word. */
-static bool add_word(struct finding *finding, struct static_word word, uint32_t value)
+static bool static_words_add(struct static_words_finding *finding, struct static_word word,
+                             uint32_t value)
 {
     uint32_t fact = finding->flow->values.data[value].first_fact;
     do {
@@ -78,19 +79,19 @@ bool static_word_of(const struct flow *flow, uint32_t number, struct static_word
 }
 
 /* Adds what is known of values that come from data and bss, or are addresses there. */
-static bool add_values(struct finding *finding)
+static bool static_words_add_values(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;
     struct static_word word;
     for (uint32_t i = 1; i < flow->values.count; i++)
         if (flow->values.data[i].first_fact != UINT32_MAX && static_word_of(flow, i, &word) &&
-            !add_word(finding, word, i))
+            !static_words_add(finding, word, i))
             return false;
     return true;
 }
 
 /* A value that is stored into a field is of the field's type. */
-static bool add_stored(struct finding *finding, const struct flow_use *use)
+static bool add_stored(struct static_words_finding *finding, const struct flow_use *use)
 {
     const struct flow *flow = finding->flow;
     struct static_word word;
@@ -114,7 +115,7 @@ static bool add_stored(struct finding *finding, const struct flow_use *use)
 
 /* ---- users ---- */
 
-static bool add_user(struct finding *finding, const struct flow_use *use)
+static bool add_user(struct static_words_finding *finding, const struct flow_use *use)
 {
     const struct static_user user = {.address = use->address,
                                      .function = finding->function,
@@ -140,7 +141,7 @@ static bool add_user(struct finding *finding, const struct flow_use *use)
     return true;
 }
 
-static bool add_uses(struct finding *finding)
+static bool add_uses(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;
     for (size_t i = 0; i < flow->uses.count; i++) {
@@ -159,7 +160,7 @@ static bool add_uses(struct finding *finding)
         } else if (!add_user(finding, use)) {
             return false;
         }
-        if (use->value != 0 && !add_word(finding, word, use->value))
+        if (use->value != 0 && !static_words_add(finding, word, use->value))
             return false;
     }
     return true;
@@ -221,7 +222,7 @@ static bool initializes(struct g2h_bytes name)
            (name.size > size && memcmp(name.data + name.size - size, init, size) == 0);
 }
 
-static void finding_deinit(struct finding *finding)
+static void static_words_finding_deinit(struct static_words_finding *finding)
 {
     map_deinit(&finding->user_of);
     arguments_deinit(&finding->arguments);
@@ -229,13 +230,13 @@ static void finding_deinit(struct finding *finding)
 
 struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
 {
-    _cleanup_(finding_deinit) struct finding finding = {
+    _cleanup_(static_words_finding_deinit) struct static_words_finding finding = {
         .flow = flow, .words = ret, .arguments.flow = flow, .left = flow->left / BYTES_OF_EVIDENCE};
     for (uint64_t i = 0; i < flow->pclntab->count && i < UINT32_MAX; i++) {
         TRY(flow_read(flow, i, false));
         finding.function = (uint32_t)i;
         finding.is_init = flow->uses.count > 0 && initializes(pclntab_name(flow->pclntab, i));
-        TRY_MEMORY(add_values(&finding) && add_uses(&finding) &&
+        TRY_MEMORY(static_words_add_values(&finding) && add_uses(&finding) &&
                    arguments_add(&finding.arguments, &finding.left));
     }
     TRY_MEMORY(arguments_join(&finding.arguments, &finding.left, ret));

@@ -34,7 +34,7 @@ bool type_names_intern(const struct descriptors *all, struct types *types, struc
 
 /* ---- names that are made of others ---- */
 
-static void append(struct composer *composer, struct g2h_bytes text)
+static void type_names_append(struct composer *composer, struct g2h_bytes text)
 {
     if (text.size > NAME_MOST - composer->text.size)
         composer->failed = true;
@@ -42,30 +42,30 @@ static void append(struct composer *composer, struct g2h_bytes text)
         text_append(&composer->text, (const char *)text.data, (size_t)text.size);
 }
 
-static void append_text(struct composer *composer, const char *text)
+static void type_names_append_text(struct composer *composer, const char *text)
 {
-    append(composer, bytes_of(text));
+    type_names_append(composer, bytes_of(text));
 }
 
-static void append_type(struct composer *composer, uint32_t index)
+static void type_names_append_type(struct composer *composer, uint32_t index)
 {
     if (composer->names[index] >= BUSY)
         composer->failed = true;
     else
-        append(composer, types_text(composer->types, composer->names[index]));
+        type_names_append(composer, types_text(composer->types, composer->names[index]));
 }
 
-static void append_part(struct composer *composer, size_t index, size_t number)
+static void type_names_append_part(struct composer *composer, size_t index, size_t number)
 {
-    append_type(composer, descriptor_reference(composer->all, index, number));
+    type_names_append_type(composer, descriptor_reference(composer->all, index, number));
 }
 
 static void append_array(struct composer *composer, size_t index)
 {
-    append_text(composer, "[");
+    type_names_append_text(composer, "[");
     text_append_number(&composer->text, descriptor_length(composer->all, index));
-    append_text(composer, "]");
-    append_part(composer, index, 0);
+    type_names_append_text(composer, "]");
+    type_names_append_part(composer, index, 0);
 }
 
 static void append_chan(struct composer *composer, size_t index)
@@ -78,12 +78,12 @@ static void append_chan(struct composer *composer, size_t index)
                            (descriptor_kind(composer->all, element) & KIND_MASK) == TYPE_CHAN &&
                            (descriptor_flags(composer->all, element) & TFLAG_NAMED) == 0 &&
                            descriptor_direction(composer->all, element) == RECEIVE;
-    append_text(composer, direction == RECEIVE ? "<-chan "
-                          : direction == SEND  ? "chan<- "
-                                               : "chan ");
-    append_text(composer, ambiguous ? "(" : "");
-    append_type(composer, element);
-    append_text(composer, ambiguous ? ")" : "");
+    type_names_append_text(composer, direction == RECEIVE ? "<-chan "
+                                     : direction == SEND  ? "chan<- "
+                                                          : "chan ");
+    type_names_append_text(composer, ambiguous ? "(" : "");
+    type_names_append_type(composer, element);
+    type_names_append_text(composer, ambiguous ? ")" : "");
 }
 
 static void append_func(struct composer *composer, size_t index)
@@ -91,40 +91,42 @@ static void append_func(struct composer *composer, size_t index)
     const size_t count = descriptor_reference_count(composer->all, index);
     bool variadic;
     const size_t parameters = descriptor_parameters(composer->all, index, &variadic);
-    append_text(composer, "func(");
+    type_names_append_text(composer, "func(");
     for (size_t i = 0; i < parameters; i++) {
         uint32_t type = descriptor_reference(composer->all, index, i);
-        append_text(composer, i > 0 ? ", " : "");
+        type_names_append_text(composer, i > 0 ? ", " : "");
         if (variadic && i + 1 == parameters &&
             (descriptor_kind(composer->all, type) & KIND_MASK) == TYPE_SLICE) {
-            append_text(composer, "...");
+            type_names_append_text(composer, "...");
             type = descriptor_reference(composer->all, type, 0);
         }
-        append_type(composer, type);
+        type_names_append_type(composer, type);
     }
-    append_text(composer, ")");
-    append_text(composer, count == parameters ? "" : count == parameters + 1 ? " " : " (");
+    type_names_append_text(composer, ")");
+    type_names_append_text(composer, count == parameters       ? ""
+                                     : count == parameters + 1 ? " "
+                                                               : " (");
     for (size_t i = parameters; i < count; i++) {
-        append_text(composer, i > parameters ? ", " : "");
-        append_part(composer, index, i);
+        type_names_append_text(composer, i > parameters ? ", " : "");
+        type_names_append_part(composer, index, i);
     }
-    append_text(composer, count > parameters + 1 ? ")" : "");
+    type_names_append_text(composer, count > parameters + 1 ? ")" : "");
 }
 
 static void append_struct(struct composer *composer, size_t index)
 {
     const size_t count = descriptor_reference_count(composer->all, index);
-    append_text(composer, "struct {");
+    type_names_append_text(composer, "struct {");
     for (size_t i = 0; i < count; i++) {
         struct descriptor_field field = descriptor_field(composer->all, index, i);
-        append_text(composer, i > 0 ? "; " : " ");
+        type_names_append_text(composer, i > 0 ? "; " : " ");
         if (!field.embedded) {
-            append(composer, field.name);
-            append_text(composer, " ");
+            type_names_append(composer, field.name);
+            type_names_append_text(composer, " ");
         }
-        append_part(composer, index, i);
+        type_names_append_part(composer, index, i);
     }
-    append_text(composer, count > 0 ? " }" : "}");
+    type_names_append_text(composer, count > 0 ? " }" : "}");
 }
 
 static void compose(struct composer *composer, size_t index)
@@ -133,12 +135,12 @@ static void compose(struct composer *composer, size_t index)
     composer->failed = false;
     switch (descriptor_kind(composer->all, index) & KIND_MASK) {
     case TYPE_POINTER:
-        append_text(composer, "*");
-        append_part(composer, index, 0);
+        type_names_append_text(composer, "*");
+        type_names_append_part(composer, index, 0);
         break;
     case TYPE_SLICE:
-        append_text(composer, "[]");
-        append_part(composer, index, 0);
+        type_names_append_text(composer, "[]");
+        type_names_append_part(composer, index, 0);
         break;
     case TYPE_ARRAY:
         append_array(composer, index);
@@ -147,10 +149,10 @@ static void compose(struct composer *composer, size_t index)
         append_chan(composer, index);
         break;
     case TYPE_MAP:
-        append_text(composer, "map[");
-        append_part(composer, index, 0);
-        append_text(composer, "]");
-        append_part(composer, index, 1);
+        type_names_append_text(composer, "map[");
+        type_names_append_part(composer, index, 0);
+        type_names_append_text(composer, "]");
+        type_names_append_part(composer, index, 1);
         break;
     case TYPE_FUNC:
         append_func(composer, index);
@@ -202,9 +204,10 @@ static void qualify(struct composer *composer, size_t index)
     composer->text.size = 0;
     composer->failed =
         package.size == 0 || !dot || (bracket && bracket < dot) || is_qualified(name, package);
-    append(composer, package);
+    type_names_append(composer, package);
     if (!composer->failed)
-        append(composer, (struct g2h_bytes){dot, (uint64_t)(name.data + name.size - dot)});
+        type_names_append(composer,
+                          (struct g2h_bytes){dot, (uint64_t)(name.data + name.size - dot)});
 }
 
 /* Returns how many of the types that a type is made of have their names in its name. */

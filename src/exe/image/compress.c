@@ -17,8 +17,8 @@
 
 enum { ZLIB_RATIO = 1032 };
 
-static struct g2h_error *refuse(const struct image *image, const struct image_section *section,
-                                const char *why)
+static struct g2h_error *compress_refuse(const struct image *image,
+                                         const struct image_section *section, const char *why)
 {
     return error_create(G2H_ERROR_DAMAGED, "%s: section %.*s %s", image->path,
                         section->name.size < 100 ? (int)section->name.size : 100,
@@ -38,20 +38,20 @@ static struct g2h_error *inflated_size(struct image *image, const struct image_s
     const uint8_t *at = section->data.data;
     uint64_t size = 0;
     if (section->data.size < header)
-        return refuse(image, section, "is too short to be compressed");
+        return compress_refuse(image, section, "is too short to be compressed");
     if (section->gnu_compressed) {
         if (memcmp(at, "ZLIB", 4) != 0)
-            return refuse(image, section, "is not compressed as its name says");
+            return compress_refuse(image, section, "is not compressed as its name says");
         for (size_t i = 4; i < 12; i++)
             size = size << 8 | at[i];
     } else {
         if (image_u32(image, at) != ELFCOMPRESS_ZLIB)
-            return refuse(image, section, "is compressed by something else than zlib");
+            return compress_refuse(image, section, "is compressed by something else than zlib");
         size = image_word(image, at + (image->is_64 ? 8 : 4));
     }
     if (size / ZLIB_RATIO > section->data.size || size > SIZE_MAX ||
         size > image_debug_most(image) - image->inflated)
-        return refuse(image, section, "claims to hold more than it can");
+        return compress_refuse(image, section, "claims to hold more than it can");
     image->inflated += size;
     *ret = size;
     return NULL;
@@ -87,7 +87,7 @@ static struct g2h_error *inflate_section(const struct image *image,
         return &error_no_memory;
     return status == Z_STREAM_END && left == 0
                ? NULL
-               : refuse(image, section, "cannot be uncompressed: it is damaged");
+               : compress_refuse(image, section, "cannot be uncompressed: it is damaged");
 }
 
 struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,

@@ -17,7 +17,7 @@
 #include "base/scope.h"
 #include "exe/image/source.h"
 
-struct search {
+struct debugfile_search {
     const struct image *image;
     bool has_crc; /* the search is by .gnu_debuglink, which has the debug file's CRC */
     uint32_t crc;
@@ -57,7 +57,7 @@ static struct g2h_bytes find_note(const struct image *image, const char *owner, 
 }
 
 /* Returns whether search->ret is the debug file of search->image. */
-static bool belongs(const struct search *search)
+static bool belongs(const struct debugfile_search *search)
 {
     const struct image *image = search->image, *debug = search->ret;
     const struct g2h_bytes gnu[] = {find_note(image, "GNU", NT_GNU_BUILD_ID),
@@ -99,10 +99,10 @@ static struct g2h_error *open_image(const char *path, struct g2h_input **ret_inp
 }
 
 /* Takes the file at a path if it is the debug file, unless one has been taken before. */
-static struct g2h_error *try_file(const struct search *search, const char *format, ...)
+static struct g2h_error *try_file(const struct debugfile_search *search, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static struct g2h_error *try_file(const struct search *search, const char *format, ...)
+static struct g2h_error *try_file(const struct debugfile_search *search, const char *format, ...)
 {
     _cleanup_free_ char *path = NULL;
     struct stat status;
@@ -164,7 +164,7 @@ static bool find_location(const char *path, struct file_location *ret)
 }
 
 /* Looks below the directory of debug files, first that of the process. */
-static struct g2h_error *search_by_id(const struct search *search,
+static struct g2h_error *search_by_id(const struct debugfile_search *search,
                                       const struct file_location *location, const char *directory)
 {
     const struct g2h_bytes id = find_note(search->image, "GNU", NT_GNU_BUILD_ID);
@@ -181,7 +181,7 @@ static struct g2h_error *search_by_id(const struct search *search,
 
 /* Finds the name in .gnu_debuglink, which a 0 ends, and behind it, aligned to four bytes, the
  * file's CRC. Returns NULL if there is none. */
-static const char *find_link(struct search *search)
+static const char *find_link(struct debugfile_search *search)
 {
     const struct image_section *section = image_section(search->image, ".gnu_debuglink");
     if (!section)
@@ -199,8 +199,8 @@ static const char *find_link(struct search *search)
 
 /* Looks beside a file, and below the directory of debug files as if that were the root. The first
  * bytes of the path are that of the root directory. */
-static struct g2h_error *search_beside(const struct search *search, const char *path, int root,
-                                       const char *name, const char *directory)
+static struct g2h_error *search_beside(const struct debugfile_search *search, const char *path,
+                                       int root, const char *name, const char *directory)
 {
     const char *inner = path + root, *slash = strrchr(inner, '/');
     const int size = slash ? (int)(slash - inner) + 1 : 0;
@@ -214,8 +214,8 @@ static struct g2h_error *search_beside(const struct search *search, const char *
 }
 
 /* Looks beside the file, and beside that to which links lead, as gdb does. */
-static struct g2h_error *search_by_link(struct search *search, const struct file_location *location,
-                                        const char *directory)
+static struct g2h_error *search_by_link(struct debugfile_search *search,
+                                        const struct file_location *location, const char *directory)
 {
     const char *name = find_link(search), *path = search->image->path;
     if (!name)
@@ -230,7 +230,7 @@ static struct g2h_error *search_by_link(struct search *search, const struct file
 struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,
                                         struct g2h_input **ret_input, struct image *ret)
 {
-    struct search search = {.image = image, .ret_input = ret_input, .ret = ret};
+    struct debugfile_search search = {.image = image, .ret_input = ret_input, .ret = ret};
     _cleanup_(file_location_deinit) struct file_location location = {0};
     *ret_input = NULL;
     *ret = (struct image){0};

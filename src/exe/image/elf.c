@@ -7,8 +7,8 @@
 #include "base/scope.h"
 #include "exe/image/image_file.h"
 
-static void read_section(const struct image *image, const uint8_t *at, struct image_section *ret,
-                         uint32_t *ret_name)
+static void elf_read_section(const struct image *image, const uint8_t *at,
+                             struct image_section *ret, uint32_t *ret_name)
 {
     const bool wide = image->is_64;
     *ret_name = image_u32(image, at);
@@ -25,15 +25,15 @@ static void read_section(const struct image *image, const uint8_t *at, struct im
 /* ---- files without section headers ---- */
 
 /* A program header. */
-struct segment {
+struct elf_segment {
     uint32_t type, flags;
     uint64_t offset, address, file_size, memory_size;
 };
 
-static struct segment read_segment(const struct image *image, const uint8_t *at)
+static struct elf_segment elf_read_segment(const struct image *image, const uint8_t *at)
 {
     const bool wide = image->is_64;
-    return (struct segment){
+    return (struct elf_segment){
         .type = image_u32(image, at),
         .flags = image_u32(image, at + (wide ? 4 : 24)),
         .offset = image_word(image, at + (wide ? 8 : 4)),
@@ -44,7 +44,7 @@ static struct segment read_segment(const struct image *image, const uint8_t *at)
 }
 
 /* Makes a section without a name of a segment that is loaded. */
-static struct image_section section_of(const struct image *image, const struct segment *segment)
+static struct image_section section_of(const struct image *image, const struct elf_segment *segment)
 {
     return (struct image_section){
         .name = bytes_none,
@@ -73,7 +73,7 @@ static struct g2h_bytes bytes_at(const struct image *image, size_t count, uint64
 
 /* Makes a section of the relocations that the dynamic segment names. */
 static struct image_section named_relocations(const struct image *image, size_t count,
-                                              const struct segment *dynamic)
+                                              const struct elf_segment *dynamic)
 {
     const size_t word = image->is_64 ? 8 : 4;
     const struct g2h_bytes list = image_file_range(image, dynamic->offset, dynamic->file_size);
@@ -112,17 +112,18 @@ static struct headers find_headers(const struct image *image, size_t at, size_t 
 }
 
 /* Reads the program headers of a file whose section headers have been removed (sstrip, packers). */
-static struct g2h_error *read_segments(struct image *image)
+static struct g2h_error *elf_read_segments(struct image *image)
 {
     const struct headers headers = image->is_64 ? find_headers(image, 32, 54, sizeof(Elf64_Phdr))
                                                 : find_headers(image, 28, 42, sizeof(Elf32_Phdr));
-    struct segment dynamic = {0};
+    struct elf_segment dynamic = {0};
     if (headers.bytes.size == 0)
         return image_file_refuse(image, "has neither section headers nor program headers");
     TRY(image_file_add_sections(image, (size_t)headers.count + 1));
     size_t loaded = 0;
     for (size_t i = 0; i < headers.count; i++) {
-        const struct segment segment = read_segment(image, headers.bytes.data + i * headers.entry);
+        const struct elf_segment segment =
+            elf_read_segment(image, headers.bytes.data + i * headers.entry);
         if (segment.type == PT_LOAD)
             image->sections[loaded++] = section_of(image, &segment);
         else if (segment.type == PT_DYNAMIC)
@@ -135,14 +136,14 @@ static struct g2h_error *read_segments(struct image *image)
 
 /* ---- sections ---- */
 
-static struct g2h_error *read_sections(struct image *image)
+static struct g2h_error *elf_read_sections(struct image *image)
 {
     const struct headers headers = image->is_64 ? find_headers(image, 40, 58, sizeof(Elf64_Shdr))
                                                 : find_headers(image, 32, 46, sizeof(Elf32_Shdr));
     const uint16_t count = headers.count,
                    names = image_u16(image, image->file.data + (image->is_64 ? 62 : 50));
     if (count == 0)
-        return read_segments(image);
+        return elf_read_segments(image);
     if (headers.bytes.size == 0)
         return image_file_refuse(image, "has no section headers");
     TRY(image_file_add_sections(image, count));
@@ -151,8 +152,8 @@ static struct g2h_error *read_sections(struct image *image)
         return &error_no_memory;
     image->symbol_table = count;
     for (size_t i = 0; i < count; i++) {
-        read_section(image, headers.bytes.data + i * headers.entry, &image->sections[i],
-                     &name_offsets[i]);
+        elf_read_section(image, headers.bytes.data + i * headers.entry, &image->sections[i],
+                         &name_offsets[i]);
         if (image->sections[i].type == SHT_SYMTAB && image->symbol_table == count)
             image->symbol_table = i;
     }
@@ -173,7 +174,7 @@ struct g2h_error *elf_read(struct image *image)
     image->is_64 = class == ELFCLASS64;
     image->big_endian = order == ELFDATA2MSB;
     image->machine = image_u16(image, image->file.data + 18);
-    return read_sections(image);
+    return elf_read_sections(image);
 }
 
 /* ---- relocations ---- */

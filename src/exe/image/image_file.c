@@ -115,7 +115,7 @@ void image_file_name_dwarf(struct image *image, size_t index)
 
 /* ---- addresses ---- */
 
-static int compare_ranges(const void *a, const void *b)
+static int image_compare_ranges(const void *a, const void *b)
 {
     const struct image_range *one = a, *other = b;
     if (one->address != other->address)
@@ -141,7 +141,7 @@ struct g2h_error *image_file_find_addresses(struct image *image)
     }
     if (total / 2 > image->file.size)
         return image_file_refuse(image, "its sections are larger than the file");
-    qsort(image->ranges, image->range_count, sizeof(*image->ranges), compare_ranges);
+    qsort(image->ranges, image->range_count, sizeof(*image->ranges), image_compare_ranges);
     /* If two ranges overlap, the later one gets the common addresses, so that each address is in
      * one range. */
     size_t count = 0;

@@ -33,14 +33,14 @@ static const uint32_t LC_DYLD_CHAINED_FIXUPS = 0x80000034, MH_MAGIC_64 = 0xfeedf
 
 /* ---- load commands ---- */
 
-struct command {
+struct macho_command {
     const uint8_t *at; /* size bytes, at least 8 */
     uint32_t type, size;
 };
 
 /* Goes on to the next load command, or to the first if command->at is NULL. Returns false if there
  * is none, or it is damaged. */
-static bool next_command(const struct image *image, struct command *command)
+static bool next_command(const struct image *image, struct macho_command *command)
 {
     const uint8_t *header = image->file.data;
     const struct g2h_bytes commands =
@@ -49,14 +49,14 @@ static bool next_command(const struct image *image, struct command *command)
     const uint64_t left = commands.size - (uint64_t)(at - commands.data);
     if (left < 8)
         return false;
-    *command = (struct command){at, image_u32(image, at), image_u32(image, at + 4)};
+    *command = (struct macho_command){at, image_u32(image, at), image_u32(image, at + 4)};
     return command->size >= 8 && command->size <= left;
 }
 
 /* Returns whether a command is a segment. *ret_head is the size of the part before its sections,
  * *ret_section the size of each section's header. */
-static bool is_segment(const struct image *image, const struct command *command, uint32_t *ret_head,
-                       uint32_t *ret_section)
+static bool is_segment(const struct image *image, const struct macho_command *command,
+                       uint32_t *ret_head, uint32_t *ret_section)
 {
     *ret_head = image->is_64 ? 72 : 56;
     *ret_section = image->is_64 ? 80 : 68;
@@ -64,7 +64,7 @@ static bool is_segment(const struct image *image, const struct command *command,
            command->size >= *ret_head;
 }
 
-static uint32_t section_count(const struct image *image, const struct command *command)
+static uint32_t section_count(const struct image *image, const struct macho_command *command)
 {
     uint32_t head, size;
     if (!is_segment(image, command, &head, &size))
@@ -76,7 +76,7 @@ static uint32_t section_count(const struct image *image, const struct command *c
 /* ---- sections ---- */
 
 /* Returns the name of a section or segment. */
-static struct g2h_bytes name_at(const uint8_t *at)
+static struct g2h_bytes macho_name_at(const uint8_t *at)
 {
     return image_file_short_text(at, 16);
 }
@@ -120,13 +120,13 @@ static void name_section(struct image *image, size_t index, struct g2h_bytes seg
     image_file_name_dwarf(image, index);
 }
 
-static void read_section(struct image *image, size_t index, const uint8_t *at,
-                         const struct command *segment)
+static void macho_read_section(struct image *image, size_t index, const uint8_t *at,
+                               const struct macho_command *segment)
 {
     const bool wide = image->is_64;
     struct image_section *section = &image->sections[index];
     const uint32_t flags = image_u32(image, at + (wide ? 64 : 56)), type = flags & SECTION_TYPE;
-    const struct g2h_bytes segment_name = name_at(segment->at + 8);
+    const struct g2h_bytes segment_name = macho_name_at(segment->at + 8);
     section->address = image_word(image, at + 32);
     section->size = image_word(image, at + (wide ? 40 : 36));
     section->type = type == S_ZEROFILL || type == S_GB_ZEROFILL || type == S_THREAD_LOCAL_ZEROFILL
@@ -141,31 +141,31 @@ static void read_section(struct image *image, size_t index, const uint8_t *at,
         section->flags |= SHF_WRITE;
     if ((flags & S_ATTR_SOME_INSTRUCTIONS) != 0)
         section->flags |= SHF_EXECINSTR;
-    name_section(image, index, segment_name, name_at(at));
+    name_section(image, index, segment_name, macho_name_at(at));
 }
 
-static struct g2h_error *read_sections(struct image *image)
+static struct g2h_error *macho_read_sections(struct image *image)
 {
     size_t count = 0, index = 0;
-    for (struct command command = {0}; next_command(image, &command);)
+    for (struct macho_command command = {0}; next_command(image, &command);)
         count += section_count(image, &command);
     if (count == 0 || count > UINT16_MAX)
         return image_file_refuse(image, "has no sections");
     TRY(image_file_add_sections(image, count));
-    for (struct command command = {0}; next_command(image, &command);) {
+    for (struct macho_command command = {0}; next_command(image, &command);) {
         uint32_t head, size;
         is_segment(image, &command, &head, &size);
         for (uint32_t i = 0, own = section_count(image, &command); i < own; i++)
-            read_section(image, index++, command.at + head + (size_t)i * size, &command);
+            macho_read_section(image, index++, command.at + head + (size_t)i * size, &command);
     }
     return NULL;
 }
 
 /* ---- symbols ---- */
 
-static struct g2h_error *read_symbols(struct image *image)
+static struct g2h_error *macho_read_symbols(struct image *image)
 {
-    struct command command = {0};
+    struct macho_command command = {0};
     bool found = false;
     while (!found && next_command(image, &command))
         found = command.type == LC_SYMTAB && command.size >= 24;
@@ -217,8 +217,8 @@ struct g2h_error *macho_read(struct image *image)
     for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
         if (image_u32(image, image->file.data + 4) == machines[i].type)
             image->machine = machines[i].machine;
-    TRY(read_sections(image));
-    return read_symbols(image);
+    TRY(macho_read_sections(image));
+    return macho_read_symbols(image);
 }
 
 /* ---- fixups ---- */
@@ -287,7 +287,7 @@ static struct g2h_error *fix_segment(struct chains *chains, struct g2h_bytes sta
  */
 struct g2h_error *macho_relocate(struct image *image)
 {
-    struct command command = {0};
+    struct macho_command command = {0};
     struct chains chains = {
         .image = image, .left = image->file.size / 4, .pages = image->file.size / 2};
     struct g2h_bytes fixups = bytes_none;
@@ -299,7 +299,7 @@ struct g2h_error *macho_relocate(struct image *image)
             fixups = image_file_range(image, image_u32(image, command.at + 8),
                                       image_u32(image, command.at + 12));
         else if (is_segment(image, &command, &head, &size) &&
-                 bytes_are(name_at(command.at + 8), "__TEXT"))
+                 bytes_are(macho_name_at(command.at + 8), "__TEXT"))
             chains.base = image_word(image, command.at + 24);
     }
     /* dyld_chained_fixups_header.starts_offset leads to dyld_chained_starts_in_image */

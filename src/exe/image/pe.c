@@ -50,7 +50,7 @@ static struct g2h_bytes section_name(const struct pe *pe, const uint8_t *at)
     return image_file_text(pe->texts, offset);
 }
 
-static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
+static void pe_read_section(const struct pe *pe, size_t index, const uint8_t *at)
 {
     struct image *image = pe->image;
     struct image_section *section = &image->sections[index];
@@ -73,7 +73,7 @@ static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
 }
 
 /* Reads the symbols, whose values are offsets in their sections. */
-static struct g2h_error *read_symbols(const struct pe *pe)
+static struct g2h_error *pe_read_symbols(const struct pe *pe)
 {
     struct image *image = pe->image;
     const size_t count = (size_t)(pe->symbols.size / SYMBOL_SIZE);
@@ -106,7 +106,7 @@ static struct g2h_error *read_symbols(const struct pe *pe)
 }
 
 /* Finds the symbol table and the string table; both are empty if there are none. */
-static void find_symbols(struct pe *pe)
+static void pe_find_symbols(struct pe *pe)
 {
     const struct image *image = pe->image;
     const uint64_t offset = image_u32(image, pe->header + 8),
@@ -148,9 +148,9 @@ struct g2h_error *pe_read(struct image *image)
                          (uint64_t)count * SECTION_SIZE);
     if ((magic != PE32 && magic != PE32_PLUS) || table.size == 0)
         return image_file_refuse(image, "has no section headers");
-    find_symbols(&pe);
+    pe_find_symbols(&pe);
     TRY(image_file_add_sections(image, count));
     for (size_t i = 0; i < count; i++)
-        read_section(&pe, i, table.data + i * SECTION_SIZE);
-    return read_symbols(&pe);
+        pe_read_section(&pe, i, table.data + i * SECTION_SIZE);
+    return pe_read_symbols(&pe);
 }

@@ -18,7 +18,7 @@
 enum { UNSUSPICIOUS = 1 << 24, UNPACKED_RATIO = 64 };
 static const uint64_t LARGEST = (uint64_t)1 << 33;
 
-static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t taken)
+static uint64_t image_source_look(void *context, const struct g2h_input *so_far, uint64_t taken)
 {
     bool *is_too_large = context;
     uint64_t limit = UNSUSPICIOUS + (taken < LARGEST ? taken : LARGEST) * UNPACKED_RATIO;
@@ -32,7 +32,7 @@ static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t tak
 struct g2h_error *source_open(const char *path, struct g2h_input **ret)
 {
     bool is_too_large = false;
-    const struct input_watcher watcher = {look, &is_too_large};
+    const struct input_watcher watcher = {image_source_look, &is_too_large};
     struct g2h_error *error = input_open(path, NULL, &watcher, ret);
     if (error)
         return error;

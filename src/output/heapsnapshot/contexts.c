@@ -14,15 +14,15 @@
 enum { MOST_OF_GROUPS = G2H_MOST_CONTEXTS - 2 /* two are for garbage and for the other roots */ };
 
 /* A group that gets a context. */
-struct group {
+struct contexts_group {
     uint64_t bytes;
     struct g2h_node node;
     uint32_t number; /* of the group's node */
 };
 
-typedef VECTOR(struct group) group_vector;
+typedef VECTOR(struct contexts_group) group_vector;
 
-struct making {
+struct contexts_making {
     struct contexts *contexts;
     const struct g2h_view *view;
     struct ids *ids;
@@ -31,7 +31,7 @@ struct making {
 
 static int compare_groups(const void *a, const void *b)
 {
-    const struct group *one = a, *other = b;
+    const struct contexts_group *one = a, *other = b;
     if (one->bytes != other->bytes)
         return one->bytes > other->bytes ? -1 : 1;
     return one->number < other->number ? -1 : one->number > other->number;
@@ -64,7 +64,7 @@ static const char *prefix_of(enum g2h_node_kind kind)
 }
 
 /* Reads the group of a number. Returns false if the view has no node for it. */
-static bool read_group(const struct g2h_view *view, size_t number, struct group *ret)
+static bool read_group(const struct g2h_view *view, size_t number, struct contexts_group *ret)
 {
     struct g2h_view_owner owner;
     g2h_view_owner(view, number, &owner);
@@ -77,14 +77,14 @@ static bool read_group(const struct g2h_view *view, size_t number, struct group 
 }
 
 /* Returns whether a group may have a context of its own. The largest such groups get one. */
-static bool is_eligible(const struct group *group)
+static bool is_eligible(const struct contexts_group *group)
 {
     return group->bytes > 0 && prefix_of(group->node.kind) != NULL;
 }
 
 static struct g2h_error *list_groups(const struct g2h_view *view, group_vector *ret)
 {
-    struct group group;
+    struct contexts_group group;
     for (size_t i = 0; i < g2h_view_owner_count(view); i++)
         if (read_group(view, i, &group) && is_eligible(&group))
             TRY_MEMORY(vector_push(ret, group));
@@ -103,7 +103,7 @@ static void free_groups(group_vector *groups)
 
 /* Adds a context. key is made of what the context stands for, and is the same in every dump of one
  * process. Returns false if memory runs out. */
-static bool add_context(const struct making *making, const struct text *name, uint64_t key)
+static bool add_context(const struct contexts_making *making, const struct text *name, uint64_t key)
 {
     struct contexts *contexts = making->contexts;
     struct context context;
@@ -113,13 +113,14 @@ static bool add_context(const struct making *making, const struct text *name, ui
 }
 
 /* Adds an edge from node to the context that was added last. Returns false if memory runs out. */
-static bool add_edge(struct contexts *contexts, uint32_t node)
+static bool contexts_add_edge(struct contexts *contexts, uint32_t node)
 {
     const struct context_edge edge = {node, (uint32_t)contexts->list.count - 1};
     return vector_push(&contexts->edges, edge);
 }
 
-static bool add_group(const struct making *making, const struct group *group, struct text *text)
+static bool contexts_add_group(const struct contexts_making *making,
+                               const struct contexts_group *group, struct text *text)
 {
     size_t size;
     const char *name = g2h_view_name(making->view, group->node.name, &size);
@@ -127,18 +128,18 @@ static bool add_group(const struct making *making, const struct group *group, st
     text_printf(text, "system / NativeContext / %s", prefix_of(group->node.kind));
     text_append(text, name, size);
     return add_context(making, text, group->node.key + group->node.kind) &&
-           add_edge(making->contexts, group->number);
+           contexts_add_edge(making->contexts, group->number);
 }
 
 /* A context of several nodes. There is at most one node of each of its kinds. */
-struct rest {
+struct contexts_rest {
     const char *name;
     enum g2h_node_kind kinds[2];
 };
 
 /* Below (GC roots), (OS threads) and (globals), all that has no context of its own is of "other
  * roots". (globals) is no group, and none of the others holds it. */
-static const struct rest rests[] = {
+static const struct contexts_rest rests[] = {
     {"system / NativeContext / garbage", {G2H_NODE_UNREACHABLE, G2H_NODE_UNREACHABLE}},
     {"system / NativeContext / other roots", {G2H_NODE_GC_ROOTS, G2H_NODE_OS_THREADS}}};
 
@@ -157,14 +158,15 @@ static uint32_t find_globals(const struct g2h_view *view)
     return UINT32_MAX;
 }
 
-static bool is_of_rest(const struct rest *rest, const struct group *group)
+static bool is_of_rest(const struct contexts_rest *rest, const struct contexts_group *group)
 {
     return group->node.kind == rest->kinds[0] || group->node.kind == rest->kinds[1];
 }
 
-static bool add_rest(const struct making *making, const struct rest *rest, struct text *text)
+static bool contexts_add_rest(const struct contexts_making *making,
+                              const struct contexts_rest *rest, struct text *text)
 {
-    struct group group;
+    struct contexts_group group;
     bool is_there = false;
     text->size = 0;
     text_append(text, rest->name, strlen(rest->name));
@@ -172,22 +174,23 @@ static bool add_rest(const struct making *making, const struct rest *rest, struc
         if (!read_group(making->view, i, &group) || !is_of_rest(rest, &group))
             continue;
         if ((!is_there && !add_context(making, text, rest->kinds[0])) ||
-            !add_edge(making->contexts, group.number))
+            !contexts_add_edge(making->contexts, group.number))
             return false;
         is_there = true;
     }
     const uint32_t globals =
         is_there && rest == &rests[OTHER_ROOTS] ? find_globals(making->view) : UINT32_MAX;
-    return globals == UINT32_MAX || add_edge(making->contexts, globals);
+    return globals == UINT32_MAX || contexts_add_edge(making->contexts, globals);
 }
 
-static bool add_all(const struct making *making, const group_vector *groups, struct text *text)
+static bool contexts_add_all(const struct contexts_making *making, const group_vector *groups,
+                             struct text *text)
 {
     for (size_t i = 0; i < groups->count; i++)
-        if (!add_group(making, &groups->data[i], text))
+        if (!contexts_add_group(making, &groups->data[i], text))
             return false;
     for (size_t i = 0; i < RESTS; i++)
-        if (!add_rest(making, &rests[i], text))
+        if (!contexts_add_rest(making, &rests[i], text))
             return false;
     return true;
 }
@@ -196,11 +199,11 @@ struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view
                                 struct ids *ids, struct strings *strings)
 {
     static const char map[] = "map", native_context[] = "native_context";
-    const struct making making = {contexts, view, ids, strings};
+    const struct contexts_making making = {contexts, view, ids, strings};
     _cleanup_(free_groups) group_vector groups = {0};
     struct text text = {0};
     TRY(list_groups(view, &groups));
-    const bool good = add_all(&making, &groups, &text);
+    const bool good = contexts_add_all(&making, &groups, &text);
     text_deinit(&text);
     TRY_MEMORY(good && strings_add(strings, map, sizeof(map) - 1, &contexts->map) &&
                strings_add(strings, native_context, sizeof(native_context) - 1,
@@ -233,7 +236,7 @@ uint32_t contexts_of(const struct contexts *contexts, uint32_t node)
 void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_account *ret)
 {
     uint64_t groups = 0, of_rest[RESTS] = {0};
-    struct group group;
+    struct contexts_group group;
     for (size_t i = 0; i < g2h_view_owner_count(view); i++) {
         if (!read_group(view, i, &group))
             continue;

@@ -63,21 +63,21 @@ static const char meta[] =
 /* A cell has 32 bits: a node that is larger than this continues in further nodes. */
 #define PART_SIZE 0xfffffff8u
 
-struct part {
+struct heapsnapshot_part {
     uint32_t node, name, id, size; /* name: a string's number */
     enum node_type type;
 };
 
-struct snapshot {
+struct heapsnapshot_snapshot {
     const struct g2h_view *view;
     const struct g2h_progress *progress;
     struct g2h_identity *series; /* NULL: none */
     struct node_ids ids;
     struct strings strings;
-    VECTOR(struct part) parts; /* ascending by node; written behind the view's nodes */
-    uint32_t continued;        /* a string's number: the name of edges to parts */
-    struct contexts contexts;  /* the nodes of contexts are written behind the parts, */
-    struct numbers numbers;    /* and those of numbers behind these */
+    VECTOR(struct heapsnapshot_part) parts; /* ascending by node; written behind the view's nodes */
+    uint32_t continued;                     /* a string's number: the name of edges to parts */
+    struct contexts contexts; /* the nodes of contexts are written behind the parts, */
+    struct numbers numbers;   /* and those of numbers behind these */
     const struct g2h_code_location *locations; /* location_count of them */
     size_t location_count;
     uint64_t nodes, edges;
@@ -90,10 +90,11 @@ struct snapshot {
 
 /* Adds the parts in which a large node continues, in the order of addresses. Returns false if
  * memory runs out. */
-static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g2h_node *node)
+static bool heapsnapshot_add_parts(struct heapsnapshot_snapshot *snapshot, uint32_t number,
+                                   const struct g2h_node *node)
 {
-    struct part part = {.node = number,
-                        .type = node->kind == G2H_NODE_STACK ? NODE_NATIVE : NODE_OBJECT};
+    struct heapsnapshot_part part = {
+        .node = number, .type = node->kind == G2H_NODE_STACK ? NODE_NATIVE : NODE_OBJECT};
     struct text text = {0};
     size_t size;
     const char *class = g2h_view_name(snapshot->view, node->name, &size);
@@ -114,7 +115,7 @@ static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g
     return good;
 }
 
-static struct g2h_error *find_parts(struct snapshot *snapshot)
+static struct g2h_error *find_parts(struct heapsnapshot_snapshot *snapshot)
 {
     const uint32_t nodes = g2h_view_node_count(snapshot->view);
     if (g2h_view_account(snapshot->view)->largest_node <= PART_SIZE)
@@ -122,13 +123,14 @@ static struct g2h_error *find_parts(struct snapshot *snapshot)
     for (uint32_t i = snapshot->ids.first_object; i < nodes; i++) {
         struct g2h_node node;
         g2h_view_brief(snapshot->view, i, &node);
-        if (node.size > PART_SIZE && !add_parts(snapshot, i, &node))
+        if (node.size > PART_SIZE && !heapsnapshot_add_parts(snapshot, i, &node))
             return &error_no_memory;
     }
     return NULL;
 }
 
-static struct g2h_error *count_all(struct snapshot *snapshot, const char *name)
+static struct g2h_error *heapsnapshot_count_all(struct heapsnapshot_snapshot *snapshot,
+                                                const char *name)
 {
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     const struct contexts *contexts = &snapshot->contexts;
@@ -147,7 +149,7 @@ static struct g2h_error *count_all(struct snapshot *snapshot, const char *name)
     return NULL;
 }
 
-static struct g2h_error *make_digits(struct snapshot *snapshot)
+static struct g2h_error *make_digits(struct heapsnapshot_snapshot *snapshot)
 {
     const uint32_t names = snapshot->strings.first_text,
                    count = names < JSON_SHORT ? names : JSON_SHORT;
@@ -159,7 +161,7 @@ static struct g2h_error *make_digits(struct snapshot *snapshot)
     return NULL;
 }
 
-static struct g2h_error *find_numbers(struct snapshot *snapshot,
+static struct g2h_error *find_numbers(struct heapsnapshot_snapshot *snapshot,
                                       const struct g2h_heapsnapshot_options *wanted)
 {
     struct numbers *numbers = &snapshot->numbers;
@@ -172,8 +174,9 @@ static struct g2h_error *find_numbers(struct snapshot *snapshot,
     return NULL;
 }
 
-static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
-                                 const struct g2h_output_options *options)
+static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snapshot,
+                                              unsigned threads,
+                                              const struct g2h_output_options *options)
 {
     struct g2h_heapsnapshot_options wanted;
     OPTIONS_COPY(&wanted, options->heapsnapshot);
@@ -186,7 +189,7 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
     TRY(find_numbers(snapshot, &wanted));
     snapshot->locations = wanted.locations;
     snapshot->location_count = wanted.location_count;
-    TRY(count_all(snapshot, options->name));
+    TRY(heapsnapshot_count_all(snapshot, options->name));
     TRY(strings_number_texts(&snapshot->strings, threads));
     TRY(make_digits(snapshot));
     snapshot->string_tasks =
@@ -199,7 +202,7 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
     return NULL;
 }
 
-static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
+static void snapshot_deinit(struct heapsnapshot_snapshot *snapshot, unsigned threads)
 {
     for (unsigned i = 0; i < threads && snapshot->readers; i++)
         g2h_edges_destroy(snapshot->readers[i]);
@@ -238,7 +241,7 @@ static void append_stacks(struct text *text, const struct g2h_view *view)
 }
 
 /* Appends how ids come from addresses. Ids of a series do not, and are only marked as such. */
-static void append_ids(struct text *text, const struct snapshot *snapshot)
+static void append_ids(struct text *text, const struct heapsnapshot_snapshot *snapshot)
 {
     const struct ids *ids = &snapshot->ids.ids;
     if (snapshot->series) {
@@ -260,7 +263,8 @@ static void append_ids(struct text *text, const struct snapshot *snapshot)
                 (unsigned long long)ids->displaced.count);
 }
 
-static struct g2h_error *write_header(const struct snapshot *snapshot, struct worker_buffer *buffer)
+static struct g2h_error *heapsnapshot_write_header(const struct heapsnapshot_snapshot *snapshot,
+                                                   struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = g2h_view_heap(snapshot->view);
     const struct g2h_params *params = g2h_heap_params(heap);
@@ -303,7 +307,8 @@ static struct g2h_error *write_header(const struct snapshot *snapshot, struct wo
 /* ---- nodes ---- */
 
 /* Returns the first of a large node's parts, or NULL if it has none. */
-static const struct part *first_part(const struct snapshot *snapshot, uint32_t node)
+static const struct heapsnapshot_part *
+heapsnapshot_first_part(const struct heapsnapshot_snapshot *snapshot, uint32_t node)
 {
     size_t at;
     BISECT(at, snapshot->parts.count, snapshot->parts.data[at].node < node);
@@ -312,16 +317,18 @@ static const struct part *first_part(const struct snapshot *snapshot, uint32_t n
                : NULL;
 }
 
-static uint32_t part_count(const struct snapshot *snapshot, const struct part *first)
+static uint32_t part_count(const struct heapsnapshot_snapshot *snapshot,
+                           const struct heapsnapshot_part *first)
 {
-    const struct part *part = first, *end = snapshot->parts.data + snapshot->parts.count;
+    const struct heapsnapshot_part *part = first,
+                                   *end = snapshot->parts.data + snapshot->parts.count;
     while (part && part < end && part->node == first->node)
         part++;
     return (uint32_t)(part - first);
 }
 
 /* Returns how many numbers a node has, and sets *ret to the first of them. */
-static uint32_t numbers_of_node(const struct snapshot *snapshot, uint32_t node,
+static uint32_t numbers_of_node(const struct heapsnapshot_snapshot *snapshot, uint32_t node,
                                 const struct number_edge **ret)
 {
     const struct numbers *numbers = &snapshot->numbers;
@@ -332,23 +339,23 @@ static uint32_t numbers_of_node(const struct snapshot *snapshot, uint32_t node,
 }
 
 /* Writes a node. *texts is at the string of the block's next text node. */
-static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t number,
+static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *at, uint32_t number,
                            const struct g2h_node *node, const uint32_t **texts)
 {
     const struct node_label label = label_node(&snapshot->strings, node, texts);
     uint32_t edges = node->edges;
     if (snapshot->parts.count > 0)
-        edges += part_count(snapshot, first_part(snapshot, number));
+        edges += part_count(snapshot, heapsnapshot_first_part(snapshot, number));
     if (number < snapshot->ids.first_object)
         edges += contexts_of(&snapshot->contexts, number) != UINT32_MAX;
     else if (snapshot->numbers.list.count > 0)
         edges += numbers_of_node(snapshot, number, &(const struct number_edge *){NULL});
-    return write_node(at, &snapshot->digits, label.type, label.name,
-                      node_ids_of(&snapshot->ids, number, node),
-                      node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges);
+    return lines_write_node(at, &snapshot->digits, label.type, label.name,
+                            node_ids_of(&snapshot->ids, number, node),
+                            node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges);
 }
 
-static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t block,
+static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapshot, size_t block,
                                      struct worker_buffer *buffer)
 {
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
@@ -374,7 +381,8 @@ static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t blo
 }
 
 /* Writes the nodes behind those of the view: parts, contexts and numbers. */
-static struct g2h_error *write_parts(const struct snapshot *snapshot, struct worker_buffer *buffer)
+static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snapshot *snapshot,
+                                                  struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
@@ -383,22 +391,22 @@ static struct g2h_error *write_parts(const struct snapshot *snapshot, struct wor
     if (!at)
         return &error_no_memory;
     for (size_t i = 0; i < snapshot->parts.count; i++)
-        at = write_node(at, &snapshot->digits, snapshot->parts.data[i].type,
-                        snapshot->parts.data[i].name, snapshot->parts.data[i].id,
-                        snapshot->parts.data[i].size, 0);
+        at = lines_write_node(at, &snapshot->digits, snapshot->parts.data[i].type,
+                              snapshot->parts.data[i].name, snapshot->parts.data[i].id,
+                              snapshot->parts.data[i].size, 0);
     for (size_t i = 0; i < contexts->list.count; i++)
-        at = write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
-                        contexts->list.data[i].id, 0, CONTEXT_EDGES);
+        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
+                              contexts->list.data[i].id, 0, CONTEXT_EDGES);
     for (size_t i = 0; i < numbers->nodes.count; i++)
-        at = write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
-                        numbers->nodes.data[i].id, 0, 0);
+        at = lines_write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
+                              numbers->nodes.data[i].id, 0, 0);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
 
 /* ---- edges ---- */
 
-static inline char *write_edge_of(const struct snapshot *snapshot, char *at,
+static inline char *write_edge_of(const struct heapsnapshot_snapshot *snapshot, char *at,
                                   const struct g2h_edge *edge, struct keys_left *keys)
 {
     const struct edge_label label = label_edge(&snapshot->strings, edge, keys);
@@ -409,9 +417,9 @@ static inline char *write_edge_of(const struct snapshot *snapshot, char *at,
 }
 
 /* Writes the edges of the nodes from first to end that the view knows. */
-static struct g2h_error *write_edges_of(const struct snapshot *snapshot, struct g2h_edges *reader,
-                                        uint32_t first, uint32_t end, struct keys_left *keys,
-                                        struct worker_buffer *buffer)
+static struct g2h_error *write_edges_of(const struct heapsnapshot_snapshot *snapshot,
+                                        struct g2h_edges *reader, uint32_t first, uint32_t end,
+                                        struct keys_left *keys, struct worker_buffer *buffer)
 {
     struct g2h_edge edges[MANY];
     size_t count;
@@ -426,10 +434,10 @@ static struct g2h_error *write_edges_of(const struct snapshot *snapshot, struct 
     return NULL;
 }
 
-static struct g2h_error *write_edges_to_parts(const struct snapshot *snapshot, uint32_t node,
-                                              struct worker_buffer *buffer)
+static struct g2h_error *write_edges_to_parts(const struct heapsnapshot_snapshot *snapshot,
+                                              uint32_t node, struct worker_buffer *buffer)
 {
-    const struct part *part = first_part(snapshot, node);
+    const struct heapsnapshot_part *part = heapsnapshot_first_part(snapshot, node);
     const uint32_t count = part_count(snapshot, part),
                    first = g2h_view_node_count(snapshot->view) +
                            (uint32_t)(part ? part - snapshot->parts.data : 0);
@@ -443,13 +451,13 @@ static struct g2h_error *write_edges_to_parts(const struct snapshot *snapshot, u
 }
 
 /* Returns the number under which a context is written as a node. */
-static uint32_t context_node(const struct snapshot *snapshot, size_t context)
+static uint32_t context_node(const struct heapsnapshot_snapshot *snapshot, size_t context)
 {
     return g2h_view_node_count(snapshot->view) + (uint32_t)(snapshot->parts.count + context);
 }
 
-static struct g2h_error *write_edge_to_context(const struct snapshot *snapshot, uint32_t node,
-                                               struct worker_buffer *buffer)
+static struct g2h_error *write_edge_to_context(const struct heapsnapshot_snapshot *snapshot,
+                                               uint32_t node, struct worker_buffer *buffer)
 {
     const uint32_t context = contexts_of(&snapshot->contexts, node);
     if (context == UINT32_MAX)
@@ -463,8 +471,8 @@ static struct g2h_error *write_edge_to_context(const struct snapshot *snapshot, 
 }
 
 /* Writes a node's edges to its numbers. */
-static struct g2h_error *write_edges_to_numbers(const struct snapshot *snapshot, uint32_t node,
-                                                struct worker_buffer *buffer)
+static struct g2h_error *write_edges_to_numbers(const struct heapsnapshot_snapshot *snapshot,
+                                                uint32_t node, struct worker_buffer *buffer)
 {
     const uint32_t behind = context_node(snapshot, snapshot->contexts.list.count);
     const struct number_edge *edges;
@@ -481,7 +489,7 @@ static struct g2h_error *write_edges_to_numbers(const struct snapshot *snapshot,
     return NULL;
 }
 
-static struct g2h_error *write_edges_of_contexts(const struct snapshot *snapshot,
+static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snapshot *snapshot,
                                                  struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
@@ -499,7 +507,8 @@ static struct g2h_error *write_edges_of_contexts(const struct snapshot *snapshot
 
 /* Returns the number behind the next node, from first on, that may have edges which the view does
  * not know; or end if there is none. */
-static uint32_t next_stop(const struct snapshot *snapshot, uint32_t first, uint32_t end)
+static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t first,
+                          uint32_t end)
 {
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
@@ -514,9 +523,9 @@ static uint32_t next_stop(const struct snapshot *snapshot, uint32_t first, uint3
 }
 
 /* Writes all edges of the nodes from first to end, which are in one block. */
-static struct g2h_error *write_edges_from(const struct snapshot *snapshot, struct g2h_edges *reader,
-                                          uint32_t first, uint32_t end, struct keys_left *keys,
-                                          struct worker_buffer *buffer)
+static struct g2h_error *write_edges_from(const struct heapsnapshot_snapshot *snapshot,
+                                          struct g2h_edges *reader, uint32_t first, uint32_t end,
+                                          struct keys_left *keys, struct worker_buffer *buffer)
 {
     for (uint32_t node = first, stop; node < end; node = stop) {
         stop = next_stop(snapshot, node, end);
@@ -530,8 +539,9 @@ static struct g2h_error *write_edges_from(const struct snapshot *snapshot, struc
     return NULL;
 }
 
-static struct g2h_error *write_edges(const struct snapshot *snapshot, size_t block, unsigned worker,
-                                     struct worker_buffer *buffer)
+static struct g2h_error *heapsnapshot_write_edges(const struct heapsnapshot_snapshot *snapshot,
+                                                  size_t block, unsigned worker,
+                                                  struct worker_buffer *buffer)
 {
     const struct strings *strings = &snapshot->strings;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
@@ -550,7 +560,7 @@ static struct g2h_error *write_edges(const struct snapshot *snapshot, size_t blo
 /* ---- locations ---- */
 
 /* Writes where the code of nodes is: the index of a node's first field, and three numbers more. */
-static struct g2h_error *write_locations(const struct snapshot *snapshot,
+static struct g2h_error *write_locations(const struct heapsnapshot_snapshot *snapshot,
                                          struct worker_buffer *buffer)
 {
     enum { MOST = 3 * JSON_U32_MAX + sizeof(",,,,0") };
@@ -574,7 +584,8 @@ static struct g2h_error *write_locations(const struct snapshot *snapshot,
 
 /* ---- strings ---- */
 
-static bool write_string(struct worker_buffer *buffer, bool is_first, const char *text, size_t size)
+static bool heapsnapshot_write_string(struct worker_buffer *buffer, bool is_first, const char *text,
+                                      size_t size)
 {
     char *at = worker_buffer_reserve(buffer, json_string_limit(size) + 2);
     if (!at)
@@ -587,8 +598,8 @@ static bool write_string(struct worker_buffer *buffer, bool is_first, const char
     return true;
 }
 
-static struct g2h_error *write_strings(const struct snapshot *snapshot, size_t task,
-                                       struct worker_buffer *buffer)
+static struct g2h_error *heapsnapshot_write_strings(const struct heapsnapshot_snapshot *snapshot,
+                                                    size_t task, struct worker_buffer *buffer)
 {
     const struct strings *strings = &snapshot->strings;
     const uint64_t first = (uint64_t)task * STRINGS_PER_TASK, count = strings_count(strings);
@@ -598,7 +609,7 @@ static struct g2h_error *write_strings(const struct snapshot *snapshot, size_t t
         size_t size;
         strings_prefetch(strings, i);
         const char *data = strings_text(strings, (uint32_t)i, &text, &size);
-        good = !text.failed && write_string(buffer, i == 0, data, size);
+        good = !text.failed && heapsnapshot_write_string(buffer, i == 0, data, size);
     }
     g2h_text_deinit(&text);
     return good ? NULL : &error_no_memory;
@@ -606,31 +617,31 @@ static struct g2h_error *write_strings(const struct snapshot *snapshot, size_t t
 
 /* ---- all of it ---- */
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
+static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsigned worker,
+                                              struct worker_buffer *buffer)
 {
     static const char edges[] = "],\n\"edges\":[",
                       locations[] =
                           "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
                           "\"locations\":[",
                       strings[] = "],\n\"strings\":[";
-    const struct snapshot *snapshot = context;
+    const struct heapsnapshot_snapshot *snapshot = context;
     const size_t blocks = snapshot->strings.blocks;
     if (snapshot->progress && worker == 0) /* worker 0 is the thread of the caller */
         snapshot->progress->update(snapshot->progress->context, "writing", task,
                                    2 * blocks + snapshot->string_tasks, 0);
     if (task == 0)
-        TRY(write_header(snapshot, buffer));
+        TRY(heapsnapshot_write_header(snapshot, buffer));
     if (task < blocks)
         return write_nodes(snapshot, task, buffer);
     task -= blocks;
     if (task == 0) {
-        TRY(write_parts(snapshot, buffer));
+        TRY(heapsnapshot_write_parts(snapshot, buffer));
         if (!worker_buffer_put(buffer, edges, sizeof(edges) - 1))
             return &error_no_memory;
     }
     if (task < blocks)
-        return write_edges(snapshot, task, worker, buffer);
+        return heapsnapshot_write_edges(snapshot, task, worker, buffer);
     task -= blocks;
     if (task == 0) {
         TRY(write_edges_of_contexts(snapshot, buffer));
@@ -638,7 +649,7 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
         TRY(write_locations(snapshot, buffer));
         TRY_MEMORY(worker_buffer_put(buffer, strings, sizeof(strings) - 1));
     }
-    TRY(write_strings(snapshot, task, buffer));
+    TRY(heapsnapshot_write_strings(snapshot, task, buffer));
     return task < snapshot->string_tasks - 1 || worker_buffer_put(buffer, "]}\n", 3)
                ? NULL
                : &error_no_memory;
@@ -650,12 +661,12 @@ struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
     struct g2h_output_options known;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     const unsigned threads = sink_threads(view, options);
-    struct snapshot snapshot = {
+    struct heapsnapshot_snapshot snapshot = {
         .view = view, .progress = options->progress, .series = options->series};
-    struct g2h_error *error = prepare(&snapshot, threads, options);
+    struct g2h_error *error = heapsnapshot_prepare(&snapshot, threads, options);
     if (!error)
         error = sink_run(options, threads, 2 * snapshot.strings.blocks + snapshot.string_tasks,
-                         produce, &snapshot);
+                         heapsnapshot_produce, &snapshot);
     snapshot_deinit(&snapshot, threads);
     return error;
 }

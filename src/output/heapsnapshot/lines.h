@@ -20,7 +20,7 @@ struct name_digits {
     uint32_t count;
 };
 
-static inline char *write_name(char *at, const struct name_digits *names, uint32_t name)
+static inline char *lines_write_name(char *at, const struct name_digits *names, uint32_t name)
 {
     return name < names->count ? json_u32_short(at, names->digits[name]) : json_u32(at, name);
 }
@@ -35,10 +35,10 @@ static inline char *write_type(char *at, unsigned type)
     return at + sizeof(text);
 }
 
-static inline char *write_node(char *at, const struct name_digits *names, enum node_type type,
-                               uint32_t name, uint32_t id, uint32_t size, uint32_t edge_count)
+static inline char *lines_write_node(char *at, const struct name_digits *names, enum node_type type,
+                                     uint32_t name, uint32_t id, uint32_t size, uint32_t edge_count)
 {
-    at = write_name(write_type(at, type), names, name);
+    at = lines_write_name(write_type(at, type), names, name);
     *at++ = ',';
     at = json_u32(at, id);
     *at++ = ',';
@@ -67,7 +67,7 @@ static inline char *write_element(char *at, uint32_t index, uint32_t node)
 static inline char *write_edge(char *at, const struct name_digits *names, enum edge_type type,
                                uint32_t name, uint32_t node)
 {
-    return write_target(write_name(write_type(at, type), names, name), node);
+    return write_target(lines_write_name(write_type(at, type), names, name), node);
 }
 
 #endif

@@ -21,24 +21,24 @@ enum {
 };
 
 /* A number in all objects of a layout. */
-struct field {
+struct numbers_field {
     struct g2h_value value; /* without path; data is that of the first such object */
     uint32_t name;
 };
 
-struct layout {
+struct numbers_layout {
     size_t first, count; /* in fields */
 };
 
-struct finding {
+struct numbers_finding {
     struct numbers *numbers;
     const struct g2h_view *view;
     struct strings *strings;
     struct g2h_values *values;
     struct g2h_edges *edges; /* reads the keys of maps' entries */
     struct map layouts_by;   /* type, size and name → number of the layout */
-    VECTOR(struct layout) layouts;
-    VECTOR(struct field) fields;
+    VECTOR(struct numbers_layout) layouts;
+    VECTOR(struct numbers_field) fields;
     struct map by_bits;       /* bits and kind → number */
     struct string_pool texts; /* of the numbers */
     bool *is_wanted;          /* by name; NULL: all are */
@@ -49,7 +49,7 @@ struct finding {
 /* ---- classes ---- */
 
 /* Returns the size of the first name in a list: it ends before a comma that is in no brackets. */
-static size_t name_size(const char *list)
+static size_t numbers_name_size(const char *list)
 {
     size_t size = 0;
     for (int depth = 0; list[size] != '\0' && (list[size] != ',' || depth > 0); size++)
@@ -60,14 +60,15 @@ static size_t name_size(const char *list)
     return size;
 }
 
-static struct g2h_error *want(struct finding *finding, const char *of, bool must_exist)
+static struct g2h_error *numbers_want(struct numbers_finding *finding, const char *of,
+                                      bool must_exist)
 {
     finding->is_wanted =
         calloc((size_t)g2h_view_name_count(finding->view) + 1, sizeof(*finding->is_wanted));
     TRY_MEMORY(finding->is_wanted);
     for (size_t size; *of != '\0'; of += size + (of[size] == ',')) {
         uint32_t name;
-        size = name_size(of);
+        size = numbers_name_size(of);
         if (g2h_view_find_name(finding->view, of, size, &name) &&
             (g2h_view_name_uses(finding->view, name) & G2H_NAME_OF_NODE) != 0)
             finding->is_wanted[name] = true;
@@ -88,7 +89,7 @@ static bool is_number(const struct g2h_value *value)
 
 /* Returns a key for a value's bits, which is the same for values that have the same text; 0: its
  * text tells. */
-static uint64_t key_of_bits(const struct finding *finding, const struct g2h_value *value)
+static uint64_t key_of_bits(const struct numbers_finding *finding, const struct g2h_value *value)
 {
     const bool is_fixed = value->kind == G2H_VALUE_INT || value->kind == G2H_VALUE_FLOAT;
     uint64_t order;
@@ -99,8 +100,8 @@ static uint64_t key_of_bits(const struct finding *finding, const struct g2h_valu
 }
 
 /* Gets the number of a value. */
-static struct g2h_error *number_of(struct finding *finding, const struct g2h_value *value,
-                                   uint32_t *ret)
+static struct g2h_error *numbers_number_of(struct numbers_finding *finding,
+                                           const struct g2h_value *value, uint32_t *ret)
 {
     struct g2h_content content;
     const uint64_t key = key_of_bits(finding, value);
@@ -114,21 +115,22 @@ static struct g2h_error *number_of(struct finding *finding, const struct g2h_val
     return NULL;
 }
 
-static struct g2h_error *add_edge(struct finding *finding, const struct g2h_value *value,
-                                  uint32_t name)
+static struct g2h_error *numbers_add_edge(struct numbers_finding *finding,
+                                          const struct g2h_value *value, uint32_t name)
 {
     struct number_edge edge = {.name = name};
-    TRY(number_of(finding, value, &edge.number));
+    TRY(numbers_number_of(finding, value, &edge.number));
     TRY_MEMORY(vector_push(&finding->numbers->edges, edge));
     return NULL;
 }
 
 /* ---- fields ---- */
 
-static struct g2h_error *list_fields(struct finding *finding, const struct g2h_location *location,
-                                     struct layout *ret)
+static struct g2h_error *list_fields(struct numbers_finding *finding,
+                                     const struct g2h_location *location,
+                                     struct numbers_layout *ret)
 {
-    struct field field;
+    struct numbers_field field;
     ret->first = finding->fields.count;
     ret->count = 0;
     if (location->is_array && location->bytes.size > MOST_ARRAY)
@@ -149,8 +151,9 @@ static struct g2h_error *list_fields(struct finding *finding, const struct g2h_l
     return NULL;
 }
 
-static struct g2h_error *layout_of(struct finding *finding, const struct g2h_location *location,
-                                   uint64_t number, struct layout *ret)
+static struct g2h_error *numbers_layout_of(struct numbers_finding *finding,
+                                           const struct g2h_location *location, uint64_t number,
+                                           struct numbers_layout *ret)
 {
     const uint64_t key = map_hash_pair(number, location->bytes.size);
     const uint32_t known = map_get(&finding->layouts_by, key);
@@ -165,15 +168,15 @@ static struct g2h_error *layout_of(struct finding *finding, const struct g2h_loc
     return NULL;
 }
 
-static struct g2h_error *add_fields(struct finding *finding, const struct g2h_location *location,
-                                    uint64_t number)
+static struct g2h_error *numbers_add_fields(struct numbers_finding *finding,
+                                            const struct g2h_location *location, uint64_t number)
 {
-    struct layout layout;
-    TRY(layout_of(finding, location, number, &layout));
+    struct numbers_layout layout;
+    TRY(numbers_layout_of(finding, location, number, &layout));
     for (size_t i = 0; i < layout.count; i++) {
         struct g2h_value value = finding->fields.data[layout.first + i].value;
         value.data = location->bytes.data + value.offset;
-        TRY(add_edge(finding, &value, finding->fields.data[layout.first + i].name));
+        TRY(numbers_add_edge(finding, &value, finding->fields.data[layout.first + i].name));
     }
     return NULL;
 }
@@ -182,8 +185,9 @@ static struct g2h_error *add_fields(struct finding *finding, const struct g2h_lo
 
 /* Gets the name that a value has by its entry's key. Returns false if it is in no entry, or if
  * there is no space for more names. */
-static struct g2h_error *name_by_key(struct finding *finding, uint32_t node,
-                                     const struct g2h_value *value, bool *ret, uint32_t *ret_name)
+static struct g2h_error *numbers_name_by_key(struct numbers_finding *finding, uint32_t node,
+                                             const struct g2h_value *value, bool *ret,
+                                             uint32_t *ret_name)
 {
     struct g2h_key_name key;
     enum g2h_key form;
@@ -202,17 +206,17 @@ static struct g2h_error *name_by_key(struct finding *finding, uint32_t node,
     return NULL;
 }
 
-static struct g2h_error *add_entry(struct finding *finding, uint32_t node,
+static struct g2h_error *add_entry(struct numbers_finding *finding, uint32_t node,
                                    const struct g2h_value *value)
 {
     bool is_named;
     uint32_t name;
-    TRY(name_by_key(finding, node, value, &is_named, &name));
-    return is_named ? add_edge(finding, value, name) : NULL;
+    TRY(numbers_name_by_key(finding, node, value, &is_named, &name));
+    return is_named ? numbers_add_edge(finding, value, name) : NULL;
 }
 
 /* Adds the bytes of a bucket of a map[K]uint8, which look like one array of bytes. */
-static struct g2h_error *add_bytes(struct finding *finding, uint32_t node,
+static struct g2h_error *add_bytes(struct numbers_finding *finding, uint32_t node,
                                    const struct g2h_value *bytes)
 {
     static const char path[] = "elems[0]"; /* the slot does not matter */
@@ -234,8 +238,8 @@ static bool is_bytes_of_bucket(const struct g2h_value *value)
            memcmp(value->path + value->path_size - size, elems, size) == 0;
 }
 
-static struct g2h_error *add_entries(struct finding *finding, const struct g2h_location *location,
-                                     uint32_t node)
+static struct g2h_error *numbers_add_entries(struct numbers_finding *finding,
+                                             const struct g2h_location *location, uint32_t node)
 {
     struct g2h_value value;
     g2h_values_begin_at(finding->values, location);
@@ -249,8 +253,8 @@ static struct g2h_error *add_entries(struct finding *finding, const struct g2h_l
 
 /* ---- all of them ---- */
 
-static struct g2h_error *add_node(struct finding *finding, uint32_t number,
-                                  const struct g2h_node *node)
+static struct g2h_error *numbers_add_node(struct numbers_finding *finding, uint32_t number,
+                                          const struct g2h_node *node)
 {
     struct numbers *numbers = finding->numbers;
     const struct numbered numbered = {number, numbers->edges.count};
@@ -260,20 +264,20 @@ static struct g2h_error *add_node(struct finding *finding, uint32_t number,
         !g2h_location_of_object(finding->view, node->object, &location))
         return NULL;
     if ((g2h_view_name_uses(finding->view, node->name) & G2H_NAME_OF_ENTRIES) != 0)
-        TRY(add_entries(finding, &location, number));
+        TRY(numbers_add_entries(finding, &location, number));
     else
-        TRY(add_fields(finding, &location, g2h_values_layout(finding->view, node->object)));
+        TRY(numbers_add_fields(finding, &location, g2h_values_layout(finding->view, node->object)));
     TRY_MEMORY(numbers->edges.count == numbered.first || vector_push(&numbers->list, numbered));
     return NULL;
 }
 
-static struct g2h_error *add_nodes(struct finding *finding)
+static struct g2h_error *numbers_add_nodes(struct numbers_finding *finding)
 {
     const uint32_t all = g2h_view_node_count(finding->view);
     struct g2h_node node;
     for (uint32_t i = (uint32_t)g2h_view_account(finding->view)->first_object; i < all; i++) {
         g2h_view_brief(finding->view, i, &node);
-        TRY(add_node(finding, i, &node));
+        TRY(numbers_add_node(finding, i, &node));
     }
     const struct numbered end = {UINT32_MAX, finding->numbers->edges.count};
     TRY_MEMORY(vector_push(&finding->numbers->list, end));
@@ -281,7 +285,7 @@ static struct g2h_error *add_nodes(struct finding *finding)
 }
 
 /* Gives a string and an id to each number. */
-static struct g2h_error *name_numbers(struct finding *finding, struct ids *ids)
+static struct g2h_error *name_numbers(struct numbers_finding *finding, struct ids *ids)
 {
     for (uint32_t i = 0; i < finding->texts.count; i++) {
         struct number_node node;
@@ -294,7 +298,7 @@ static struct g2h_error *name_numbers(struct finding *finding, struct ids *ids)
     return NULL;
 }
 
-static void finding_deinit(struct finding *finding)
+static void numbers_finding_deinit(struct numbers_finding *finding)
 {
     g2h_values_destroy(finding->values);
     g2h_edges_destroy(finding->edges);
@@ -310,18 +314,18 @@ static void finding_deinit(struct finding *finding)
 struct g2h_error *numbers_init(struct numbers *numbers, const struct g2h_view *view, const char *of,
                                bool must_exist, struct ids *ids, struct strings *strings)
 {
-    _cleanup_(finding_deinit) struct finding finding = {
+    _cleanup_(numbers_finding_deinit) struct numbers_finding finding = {
         .numbers = numbers, .view = view, .strings = strings, .space = SPACE_FOR_KEYS};
     if (!g2h_view_is_typed(view))
         return error_create(G2H_ERROR_NOT_FOUND,
                             "without types there are no numbers to show: --exe gives them");
     if (of)
-        TRY(want(&finding, of, must_exist));
+        TRY(numbers_want(&finding, of, must_exist));
     if (g2h_view_is_redacted(view))
         return NULL;
     TRY(g2h_values_create(view, &finding.values));
     TRY(g2h_edges_create(view, &finding.edges));
-    TRY(add_nodes(&finding));
+    TRY(numbers_add_nodes(&finding));
     return name_numbers(&finding, ids);
 }
 

@@ -57,7 +57,7 @@ static inline uint64_t element_of(const struct shape *shape, const struct g2h_ed
 
 /* Writes the ids that have no element to the last elements, as far as these are free, and behind
  * them. */
-static struct g2h_error *put_rest(struct writer *writer, size_t begin, uint32_t *count)
+static struct g2h_error *hprof_arrays_put_rest(struct writer *writer, size_t begin, uint32_t *count)
 {
     struct worker_buffer *buffer = writer->segment.buffer;
     const uint32_t rest = (uint32_t)writer->rest.count;
@@ -98,7 +98,7 @@ struct g2h_error *array_write(struct writer *writer, const struct shape *shape, 
         before = element + 1;
     }
     if (writer->rest.count > 0)
-        TRY(put_rest(writer, begin, &count));
+        TRY(hprof_arrays_put_rest(writer, begin, &count));
     put_objects(writer->segment.buffer->data + begin - OBJECTS_HEADER, file->id_of[number],
                 class_id(shape->class), count);
     return NULL;
@@ -107,7 +107,7 @@ struct g2h_error *array_write(struct writer *writer, const struct shape *shape, 
 /* ---- arrays that are too large for memory ---- */
 
 /* An array of total elements that is written piece by piece; done elements have been written. */
-struct row {
+struct hprof_arrays_row {
     struct writer *writer;
     const struct pieces *pieces; /* NULL: it has one piece */
     uint64_t total, done;
@@ -124,7 +124,7 @@ static const struct pieces *pieces_of(const struct file *file, uint32_t node)
 }
 
 /* Begins a piece. The first elements of the first piece lead to the other pieces. */
-static struct g2h_error *begin_piece(struct row *row)
+static struct g2h_error *begin_piece(struct hprof_arrays_row *row)
 {
     struct writer *writer = row->writer;
     struct worker_buffer *buffer = writer->segment.buffer;
@@ -145,7 +145,7 @@ static struct g2h_error *begin_piece(struct row *row)
 }
 
 /* Writes zeros up to an element. */
-static struct g2h_error *skip_elements(struct row *row, uint64_t element)
+static struct g2h_error *skip_elements(struct hprof_arrays_row *row, uint64_t element)
 {
     while (row->done < element) {
         const uint64_t end = (row->done / PIECE_ELEMENTS + 1) * PIECE_ELEMENTS,
@@ -158,7 +158,8 @@ static struct g2h_error *skip_elements(struct row *row, uint64_t element)
     return NULL;
 }
 
-static struct g2h_error *add_element(struct row *row, uint64_t element, uint32_t id)
+static struct g2h_error *hprof_arrays_add_element(struct hprof_arrays_row *row, uint64_t element,
+                                                  uint32_t id)
 {
     char bytes[ID_SIZE];
     TRY(skip_elements(row, element));
@@ -196,10 +197,10 @@ struct g2h_error *array_write_large(struct writer *writer, const struct shape *s
     const struct g2h_edge *edge;
     uint64_t before = 0;
     uint32_t id;
-    struct row row = {.writer = writer,
-                      .pieces = pieces_of(file, number),
-                      .id = file->id_of[number],
-                      .class = class_id(shape->class)};
+    struct hprof_arrays_row row = {.writer = writer,
+                                   .pieces = pieces_of(file, number),
+                                   .id = file->id_of[number],
+                                   .class = class_id(shape->class)};
     TRY(count_elements(writer, shape, number, count));
     row.total = count + writer->rest.count;
     row.count = (uint32_t)((row.total + PIECE_ELEMENTS - 1) / PIECE_ELEMENTS);
@@ -210,12 +211,12 @@ struct g2h_error *array_write_large(struct writer *writer, const struct shape *s
         const uint64_t element = element_of(shape, edge, before, count);
         if (element == count)
             continue;
-        TRY(add_element(&row, element, id));
+        TRY(hprof_arrays_add_element(&row, element, id));
         before = element + 1;
     }
     TRY(skip_elements(&row, count));
     for (size_t i = 0; i < writer->rest.count; i++)
-        TRY(add_element(&row, count + i, writer->rest.data[i]));
+        TRY(hprof_arrays_add_element(&row, count + i, writer->rest.data[i]));
     writer->rest.count = 0;
     return large_end(writer);
 }

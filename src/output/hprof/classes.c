@@ -50,7 +50,7 @@ static const struct java_class {
     [CLASS_FIRST_NUMBERS + 7] = {"[J", CLASS_OBJECT, {{0}}},
 };
 
-static uint32_t size_of(enum field_type type)
+static uint32_t hprof_classes_size_of(enum field_type type)
 {
     static const uint8_t sizes[] = {
         [TYPE_OF_OBJECT] = ID_SIZE, [TYPE_OF_BOOL] = 1,   [TYPE_OF_CHAR] = 2,
@@ -70,7 +70,7 @@ static struct g2h_error *add_java_class(struct classes *classes, const struct ja
         struct class_field made = {.type = field->type};
         TRY_MEMORY(java_names_text(classes->names, field->name, strlen(field->name), &made.name) &&
                    vector_push(&classes->fields, made));
-        class.size += size_of(field->type);
+        class.size += hprof_classes_size_of(field->type);
         class.fields++;
     }
     class.size = (class.size + OBJECT_ALIGNMENT - 1) & ~(OBJECT_ALIGNMENT - 1u);
@@ -173,7 +173,7 @@ static char *put_static(char *at, const struct class_static *of)
 }
 
 static struct g2h_error *write_class(const struct classes *classes, uint32_t number,
-                                     struct segment *segment)
+                                     struct hprof_segment *segment)
 {
     enum { FIXED = 1 + 4 + 7 * ID_SIZE + 4 + 3 * 2, STATIC = ID_SIZE + 1 + 4, FIELD = ID_SIZE + 1 };
     const struct class *class = &classes->list.data[number];
@@ -197,7 +197,7 @@ static struct g2h_error *write_class(const struct classes *classes, uint32_t num
 
 struct g2h_error *classes_write(const struct classes *classes, struct worker_buffer *buffer)
 {
-    struct segment segment;
+    struct hprof_segment segment;
     TRY(segment_open(&segment, buffer));
     for (uint32_t i = 0; i < classes->list.count; i++)
         TRY(write_class(classes, i, &segment));

@@ -23,7 +23,7 @@
 
 enum { BLOCK = 1 << 14 /* nodes that are written together */, MANY = 64 };
 
-struct writing {
+struct hprof_writing {
     struct file file;
     const struct g2h_progress *progress;
     struct writer **writers; /* by thread */
@@ -52,14 +52,14 @@ static struct g2h_error *look_at_nodes(void *context, size_t task, unsigned work
     return NULL;
 }
 
-struct finding {
-    struct writing *writing;
+struct hprof_finding {
+    struct hprof_writing *writing;
     bool *has_rest; /* by shape */
 };
 
 static struct g2h_error *find_rests(void *context, size_t task, unsigned worker)
 {
-    const struct finding *finding = context;
+    const struct hprof_finding *finding = context;
     const uint32_t first = (uint32_t)task * BLOCK, nodes = finding->writing->file.nodes;
     writer_find_rests(finding->writing->writers[worker], first,
                       nodes - first < BLOCK ? nodes : first + BLOCK, finding->has_rest);
@@ -68,11 +68,11 @@ static struct g2h_error *find_rests(void *context, size_t task, unsigned worker)
 
 /* Gives shapes a field for edges that have none. Only reading all edges tells which shapes need
  * one. */
-static struct g2h_error *add_rests(struct writing *writing, unsigned threads)
+static struct g2h_error *add_rests(struct hprof_writing *writing, unsigned threads)
 {
     struct classes *classes = &writing->file.classes;
     _cleanup_free_ bool *has_rest = calloc(classes->shapes.count + 1, sizeof(*has_rest));
-    struct finding finding = {writing, has_rest};
+    struct hprof_finding finding = {writing, has_rest};
     TRY_MEMORY(has_rest);
     TRY(workers_run(threads, writing->blocks, find_rests, &finding));
     for (size_t i = 0; i < classes->shapes.count; i++)
@@ -102,7 +102,7 @@ static struct g2h_error *find_pieces(struct file *file)
     return NULL;
 }
 
-static struct g2h_error *create_writers(struct writing *writing, unsigned threads)
+static struct g2h_error *create_writers(struct hprof_writing *writing, unsigned threads)
 {
     writing->writers = calloc(threads, sizeof(*writing->writers));
     TRY_MEMORY(writing->writers);
@@ -111,7 +111,7 @@ static struct g2h_error *create_writers(struct writing *writing, unsigned thread
     return NULL;
 }
 
-static struct g2h_error *prepare(struct writing *writing, unsigned threads)
+static struct g2h_error *hprof_prepare(struct hprof_writing *writing, unsigned threads)
 {
     struct file *file = &writing->file;
     writing->blocks = ((size_t)file->nodes + BLOCK - 1) / BLOCK;
@@ -150,7 +150,7 @@ static void file_deinit(struct file *file)
 
 /* ---- writing ---- */
 
-static struct g2h_error *write_header(struct worker_buffer *buffer)
+static struct g2h_error *hprof_write_header(struct worker_buffer *buffer)
 {
     static const char version[] = "JAVA PROFILE 1.0.2"; /* with its NUL */
     char *at = worker_buffer_reserve(buffer, sizeof(version) + 4 + 8);
@@ -161,7 +161,8 @@ static struct g2h_error *write_header(struct worker_buffer *buffer)
     return NULL;
 }
 
-static struct g2h_error *write_strings(const struct string_pool *pool, struct worker_buffer *buffer)
+static struct g2h_error *hprof_write_strings(const struct string_pool *pool,
+                                             struct worker_buffer *buffer)
 {
     for (uint32_t i = 0; i < pool->count; i++) {
         size_t size;
@@ -180,8 +181,8 @@ static struct g2h_error *write_strings(const struct string_pool *pool, struct wo
 
 static struct g2h_error *write_begin(const struct file *file, struct worker_buffer *buffer)
 {
-    TRY(write_header(buffer));
-    TRY(write_strings(&file->names.pool, buffer));
+    TRY(hprof_write_header(buffer));
+    TRY(hprof_write_strings(&file->names.pool, buffer));
     TRY(classes_write_loads(&file->classes, buffer));
     TRY_MEMORY(worker_buffer_put(buffer, file->before.data, file->before.size));
     TRY(classes_write(&file->classes, buffer));
@@ -198,10 +199,10 @@ static struct g2h_error *write_end(struct worker_buffer *buffer)
     return NULL;
 }
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
+static struct g2h_error *hprof_produce(void *context, size_t task, unsigned worker,
+                                       struct worker_buffer *buffer)
 {
-    const struct writing *writing = context;
+    const struct hprof_writing *writing = context;
     const uint32_t nodes = writing->file.nodes;
     if (writing->progress && worker == 0) /* worker 0 is the thread of the caller */
         writing->progress->update(writing->progress->context, "writing", task, writing->blocks + 2,
@@ -215,11 +216,11 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     return writer_write(writing->writers[worker], first, end, buffer);
 }
 
-static struct g2h_error *write_file(struct writing *writing, unsigned threads,
-                                    const struct g2h_output_options *options)
+static struct g2h_error *hprof_write_file(struct hprof_writing *writing, unsigned threads,
+                                          const struct g2h_output_options *options)
 {
-    TRY(prepare(writing, threads));
-    return sink_run(options, threads, writing->blocks + 2, produce, writing);
+    TRY(hprof_prepare(writing, threads));
+    return sink_run(options, threads, writing->blocks + 2, hprof_produce, writing);
 }
 
 struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
@@ -229,7 +230,7 @@ struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
     struct g2h_output_options known;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     const unsigned threads = sink_threads(view, options);
-    struct writing writing = {.progress = options->progress};
+    struct hprof_writing writing = {.progress = options->progress};
     (void)dominators;
     writing.file.view = view;
     writing.file.written = written_begin(view);
@@ -238,7 +239,7 @@ struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
     writing.file.nodes = g2h_view_node_count(view);
     writing.file.is_redacted = g2h_view_is_redacted(view);
     writing.file.swaps = !g2h_heap_params(writing.file.heap)->big_endian;
-    struct g2h_error *error = write_file(&writing, threads, options);
+    struct g2h_error *error = hprof_write_file(&writing, threads, options);
     for (unsigned i = 0; writing.writers && i < threads; i++)
         writer_destroy(writing.writers[i]);
     free(writing.writers);

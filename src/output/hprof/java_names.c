@@ -41,7 +41,7 @@ bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret)
 
 /* ---- names of classes ---- */
 
-static bool has_prefix(const char *text, size_t size, const char *prefix)
+static bool java_names_has_prefix(const char *text, size_t size, const char *prefix)
 {
     const size_t length = strlen(prefix);
     return size >= length && memcmp(text, prefix, length) == 0;
@@ -82,7 +82,7 @@ static bool is_javas(const char *name, size_t size)
 {
     static const char *const primitives[] = {"boolean", "char",  "float", "double",
                                              "byte",    "short", "int",   "long"};
-    if (has_prefix(name, size, "java/"))
+    if (java_names_has_prefix(name, size, "java/"))
         return true;
     for (size_t i = 0; i < sizeof(primitives) / sizeof(*primitives); i++)
         if (strlen(primitives[i]) == size && memcmp(primitives[i], name, size) == 0)
@@ -98,7 +98,7 @@ void java_class_name(const char *name, size_t size, struct text *ret)
         return;
     const char *made = ret->data + begin;
     const size_t length = ret->size - begin;
-    if (length == 0 || has_prefix(made, length, "java/") ||
+    if (length == 0 || java_names_has_prefix(made, length, "java/") ||
         (length >= 2 && memcmp(made + length - 2, "[]", 2) == 0))
         text_append(ret, " (Go)", 5);
 }

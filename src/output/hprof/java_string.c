@@ -61,13 +61,13 @@ char *java_string_put_instance(char *at, uint32_t id, uint32_t bytes, bool is_wi
     return put_u1(put_u4(at, bytes), is_wide);
 }
 
-struct g2h_error *java_string_write(struct segment *segment, uint32_t id, uint32_t bytes,
+struct g2h_error *java_string_write(struct hprof_segment *segment, uint32_t id, uint32_t bytes,
                                     const char *text, size_t size)
 {
     const struct java_string string = java_string_of(text, size);
     char *at;
     TRY(segment_reserve(segment, STRING_RECORD + NUMBERS_HEADER + string.bytes, &at));
     at = java_string_put_instance(at, id, bytes, string.is_wide);
-    java_string_put(put_numbers(at, bytes, TYPE_OF_BYTE, string.bytes), &string);
+    java_string_put(hprof_put_numbers(at, bytes, TYPE_OF_BYTE, string.bytes), &string);
     return NULL;
 }

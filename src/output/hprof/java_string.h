@@ -21,7 +21,7 @@ char *java_string_put(char *at, const struct java_string *string);
 
 /* Writes the String with id id, and its array with id bytes, to a segment. Errors:
  * G2H_ERROR_MEMORY; those of worker_buffer_flush(). */
-struct g2h_error *java_string_write(struct segment *segment, uint32_t id, uint32_t bytes,
+struct g2h_error *java_string_write(struct hprof_segment *segment, uint32_t id, uint32_t bytes,
                                     const char *text, size_t size);
 
 /* The sizes of a String's fields and record, and the function that writes that record. */

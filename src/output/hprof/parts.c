@@ -9,7 +9,7 @@ void parts_deinit(struct parts *parts)
     free(parts->list.data);
 }
 
-static struct g2h_error *add_part(struct parts *parts, struct part part)
+static struct g2h_error *hprof_parts_add(struct parts *parts, struct part part)
 {
     if (parts->list.count >= MOST_FIELDS || part.offset > UINT32_MAX) {
         parts->too_many = true;
@@ -35,11 +35,11 @@ static struct g2h_error *add_named(struct classes *classes, struct parts *parts,
                java_names_text(classes->names, text->size > 0 ? text->data : "(value)",
                                text->size > 0 ? text->size : 7, &part.name));
     part.offset += value->offset;
-    return add_part(parts, part);
+    return hprof_parts_add(parts, part);
 }
 
-static struct g2h_error *add_number(struct classes *classes, struct parts *parts,
-                                    const struct g2h_value *value)
+static struct g2h_error *hprof_parts_add_number(struct classes *classes, struct parts *parts,
+                                                const struct g2h_value *value)
 {
     static const enum field_type integers[] = {
         [1] = TYPE_OF_BYTE, [2] = TYPE_OF_SHORT, [4] = TYPE_OF_INT, [8] = TYPE_OF_LONG};
@@ -66,9 +66,9 @@ static struct g2h_error *add_number(struct classes *classes, struct parts *parts
 }
 
 /* Adds the words behind a value's pointer, such as the length of a string. */
-static struct g2h_error *add_words(struct classes *classes, struct parts *parts,
-                                   const struct g2h_value *value, const char *const *names,
-                                   size_t count)
+static struct g2h_error *hprof_parts_add_words(struct classes *classes, struct parts *parts,
+                                               const struct g2h_value *value,
+                                               const char *const *names, size_t count)
 {
     const uint16_t word = (uint16_t)classes->word;
     for (size_t i = 0; i < count && !g2h_view_is_redacted(classes->view); i++)
@@ -79,25 +79,26 @@ static struct g2h_error *add_words(struct classes *classes, struct parts *parts,
     return NULL;
 }
 
-static struct g2h_error *add_value(struct classes *classes, struct parts *parts,
-                                   const struct g2h_value *value)
+static struct g2h_error *hprof_parts_add_value(struct classes *classes, struct parts *parts,
+                                               const struct g2h_value *value)
 {
     static const char *const lengths[] = {".len", ".cap"};
     const struct part pointer = {.type = TYPE_OF_OBJECT};
     switch (value->kind) {
     case G2H_VALUE_STRING:
         TRY(add_named(classes, parts, value, "", pointer));
-        return add_words(classes, parts, value, lengths, 1);
+        return hprof_parts_add_words(classes, parts, value, lengths, 1);
     case G2H_VALUE_SLICE:
         TRY(add_named(classes, parts, value, "", pointer));
-        return add_words(classes, parts, value, lengths, 2);
+        return hprof_parts_add_words(classes, parts, value, lengths, 2);
     case G2H_VALUE_INTERFACE:
         return add_named(classes, parts, value, "",
                          (struct part){.offset = classes->word, .type = TYPE_OF_OBJECT});
     case G2H_VALUE_POINTER:
         return add_named(classes, parts, value, "", pointer);
     default:
-        return g2h_view_is_redacted(classes->view) ? NULL : add_number(classes, parts, value);
+        return g2h_view_is_redacted(classes->view) ? NULL
+                                                   : hprof_parts_add_number(classes, parts, value);
     }
 }
 
@@ -107,7 +108,7 @@ struct g2h_error *parts_by_values(struct classes *classes, const struct shape_ke
     struct g2h_value value;
     g2h_values_begin(classes->values, key->node);
     while (!parts->too_many && g2h_values_next(classes->values, &value))
-        TRY(add_value(classes, parts, &value));
+        TRY(hprof_parts_add_value(classes, parts, &value));
     return NULL;
 }
 
@@ -161,8 +162,8 @@ struct g2h_error *parts_by_words(struct classes *classes, const struct shape_key
         const int length = snprintf(name, sizeof(name), "f%u", (unsigned)offset);
         TRY_MEMORY(names[i] != 0 ||
                    java_names_text(classes->names, name, (size_t)length, &names[i]));
-        TRY(add_part(parts,
-                     (struct part){.offset = offset, .name = names[i], .type = TYPE_OF_OBJECT}));
+        TRY(hprof_parts_add(
+            parts, (struct part){.offset = offset, .name = names[i], .type = TYPE_OF_OBJECT}));
     }
     return NULL;
 }

@@ -102,29 +102,30 @@ static inline char *put_objects(char *at, uint32_t id, uint32_t class_id, uint32
     return put_u4(put_u4(at, count), class_id);
 }
 
-static inline char *put_numbers(char *at, uint32_t id, enum field_type type, uint32_t count)
+static inline char *hprof_put_numbers(char *at, uint32_t id, enum field_type type, uint32_t count)
 {
     at = put_u4(put_u4(put_u1(at, HEAP_NUMBERS), id), 0);
     return put_u1(put_u4(at, count), type);
 }
 
 /* A heap dump segment that is being written to a buffer, from begin on. */
-struct segment {
+struct hprof_segment {
     struct worker_buffer *buffer;
     size_t begin;
     bool is_open;
 };
 
-static inline struct g2h_error *segment_open(struct segment *segment, struct worker_buffer *buffer)
+static inline struct g2h_error *segment_open(struct hprof_segment *segment,
+                                             struct worker_buffer *buffer)
 {
-    *segment = (struct segment){buffer, buffer->size, true};
+    *segment = (struct hprof_segment){buffer, buffer->size, true};
     TRY_MEMORY(worker_buffer_reserve(buffer, RECORD_HEADER));
     buffer->size += RECORD_HEADER;
     return NULL;
 }
 
 /* Closes a segment; an empty one is removed. A closed segment may be closed again. */
-static inline void segment_close(struct segment *segment)
+static inline void segment_close(struct hprof_segment *segment)
 {
     struct worker_buffer *buffer = segment->buffer;
     if (!segment->is_open)
@@ -140,7 +141,8 @@ static inline void segment_close(struct segment *segment)
 /* Makes space for a record of size bytes, in another segment if this one would become too large.
  * *ret is where the record begins; the buffer ends behind it. Between two segments the buffer is
  * flushed if it is that of a task. */
-static inline struct g2h_error *segment_reserve(struct segment *segment, size_t size, char **ret)
+static inline struct g2h_error *segment_reserve(struct hprof_segment *segment, size_t size,
+                                                char **ret)
 {
     struct worker_buffer *buffer = segment->buffer;
     if (buffer->size - segment->begin + size > SEGMENT_MOST + RECORD_HEADER) {

@@ -12,10 +12,10 @@
 
 enum { MOST_STATICS = INT16_MAX, MANY = 64 };
 
-struct making {
+struct hprof_roots_making {
     struct file *file;
     struct g2h_edges *edges;
-    struct segment segment;
+    struct hprof_segment segment;
     struct map groups;     /* node of a goroutine → id of its thread group */
     struct text text;      /* a name that is being made */
     VECTOR(uint32_t) list; /* ids: frames of a stack, or what a thread holds */
@@ -26,7 +26,7 @@ struct making {
 
 /* Returns the name of the class that has the edges of all nodes of a kind as statics; NULL: each
  * node has a class of its own name. */
-static const char *group_of(enum g2h_node_kind kind)
+static const char *hprof_roots_group_of(enum g2h_node_kind kind)
 {
     switch (kind) {
     case G2H_NODE_FINALIZER:
@@ -50,12 +50,12 @@ static const char *group_of(enum g2h_node_kind kind)
 
 /* Finds the name of an edge as a static: the edge's name or index, with its node's name in front if
  * the class is that of several nodes. */
-static struct g2h_error *static_name(struct making *making, const struct g2h_node *node,
+static struct g2h_error *static_name(struct hprof_roots_making *making, const struct g2h_node *node,
                                      const struct g2h_edge *edge, uint32_t *ret)
 {
     struct java_names *names = &making->file->names;
     struct text *text = &making->text;
-    const bool is_of_several = group_of(node->kind) != NULL;
+    const bool is_of_several = hprof_roots_group_of(node->kind) != NULL;
     size_t size;
     const char *name;
     if (!is_of_several && edge->name != G2H_NAME_NONE) {
@@ -77,13 +77,13 @@ static struct g2h_error *static_name(struct making *making, const struct g2h_nod
 }
 
 /* Finds the class of a node's statics, such that another static can be added at its end. */
-static struct g2h_error *class_for(struct making *making, const struct g2h_node *node,
+static struct g2h_error *class_for(struct hprof_roots_making *making, const struct g2h_node *node,
                                    uint32_t *ret)
 {
     struct classes *classes = &making->file->classes;
     size_t size;
     uint32_t name;
-    const char *text = group_of(node->kind);
+    const char *text = hprof_roots_group_of(node->kind);
     making->text.size = 0;
     if (text)
         size = strlen(text);
@@ -107,7 +107,7 @@ static struct g2h_error *class_for(struct making *making, const struct g2h_node 
     return NULL;
 }
 
-static struct g2h_error *add_statics(struct making *making, uint32_t number,
+static struct g2h_error *add_statics(struct hprof_roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
     struct classes *classes = &making->file->classes;
@@ -137,7 +137,7 @@ struct frame_name {
 };
 
 /* Returns where " file.go:17" begins at the end of a name, or size if the name has no such end. */
-static size_t find_file(const char *name, size_t size, uint32_t *ret_line)
+static size_t hprof_roots_find_file(const char *name, size_t size, uint32_t *ret_line)
 {
     size_t at = size;
     uint32_t line = 0, unit = 1;
@@ -155,7 +155,7 @@ static size_t find_file(const char *name, size_t size, uint32_t *ret_line)
 
 /* Returns where a function's package ends: at the first dot behind the last slash, in the part
  * before any brackets; or 0 if there is none. */
-static size_t find_package(const char *name, size_t size)
+static size_t hprof_roots_find_package(const char *name, size_t size)
 {
     size_t end = 0, slash = 0;
     while (end < size && name[end] != '[' && name[end] != '(' && name[end] != ' ')
@@ -168,8 +168,8 @@ static size_t find_package(const char *name, size_t size)
 static struct frame_name split_frame_name(const char *name, size_t size)
 {
     struct frame_name ret = {.package = name, .line = UINT32_MAX};
-    const size_t end = find_file(name, size, &ret.line);
-    ret.package_size = find_package(name, end);
+    const size_t end = hprof_roots_find_file(name, size, &ret.line);
+    ret.package_size = hprof_roots_find_package(name, end);
     ret.function = name + ret.package_size + (ret.package_size > 0);
     ret.function_size = end - (size_t)(ret.function - name);
     if (end < size) {
@@ -182,7 +182,7 @@ static struct frame_name split_frame_name(const char *name, size_t size)
     return ret;
 }
 
-static struct g2h_error *write_frame(struct making *making, const struct g2h_node *node,
+static struct g2h_error *write_frame(struct hprof_roots_making *making, const struct g2h_node *node,
                                      uint32_t signature)
 {
     enum { FRAME = 4 * ID_SIZE + 4 + 4 };
@@ -211,8 +211,8 @@ static struct g2h_error *write_frame(struct making *making, const struct g2h_nod
 }
 
 /* Writes what a frame holds as roots of its thread, and makes the frame's signature. */
-static struct g2h_error *write_locals(struct making *making, uint32_t number, uint32_t depth,
-                                      uint32_t *ret_signature)
+static struct g2h_error *write_locals(struct hprof_roots_making *making, uint32_t number,
+                                      uint32_t depth, uint32_t *ret_signature)
 {
     enum { ROOT = 1 + ID_SIZE + 4 + 4 };
     struct g2h_edge edge;
@@ -243,19 +243,20 @@ static struct g2h_error *write_locals(struct making *making, uint32_t number, ui
 /* ---- threads ---- */
 
 /* What the edges of a goroutine lead to. */
-struct held {
+struct hprof_roots_held {
     uint32_t stack; /* its id */
     VECTOR(uint32_t) frame_nodes;
     VECTOR(uint32_t) others; /* ids */
 };
 
-static void held_deinit(struct held *held)
+static void held_deinit(struct hprof_roots_held *held)
 {
     free(held->frame_nodes.data);
     free(held->others.data);
 }
 
-static struct g2h_error *find_held(struct making *making, uint32_t number, struct held *ret)
+static struct g2h_error *hprof_roots_find_held(struct hprof_roots_making *making, uint32_t number,
+                                               struct hprof_roots_held *ret)
 {
     struct g2h_edge edge;
     struct g2h_node target;
@@ -275,7 +276,8 @@ static struct g2h_error *find_held(struct making *making, uint32_t number, struc
     return NULL;
 }
 
-static struct g2h_error *write_stack(struct making *making, const struct held *held)
+static struct g2h_error *write_stack(struct hprof_roots_making *making,
+                                     const struct hprof_roots_held *held)
 {
     struct worker_buffer *buffer = &making->file->before;
     const uint32_t count = (uint32_t)held->frame_nodes.count, size = 4 + 4 + 4 + count * ID_SIZE;
@@ -298,8 +300,8 @@ static struct g2h_error *write_stack(struct making *making, const struct held *h
 }
 
 /* Writes a String with a node's name; *ret is its id. */
-static struct g2h_error *write_name(struct making *making, const struct g2h_node *node,
-                                    uint32_t *ret)
+static struct g2h_error *hprof_roots_write_name(struct hprof_roots_making *making,
+                                                const struct g2h_node *node, uint32_t *ret)
 {
     size_t size;
     const char *text = g2h_view_name(making->file->view, node->name, &size);
@@ -309,7 +311,8 @@ static struct g2h_error *write_name(struct making *making, const struct g2h_node
 }
 
 /* Writes an array of what else a thread holds; *ret is its id, or 0 if there is nothing. */
-static struct g2h_error *write_others(struct making *making, const struct held *held, uint32_t *ret)
+static struct g2h_error *write_others(struct hprof_roots_making *making,
+                                      const struct hprof_roots_held *held, uint32_t *ret)
 {
     const uint32_t count = (uint32_t)held->others.count;
     char *at;
@@ -326,21 +329,21 @@ static struct g2h_error *write_others(struct making *making, const struct held *
     return NULL;
 }
 
-static struct g2h_error *write_thread(struct making *making, uint32_t number,
+static struct g2h_error *write_thread(struct hprof_roots_making *making, uint32_t number,
                                       const struct g2h_node *node)
 {
     enum { ROOT = 1 + ID_SIZE + 4 + 4, FIELDS = 4 * ID_SIZE + 8 + 4 + 4 + 1, NORMAL = 5 };
-    _cleanup_(held_deinit) struct held held = {0};
+    _cleanup_(held_deinit) struct hprof_roots_held held = {0};
     const uint32_t id = node_ids_of(&making->file->ids, number, node);
     uint32_t name, others, group = map_get(&making->groups, number);
     char *at;
     making->threads++;
-    TRY(find_held(making, number, &held));
+    TRY(hprof_roots_find_held(making, number, &held));
     TRY(segment_reserve(&making->segment, ROOT, &at));
     at = put_u4(put_u1(at, HEAP_ROOT_THREAD), id);
     put_u4(put_u4(at, making->threads), making->threads); /* its stack trace has the same number */
     TRY(write_stack(making, &held));
-    TRY(write_name(making, node, &name));
+    TRY(hprof_roots_write_name(making, node, &name));
     TRY(write_others(making, &held, &others));
     TRY(segment_reserve(&making->segment, INSTANCE_HEADER + FIELDS, &at));
     at = put_instance(at, id, class_id(CLASS_THREAD), FIELDS);
@@ -351,7 +354,7 @@ static struct g2h_error *write_thread(struct making *making, uint32_t number,
 }
 
 /* Writes a group of threads, and records which goroutines are in it. */
-static struct g2h_error *write_group(struct making *making, uint32_t number,
+static struct g2h_error *write_group(struct hprof_roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
     const uint32_t id = take_ids(making->file, 1);
@@ -360,7 +363,7 @@ static struct g2h_error *write_group(struct making *making, uint32_t number,
     char *at;
     if (id == 0)
         return file_is_too_large(making->file);
-    TRY(write_name(making, node, &name));
+    TRY(hprof_roots_write_name(making, node, &name));
     TRY(segment_reserve(&making->segment, INSTANCE_HEADER + ID_SIZE, &at));
     put_u4(put_instance(at, id, class_id(CLASS_THREAD_GROUP), ID_SIZE), name);
     g2h_edges_begin(making->edges, number, number + 1);
@@ -371,17 +374,17 @@ static struct g2h_error *write_group(struct making *making, uint32_t number,
 
 /* ---- all roots ---- */
 
-typedef struct g2h_error *visit(struct making *making, uint32_t number,
+typedef struct g2h_error *visit(struct hprof_roots_making *making, uint32_t number,
                                 const struct g2h_node *node);
 
 /* Writes a group of threads; these come before all other roots. */
-static struct g2h_error *visit_group(struct making *making, uint32_t number,
+static struct g2h_error *visit_group(struct hprof_roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
     return node->kind == G2H_NODE_GOROUTINES_IN_PLACE ? write_group(making, number, node) : NULL;
 }
 
-static struct g2h_error *visit_other(struct making *making, uint32_t number,
+static struct g2h_error *visit_other(struct hprof_roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
     switch (node->kind) {
@@ -394,8 +397,8 @@ static struct g2h_error *visit_other(struct making *making, uint32_t number,
     }
 }
 
-static struct g2h_error *visit_range(struct making *making, uint32_t first, uint32_t end,
-                                     visit *one)
+static struct g2h_error *visit_range(struct hprof_roots_making *making, uint32_t first,
+                                     uint32_t end, visit *one)
 {
     struct g2h_node nodes[MANY];
     for (uint32_t node = first; node < end; node += MANY) {
@@ -407,7 +410,7 @@ static struct g2h_error *visit_range(struct making *making, uint32_t first, uint
     return NULL;
 }
 
-static struct g2h_error *make(struct making *making)
+static struct g2h_error *hprof_roots_make(struct hprof_roots_making *making)
 {
     const struct file *file = making->file;
     TRY(g2h_edges_create(file->view, &making->edges));
@@ -422,8 +425,8 @@ static struct g2h_error *make(struct making *making)
 
 struct g2h_error *roots_make(struct file *file)
 {
-    struct making making = {.file = file};
-    struct g2h_error *error = make(&making);
+    struct hprof_roots_making making = {.file = file};
+    struct g2h_error *error = hprof_roots_make(&making);
     g2h_edges_destroy(making.edges);
     map_deinit(&making.groups);
     text_deinit(&making.text);

@@ -57,8 +57,8 @@ static struct g2h_error *add_padding(struct classes *classes, struct shape *shap
     return NULL;
 }
 
-static struct g2h_error *add_field(struct classes *classes, struct shape *shape,
-                                   const struct part *part)
+static struct g2h_error *shapes_add_field(struct classes *classes, struct shape *shape,
+                                          const struct part *part)
 {
     const struct class_field field = {part->name, part->type};
     const uint32_t offset = (uint32_t)part->offset;
@@ -112,7 +112,7 @@ static struct g2h_error *shape_of_instance(struct classes *classes, const struct
     shape->form = SHAPE_INSTANCE;
     shape->may_have_rest = key->has_edges && has_gap(classes, key, parts);
     for (size_t i = 0; i < parts->list.count; i++)
-        TRY(add_field(classes, shape, &parts->list.data[i]));
+        TRY(shapes_add_field(classes, shape, &parts->list.data[i]));
     struct class *class = &classes->list.data[shape->class];
     shape->unpadded = shape->fields_size;
     class->fields = (uint32_t)parts->list.count;
@@ -259,7 +259,7 @@ bool is_written(const struct classes *classes, uint32_t number, const struct g2h
     return !g2h_view_is_garbage(classes->view, member.object);
 }
 
-struct finding {
+struct shapes_finding {
     struct classes *classes;
     struct map *seen; /* by thread: keys that it has passed on already */
     VECTOR(struct shape_key) keys;
@@ -268,7 +268,7 @@ struct finding {
 static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
                                    struct worker_buffer *buffer)
 {
-    struct finding *finding = context;
+    struct shapes_finding *finding = context;
     const struct g2h_view *view = finding->classes->view;
     struct g2h_node nodes[MANY];
     const uint32_t first = (uint32_t)task * BLOCK;
@@ -293,9 +293,9 @@ static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
 }
 
 /* Numbers the keys. Of equal keys the first one counts, or the first one that has edges. */
-static struct g2h_error *number_keys(void *context, const struct worker_buffer *buffer)
+static struct g2h_error *shapes_number_keys(void *context, const struct worker_buffer *buffer)
 {
-    struct finding *finding = context;
+    struct shapes_finding *finding = context;
     for (size_t at = 0; at < buffer->size; at += sizeof(struct shape_key)) {
         struct shape_key key;
         uint32_t number;
@@ -310,7 +310,7 @@ static struct g2h_error *number_keys(void *context, const struct worker_buffer *
     return NULL;
 }
 
-static struct g2h_error *make_shapes(struct finding *finding)
+static struct g2h_error *make_shapes(struct shapes_finding *finding)
 {
     struct classes *classes = finding->classes;
     for (size_t i = 0; i < finding->keys.count; i++) {
@@ -332,12 +332,12 @@ static struct g2h_error *make_shapes(struct finding *finding)
 
 struct g2h_error *classes_find(struct classes *classes, unsigned threads)
 {
-    struct finding finding = {.classes = classes};
+    struct shapes_finding finding = {.classes = classes};
     const size_t tasks = ((size_t)g2h_view_node_count(classes->view) + BLOCK - 1) / BLOCK;
     finding.seen = calloc(threads, sizeof(*finding.seen));
     TRY_MEMORY(finding.seen);
     struct g2h_error *error =
-        workers_run_ordered(threads, tasks, find_keys, NULL, number_keys, &finding);
+        workers_run_ordered(threads, tasks, find_keys, NULL, shapes_number_keys, &finding);
     if (!error)
         error = make_shapes(&finding);
     for (unsigned i = 0; i < threads; i++)

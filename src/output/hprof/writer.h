@@ -16,7 +16,7 @@ struct writer {
     struct g2h_edge given[MANY];
     size_t count, at; /* number of edges in given; index of the next one */
     struct g2h_text text;
-    struct segment segment;
+    struct hprof_segment segment;
     VECTOR(uint32_t) rest; /* ids of objects to which an object points without a field for them */
 };
 

@@ -24,7 +24,7 @@ void data_key(struct data *data, const char *key)
 }
 
 /* Puts a text of UTF-8 as a string. */
-static void put_string(struct data_json *json, const struct text *text)
+static void data_put_string(struct data_json *json, const struct text *text)
 {
     struct text *out = &json->text;
     if (!text_grow(out, json_string_limit(text->size)))
@@ -46,22 +46,22 @@ static bool make_short(struct data *data, const char *text, size_t size, size_t 
     return is_long;
 }
 
-static void put_short(struct data *data, const char *text, size_t size, size_t limit)
+static void data_put_short(struct data *data, const char *text, size_t size, size_t limit)
 {
     struct text made = {0};
     data->cut_names += make_short(data, text, size, limit, &made);
-    put_string(&data->out, &made);
+    data_put_string(&data->out, &made);
     text_deinit(&made);
 }
 
 void data_string(struct data *data, const char *text, size_t size)
 {
-    put_short(data, text, size, DATA_CHARACTERS);
+    data_put_short(data, text, size, DATA_CHARACTERS);
 }
 
 void data_path(struct data *data, const struct text *path)
 {
-    put_short(data, path->data, path->size, DATA_PATH);
+    data_put_short(data, path->data, path->size, DATA_PATH);
 }
 
 uint32_t data_name(struct data *data, const char *name, size_t size)
@@ -75,7 +75,7 @@ uint32_t data_name(struct data *data, const char *name, size_t size)
     if (data->names.count > before) { /* it is new */
         if (before > 0)
             text_append(&data->names_json.text, ",", 1);
-        put_string(&data->names_json, &made);
+        data_put_string(&data->names_json, &made);
         data->out.text.failed |= data->names_json.text.failed;
         data->cut_names += is_long;
     }

@@ -71,7 +71,7 @@ void data_deinit(struct data *data);
 #define TREE_NONE UINT32_MAX
 
 /* The tree as it is put, by nodes of the merged tree. */
-struct tree {
+struct html_tree {
     uint32_t *numbers; /* by node: its number; TREE_NONE: it is left out */
     uint32_t *anchors; /* by node that is left out: the node in the tree that it is below */
     uint32_t *more;    /* by number: the node that stands for what is left out below; TREE_NONE */
@@ -80,20 +80,20 @@ struct tree {
     uint64_t cut_branches, cut_bytes;
 };
 
-struct g2h_error *data_put_tree(struct data *data, struct tree *tree);
-void tree_deinit(struct tree *tree);
+struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree);
+void tree_deinit(struct html_tree *tree);
 
 /* Returns the number in the tree of what a node of merged is a part of. */
-uint32_t tree_number(const struct tree *tree, uint32_t node);
+uint32_t tree_number(const struct html_tree *tree, uint32_t node);
 
 /* Puts the nodes of the report's suspects, one for each of these, in their order. */
-void data_put_suspects(struct data *data, const struct tree *tree,
+void data_put_suspects(struct data *data, const struct html_tree *tree,
                        const struct who_suspects *suspects);
 
 /* Puts nothing if there is no base. */
-struct g2h_error *data_put_gone(struct data *data, const struct tree *tree);
+struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree);
 
-struct g2h_error *data_put_largest(struct data *data, const struct tree *tree);
+struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tree);
 struct g2h_error *data_put_layouts(struct data *data);
 
 /* source is the name of the dump that is shown. */

@@ -4,8 +4,8 @@
 
 enum { MOST_GONE = 500, LEAST_SHARE = 1000 /* of all of them, that one of them has */ };
 
-static void put_gone(struct data *data, const struct tree *tree, const struct growth_gone *gone,
-                     size_t number)
+static void put_gone(struct data *data, const struct html_tree *tree,
+                     const struct growth_gone *gone, size_t number)
 {
     data_words(data, number > 0 ? ",\n{" : "\n{");
     data_key(data, "below");
@@ -30,7 +30,7 @@ static void free_gone(gone_vector *list)
     free(list->data);
 }
 
-struct g2h_error *data_put_gone(struct data *data, const struct tree *tree)
+struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree)
 {
     const struct findings *findings = data->findings;
     _cleanup_(free_gone) gone_vector list = {0};

@@ -69,7 +69,7 @@ static void append_escaped(struct text *out, const char *data, size_t size, cons
 }
 
 /* Appends text of an element. */
-static void append_text(struct text *out, const char *data, size_t size)
+static void html_append_text(struct text *out, const char *data, size_t size)
 {
     static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     append_escaped(out, data, size, "&<>\"'", names);
@@ -84,7 +84,7 @@ static void append_json(struct text *out, const char *data, size_t size)
 
 /* ---- the data ---- */
 
-static void put_cut(struct data *data, const struct page *report, const struct tree *tree)
+static void put_cut(struct data *data, const struct page *report, const struct html_tree *tree)
 {
     static const char *const members[] = {"classes", "goroutines", "waste"};
     data_key(data, "cut");
@@ -113,11 +113,11 @@ static void put_names(struct data *data)
     data_words(data, "],\n");
 }
 
-static struct g2h_error *put_data(struct html *html, const struct g2h_html_options *wanted)
+static struct g2h_error *html_put_data(struct html *html, const struct g2h_html_options *wanted)
 {
     struct data *data = &html->data;
     const struct page *report = &html->pages[0];
-    _cleanup_(tree_deinit) struct tree tree = {0};
+    _cleanup_(tree_deinit) struct html_tree tree = {0};
     data_words(data, "{\"format\":\"go2heapsnapshot page\",\"version\":1,"
                      "\"made\":\"go2heapsnapshot " G2H_VERSION "\",\"redacted\":");
     data_words(data, g2h_view_is_redacted(html->findings.view) ? "true" : "false");
@@ -151,12 +151,12 @@ static void append_title(struct html *html)
     const char *slash = strrchr(html->source, '/'), *title = slash ? slash + 1 : html->source;
     _cleanup_(text_deinit) struct text shown = {0};
     page_append_clipped(&shown, title, strlen(title), 0);
-    append_text(&html->out, shown.data, shown.size);
+    html_append_text(&html->out, shown.data, shown.size);
     html->out.failed |= shown.failed;
 }
 
 /* Appends what page.html has a place for. */
-static void append_part(struct html *html, const char *name, size_t size)
+static void html_append_part(struct html *html, const char *name, size_t size)
 {
     const struct page *text = &html->pages[1];
     if (size == 5 && memcmp(name, "TITLE", size) == 0)
@@ -166,7 +166,7 @@ static void append_part(struct html *html, const char *name, size_t size)
     else if (size == 6 && memcmp(name, "SCRIPT", size) == 0)
         append_bytes(&html->out, html_script, html_script_size);
     else if (size == 4 && memcmp(name, "TEXT", size) == 0)
-        append_text(&html->out, text->out.data, text->out.size);
+        html_append_text(&html->out, text->out.data, text->out.size);
     else if (size == 4 && memcmp(name, "DATA", size) == 0)
         append_json(&html->out, html->data.out.text.data, html->data.out.text.size);
 }
@@ -182,7 +182,7 @@ static void append_page(struct html *html)
             begin = end;
         text_append(&html->out, page, (size_t)(begin - page));
         if (behind)
-            append_part(html, begin + 1, (size_t)(behind - begin - 1));
+            html_append_part(html, begin + 1, (size_t)(behind - begin - 1));
         page = behind ? behind + 1 : end;
     }
 }
@@ -209,7 +209,7 @@ struct g2h_error *g2h_write_html(const struct g2h_view *view,
         .source = options->source ? options->source : ""};
     html.data.findings = &html.findings;
     TRY(report_make(&html.findings, &report, html.source, html.pages, 2, &html.suspects));
-    TRY(put_data(&html, wanted));
+    TRY(html_put_data(&html, wanted));
     append_page(&html);
     TRY_MEMORY(!html.out.failed);
     return sink_text(options, &html.out);

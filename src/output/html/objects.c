@@ -29,7 +29,7 @@ struct objects {
     struct g2h_text text, type;
 };
 
-static void objects_deinit(struct objects *objects)
+static void html_objects_deinit(struct objects *objects)
 {
     for (size_t i = 0; i < LARGEST_OBJECTS; i++) {
         free(objects->path_nodes[i].data);
@@ -41,14 +41,14 @@ static void objects_deinit(struct objects *objects)
     g2h_text_deinit(&objects->type);
 }
 
-static void put_address(struct data *data, uint64_t address)
+static void html_objects_put_address(struct data *data, uint64_t address)
 {
     data_key(data, "address");
     text_printf(&data->out.text, "\"0x%" PRIx64 "\"", address);
 }
 
 /* Puts "key":number and a comma. */
-static void put_number(struct data *data, const char *key, uint64_t number)
+static void html_objects_put_number(struct data *data, const char *key, uint64_t number)
 {
     data_key(data, key);
     data_number(data, number);
@@ -56,11 +56,11 @@ static void put_number(struct data *data, const char *key, uint64_t number)
 }
 
 /* Puts the class of an object, or the name of another node, and a comma. */
-static void put_class(struct data *data, const struct g2h_node *node)
+static void html_objects_put_class(struct data *data, const struct g2h_node *node)
 {
     size_t size;
     const char *name = findings_class_name(data->findings->view, node, &size);
-    put_number(data, "class", data_name(data, name, size));
+    html_objects_put_number(data, "class", data_name(data, name, size));
 }
 
 /* ---- the path to an object ---- */
@@ -74,12 +74,13 @@ static void put_step(struct data *data, uint32_t from, uint32_t to, size_t count
     path_append_step(findings->paths, from, to, &step);
     data->out.text.failed |= step.failed;
     data_words(data, count > 0 ? ",{" : "{");
-    put_class(data, &node);
+    html_objects_put_class(data, &node);
     if (node.object != UINT32_MAX) {
-        put_address(data, node.address);
+        html_objects_put_address(data, node.address);
         data_words(data, ",");
     }
-    put_number(data, "retained", g2h_dominators_retained_size(findings->dominators, to));
+    html_objects_put_number(data, "retained",
+                            g2h_dominators_retained_size(findings->dominators, to));
     data_key(data, "step");
     data_string(data, step.data, step.size);
     data_words(data, "}");
@@ -141,7 +142,8 @@ static void put_referrers(struct data *data, const struct retainers *retainers)
 
 /* ---- what is in an object ---- */
 
-static void put_field(struct objects *objects, const struct g2h_value *value, size_t count)
+static void html_objects_put_field(struct objects *objects, const struct g2h_value *value,
+                                   size_t count)
 {
     struct data *data = objects->data;
     struct g2h_content content;
@@ -159,7 +161,7 @@ static void put_field(struct objects *objects, const struct g2h_value *value, si
 }
 
 /* Puts the first values, unless the object is a map, or its type is not known as a whole. */
-static void put_fields(struct objects *objects, uint32_t object)
+static void html_objects_put_fields(struct objects *objects, uint32_t object)
 {
     const struct g2h_view *view = objects->findings->view;
     struct g2h_location location;
@@ -173,13 +175,14 @@ static void put_fields(struct objects *objects, uint32_t object)
     data_words(objects->data, "[");
     g2h_values_begin_at(objects->values, &location);
     while (count < MOST_FIELDS && g2h_values_next(objects->values, &value))
-        put_field(objects, &value, count++);
+        html_objects_put_field(objects, &value, count++);
     data_words(objects->data, "]");
 }
 
 /* ---- all objects ---- */
 
-static struct g2h_error *put_object(struct objects *objects, const struct tree *tree, size_t number)
+static struct g2h_error *html_objects_put(struct objects *objects, const struct html_tree *tree,
+                                          size_t number)
 {
     struct data *data = objects->data;
     const struct findings *findings = objects->findings;
@@ -188,16 +191,16 @@ static struct g2h_error *put_object(struct objects *objects, const struct tree *
     struct g2h_node node;
     g2h_view_brief(findings->view, object->node, &node);
     data_words(data, number > 0 ? ",\n{" : "\n{");
-    put_number(data, "node", tree_number(tree, findings->merged.of[place]));
-    put_class(data, &node);
-    put_address(data, node.address);
+    html_objects_put_number(data, "node", tree_number(tree, findings->merged.of[place]));
+    html_objects_put_class(data, &node);
+    html_objects_put_address(data, node.address);
     data_words(data, ",");
-    put_number(data, "own", node.size);
-    put_number(data, "retained", object->retained);
+    html_objects_put_number(data, "own", node.size);
+    html_objects_put_number(data, "retained", object->retained);
     TRY(put_path(data, &objects->path_nodes[number]));
     put_sharers(data, object->node);
     put_referrers(data, &objects->retainers[number]);
-    put_fields(objects, node.object);
+    html_objects_put_fields(objects, node.object);
     data_words(data, "}");
     return NULL;
 }
@@ -215,16 +218,17 @@ static struct g2h_error *find_objects(struct objects *objects)
                               objects->retainers);
 }
 
-struct g2h_error *data_put_largest(struct data *data, const struct tree *tree)
+struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tree)
 {
-    _cleanup_(objects_deinit) struct objects objects = {.data = data, .findings = data->findings};
+    _cleanup_(html_objects_deinit) struct objects objects = {.data = data,
+                                                             .findings = data->findings};
     const size_t begin = data_size(&data->out);
     TRY(find_objects(&objects));
     data_key(data, "largest");
     data_words(data, "[");
     for (size_t i = 0; i < objects.list.count && data_size(&data->out) - begin < DATA_OBJECTS_BYTES;
          i++)
-        TRY(put_object(&objects, tree, i));
+        TRY(html_objects_put(&objects, tree, i));
     data_words(data, "],\n");
     TRY_MEMORY(!data->out.text.failed);
     return NULL;
@@ -233,7 +237,7 @@ struct g2h_error *data_put_largest(struct data *data, const struct tree *tree)
 /* ---- layouts ---- */
 
 /* Returns the letter by which the page tells kinds of fields apart. */
-static const char *kind_of(enum g2h_value_kind kind)
+static const char *html_objects_kind_of(enum g2h_value_kind kind)
 {
     switch (kind) {
     case G2H_VALUE_POINTER:
@@ -253,13 +257,14 @@ static const char *kind_of(enum g2h_value_kind kind)
 }
 
 /* A field, or the elements of an array that is one. */
-struct field {
+struct html_objects_field {
     struct text name, type; /* of an array the name of the field, and the type of an element */
     enum g2h_value_kind kind;
     uint64_t offset, size, elements; /* elements: 0 if it is no array */
 };
 
-static void put_layout_field(struct data *data, const struct field *field, size_t count)
+static void put_layout_field(struct data *data, const struct html_objects_field *field,
+                             size_t count)
 {
     _cleanup_(text_deinit) struct text name = {0};
     text_append(&name, field->name.data, field->name.size);
@@ -275,13 +280,13 @@ static void put_layout_field(struct data *data, const struct field *field, size_
     data_words(data, ",");
     data_number(data, field->size);
     data_words(data, ",\"");
-    data_words(data, kind_of(field->kind));
+    data_words(data, html_objects_kind_of(field->kind));
     data_words(data, "\"]");
 }
 
 /* Reads a value: of "Names[7]", an element of an array, the name is "Names". */
-static void read_field(struct objects *objects, const struct g2h_value *value, uint64_t base,
-                       struct field *field)
+static void html_objects_read_field(struct objects *objects, const struct g2h_value *value,
+                                    uint64_t base, struct html_objects_field *field)
 {
     const bool is_element = value->path_size > 0 && value->path[value->path_size - 1] == ']';
     const char *bracket = is_element ? memrchr(value->path, '[', value->path_size) : NULL;
@@ -298,7 +303,7 @@ static void read_field(struct objects *objects, const struct g2h_value *value, u
     field->elements = bracket ? 1 : 0;
 }
 
-static bool is_same(const struct text *one, const struct text *other)
+static bool html_objects_is_same(const struct text *one, const struct text *other)
 {
     return one->size == other->size &&
            (one->size == 0 || memcmp(one->data, other->data, one->size) == 0);
@@ -306,17 +311,20 @@ static bool is_same(const struct text *one, const struct text *other)
 
 /* Makes an element of an array a part of the field that has the elements before it. Returns false
  * if it is none of them. */
-static bool join(struct field *field, const struct field *next)
+static bool html_objects_join(struct html_objects_field *field,
+                              const struct html_objects_field *next)
 {
-    if (field->elements == 0 || next->elements == 0 || !is_same(&field->name, &next->name) ||
-        !is_same(&field->type, &next->type) || field->offset + field->size != next->offset)
+    if (field->elements == 0 || next->elements == 0 ||
+        !html_objects_is_same(&field->name, &next->name) ||
+        !html_objects_is_same(&field->type, &next->type) ||
+        field->offset + field->size != next->offset)
         return false;
     field->size += next->size;
     field->elements++;
     return true;
 }
 
-static void field_deinit(struct field *field)
+static void field_deinit(struct html_objects_field *field)
 {
     text_deinit(&field->name);
     text_deinit(&field->type);
@@ -324,18 +332,18 @@ static void field_deinit(struct field *field)
 
 static void put_layout_fields(struct objects *objects, const struct g2h_location *location)
 {
-    _cleanup_(field_deinit) struct field field = {.name = {0}}, next = {.name = {0}};
+    _cleanup_(field_deinit) struct html_objects_field field = {.name = {0}}, next = {.name = {0}};
     struct g2h_value value;
     size_t count = 0;
     g2h_values_begin_at(objects->values, location);
     for (bool is_first = true; count < STRUCT_FIELDS && g2h_values_next(objects->values, &value);
          is_first = false) {
-        read_field(objects, &value, location->base, &next);
-        if (!is_first && join(&field, &next))
+        html_objects_read_field(objects, &value, location->base, &next);
+        if (!is_first && html_objects_join(&field, &next))
             continue;
         if (!is_first)
             put_layout_field(objects->data, &field, count++);
-        const struct field read = next;
+        const struct html_objects_field read = next;
         next = field;
         field = read;
     }
@@ -343,17 +351,18 @@ static void put_layout_fields(struct objects *objects, const struct g2h_location
         put_layout_field(objects->data, &field, count);
 }
 
-static void put_layout(struct objects *objects, const struct struct_layout *layout, size_t number)
+static void html_objects_put_layout(struct objects *objects, const struct struct_layout *layout,
+                                    size_t number)
 {
     struct data *data = objects->data;
     struct g2h_location location;
     size_t size;
     const char *name = merged_name(&objects->findings->merged, layout->class, &size);
     data_words(data, number > 0 ? ",\n{" : "\n{");
-    put_number(data, "class", data_name(data, name, size));
-    put_number(data, "objects", layout->objects);
-    put_number(data, "size", layout->size);
-    put_number(data, "slot", layout->slot);
+    html_objects_put_number(data, "class", data_name(data, name, size));
+    html_objects_put_number(data, "objects", layout->objects);
+    html_objects_put_number(data, "size", layout->size);
+    html_objects_put_number(data, "slot", layout->slot);
     data_key(data, "fields");
     data_words(data, "[");
     if (g2h_location_of_object(objects->findings->view, layout->object, &location))
@@ -368,7 +377,8 @@ static void free_structs(struct_vector *structs)
 
 struct g2h_error *data_put_layouts(struct data *data)
 {
-    _cleanup_(objects_deinit) struct objects objects = {.data = data, .findings = data->findings};
+    _cleanup_(html_objects_deinit) struct objects objects = {.data = data,
+                                                             .findings = data->findings};
     _cleanup_(free_structs) struct_vector structs = {0};
     const size_t begin = data_size(&data->out);
     TRY(structs_find(data->findings, &structs));
@@ -376,7 +386,7 @@ struct g2h_error *data_put_layouts(struct data *data)
     data_key(data, "layouts");
     data_words(data, "[");
     for (size_t i = 0; i < structs.count && data_size(&data->out) - begin < DATA_LAYOUTS_BYTES; i++)
-        put_layout(&objects, &structs.data[i], i);
+        html_objects_put_layout(&objects, &structs.data[i], i);
     data_words(data, "],\n");
     TRY_MEMORY(!data->out.text.failed);
     return NULL;

@@ -15,21 +15,22 @@
 /* What is shown, and by how many goroutines a place must have changed: one comes and goes. */
 enum { MOST_CLASSES = 8, MOST_PLACES = 4, LEAST_CHANGE = 2 };
 
-struct series {
+struct html_series {
     struct data *data;
     const struct g2h_base *const *bases;
     size_t count;
     const int64_t *times; /* of the bases and of the last heap; NULL: not known */
 };
 
-static uint64_t distance(uint64_t one, uint64_t other)
+static uint64_t html_series_distance(uint64_t one, uint64_t other)
 {
     return one > other ? one - other : other - one;
 }
 
 /* ---- dumps ---- */
 
-static void put_dump(const struct series *series, const struct growth_totals *totals, size_t number)
+static void put_dump(const struct html_series *series, const struct growth_totals *totals,
+                     size_t number)
 {
     struct data *data = series->data;
     const struct {
@@ -54,7 +55,7 @@ static void put_dump(const struct series *series, const struct growth_totals *to
     data_words(data, "}");
 }
 
-static void put_dumps(const struct series *series, const char *source)
+static void put_dumps(const struct html_series *series, const char *source)
 {
     const struct findings *findings = series->data->findings;
     _cleanup_free_ char *name = strdup(source);
@@ -73,14 +74,15 @@ static void put_dumps(const struct series *series, const char *source)
 /* ---- rows ---- */
 
 /* What a class or a place has in each dump. */
-struct row {
+struct html_series_row {
     uint64_t weight; /* how much it grew or shrank */
     uint32_t node;   /* of merged */
     uint64_t objects, bytes;
 };
 
 /* Adds a row to the most heavy ones, of which the heaviest is first. */
-static void add_row(struct row *rows, size_t *count, size_t most, const struct row *row)
+static void html_series_add_row(struct html_series_row *rows, size_t *count, size_t most,
+                                const struct html_series_row *row)
 {
     size_t at = *count;
     if (row->weight == 0)
@@ -108,7 +110,8 @@ static void begin_row(struct data *data, const char *name, size_t size, const ch
 
 /* ---- classes ---- */
 
-static void put_class(const struct series *series, const struct row *row, size_t number)
+static void html_series_put_class(const struct html_series *series,
+                                  const struct html_series_row *row, size_t number)
 {
     struct data *data = series->data;
     size_t size;
@@ -130,10 +133,10 @@ static void put_class(const struct series *series, const struct row *row, size_t
     data_words(data, "]}");
 }
 
-static struct g2h_error *put_classes(const struct series *series)
+static struct g2h_error *put_classes(const struct html_series *series)
 {
     _cleanup_(class_rows_deinit) struct class_rows classes = {0};
-    struct row rows[MOST_CLASSES + 1];
+    struct html_series_row rows[MOST_CLASSES + 1];
     size_t count = 0;
     TRY(class_rows_find(series->data->findings, false, &classes));
     for (size_t i = 0; i < classes.list.count; i++) {
@@ -141,14 +144,15 @@ static struct g2h_error *put_classes(const struct series *series)
         size_t size;
         const char *name = merged_name(&series->data->findings->merged, class->node, &size);
         const struct growth_class before = growth_class_before(series->bases[0], name, size);
-        add_row(rows, &count, MOST_CLASSES,
-                &(struct row){distance(class->held, before.bytes), class->node,
-                              class->count - class->garbage, class->held});
+        html_series_add_row(
+            rows, &count, MOST_CLASSES,
+            &(struct html_series_row){html_series_distance(class->held, before.bytes), class->node,
+                                      class->count - class->garbage, class->held});
     }
     data_key(series->data, "classes");
     data_words(series->data, "[");
     for (size_t i = 0; i < count; i++)
-        put_class(series, &rows[i], i);
+        html_series_put_class(series, &rows[i], i);
     data_words(series->data, "]");
     return NULL;
 }
@@ -156,8 +160,9 @@ static struct g2h_error *put_classes(const struct series *series)
 /* ---- places of goroutines ---- */
 
 /* Finds how many goroutines were in some places when a base was made. */
-static struct g2h_error *count_before(const struct series *series, const struct g2h_base *base,
-                                      const struct row *rows, size_t count, uint64_t *ret)
+static struct g2h_error *count_before(const struct html_series *series, const struct g2h_base *base,
+                                      const struct html_series_row *rows, size_t count,
+                                      uint64_t *ret)
 {
     struct findings then = *series->data->findings;
     growth_vector growth = {0};
@@ -183,17 +188,17 @@ static const char *place_name(const struct merged *merged, uint32_t node, size_t
     return blank + 1;
 }
 
-static void free_places(goroutine_place_vector *places)
+static void html_series_free_places(goroutine_place_vector *places)
 {
     free(places->data);
 }
 
-static struct g2h_error *put_places(const struct series *series)
+static struct g2h_error *put_places(const struct html_series *series)
 {
     struct data *data = series->data;
-    _cleanup_(free_places) goroutine_place_vector places = {0};
+    _cleanup_(html_series_free_places) goroutine_place_vector places = {0};
     _cleanup_free_ uint64_t *counts = calloc(series->count * MOST_PLACES, sizeof(*counts));
-    struct row rows[MOST_PLACES + 1];
+    struct html_series_row rows[MOST_PLACES + 1];
     size_t count = 0;
     TRY_MEMORY(counts);
     TRY(goroutines_find_places(data->findings, &places));
@@ -201,7 +206,8 @@ static struct g2h_error *put_places(const struct series *series)
         const struct goroutine_place *place = &places.data[i];
         const uint64_t change = (uint64_t)llabs(place->grown);
         if (change >= LEAST_CHANGE)
-            add_row(rows, &count, MOST_PLACES, &(struct row){change, place->node, place->count, 0});
+            html_series_add_row(rows, &count, MOST_PLACES,
+                                &(struct html_series_row){change, place->node, place->count, 0});
     }
     for (size_t i = 0; i < series->count; i++)
         TRY(count_before(series, series->bases[i], rows, count, &counts[i * MOST_PLACES]));
@@ -227,7 +233,8 @@ struct g2h_error *data_put_series(struct data *data, const struct g2h_html_optio
 {
     const size_t count = wanted->series_count;
     const bool has_times = wanted->times && trend_times_elapsed(wanted->times, count + 1) > 0;
-    const struct series series = {data, wanted->series, count, has_times ? wanted->times : NULL};
+    const struct html_series series = {data, wanted->series, count,
+                                       has_times ? wanted->times : NULL};
     data_key(data, "series");
     data_words(data, "{");
     put_dumps(&series, source);

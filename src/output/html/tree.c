@@ -15,13 +15,13 @@
 enum { KIND_MORE = MERGED_CLASS + 1 };
 
 /* What stands for the branches of a node that are left out. */
-struct rest {
+struct html_tree_rest {
     uint64_t branches, bytes, objects, was, was_objects;
 };
 
-struct choice {
+struct html_tree_choice {
     struct data *data;
-    struct tree *tree;
+    struct html_tree *tree;
     const struct merged *merged;
     uint16_t *depths;  /* by node */
     uint32_t *missing; /* by node in the tree: how many children are not */
@@ -30,7 +30,7 @@ struct choice {
 
 /* ---- choosing nodes ---- */
 
-static void count_children(const struct choice *choice)
+static void html_tree_count_children(const struct html_tree_choice *choice)
 {
     const struct merged_node *nodes = choice->merged->nodes.data;
     for (uint32_t i = 1; i < choice->merged->nodes.count; i++) {
@@ -41,9 +41,9 @@ static void count_children(const struct choice *choice)
 }
 
 /* Adds a node, whose parent is in the tree. Returns false if there is no room. */
-static bool add_node(struct choice *choice, uint32_t node)
+static bool html_tree_add_node(struct html_tree_choice *choice, uint32_t node)
 {
-    struct tree *tree = choice->tree;
+    struct html_tree *tree = choice->tree;
     const uint32_t parent = choice->merged->nodes.data[node].parent;
     size_t size;
     const char *name = merged_name(choice->merged, node, &size);
@@ -59,7 +59,7 @@ static bool add_node(struct choice *choice, uint32_t node)
     return true;
 }
 
-static struct g2h_error *choose(struct choice *choice)
+static struct g2h_error *html_tree_choose(struct html_tree_choice *choice)
 {
     const struct merged *merged = choice->merged;
     _cleanup_(ranking_deinit) ranking order = {0};
@@ -69,7 +69,8 @@ static struct g2h_error *choose(struct choice *choice)
     for (size_t i = 0; i < order.count; i++) {
         const uint32_t node = order.data[i].node, parent = merged->nodes.data[node].parent;
         const bool is_below = parent == MERGED_NONE || choice->tree->numbers[parent] != TREE_NONE;
-        if (is_below && choice->depths[node] <= DATA_TREE_DEPTH && !add_node(choice, node))
+        if (is_below && choice->depths[node] <= DATA_TREE_DEPTH &&
+            !html_tree_add_node(choice, node))
             break;
     }
     return NULL;
@@ -77,7 +78,7 @@ static struct g2h_error *choose(struct choice *choice)
 
 /* Numbers the nodes, so that parents still come first, and finds out below which ones the others
  * are. */
-static void number_nodes(struct tree *tree, const struct merged *merged)
+static void html_tree_number_nodes(struct html_tree *tree, const struct merged *merged)
 {
     tree->count = 0;
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
@@ -91,7 +92,7 @@ static void number_nodes(struct tree *tree, const struct merged *merged)
     }
 }
 
-uint32_t tree_number(const struct tree *tree, uint32_t node)
+uint32_t tree_number(const struct html_tree *tree, uint32_t node)
 {
     return tree->numbers[node] != TREE_NONE ? tree->numbers[node]
                                             : tree->more[tree->numbers[tree->anchors[node]]];
@@ -110,8 +111,8 @@ static uint64_t was_count(const struct findings *findings, uint32_t node)
     return findings_node(findings, node)->count - (uint64_t)findings->growth.data[node].count;
 }
 
-static void add_rest(const struct findings *findings, const struct tree *tree, uint32_t node,
-                     struct rest *rest)
+static void html_tree_add_rest(const struct findings *findings, const struct html_tree *tree,
+                               uint32_t node, struct html_tree_rest *rest)
 {
     const struct merged_node *of = findings_node(findings, node);
     if (of->kind == MERGED_CLASS) {
@@ -127,12 +128,13 @@ static void add_rest(const struct findings *findings, const struct tree *tree, u
 
 /* Sums up what is left out, by number of the node that it is below, and gives it numbers behind all
  * others. */
-static void sum_up(const struct findings *findings, struct tree *tree, struct rest *rests)
+static void html_tree_sum_up(const struct findings *findings, struct html_tree *tree,
+                             struct html_tree_rest *rests)
 {
     uint32_t next = tree->count;
     for (uint32_t i = 0; i < findings->merged.nodes.count; i++)
         if (tree->numbers[i] == TREE_NONE)
-            add_rest(findings, tree, i, &rests[tree->numbers[tree->anchors[i]]]);
+            html_tree_add_rest(findings, tree, i, &rests[tree->numbers[tree->anchors[i]]]);
     for (uint32_t i = 0; i < tree->count; i++) {
         tree->more[i] = rests[i].branches > 0 ? next++ : TREE_NONE;
         tree->cut_branches += rests[i].branches;
@@ -144,7 +146,7 @@ static void sum_up(const struct findings *findings, struct tree *tree, struct re
 
 enum column { PARENT, NAME, KIND, PACKAGE, BYTES, COUNT, WAS, WAS_COUNT, COLUMNS };
 
-static uint32_t package_of(struct data *data, uint32_t node)
+static uint32_t html_tree_package_of(struct data *data, uint32_t node)
 {
     const struct merged *merged = &data->findings->merged;
     const struct merged_node *nodes = merged->nodes.data;
@@ -160,7 +162,8 @@ static uint32_t package_of(struct data *data, uint32_t node)
     return data_name(data, name, size);
 }
 
-static void put_kept(struct data *data, const struct tree *tree, uint32_t node, enum column column)
+static void html_tree_put_kept(struct data *data, const struct html_tree *tree, uint32_t node,
+                               enum column column)
 {
     const struct merged_node *of = findings_node(data->findings, node);
     size_t size;
@@ -180,7 +183,7 @@ static void put_kept(struct data *data, const struct tree *tree, uint32_t node, 
         data_number(data, of->kind);
         break;
     case PACKAGE:
-        data_number(data, package_of(data, node));
+        data_number(data, html_tree_package_of(data, node));
         break;
     case BYTES:
         data_number(data, of->bytes);
@@ -199,8 +202,8 @@ static void put_kept(struct data *data, const struct tree *tree, uint32_t node, 
     }
 }
 
-static void put_rest(struct data *data, const struct rest *rest, uint32_t parent,
-                     enum column column)
+static void html_tree_put_rest(struct data *data, const struct html_tree_rest *rest,
+                               uint32_t parent, enum column column)
 {
     static const char more[] = "(more)";
     const uint64_t numbers[COLUMNS] = {
@@ -215,21 +218,22 @@ static void put_rest(struct data *data, const struct rest *rest, uint32_t parent
     data_number(data, numbers[column]);
 }
 
-static void put_column(struct data *data, const struct tree *tree, const struct rest *rests,
-                       enum column column)
+static void put_column(struct data *data, const struct html_tree *tree,
+                       const struct html_tree_rest *rests, enum column column)
 {
     for (uint32_t i = 0; i < tree->count; i++) {
         data_comma(data, i);
-        put_kept(data, tree, tree->kept[i], column);
+        html_tree_put_kept(data, tree, tree->kept[i], column);
     }
     for (uint32_t i = 0; i < tree->count; i++)
         if (rests[i].branches > 0) {
             data_words(data, ",");
-            put_rest(data, &rests[i], i, column);
+            html_tree_put_rest(data, &rests[i], i, column);
         }
 }
 
-static void put_more(struct data *data, const struct tree *tree, const struct rest *rests)
+static void put_more(struct data *data, const struct html_tree *tree,
+                     const struct html_tree_rest *rests)
 {
     size_t count = 0;
     data_key(data, "more");
@@ -246,7 +250,8 @@ static void put_more(struct data *data, const struct tree *tree, const struct re
     data_words(data, "]");
 }
 
-static void put_columns(struct data *data, const struct tree *tree, const struct rest *rests)
+static void put_columns(struct data *data, const struct html_tree *tree,
+                        const struct html_tree_rest *rests)
 {
     static const char *const keys[COLUMNS] = {
         [PARENT] = "parent", [NAME] = "name",   [KIND] = "kind", [PACKAGE] = "package",
@@ -266,10 +271,10 @@ static void put_columns(struct data *data, const struct tree *tree, const struct
 
 /* ---- all of it ---- */
 
-static bool allocate(struct choice *choice)
+static bool html_tree_allocate(struct html_tree_choice *choice)
 {
     const size_t count = choice->merged->nodes.count + 1;
-    struct tree *tree = choice->tree;
+    struct html_tree *tree = choice->tree;
     tree->numbers = malloc(count * sizeof(*tree->numbers));
     tree->anchors = malloc(count * sizeof(*tree->anchors));
     tree->more = malloc((DATA_TREE_NODES + 1) * sizeof(*tree->more));
@@ -284,30 +289,30 @@ static bool allocate(struct choice *choice)
     return true;
 }
 
-static void choice_deinit(struct choice *choice)
+static void html_tree_choice_deinit(struct html_tree_choice *choice)
 {
     free(choice->depths);
     free(choice->missing);
 }
 
-struct g2h_error *data_put_tree(struct data *data, struct tree *tree)
+struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree)
 {
     const struct findings *findings = data->findings;
-    _cleanup_(choice_deinit) struct choice choice = {
+    _cleanup_(html_tree_choice_deinit) struct html_tree_choice choice = {
         .data = data, .tree = tree, .merged = &findings->merged};
-    TRY_MEMORY(allocate(&choice));
-    count_children(&choice);
-    TRY(choose(&choice));
-    number_nodes(tree, &findings->merged);
-    _cleanup_free_ struct rest *rests = calloc((size_t)tree->count + 1, sizeof(*rests));
+    TRY_MEMORY(html_tree_allocate(&choice));
+    html_tree_count_children(&choice);
+    TRY(html_tree_choose(&choice));
+    html_tree_number_nodes(tree, &findings->merged);
+    _cleanup_free_ struct html_tree_rest *rests = calloc((size_t)tree->count + 1, sizeof(*rests));
     TRY_MEMORY(rests);
-    sum_up(findings, tree, rests);
+    html_tree_sum_up(findings, tree, rests);
     put_columns(data, tree, rests);
     TRY_MEMORY(!data->out.text.failed);
     return NULL;
 }
 
-void data_put_suspects(struct data *data, const struct tree *tree,
+void data_put_suspects(struct data *data, const struct html_tree *tree,
                        const struct who_suspects *suspects)
 {
     enum g2h_memory_part part;
@@ -322,7 +327,7 @@ void data_put_suspects(struct data *data, const struct tree *tree,
     data_words(data, "],\n");
 }
 
-void tree_deinit(struct tree *tree)
+void tree_deinit(struct html_tree *tree)
 {
     free(tree->numbers);
     free(tree->anchors);

@@ -39,7 +39,7 @@ struct allocations {
 
 /* ---- functions and locations ---- */
 
-static bool intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret)
+static bool pprof_alloc_intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret)
 {
     if (text_is_ascii(name.data, name.size))
         return string_pool_intern(&all->profile.strings, (const char *)name.data, (size_t)name.size,
@@ -51,11 +51,13 @@ static bool intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret
 }
 
 /* Puts a function, by the names in a call. */
-static bool put_function(struct allocations *all, const struct g2h_call *call, uint32_t number)
+static bool pprof_alloc_put_function(struct allocations *all, const struct g2h_call *call,
+                                     uint32_t number)
 {
     struct worker_buffer *message = &all->profile.message;
     uint32_t name, file;
-    return intern(all, call->function, &name) && intern(all, call->file, &file) &&
+    return pprof_alloc_intern(all, call->function, &name) &&
+           pprof_alloc_intern(all, call->file, &file) &&
            profile_put_number(message, FUNCTION_ID, number) &&
            profile_put_number(message, FUNCTION_NAME, name) &&
            profile_put_number(message, FUNCTION_SYSTEM_NAME, name) &&
@@ -70,14 +72,15 @@ static bool number_function(struct allocations *all, const struct g2h_call *call
 {
     uint32_t name, file;
     *ret = all->function_count + 1;
-    if (!intern(all, call->function, &name) || !intern(all, call->file, &file) ||
+    if (!pprof_alloc_intern(all, call->function, &name) ||
+        !pprof_alloc_intern(all, call->file, &file) ||
         !map_put(&all->functions, (uint64_t)name << 32 | file, *ret, ret))
         return false;
     all->function_count += *ret > all->function_count;
     return true;
 }
 
-static bool put_line(struct allocations *all, uint32_t function, uint32_t line)
+static bool pprof_alloc_put_line(struct allocations *all, uint32_t function, uint32_t line)
 {
     struct worker_buffer *part = &all->part;
     part->size = 0;
@@ -95,13 +98,14 @@ static bool put_location(struct allocations *all, const struct g2h_call *calls, 
     uint32_t function, next = known + 1;
     bool good = profile_put_number(message, LOCATION_ID, all->location_count);
     for (size_t i = 0; i < count && good; i++)
-        good = number_function(all, &calls[i], &function) && put_line(all, function, calls[i].line);
+        good = number_function(all, &calls[i], &function) &&
+               pprof_alloc_put_line(all, function, calls[i].line);
     good = good && profile_put_number(message, LOCATION_MAPPING_ID, 1) &&
            profile_put_message(&all->profile, PROFILE_LOCATION);
     for (size_t i = 0; i < count && good; i++) {
         good = number_function(all, &calls[i], &function);
         if (good && function == next)
-            good = put_function(all, &calls[i], next++);
+            good = pprof_alloc_put_function(all, &calls[i], next++);
     }
     return good;
 }
@@ -111,7 +115,8 @@ static bool add_location(struct allocations *all, const struct g2h_call *calls, 
     uint64_t key = count;
     uint32_t number = all->location_count + 1, name, file;
     for (size_t i = 0; i < count; i++) {
-        if (!intern(all, calls[i].function, &name) || !intern(all, calls[i].file, &file))
+        if (!pprof_alloc_intern(all, calls[i].function, &name) ||
+            !pprof_alloc_intern(all, calls[i].file, &file))
             return false;
         key = map_hash_pair(map_hash_pair(key, (uint64_t)name << 32 | file), calls[i].line);
     }
@@ -227,7 +232,7 @@ static uint64_t last_collection(const struct g2h_heap *heap)
     return stats ? stats->numbers[G2H_MEMSTATS_LAST_GC] : 0;
 }
 
-static struct g2h_error *put_profile(struct allocations *all, const char *program)
+static struct g2h_error *pprof_alloc_put_profile(struct allocations *all, const char *program)
 {
     enum {
         KNOWN = 1 << MAPPING_HAS_FUNCTIONS | 1 << MAPPING_HAS_FILENAMES |
@@ -263,22 +268,22 @@ static void allocations_deinit(struct allocations *all)
     free(all->stack.data);
 }
 
-struct source {
+struct pprof_alloc_source {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
     uint64_t rate;
 };
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
+static struct g2h_error *pprof_alloc_produce(void *context, size_t task, unsigned worker,
+                                             struct worker_buffer *buffer)
 {
-    const struct source *source = context;
+    const struct pprof_alloc_source *source = context;
     _cleanup_(allocations_deinit) struct allocations all = {.heap = g2h_view_heap(source->view),
                                                             .rate = source->rate};
     (void)task, (void)worker;
     TRY_MEMORY(profile_init(&all.profile, buffer));
     TRY(calls_init(&all.calls, g2h_view_exe(source->view)));
-    return put_profile(&all, source->options->program);
+    return pprof_alloc_put_profile(&all, source->options->program);
 }
 
 /* Returns the error that says why there is no profile. */
@@ -310,7 +315,7 @@ struct g2h_error *g2h_write_pprof_alloc(const struct g2h_view *view,
     g2h_sampling(heap, &sampling);
     if (sampling.sites == 0)
         return no_profile(heap, options->source ? options->source : "the dump");
-    struct source source = {view, options,
-                            wanted.memprofile_rate > 0 ? wanted.memprofile_rate : sampling.rate};
-    return profile_write(options, produce, &source);
+    struct pprof_alloc_source source = {
+        view, options, wanted.memprofile_rate > 0 ? wanted.memprofile_rate : sampling.rate};
+    return profile_write(options, pprof_alloc_produce, &source);
 }

@@ -19,7 +19,7 @@ enum { MOST_FRAMES = 256 };
 
 /* How far a node is from the root, and where a long stack that ends at the node goes on behind its
  * innermost half, so that nobody has to walk through what it leaves out. */
-struct path {
+struct pprof_retained_path {
     uint32_t depth, outer; /* outer: the node above that is MOST_FRAMES / 2 from the root */
 };
 
@@ -29,15 +29,15 @@ struct retained {
     const char *program;  /* NULL: not known */
     struct map functions; /* name and kind → number of the function, from 1 on */
     uint32_t function_count;
-    VECTOR(uint32_t) function_of; /* node of merged → function */
-    VECTOR(struct path) path_to;  /* by node of merged */
+    VECTOR(uint32_t) function_of;               /* node of merged → function */
+    VECTOR(struct pprof_retained_path) path_to; /* by node of merged */
 };
 
 /* ---- functions ---- */
 
 /* Finds the file of a node's function, as pprof calls it. */
-static void file_of(const struct retained *retained, uint32_t node, const char **ret,
-                    size_t *ret_size)
+static void pprof_retained_file_of(const struct retained *retained, uint32_t node, const char **ret,
+                                   size_t *ret_size)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
     static const char roots[] = "roots";
@@ -77,14 +77,14 @@ static bool put_function_name(struct retained *retained, uint32_t node)
 
 /* Puts a function and its location, which have the same number. The function's two names differ so
  * that pprof does not remove parts of the name that it would take for C++'s. */
-static bool put_function(struct retained *retained, uint32_t node, uint32_t number)
+static bool pprof_retained_put_function(struct retained *retained, uint32_t node, uint32_t number)
 {
     static const char *const kinds[] = {
         [MERGED_SYNTHETIC] = "roots", [MERGED_VARIABLE] = "variable", [MERGED_CLASS] = "class"};
     const char *file;
     size_t size;
     struct worker_buffer *message = &retained->profile.message;
-    file_of(retained, node, &file, &size);
+    pprof_retained_file_of(retained, node, &file, &size);
     if (!profile_put_number(message, FUNCTION_ID, number) || !put_function_name(retained, node) ||
         !profile_put_text(&retained->profile, FUNCTION_SYSTEM_NAME,
                           kinds[retained->merged->nodes.data[node].kind]) ||
@@ -112,7 +112,7 @@ static struct g2h_error *put_functions(struct retained *retained)
         TRY_MEMORY(map_put(&retained->functions, key, number, &number));
         if (number > retained->function_count) {
             retained->function_count = number;
-            TRY_MEMORY(put_function(retained, node, number));
+            TRY_MEMORY(pprof_retained_put_function(retained, node, number));
         }
         TRY_MEMORY(vector_push(&retained->function_of, number));
     }
@@ -128,7 +128,7 @@ static struct g2h_error *find_paths(struct retained *retained)
     TRY_MEMORY(vector_grow(&retained->path_to, merged->nodes.count));
     for (uint32_t node = 0; node < merged->nodes.count; node++) {
         const uint32_t parent = merged->nodes.data[node].parent;
-        struct path path = {.outer = node};
+        struct pprof_retained_path path = {.outer = node};
         if (parent != MERGED_NONE) {
             path.depth = retained->path_to.data[parent].depth + 1;
             if (path.depth > MOST_FRAMES / 2)
@@ -140,10 +140,11 @@ static struct g2h_error *find_paths(struct retained *retained)
 }
 
 /* Puts the path from a node up to the root, without the root. */
-static bool put_stack(struct retained *retained, struct worker_buffer *ids, uint32_t node)
+static bool pprof_retained_put_stack(struct retained *retained, struct worker_buffer *ids,
+                                     uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
-    const struct path path = retained->path_to.data[node];
+    const struct pprof_retained_path path = retained->path_to.data[node];
     uint32_t put = 0;
     ids->size = 0;
     for (uint32_t i = node; nodes[i].parent != MERGED_NONE; i = nodes[i].parent) {
@@ -155,11 +156,12 @@ static bool put_stack(struct retained *retained, struct worker_buffer *ids, uint
     return true;
 }
 
-static bool put_sample(struct retained *retained, struct worker_buffer *scratch, uint32_t node)
+static bool pprof_retained_put_sample(struct retained *retained, struct worker_buffer *scratch,
+                                      uint32_t node)
 {
     const struct merged_node *of = &retained->merged->nodes.data[node];
     struct worker_buffer *message = &retained->profile.message;
-    if (!put_stack(retained, scratch, node) ||
+    if (!pprof_retained_put_stack(retained, scratch, node) ||
         !profile_put_bytes(message, SAMPLE_LOCATION_ID, scratch->data, scratch->size))
         return false;
     scratch->size = 0;
@@ -176,14 +178,14 @@ static struct g2h_error *put_samples(struct retained *retained)
     bool good = true;
     for (uint32_t node = 1; node < merged->nodes.count && good; node++)
         if (merged->nodes.data[node].bytes > 0)
-            good = put_sample(retained, &scratch, node);
+            good = pprof_retained_put_sample(retained, &scratch, node);
     worker_buffer_deinit(&scratch);
     return good ? NULL : &error_no_memory;
 }
 
 /* ---- all of it ---- */
 
-static struct g2h_error *put_profile(struct retained *retained)
+static struct g2h_error *pprof_retained_put_profile(struct retained *retained)
 {
     static const char usual[] = "space";
     struct profile *profile = &retained->profile;
@@ -207,20 +209,20 @@ static void retained_deinit(struct retained *retained)
     free(retained->path_to.data);
 }
 
-struct source {
+struct pprof_retained_source {
     const struct merged *merged;
     const char *program;
 };
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker,
-                                 struct worker_buffer *buffer)
+static struct g2h_error *pprof_retained_produce(void *context, size_t task, unsigned worker,
+                                                struct worker_buffer *buffer)
 {
-    const struct source *source = context;
+    const struct pprof_retained_source *source = context;
     _cleanup_(retained_deinit) struct retained retained = {.merged = source->merged,
                                                            .program = source->program};
     (void)task, (void)worker;
     TRY_MEMORY(profile_init(&retained.profile, buffer));
-    return put_profile(&retained);
+    return pprof_retained_put_profile(&retained);
 }
 
 struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
@@ -231,6 +233,6 @@ struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     _cleanup_(merged_deinit) struct merged merged = {0};
     TRY(merged_make(view, dominators, options->threads, &merged));
-    struct source source = {&merged, options->program};
-    return profile_write(options, produce, &source);
+    struct pprof_retained_source source = {&merged, options->program};
+    return profile_write(options, pprof_retained_produce, &source);
 }

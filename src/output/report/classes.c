@@ -4,8 +4,8 @@
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
-static struct g2h_error *put_row(const struct report *report, struct table *table,
-                                 const struct class_row *row)
+static struct g2h_error *report_classes_put_row(const struct report *report, struct table *table,
+                                                const struct class_row *row)
 {
     const struct page_field fields[] = {
         report_name(report, "class", row->node), page_count("objects", row->count),
@@ -39,7 +39,7 @@ struct g2h_error *report_put_classes(const struct report *report)
         shown++; /* with a base, only classes that have grown */
     table_init(&table, report->page, "classes", columns, report->findings->base ? 5 : 4, shown);
     for (size_t i = 0; i < classes.list.count; i++) {
-        TRY(put_row(report, &table, &classes.list.data[i]));
+        TRY(report_classes_put_row(report, &table, &classes.list.data[i]));
         bytes += i < shown ? 0 : classes.list.data[i].bytes;
     }
     TRY(table_end(&table));

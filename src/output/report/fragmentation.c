@@ -27,8 +27,9 @@ static void put_pins(const struct report *report, const struct fragmentation *fr
     page_close(page);
 }
 
-static void put_row(const struct report *report, const struct fragmentation *fragmentation,
-                    const struct span_row *row)
+static void report_fragmentation_put_row(const struct report *report,
+                                         const struct fragmentation *fragmentation,
+                                         const struct span_row *row)
 {
     struct page *page = report->page;
     page_open(page, NULL);
@@ -72,7 +73,7 @@ void report_put_fragmentation(const struct report *report,
         if (!page->is_json &&
             (!is_much || !report_is_shown(report, i, span_unused(&row->sparse), wasted)))
             break;
-        put_row(report, fragmentation, row);
+        report_fragmentation_put_row(report, fragmentation, row);
     }
     page_close(page);
     page_close(page);

@@ -31,14 +31,15 @@ static struct page_field site_of(const struct text *site)
 }
 
 /* What rows of the table need. */
-struct rows {
+struct report_goroutines_rows {
     const struct report *report;
     struct g2h_edges *edges;
     struct leaks leaks;
     struct table table;
 };
 
-static struct g2h_error *put_place(struct rows *rows, const struct goroutine_place *place)
+static struct g2h_error *report_goroutines_put_place(struct report_goroutines_rows *rows,
+                                                     const struct goroutine_place *place)
 {
     const struct report *report = rows->report;
     const struct leaks_place *leaked = leaks_at(&rows->leaks, report->findings, place->node);
@@ -73,7 +74,8 @@ static struct g2h_error *put_place(struct rows *rows, const struct goroutine_pla
 
 /* Begins the table. Its columns depend on whether there is a base, and on whether goroutines are
  * leaked. */
-static void begin_rows(struct rows *rows, size_t shown, struct table_column *columns)
+static void begin_rows(struct report_goroutines_rows *rows, size_t shown,
+                       struct table_column *columns)
 {
     size_t count = 0;
     columns[count++] = (struct table_column){"GOROUTINES", false};
@@ -137,7 +139,7 @@ static void put_leaks(const struct report *report, const struct leaks *leaks)
 }
 
 /* Puts how many goroutines have ended of which the runtime keeps so much that it matters. */
-static struct g2h_error *put_ended(const struct report *report)
+static struct g2h_error *report_goroutines_put_ended(const struct report *report)
 {
     enum { OF_ALL = 50 }; /* the part of the heap that matters */
     static const char template[] =
@@ -153,12 +155,12 @@ static struct g2h_error *put_ended(const struct report *report)
     return NULL;
 }
 
-static void free_places(goroutine_place_vector *places)
+static void report_goroutines_free_places(goroutine_place_vector *places)
 {
     free(places->data);
 }
 
-static void rows_deinit(struct rows *rows)
+static void rows_deinit(struct report_goroutines_rows *rows)
 {
     table_deinit(&rows->table);
     leaks_deinit(&rows->leaks);
@@ -168,8 +170,8 @@ static void rows_deinit(struct rows *rows)
 struct g2h_error *report_put_goroutines(const struct report *report)
 {
     struct table_column columns[6];
-    _cleanup_(rows_deinit) struct rows rows = {.report = report};
-    _cleanup_(free_places) goroutine_place_vector places = {0};
+    _cleanup_(rows_deinit) struct report_goroutines_rows rows = {.report = report};
+    _cleanup_(report_goroutines_free_places) goroutine_place_vector places = {0};
     uint64_t others = 0, bytes = 0;
     size_t shown = 0;
     TRY(goroutines_find_places(report->findings, &places));
@@ -181,7 +183,7 @@ struct g2h_error *report_put_goroutines(const struct report *report)
     begin_rows(&rows, shown, columns);
     for (size_t i = 0; i < places.count; i++) {
         const struct goroutine_place *place = &places.data[i];
-        TRY(put_place(&rows, place));
+        TRY(report_goroutines_put_place(&rows, place));
         others += i < shown ? 0 : place->count;
         bytes += i < shown ? 0 : place->retained;
     }
@@ -190,5 +192,5 @@ struct g2h_error *report_put_goroutines(const struct report *report)
         PAGE_PUT(report->page, "  % more at % other locations, %\n", page_count(NULL, others),
                  page_count(NULL, places.count - shown), page_bytes(NULL, bytes));
     put_leaks(report, &rows.leaks);
-    return put_ended(report);
+    return report_goroutines_put_ended(report);
 }

@@ -13,7 +13,7 @@ enum {
 #define MEANING "      meaning     "
 
 /* What a part is called, in text and in JSON, and what it means that it is large. */
-static const struct part {
+static const struct report_memory_part {
     const char *key, *name, *meaning;
 } parts[G2H_MEMORY_PARTS] = {
     [G2H_MEMORY_OBJECTS] = {"objects", "objects", NULL},
@@ -45,7 +45,7 @@ static const struct part {
 
 /* ---- MemStats ---- */
 
-static void put_memstats(const struct report *report, const uint64_t *numbers)
+static void report_memory_put_memstats(const struct report *report, const uint64_t *numbers)
 {
     static const struct {
         const char *key;
@@ -82,13 +82,13 @@ static void put_from_system(const struct report *report, const uint64_t *numbers
              page_bytes("bytes", use.bytes), page_bytes("objects", use.objects),
              page_bytes("free", use.free), page_bytes("stacks", use.stacks),
              page_bytes("runtime", use.runtime));
-    put_memstats(report, numbers);
+    report_memory_put_memstats(report, numbers);
 }
 
 /* ---- RSS ---- */
 
 /* Returns what a part is called: without the runtime's counters, its own memory is not known. */
-static struct page_field name_of(const struct g2h_memory *memory, int part)
+static struct page_field report_memory_name_of(const struct g2h_memory *memory, int part)
 {
     return page_words(NULL, part == G2H_MEMORY_C && !memory->has_counters
                                 ? "runtime, C and other anonymous memory"
@@ -115,7 +115,7 @@ static void put_files(const struct report *report)
     page_say(page, memory->file_count > MOST_FILES ? ", …)" : ")");
 }
 
-static void put_data(const struct report *report)
+static void report_memory_put_data(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;
     struct page *page = report->page;
@@ -136,7 +136,7 @@ static void put_data(const struct report *report)
 
 /* Puts "RSS 678 MB: objects 2 MB, mapped files 610 MB (bolt.db 610 MB), …"; parts that are small
  * are one. */
-static void put_resident(const struct report *report)
+static void report_memory_put_resident(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;
     struct page *page = report->page;
@@ -148,7 +148,7 @@ static void put_resident(const struct report *report)
         if (i != G2H_MEMORY_OBJECTS &&
             memory_percent(memory->parts[i], memory->resident) < SHOWN_OF_RSS)
             continue;
-        PAGE_PUT(page, is_first ? " % %" : ", % %", name_of(memory, i),
+        PAGE_PUT(page, is_first ? " % %" : ", % %", report_memory_name_of(memory, i),
                  page_bytes(NULL, memory->parts[i]));
         if (i == G2H_MEMORY_FILES)
             put_files(report);
@@ -158,7 +158,7 @@ static void put_resident(const struct report *report)
     if (left > 0)
         PAGE_PUT(page, ", else %", page_bytes(NULL, left));
     page_say(page, "\n");
-    put_data(report);
+    report_memory_put_data(report);
     page_close(page);
 }
 
@@ -169,7 +169,7 @@ void report_put_memory(const struct report *report)
         return;
     page_open(report->page, "process");
     if (memory_has_resident(report->findings))
-        put_resident(report);
+        report_memory_put_resident(report);
     if (numbers)
         put_from_system(report, numbers);
     page_close(report->page);
@@ -178,7 +178,8 @@ void report_put_memory(const struct report *report)
 /* ---- the suspect ---- */
 
 /* Puts which fields and variables point to mappings of a part. */
-static struct g2h_error *put_pointers(const struct report *report, enum g2h_memory_part part)
+static struct g2h_error *report_memory_put_pointers(const struct report *report,
+                                                    enum g2h_memory_part part)
 {
     _cleanup_(outside_holders_deinit) struct outside_holders holders = {.count = 0};
     struct page *page = report->page;
@@ -210,7 +211,7 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     page_open(page, NULL);
     PAGE_PUT(page, "  1  %  % of RSS        %", page_wide(page_bytes("bytes", bytes), 9),
              page_wide(page_percent(bytes, memory->resident), 5),
-             page_strong(name_of(memory, (int)part)));
+             page_strong(report_memory_name_of(memory, (int)part)));
     if (part == G2H_MEMORY_FILES)
         put_files(report);
     PAGE_PUT(page, ", no objects: all objects are %\n",
@@ -219,7 +220,7 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     page_say(page, MEANING);
     page_wrap(page, parts[part].meaning, sizeof(MEANING) - 1);
     PAGE_DATA(page, page_words("part", parts[part].key), page_flag("is_outside", true));
-    TRY(put_pointers(report, part));
+    TRY(report_memory_put_pointers(report, part));
     page_close(page);
     *ret = true;
     return NULL;

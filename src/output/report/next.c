@@ -46,7 +46,7 @@ static struct g2h_error *put_if_found(const struct report *report, const char *c
 }
 
 /* Puts the commands for the first suspect that is objects of a class. */
-static struct g2h_error *put_suspect(const struct report *report, const char *command)
+static struct g2h_error *report_next_put_suspect(const struct report *report, const char *command)
 {
     const struct who_suspects *suspects = report->suspects;
     _cleanup_(text_deinit) struct text name = {0}, path = {0};
@@ -70,7 +70,7 @@ struct g2h_error *report_put_next(const struct report *report, const char *comma
 {
     page_head(report->page, "NEXT");
     page_say(report->page, "\n");
-    TRY(put_suspect(report, command));
+    TRY(report_next_put_suspect(report, command));
     put_command(report, command, "--full", NULL);
     put_command(report, command, "-o", "page.html");
     return NULL;

@@ -8,7 +8,7 @@
 #include "base/printable.h"
 #include "output/json.h"
 
-static void append_words(struct text *text, const char *words)
+static void page_append_words(struct text *text, const char *words)
 {
     text_append(text, words, strlen(words));
 }
@@ -48,7 +48,7 @@ void page_append_clipped(struct text *text, const char *data, size_t size, size_
     while (end < size && (!is_begin(data[end]) || ++count < most))
         end++;
     append_clean(text, data, end);
-    append_words(text, "…");
+    page_append_words(text, "…");
 }
 
 /* Appends most characters of a longer text: its begin and its end, with an ellipsis between them.
@@ -61,7 +61,7 @@ static void append_ends(struct text *text, const char *data, size_t size, size_t
     for (size_t count = (most - 1) / 2; count > 0 && tail > head;)
         count -= is_begin(data[--tail]);
     text_append(text, data, head);
-    append_words(text, "…");
+    page_append_words(text, "…");
     text_append(text, data + tail, size - tail);
 }
 
@@ -134,11 +134,12 @@ static void append_begin(const struct page *page, struct text *out, const char *
         text_append(out, data + at, escape > 0 ? escape : 1);
         at += escape > 0 ? escape : 1;
     }
-    append_words(out, page->is_colored ? "…\033[m" : "…");
+    page_append_words(out, page->is_colored ? "…\033[m" : "…");
 }
 
 /* Appends a line that is too wide, so that it fits, by cutting words. */
-static void append_cut(const struct page *page, struct text *out, const char *data, size_t size)
+static void page_append_cut(const struct page *page, struct text *out, const char *data,
+                            size_t size)
 {
     enum { LEAST = 10 }; /* characters of a word that is cut */
     struct text line = {0}, cut = {0};
@@ -216,7 +217,7 @@ static void append_fitting(const struct page *page, struct text *out, const char
         const size_t rest = at + count_blanks(line.data + at, line.size - at);
         struct text next = {0};
         text_append(out, line.data, at);
-        append_words(out, "\n");
+        page_append_words(out, "\n");
         text_printf(&next, "%*s", (int)indent, "");
         text_append(&next, line.data + rest, line.size - rest);
         next.failed |= line.failed;
@@ -224,7 +225,7 @@ static void append_fitting(const struct page *page, struct text *out, const char
         line = next;
     }
     if (visible(line.data, line.size) > page->columns)
-        append_cut(page, out, line.data, line.size);
+        page_append_cut(page, out, line.data, line.size);
     else
         text_append(out, line.data, line.size);
     out->failed |= line.failed;
@@ -255,7 +256,7 @@ void page_fit(struct page *page)
 static void append_change(struct text *text, int64_t change, bool is_bytes)
 {
     const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
-    append_words(text, change < 0 ? "-" : "+");
+    page_append_words(text, change < 0 ? "-" : "+");
     if (is_bytes)
         text_append_bytes(text, size);
     else
@@ -299,16 +300,16 @@ void page_blanks(struct page *page, size_t count)
 void page_begin_strong(struct page *page)
 {
     if (page->is_colored)
-        append_words(&page->out, "\033[36m");
+        page_append_words(&page->out, "\033[36m");
 }
 
 void page_end_strong(struct page *page)
 {
     if (page->is_colored)
-        append_words(&page->out, "\033[m");
+        page_append_words(&page->out, "\033[m");
 }
 
-static void put_text(struct page *page, const struct page_field *field)
+static void page_put_text(struct page *page, const struct page_field *field)
 {
     struct text made = {0};
     if (page->is_for_terminal && field->kind == PAGE_TEXT && field->most > 0)
@@ -326,8 +327,8 @@ static void put_text(struct page *page, const struct page_field *field)
     text_deinit(&made);
 }
 
-static void put_line(struct page *page, const char *template, const struct page_field *fields,
-                     size_t count)
+static void page_put_line(struct page *page, const char *template, const struct page_field *fields,
+                          size_t count)
 {
     size_t next = 0;
     for (const char *at = template, *end; *at; at = end) {
@@ -335,14 +336,14 @@ static void put_line(struct page *page, const char *template, const struct page_
         if (*at != '%')
             text_append(&page->out, at, (size_t)(end - at));
         else if (next < count)
-            put_text(page, &fields[next++]);
+            page_put_text(page, &fields[next++]);
     }
 }
 
 void page_say(struct page *page, const char *words)
 {
     if (!page->is_json)
-        append_words(&page->out, words);
+        page_append_words(&page->out, words);
 }
 
 void page_wrap(struct page *page, const char *words, size_t indent)
@@ -379,7 +380,7 @@ void page_head(struct page *page, const char *words)
 /* ---- JSON ---- */
 
 /* Puts a JSON string, which is valid UTF-8 whatever the bytes are. */
-static void put_string(struct page *page, const char *data, size_t size)
+static void page_put_string(struct page *page, const char *data, size_t size)
 {
     struct text valid = {0}, *out = &page->out;
     text_append_utf8(&valid, (const uint8_t *)data, size, SIZE_MAX);
@@ -400,12 +401,12 @@ static void put_key(struct page *page, const char *key)
 {
     if (page->depth == 0)
         return;
-    append_words(&page->out, page->elements[page->depth - 1]++ > 0 ? "," : "");
-    append_words(&page->out, page->depth == 1 ? "\n" : "");
+    page_append_words(&page->out, page->elements[page->depth - 1]++ > 0 ? "," : "");
+    page_append_words(&page->out, page->depth == 1 ? "\n" : "");
     if (page->lists[page->depth - 1])
         return;
-    put_string(page, key, strlen(key));
-    append_words(&page->out, ":");
+    page_put_string(page, key, strlen(key));
+    page_append_words(&page->out, ":");
 }
 
 /* Puts a text as a JSON string, cut if it is longer than the limit. */
@@ -414,14 +415,14 @@ static void put_words(struct page *page, const char *data, size_t size)
     const size_t limit = page->limits.characters;
     struct text cut = {0};
     if (limit == 0 || page_characters(data, size) <= limit) {
-        put_string(page, data, size);
+        page_put_string(page, data, size);
         return;
     }
     page->cut++;
     text_append_utf8(&cut, (const uint8_t *)data, size, limit - 1);
-    append_words(&cut, "…");
+    page_append_words(&cut, "…");
     page->out.failed |= cut.failed;
-    put_string(page, cut.data, cut.size);
+    page_put_string(page, cut.data, cut.size);
     text_deinit(&cut);
 }
 
@@ -446,10 +447,10 @@ static void put_member(struct page *page, const struct page_field *field)
         text_printf(&page->out, "\"0x%" PRIx64 "\"", field->number);
         break;
     case PAGE_FLAG:
-        append_words(&page->out, field->number ? "true" : "false");
+        page_append_words(&page->out, field->number ? "true" : "false");
         break;
     case PAGE_PERCENT:
-        append_words(&page->out, "null");
+        page_append_words(&page->out, "null");
         break;
     }
 }
@@ -464,7 +465,7 @@ static bool is_beyond(const struct page *page)
             (limits->bytes > 0 && size >= limits->bytes));
 }
 
-static void leave_out(struct page *page)
+static void page_leave_out(struct page *page)
 {
     size_t i = 0;
     page->skipped = 1;
@@ -492,7 +493,7 @@ static void open_value(struct page *page, const char *key, bool is_list)
         return;
     }
     if (is_beyond(page)) {
-        leave_out(page);
+        page_leave_out(page);
         return;
     }
     if (page->depth == 1) {
@@ -501,7 +502,7 @@ static void open_value(struct page *page, const char *key, bool is_list)
         page->member_markup = 0;
     }
     put_key(page, key ? key : "");
-    append_words(&page->out, is_list ? "[" : "{");
+    page_append_words(&page->out, is_list ? "[" : "{");
     page->lists[page->depth] = is_list;
     page->elements[page->depth++] = 0;
 }
@@ -523,9 +524,9 @@ void page_close(struct page *page)
         return;
     }
     if (page->is_json && page->depth > 0)
-        append_words(&page->out, page->lists[--page->depth] ? "]" : "}");
+        page_append_words(&page->out, page->lists[--page->depth] ? "]" : "}");
     if (page->is_json && page->depth == 0)
-        append_words(&page->out, "\n");
+        page_append_words(&page->out, "\n");
 }
 
 /* ---- both ---- */
@@ -536,7 +537,7 @@ void page_put_fields(struct page *page, const char *template, const struct page_
     for (size_t i = 0; page->is_json && page->skipped == 0 && i < count; i++)
         put_member(page, &fields[i]);
     if (!page->is_json && template)
-        put_line(page, template, fields, count);
+        page_put_line(page, template, fields, count);
 }
 
 void page_begin(const struct g2h_report_options *given, struct page *ret)

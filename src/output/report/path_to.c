@@ -12,27 +12,28 @@
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
-struct path {
+struct path_to_path {
     const struct report *report;
     struct g2h_edges *edges;
     node_vector nodes;
 };
 
-static bool is_object(const struct g2h_node *node)
+static bool path_to_is_object(const struct g2h_node *node)
 {
     return node->kind == G2H_NODE_OBJECT || node->kind == G2H_NODE_TEXT;
 }
 
 /* Adds a row for a node. If has_edge is set, edge is its first column, and the node's class the
  * second; otherwise the class is the first. */
-static void put_row(const struct report *report, struct table *table, uint32_t number,
-                    struct page_field edge, bool has_edge)
+static void path_to_put_row(const struct report *report, struct table *table, uint32_t number,
+                            struct page_field edge, bool has_edge)
 {
     struct g2h_node node;
     g2h_view_brief(report->findings->view, number, &node);
     const struct page_field none = page_words(NULL, ""),
                             what = page_clipped(report_name_of(report, "class", &node), 48),
-                            bytes = is_object(&node) ? page_bytes("bytes", node.size) : none,
+                            bytes =
+                                path_to_is_object(&node) ? page_bytes("bytes", node.size) : none,
                             retained = page_bytes(
                                 "retained",
                                 g2h_dominators_retained_size(report->findings->dominators, number)),
@@ -47,7 +48,7 @@ static void put_row(const struct report *report, struct table *table, uint32_t n
 
 /* ---- the path ---- */
 
-static struct g2h_error *put_held_by(struct path *path, uint32_t node)
+static struct g2h_error *path_to_put_held_by(struct path_to_path *path, uint32_t node)
 {
     const struct report *report = path->report;
     _cleanup_(text_deinit) struct text expression = {0};
@@ -63,7 +64,7 @@ static struct g2h_error *put_held_by(struct path *path, uint32_t node)
     return report_put_finalized(report, node, "  ");
 }
 
-static struct g2h_error *put_steps(struct path *path)
+static struct g2h_error *put_steps(struct path_to_path *path)
 {
     static const struct table_column columns[] = {
         {"STEPS", false}, {"to", false}, {"at", false}, {"bytes", true}, {"retained", true}};
@@ -77,12 +78,12 @@ static struct g2h_error *put_steps(struct path *path)
             continue;
         path_append_step(report->findings->paths, nodes->data[i - 1], nodes->data[i], &edge);
         TRY_MEMORY(!edge.failed);
-        put_row(report, &table, nodes->data[i], page_made("step", &edge), true);
+        path_to_put_row(report, &table, nodes->data[i], page_made("step", &edge), true);
     }
     return table_end(&table);
 }
 
-static struct g2h_error *put_dominators(const struct path *path, uint32_t node)
+static struct g2h_error *put_dominators(const struct path_to_path *path, uint32_t node)
 {
     static const struct table_column columns[] = {
         {"HELD ALONE BY", false}, {"at", false}, {"bytes", true}, {"retained", true}};
@@ -92,19 +93,20 @@ static struct g2h_error *put_dominators(const struct path *path, uint32_t node)
     for (uint32_t i = node; i != 0;) {
         i = g2h_dominators_of(report->findings->dominators, i);
         if (path_shows(report->findings->view, i))
-            put_row(report, &table, i, page_words(NULL, ""), false);
+            path_to_put_row(report, &table, i, page_words(NULL, ""), false);
     }
     return table_end(&table);
 }
 
 /* ---- an object ---- */
 
-static struct g2h_error *put_object(struct path *path, uint32_t number, uint64_t offset)
+static struct g2h_error *path_to_put_object(struct path_to_path *path, uint32_t number,
+                                            uint64_t offset)
 {
     const struct report *report = path->report;
     report_put_object(report, number, offset);
     TRY(path_shortest(report->findings->paths, number, &path->nodes));
-    TRY(put_held_by(path, number));
+    TRY(path_to_put_held_by(path, number));
     TRY(put_steps(path));
     TRY(put_dominators(path, number));
     TRY(report_put_retainers(report, path->edges, number));
@@ -137,7 +139,7 @@ static void append_holders(const struct report *report, uint32_t node, struct te
         text_printf(text, "(several roots)");
 }
 
-static struct g2h_error *put_holders(const struct report *report, const ranking *nodes)
+static struct g2h_error *path_to_put_holders(const struct report *report, const ranking *nodes)
 {
     static const struct table_column columns[] = {{"WHO HOLDS THEM", false},
                                                   {"objects", true},
@@ -162,7 +164,7 @@ static struct g2h_error *put_holders(const struct report *report, const ranking 
 
 /* Returns the node of merged that has most of a class and is not garbage: who holds it is to blame.
  * MERGED_NONE: all of them are garbage. */
-static uint32_t find_holder(const struct findings *findings, const ranking *nodes)
+static uint32_t path_to_find_holder(const struct findings *findings, const ranking *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)
         if (!findings_is_dead(findings->view,
@@ -171,34 +173,34 @@ static uint32_t find_holder(const struct findings *findings, const ranking *node
     return MERGED_NONE;
 }
 
-static struct g2h_error *put_class(struct path *path, const struct lookup *lookup)
+static struct g2h_error *path_to_put_class(struct path_to_path *path, const struct lookup *lookup)
 {
     const struct report *report = path->report;
     uint32_t name = report_node(report, lookup->class)->name;
     _cleanup_(ranking_deinit) ranking nodes = {0};
     TRY(report_put_class(report, lookup->class, &nodes));
-    TRY(put_holders(report, &nodes));
+    TRY(path_to_put_holders(report, &nodes));
     page_close(report->page);
     struct g2h_node example;
     g2h_view_brief(report->findings->view, report_node(report, lookup->class)->example, &example);
     if (example.kind == G2H_NODE_TEXT)
         name = UINT32_MAX;
-    const uint32_t largest =
-        class_rows_find_largest(report->findings, name, find_holder(report->findings, &nodes));
-    return largest == UINT32_MAX ? NULL : put_object(path, largest, 0);
+    const uint32_t largest = class_rows_find_largest(report->findings, name,
+                                                     path_to_find_holder(report->findings, &nodes));
+    return largest == UINT32_MAX ? NULL : path_to_put_object(path, largest, 0);
 }
 
-static void path_deinit(struct path *path)
+static void path_deinit(struct path_to_path *path)
 {
     free(path->nodes.data);
 }
 
 struct g2h_error *report_put_path(const struct report *report, const char *asked)
 {
-    _cleanup_(path_deinit) struct path path = {.report = report,
-                                               .edges = paths_edges(report->findings->paths)};
+    _cleanup_(path_deinit) struct path_to_path path = {
+        .report = report, .edges = paths_edges(report->findings->paths)};
     struct lookup lookup;
     TRY(lookup_find(report->findings, asked, &lookup));
-    return lookup.is_class ? put_class(&path, &lookup)
-                           : put_object(&path, lookup.node, lookup.offset);
+    return lookup.is_class ? path_to_put_class(&path, &lookup)
+                           : path_to_put_object(&path, lookup.node, lookup.offset);
 }

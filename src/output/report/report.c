@@ -70,7 +70,7 @@ static void put_totals(const struct report *report, const char *name, bool is_ba
 
 /* ---- all of it ---- */
 
-struct work {
+struct report_work {
     struct findings *findings;
     const struct g2h_report_options *wanted;
     const char *source;
@@ -80,18 +80,18 @@ struct work {
 };
 
 /* Returns whether the report is about one object or class only. */
-static bool is_asked(const struct work *work)
+static bool report_is_asked(const struct report_work *work)
 {
     return work->wanted->path_to || work->wanted->show;
 }
 
 /* Returns whether the report leaves out what is not needed at first. */
-static bool is_short(const struct work *work)
+static bool is_short(const struct report_work *work)
 {
-    return work->wanted->is_short && !work->wanted->json && !is_asked(work);
+    return work->wanted->is_short && !work->wanted->json && !report_is_asked(work);
 }
 
-static struct g2h_error *put_sections(const struct work *work, const struct report *report)
+static struct g2h_error *put_sections(const struct report_work *work, const struct report *report)
 {
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
@@ -102,7 +102,7 @@ static struct g2h_error *put_sections(const struct work *work, const struct repo
 }
 
 /* Puts all sections except waste on a page. */
-static struct g2h_error *put_page(const struct work *work, struct page *page)
+static struct g2h_error *put_page(const struct report_work *work, struct page *page)
 {
     const struct report report = {work->findings, work->suspects, page};
     page_open(page, NULL);
@@ -116,11 +116,11 @@ static struct g2h_error *put_page(const struct work *work, struct page *page)
                                  : put_sections(work, &report);
 }
 
-static struct g2h_error *put_most(void *context)
+static struct g2h_error *report_put_most(void *context)
 {
-    struct work *work = context;
+    struct report_work *work = context;
     TRY(findings_merge(work->findings));
-    if (!is_asked(work)) {
+    if (!report_is_asked(work)) {
         TRY(allocated_find(&work->findings->merged, &work->findings->allocated));
         TRY(who_find(work->findings, work->suspects));
     }
@@ -131,7 +131,7 @@ static struct g2h_error *put_most(void *context)
 
 static struct g2h_error *find_waste(void *context)
 {
-    struct work *work = context;
+    struct report_work *work = context;
     return waste_find(work->findings, &work->findings->waste);
 }
 
@@ -141,12 +141,12 @@ struct g2h_error *report_make(struct findings *findings, const struct g2h_report
                               const char *source, struct page *pages, size_t count,
                               struct who_suspects *suspects)
 {
-    struct work work = {findings, wanted, source, pages, count, suspects};
+    struct report_work work = {findings, wanted, source, pages, count, suspects};
     const bool has_waste =
-        g2h_view_is_typed(findings->view) && !is_asked(&work) && !is_short(&work);
+        g2h_view_is_typed(findings->view) && !report_is_asked(&work) && !is_short(&work);
     TRY(findings_begin(findings, has_waste));
-    TRY(has_waste ? workers_beside(findings->threads, put_most, find_waste, &work)
-                  : put_most(&work));
+    TRY(has_waste ? workers_beside(findings->threads, report_put_most, find_waste, &work)
+                  : report_put_most(&work));
     for (size_t i = 0; i < count; i++) {
         const struct report report = {findings, suspects, &pages[i]};
         if (has_waste)

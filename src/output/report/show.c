@@ -39,8 +39,9 @@ static struct g2h_error *put_variable(struct show *show, const char *name,
 /* ---- a class ---- */
 
 /* Puts a number that occurs, under a key. */
-static struct g2h_error *put_sample(struct show *show, const struct field_distribution *field,
-                                    const char *key, const struct sample *sample, struct text *text)
+static struct g2h_error *show_put_sample(struct show *show, const struct field_distribution *field,
+                                         const char *key, const struct sample *sample,
+                                         struct text *text)
 {
     struct g2h_value value = field->value;
     struct g2h_content content;
@@ -72,18 +73,18 @@ static void put_distinct(const struct show *show, const struct tally *tally, str
 
 /* Puts least, median and largest of numbers: "1 … 17 … 42", or "1" if all are equal; "1 … ~17 … 42"
  * if there are so many that the median is that of a sample. */
-static struct g2h_error *put_numbers(struct show *show, const struct field_distribution *field,
-                                     struct numbers *numbers, struct text *text)
+static struct g2h_error *show_put_numbers(struct show *show, const struct field_distribution *field,
+                                          struct numbers *numbers, struct text *text)
 {
     const size_t before = text->size;
-    TRY(put_sample(show, field, "min", &numbers->least, text));
+    TRY(show_put_sample(show, field, "min", &numbers->least, text));
     const size_t behind = text->size;
     text_append(text, " … ", strlen(" … "));
     if (numbers->count > DISTRIBUTION_SAMPLE)
         text_append(text, "~", 1); /* of a sample */
-    TRY(put_sample(show, field, "median", numbers_median(numbers), text));
+    TRY(show_put_sample(show, field, "median", numbers_median(numbers), text));
     text_append(text, " … ", strlen(" … "));
-    TRY(put_sample(show, field, "max", &numbers->most, text));
+    TRY(show_put_sample(show, field, "max", &numbers->most, text));
     if (!text->failed && numbers->least.order == numbers->most.order && before < behind)
         text->size = behind; /* they are all the same */
     return NULL;
@@ -97,7 +98,7 @@ static struct g2h_error *put_lengths_of(struct show *show, const struct field_di
         return NULL;
     text_printf(text, "%s%s ", text->size > 0 ? "; " : "", title);
     page_open(show->report->page, key);
-    TRY(put_numbers(show, field, numbers, text));
+    TRY(show_put_numbers(show, field, numbers, text));
     page_close(show->report->page);
     return NULL;
 }
@@ -147,7 +148,7 @@ static struct g2h_error *put_spread(struct show *show, struct field_distribution
         append_share(text, "true", field->trues, field->count);
     }
     if (field->numbers.count > 0) {
-        TRY(put_numbers(show, field, &field->numbers, text));
+        TRY(show_put_numbers(show, field, &field->numbers, text));
         put_distinct(show, &field->numbers.tally, text);
     }
     if (kind == G2H_VALUE_POINTER || kind == G2H_VALUE_INTERFACE || kind == G2H_VALUE_SLICE) {
@@ -172,7 +173,7 @@ static void append_padded(struct text *text, const struct g2h_bytes *words, size
         text_append(text, " ", 1);
 }
 
-static struct g2h_bytes name_of(const struct distribution *distribution, uint32_t name)
+static struct g2h_bytes show_name_of(const struct distribution *distribution, uint32_t name)
 {
     size_t size;
     const char *text = string_pool_text(&distribution->names, name, &size);
@@ -186,20 +187,20 @@ static size_t wider(struct g2h_bytes words, size_t width, size_t most)
     return count < width ? width : count < most ? count : most;
 }
 
-static struct g2h_error *put_fields(struct show *show, struct distribution *distribution)
+static struct g2h_error *show_put_fields(struct show *show, struct distribution *distribution)
 {
     struct page *page = show->report->page;
     size_t names = 0, types = 0;
     for (size_t i = 0; i < distribution->fields.count; i++) {
         const struct field_distribution *field = &distribution->fields.data[i];
-        names = wider(name_of(distribution, field->path), names, LABEL_WIDTH);
-        types = wider(name_of(distribution, field->type), types, SHOW_TYPE_WIDTH);
+        names = wider(show_name_of(distribution, field->path), names, LABEL_WIDTH);
+        types = wider(show_name_of(distribution, field->type), types, SHOW_TYPE_WIDTH);
     }
     page_open_list(page, "fields");
     for (size_t i = 0; i < distribution->fields.count; i++) {
         struct field_distribution *field = &distribution->fields.data[i];
-        const struct g2h_bytes name = name_of(distribution, field->path),
-                               type = name_of(distribution, field->type);
+        const struct g2h_bytes name = show_name_of(distribution, field->path),
+                               type = show_name_of(distribution, field->type);
         _cleanup_(text_deinit) struct text line = {0}, spread = {0};
         append_padded(&line, &name, names);
         append_padded(&line, &type, types);
@@ -218,7 +219,7 @@ static struct g2h_error *put_fields(struct show *show, struct distribution *dist
     return NULL;
 }
 
-static struct g2h_error *put_class(struct show *show, const struct lookup *lookup)
+static struct g2h_error *show_put_class(struct show *show, const struct lookup *lookup)
 {
     const struct report *report = show->report;
     const uint32_t name = report_node(report, lookup->class)->name;
@@ -232,7 +233,7 @@ static struct g2h_error *put_class(struct show *show, const struct lookup *looku
                  "  % others have another type, or one that is not known as a whole\n",
                  page_count("others", distribution.others));
     if (distribution.objects > 0)
-        TRY(put_fields(show, &distribution));
+        TRY(show_put_fields(show, &distribution));
     if (distribution.is_cut)
         PAGE_PUT(report->page, "  and more fields\n", page_flag("is_cut", true));
     page_close(report->page);
@@ -278,6 +279,6 @@ struct g2h_error *report_put_shown(const struct report *report, const char *aske
     if (found == G2H_VARIABLE_FOUND && show_leads_to(&show, &location) == 0)
         return put_variable(&show, asked, &location);
     TRY(lookup_find(report->findings, asked, &lookup));
-    return lookup.is_class ? put_class(&show, &lookup)
+    return lookup.is_class ? show_put_class(&show, &lookup)
                            : show_put_object(&show, lookup.node, lookup.address, lookup.offset);
 }

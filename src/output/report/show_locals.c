@@ -19,7 +19,7 @@ struct asked_goroutine {
     size_t function_size, name_size;
 };
 
-static void trim(const char **text, size_t *size)
+static void show_locals_trim(const char **text, size_t *size)
 {
     for (; *size > 0 && **text == ' '; ++*text)
         --*size;
@@ -29,7 +29,7 @@ static void trim(const char **text, size_t *size)
 
 /* Reads "goroutine 17", "goroutine 17 · v" and "goroutine 17 · main.serve · v"; a colon will do for
  * the dot. Returns false if the text is none of these. */
-static bool read_goroutine(const char *asked, struct asked_goroutine *ret)
+static bool show_locals_read_goroutine(const char *asked, struct asked_goroutine *ret)
 {
     static const char word[] = "goroutine ", dot[] = "·";
     char *end;
@@ -51,12 +51,12 @@ static bool read_goroutine(const char *asked, struct asked_goroutine *ret)
     if (behind) {
         ret->function = at;
         ret->function_size = (size_t)(behind - at);
-        trim(&ret->function, &ret->function_size);
+        show_locals_trim(&ret->function, &ret->function_size);
         at = behind + strlen(dot);
     }
     ret->name = at;
     ret->name_size = strlen(at);
-    trim(&ret->name, &ret->name_size);
+    show_locals_trim(&ret->name, &ret->name_size);
     return ret->name_size > 0;
 }
 
@@ -78,17 +78,18 @@ static struct shown_frame frame_at(const struct show *show,
     return ret;
 }
 
-static bool is_text(const char *one, size_t size, const char *other, size_t other_size)
+static bool show_locals_is_text(const char *one, size_t size, const char *other, size_t other_size)
 {
     return size == other_size && memcmp(one, other, size) == 0;
 }
 
 /* Returns whether a variable has a name. One that has escaped to the heap is &name in DWARF. */
-static bool is_called(const struct g2h_local *local, const struct asked_goroutine *asked)
+static bool show_locals_is_called(const struct g2h_local *local,
+                                  const struct asked_goroutine *asked)
 {
     const bool has_escaped = local->name_size > 0 && local->name[0] == '&' && asked->name[0] != '&';
-    return is_text(local->name + has_escaped, local->name_size - has_escaped, asked->name,
-                   asked->name_size);
+    return show_locals_is_text(local->name + has_escaped, local->name_size - has_escaped,
+                               asked->name, asked->name_size);
 }
 
 /* Finds the goroutine with a number. */
@@ -105,19 +106,19 @@ static bool find_goroutine(const struct show *show, uint64_t number, struct g2h_
 }
 
 /* Finds a variable by its name, in the innermost frame that has one of that name in memory. */
-static bool find_local(const struct show *show, const struct asked_goroutine *asked,
-                       const struct g2h_view_goroutine *goroutine, struct shown_frame *ret_frame,
-                       struct g2h_local *ret)
+static bool show_locals_find(const struct show *show, const struct asked_goroutine *asked,
+                             const struct g2h_view_goroutine *goroutine,
+                             struct shown_frame *ret_frame, struct g2h_local *ret)
 {
     for (size_t i = 0; i < goroutine->frame_count; i++) {
         const struct shown_frame frame = frame_at(show, goroutine, i);
         const size_t function = expression_without_line(frame.name, frame.size);
         if (asked->function_size > 0 &&
-            !is_text(frame.name, frame.size, asked->function, asked->function_size) &&
-            !is_text(frame.name, function, asked->function, asked->function_size))
+            !show_locals_is_text(frame.name, frame.size, asked->function, asked->function_size) &&
+            !show_locals_is_text(frame.name, function, asked->function, asked->function_size))
             continue;
         for (uint32_t j = 0; g2h_view_local(show->view, frame.number, frame.caller, j, ret); j++)
-            if (ret->is_there && is_called(ret, asked)) {
+            if (ret->is_there && show_locals_is_called(ret, asked)) {
                 *ret_frame = frame;
                 return true;
             }
@@ -125,8 +126,9 @@ static bool find_local(const struct show *show, const struct asked_goroutine *as
     return false;
 }
 
-static struct g2h_error *put_local(struct show *show, uint64_t goroutine,
-                                   const struct shown_frame *frame, const struct g2h_local *local)
+static struct g2h_error *show_locals_put(struct show *show, uint64_t goroutine,
+                                         const struct shown_frame *frame,
+                                         const struct g2h_local *local)
 {
     _cleanup_(text_deinit) struct text number = {0};
     struct page *page = show->report->page;
@@ -187,7 +189,7 @@ static struct g2h_error *put_row_of_local(struct show *show, struct table *table
     return error;
 }
 
-static struct g2h_error *put_frame(struct show *show, const struct shown_frame *frame)
+static struct g2h_error *show_locals_put_frame(struct show *show, const struct shown_frame *frame)
 {
     struct page *page = show->report->page;
     _cleanup_(table_deinit) struct table table;
@@ -205,8 +207,8 @@ static struct g2h_error *put_frame(struct show *show, const struct shown_frame *
     return NULL;
 }
 
-static struct g2h_error *put_goroutine(struct show *show, uint64_t number,
-                                       const struct g2h_view_goroutine *goroutine)
+static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t number,
+                                                   const struct g2h_view_goroutine *goroutine)
 {
     struct page *page = show->report->page;
     size_t size;
@@ -218,7 +220,7 @@ static struct g2h_error *put_goroutine(struct show *show, uint64_t number,
     page_open_list(page, "frames");
     for (size_t i = 0; i < goroutine->frame_count; i++) {
         const struct shown_frame frame = frame_at(show, goroutine, i);
-        TRY(put_frame(show, &frame));
+        TRY(show_locals_put_frame(show, &frame));
     }
     page_close(page);
     page_close(page);
@@ -228,7 +230,7 @@ static struct g2h_error *put_goroutine(struct show *show, uint64_t number,
 bool show_is_of_goroutine(const char *asked)
 {
     struct asked_goroutine ignored;
-    return read_goroutine(asked, &ignored);
+    return show_locals_read_goroutine(asked, &ignored);
 }
 
 struct g2h_error *show_put_goroutine(struct show *show, const char *text)
@@ -239,19 +241,19 @@ struct g2h_error *show_put_goroutine(struct show *show, const char *text)
     struct g2h_local local;
     struct lookup lookup;
     char address[2 + 16 + 1];
-    read_goroutine(text, &asked);
+    show_locals_read_goroutine(text, &asked);
     if (!find_goroutine(show, asked.number, &goroutine))
         return error_create(G2H_ERROR_NOT_FOUND, "'%s': there is no such goroutine", text);
     if (asked.name_size == 0)
-        return put_goroutine(show, asked.number, &goroutine);
-    if (!find_local(show, &asked, &goroutine, &frame, &local))
+        return show_locals_put_goroutine(show, asked.number, &goroutine);
+    if (!show_locals_find(show, &asked, &goroutine, &frame, &local))
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s': the goroutine has no such variable in memory; 'goroutine %llu' "
                             "shows those that it has",
                             text, (unsigned long long)asked.number);
     const uint64_t target = show_leads_to(show, &local.location);
     if (target == 0)
-        return put_local(show, asked.number, &frame, &local);
+        return show_locals_put(show, asked.number, &frame, &local);
     snprintf(address, sizeof(address), "0x%llx", (unsigned long long)target);
     TRY(lookup_find(show->report->findings, address, &lookup));
     return show_put_object(show, lookup.node, lookup.address, lookup.offset);

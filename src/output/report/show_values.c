@@ -15,7 +15,7 @@ enum { MOST_PARTS = 16 /* values of a struct that is the key or the value of an 
 /* ---- values ---- */
 
 /* Returns the node that an address leads to; UINT32_MAX: none. */
-static uint32_t node_at(const struct show *show, uint64_t address, struct g2h_node *ret)
+static uint32_t show_values_node_at(const struct show *show, uint64_t address, struct g2h_node *ret)
 {
     uint32_t object;
     if (!g2h_heap_find(g2h_view_heap(show->view), address, &object))
@@ -28,8 +28,8 @@ static uint32_t node_at(const struct show *show, uint64_t address, struct g2h_no
 
 /* Appends what a value leads to, "0xc000012000  main.T  48 B"; the address only if it is not the
  * value, which show->text has. */
-static void append_target(const struct show *show, const struct g2h_value *value,
-                          const struct g2h_content *content, struct text *text)
+static void show_values_append_target(const struct show *show, const struct g2h_value *value,
+                                      const struct g2h_content *content, struct text *text)
 {
     const bool is_said = value->kind == G2H_VALUE_POINTER && show->text.size > 2 &&
                          memcmp(show->text.data, "0x", 2) == 0;
@@ -38,7 +38,7 @@ static void append_target(const struct show *show, const struct g2h_value *value
         return;
     if (!is_said)
         text_printf(text, "0x%" PRIx64 "  ", content->target);
-    if (node_at(show, content->target, &node) == UINT32_MAX)
+    if (show_values_node_at(show, content->target, &node) == UINT32_MAX)
         return;
     const struct page_field class =
         page_clipped(report_name_of(show->report, NULL, &node), SHOW_TYPE_WIDTH),
@@ -50,7 +50,7 @@ static void append_target(const struct show *show, const struct g2h_value *value
 
 /* Writes a struct or an array as its first values, {Name: "a", Count: 3}, in place of what
  * show->text has. */
-static struct g2h_error *read_parts(struct show *show, const struct g2h_value *value)
+static struct g2h_error *show_values_read_parts(struct show *show, const struct g2h_value *value)
 {
     _cleanup_(text_deinit) struct text parts = {0};
     struct g2h_location location;
@@ -77,15 +77,15 @@ static struct g2h_error *read_parts(struct show *show, const struct g2h_value *v
 }
 
 /* Reads a value into show->text and show->type. */
-static struct g2h_error *read_value(struct show *show, const struct g2h_value *value,
-                                    struct g2h_content *ret)
+static struct g2h_error *show_values_read(struct show *show, const struct g2h_value *value,
+                                          struct g2h_content *ret)
 {
     g2h_value_content(show->view, value, &show->text, ret);
     show->type.size = 0;
     g2h_value_type(show->view, value, false, &show->type);
     TRY_MEMORY(!show->text.failed && !show->type.failed);
     return value->kind == G2H_VALUE_OTHER && !g2h_view_is_redacted(show->view)
-               ? read_parts(show, value)
+               ? show_values_read_parts(show, value)
                : NULL;
 }
 
@@ -103,7 +103,7 @@ static void put_content(const struct show *show, const struct g2h_content *conte
         PAGE_DATA(page, page_flag("is_nil", true));
     if (content->target != 0)
         PAGE_DATA(page, page_address("target", content->target));
-    if (content->target != 0 && node_at(show, content->target, &node) != UINT32_MAX)
+    if (content->target != 0 && show_values_node_at(show, content->target, &node) != UINT32_MAX)
         PAGE_DATA(page, report_name_of(show->report, "target_class", &node),
                   page_bytes("target_bytes", node.size));
 }
@@ -119,7 +119,7 @@ static void append_value(const struct show *show, const struct g2h_value *value,
 }
 
 /* Makes the name of a value in show->name. */
-static void append_name(struct show *show, const struct g2h_value *value)
+static void show_values_append_name(struct show *show, const struct g2h_value *value)
 {
     struct text *name = &show->name;
     name->size = 0;
@@ -134,11 +134,11 @@ struct g2h_error *show_put_value(struct show *show, struct table *table,
 {
     _cleanup_(text_deinit) struct text text = {0}, target = {0}, offset = {0};
     struct g2h_content content;
-    TRY(read_value(show, value, &content));
+    TRY(show_values_read(show, value, &content));
     append_value(show, value, &content, &text);
-    append_target(show, value, &content, &target);
+    show_values_append_target(show, value, &content, &target);
     text_printf(&offset, "+%" PRIu64, value->offset - base);
-    append_name(show, value);
+    show_values_append_name(show, value);
     TRY_MEMORY(!text.failed && !target.failed && !offset.failed && !show->name.failed);
     const struct page_field fields[] = {
         page_made("name", &show->name),
@@ -184,12 +184,12 @@ static struct g2h_error *put_entry(struct show *show, struct table *table,
 {
     _cleanup_(text_deinit) struct text key = {0}, key_text = {0}, elem = {0}, target = {0};
     struct g2h_content content;
-    TRY(read_value(show, &entry->key, &content));
+    TRY(show_values_read(show, &entry->key, &content));
     append_value(show, &entry->key, &content, &key);
     text_append(&key_text, show->text.data, show->text.size);
-    TRY(read_value(show, &entry->elem, &content));
+    TRY(show_values_read(show, &entry->elem, &content));
     append_value(show, &entry->elem, &content, &elem);
-    append_target(show, &entry->elem, &content, &target);
+    show_values_append_target(show, &entry->elem, &content, &target);
     TRY_MEMORY(!key.failed && !key_text.failed && !elem.failed && !target.failed);
     const struct page_field fields[] = {
         page_made(NULL, &key),       page_clipped(show_made("type", &show->type), SHOW_TYPE_WIDTH),
@@ -224,7 +224,7 @@ static struct g2h_error *put_entries(struct show *show, const struct g2h_locatio
 
 /* ---- an object ---- */
 
-static struct g2h_error *put_layout(const struct show *show, uint32_t object)
+static struct g2h_error *show_values_put_layout(const struct show *show, uint32_t object)
 {
     struct page *page = show->report->page;
     struct g2h_layouts *layouts;
@@ -239,7 +239,7 @@ static struct g2h_error *put_layout(const struct show *show, uint32_t object)
     return NULL;
 }
 
-static struct g2h_error *put_text(struct show *show, uint32_t number)
+static struct g2h_error *show_values_put_text(struct show *show, uint32_t number)
 {
     struct page *page = show->report->page;
     size_t size;
@@ -263,7 +263,7 @@ struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t a
     g2h_view_brief(show->view, number, &node);
     report_put_object(report, number, offset);
     if (node.kind == G2H_NODE_TEXT && node.members == 0)
-        TRY(put_text(show, number));
+        TRY(show_values_put_text(show, number));
     else if (!g2h_heap_find(g2h_view_heap(show->view), address, &object) ||
              !g2h_location_of_object(show->view, object, &location))
         page_say(report->page, "  its type is not known as a whole, so there are no values\n");
@@ -271,7 +271,7 @@ struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t a
         TRY(put_entries(show, &location));
     else {
         TRY(show_put_values(show, &location));
-        TRY(put_layout(show, object));
+        TRY(show_values_put_layout(show, object));
     }
     TRY(report_put_retainers(report, paths_edges(report->findings->paths), number));
     page_close(report->page);

@@ -11,7 +11,7 @@ enum {
     LEAST_NAME = 20, /* characters */
 };
 
-struct tree {
+struct report_tree {
     const struct report *report;
     uint64_t least; /* bytes that a line has at least */
     size_t lines;
@@ -22,7 +22,7 @@ enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
 
 /* Returns how many objects a node has or, with a base, by how many it has grown. The field is empty
  * for a single object, for a number that has not grown, and for a node that is not an object. */
-static struct page_field count_of(const struct report *report, uint32_t node)
+static struct page_field report_tree_count_of(const struct report *report, uint32_t node)
 {
     const struct merged_node *of = report_node(report, node);
     const int64_t grown = report->findings->base ? report->findings->growth.data[node].count : 0;
@@ -33,7 +33,7 @@ static struct page_field count_of(const struct report *report, uint32_t node)
 
 /* Returns the bytes that a node retains or, with a base, by how much these have grown; a dash for a
  * node that as a whole has shrunk. */
-static struct page_field bytes_of(const struct report *report, uint32_t node)
+static struct page_field report_tree_bytes_of(const struct report *report, uint32_t node)
 {
     if (!report->findings->base)
         return page_bytes(NULL, report_node(report, node)->retained);
@@ -50,10 +50,10 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
     const int64_t within =
         report->findings->base ? report->findings->growth.data[node].within : (int64_t)of->retained;
     struct page *page = report->page;
-    PAGE_PUT(page, "  % % %", page_wide(bytes_of(report, node), OF_BYTES),
+    PAGE_PUT(page, "  % % %", page_wide(report_tree_bytes_of(report, node), OF_BYTES),
              page_wide(page_percent(within > 0 ? (uint64_t)within : 0, report->findings->reachable),
                        OF_PERCENT - 2),
-             page_wide(count_of(report, node), OF_COUNT));
+             page_wide(report_tree_count_of(report, node), OF_COUNT));
     page_blanks(page, 2 + 2 * depth);
     PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), width));
     PAGE_DATA(page, page_bytes("retained", of->retained), page_bytes("bytes", of->bytes),
@@ -65,7 +65,7 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
 }
 
 /* Adds a node to those that get a branch, if it is large enough. */
-static bool add(const struct tree *tree, uint32_t node, ranking *children)
+static bool report_tree_add(const struct report_tree *tree, uint32_t node, ranking *children)
 {
     const uint64_t weight = findings_weight(tree->report->findings, node);
     return weight < tree->least || vector_push(children, ((struct ranked){weight, node}));
@@ -73,25 +73,25 @@ static bool add(const struct tree *tree, uint32_t node, ranking *children)
 
 /* Adds those children of a node that are large enough. The groups of (GC roots) stand beside
  * (globals), not below it; garbage and threads are left out. */
-static bool add_children(const struct tree *tree, uint32_t node, ranking *children)
+static bool add_children(const struct report_tree *tree, uint32_t node, ranking *children)
 {
     const struct findings *findings = tree->report->findings;
     const uint32_t gc_roots =
         node == 0 ? findings_find_kind(findings, G2H_NODE_GC_ROOTS) : MERGED_NONE;
     if (gc_roots != MERGED_NONE) {
         const uint32_t globals = findings_find_kind(findings, G2H_NODE_GLOBALS);
-        if (globals != MERGED_NONE && !add(tree, globals, children))
+        if (globals != MERGED_NONE && !report_tree_add(tree, globals, children))
             return false;
         node = gc_roots;
     }
     for (uint32_t i = report_node(tree->report, node)->child; i != MERGED_NONE;
          i = report_node(tree->report, i)->sibling)
-        if (!add(tree, i, children))
+        if (!report_tree_add(tree, i, children))
             return false;
     return true;
 }
 
-static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t depth)
+static struct g2h_error *put_below(struct report_tree *tree, uint32_t node, size_t depth)
 {
     const struct report *report = tree->report;
     ranking children = {0};
@@ -113,7 +113,7 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
     return error;
 }
 
-static void put_head(const struct report *report)
+static void report_tree_put_head(const struct report *report)
 {
     page_head(report->page, report->findings->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
     page_say(
@@ -121,7 +121,7 @@ static void put_head(const struct report *report)
         "   tree of dominators, from 2 % of the heap; what is alike below a node is one line\n");
 }
 
-static uint64_t weight_of(const struct findings *findings, enum g2h_node_kind kind)
+static uint64_t report_tree_weight_of(const struct findings *findings, enum g2h_node_kind kind)
 {
     const uint32_t node = findings_find_kind(findings, kind);
     return node == MERGED_NONE ? 0 : findings_weight(findings, node);
@@ -130,13 +130,13 @@ static uint64_t weight_of(const struct findings *findings, enum g2h_node_kind ki
 struct g2h_error *report_put_tree(const struct report *report)
 {
     enum { OF_ALL = 50, LEAST = 4096 };
-    const uint64_t all = weight_of(report->findings, G2H_NODE_GLOBALS) +
-                         weight_of(report->findings, G2H_NODE_GC_ROOTS),
+    const uint64_t all = report_tree_weight_of(report->findings, G2H_NODE_GLOBALS) +
+                         report_tree_weight_of(report->findings, G2H_NODE_GC_ROOTS),
                    least = all / OF_ALL;
-    struct tree tree = {.report = report,
-                        .least = report->findings->base && least < LEAST ? LEAST : least};
+    struct report_tree tree = {.report = report,
+                               .least = report->findings->base && least < LEAST ? LEAST : least};
     if (all >= tree.least)
-        put_head(report);
+        report_tree_put_head(report);
     page_open_list(report->page, "tree");
     TRY(put_below(&tree, 0, 0));
     page_close(report->page);

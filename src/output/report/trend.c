@@ -131,7 +131,7 @@ static struct g2h_error *put_way(const struct trend_report *report, const char *
 }
 
 /* Puts the place, and where it is in the last heap if that changes. */
-static struct g2h_error *put_place(const struct trend_report *report, uint32_t place)
+static struct g2h_error *report_trend_put_place(const struct trend_report *report, uint32_t place)
 {
     const uint32_t holder = trend_last_holder(report->trend, place);
     page_say(report->page, "  ");
@@ -219,7 +219,7 @@ static void put_limit(const struct trend_report *report, const struct trend_foun
              page_made(NULL, &duration));
 }
 
-static void put_held_by(const struct trend_report *report, uint32_t place)
+static void report_trend_put_held_by(const struct trend_report *report, uint32_t place)
 {
     const struct text *path = trend_held_by(report->trend, place);
     if (path)
@@ -236,7 +236,7 @@ static void put_steady(const struct trend_report *report, const struct trend_fou
                  page_count(NULL, course->intervals));
     PAGE_PUT(report->page, "; linearity %\n", page_percent(course->straightness, 100));
     put_limit(report, found);
-    put_held_by(report, found->place);
+    report_trend_put_held_by(report, found->place);
 }
 
 /* Appends the time of day of a heap, or its name if there is no time. */
@@ -308,7 +308,7 @@ static struct g2h_error *put_section(const struct trend_report *report,
     page_open_list(page, section->key);
     for (size_t i = 0; i < found->count && (page->is_json || i < section->rows); i++) {
         page_open(page, NULL);
-        TRY(put_place(report, found->data[i].place));
+        TRY(report_trend_put_place(report, found->data[i].place));
         put_values(report, found->data[i].place);
         section->put(report, &found->data[i]);
         page_close(page);
@@ -381,7 +381,7 @@ static void put_meaning(const struct trend_report *report)
                  page_count("not_followed", report->trend->left_out));
 }
 
-static struct g2h_error *put_all(const struct trend_report *report)
+static struct g2h_error *report_trend_put_all(const struct trend_report *report)
 {
     page_open(report->page, NULL);
     PAGE_DATA(report->page, page_words("format", "go2heapsnapshot trend"),
@@ -407,7 +407,8 @@ static void join_lines(struct text *text)
     text->size = size;
 }
 
-static struct g2h_error *write_page(const struct g2h_output_options *options, struct page *page)
+static struct g2h_error *report_trend_write_page(const struct g2h_output_options *options,
+                                                 struct page *page)
 {
     TRY_MEMORY(!page->out.failed);
     if (page->is_json)
@@ -425,10 +426,10 @@ struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
     page_begin(options->report, &page);
     TRY(trend_find(trend, founds.by_kind));
     const struct trend_report report = {trend, founds.by_kind, trend_elapsed(trend), &page};
-    TRY(put_all(&report));
+    TRY(report_trend_put_all(&report));
     if (ret_steady)
         *ret_steady = trend->heaps.count < TREND_LEAST ? 0 : founds.by_kind[TREND_STEADY].count;
-    return write_page(options, &page);
+    return report_trend_write_page(options, &page);
 }
 
 struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double stopped,
@@ -460,5 +461,5 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
              page_count("goroutines", heap->goroutines), page_made(NULL, &seconds));
     page_close(&page);
     page.out.failed |= moment.failed || seconds.failed;
-    return write_page(options, &page);
+    return report_trend_write_page(options, &page);
 }

@@ -17,7 +17,7 @@ static struct page_field name_declaration(const struct g2h_capacities *capacitie
 
 /* Puts the size of a row's arrays or texts, if any; or, if slices use small parts of large arrays,
  * how much they use of each. */
-static void put_each(struct page *page, const struct waste_row *row)
+static void report_waste_put_each(struct page *page, const struct waste_row *row)
 {
     if (row->bytes == 0) {
         page_say(page, "\n");
@@ -47,14 +47,15 @@ static void put_declarations(const struct report *report, const struct g2h_capac
         page_open(page, NULL);
         PAGE_PUT(page, "  %% × %", page_wide(page_bytes("wasted", row->wasted), 9),
                  page_wide(page_count(counted, row->count), 9), declaration);
-        put_each(page, row);
+        report_waste_put_each(page, row);
         page_close(page);
     }
     page_close(page);
 }
 
-static void put_slices(const struct report *report, const struct g2h_capacities *capacities,
-                       struct g2h_text *name, const struct waste_rows *slices)
+static void report_waste_put_slices(const struct report *report,
+                                    const struct g2h_capacities *capacities, struct g2h_text *name,
+                                    const struct waste_rows *slices)
 {
     struct page *page = report->page;
     if (slices->list.count == 0)
@@ -71,8 +72,9 @@ static void put_slices(const struct report *report, const struct g2h_capacities 
     page_close(page);
 }
 
-static void put_stale(const struct report *report, const struct g2h_capacities *capacities,
-                      struct g2h_text *name, const struct waste_rows *stale)
+static void report_waste_put_stale(const struct report *report,
+                                   const struct g2h_capacities *capacities, struct g2h_text *name,
+                                   const struct waste_rows *stale)
 {
     struct page *page = report->page;
     if (stale->list.count == 0)
@@ -151,7 +153,8 @@ static void put_substrings(const struct report *report, const struct g2h_capacit
 }
 
 /* Puts a text: "48.0 kB    2,001 × "Go-http-client/1.1"" */
-static void put_text(const struct report *report, struct g2h_text *text, const struct equal *equal)
+static void report_waste_put_text(const struct report *report, struct g2h_text *text,
+                                  const struct equal *equal)
 {
     size_t size;
     const char *data = g2h_view_text(report->findings->view, equal->node, text, &size);
@@ -179,7 +182,7 @@ static void put_equals(const struct report *report, struct g2h_text *text,
     for (size_t i = 0; i < equals->list.count; i++) {
         if (!report_is_shown(report, i, equal_waste(&equals->list.data[i]), equals->wasted))
             break;
-        put_text(report, text, &equals->list.data[i]);
+        report_waste_put_text(report, text, &equals->list.data[i]);
     }
     page_close(page);
     page_close(page);
@@ -198,7 +201,7 @@ static struct pinned sum_pinned(const struct report *report)
 }
 
 /* Puts the arrays among the suspects of which only some elements are pointed to. */
-static void put_pinned(const struct report *report, const struct pinned *sums)
+static void report_waste_put_pinned(const struct report *report, const struct pinned *sums)
 {
     struct page *page = report->page;
     if (sums->arrays == 0)
@@ -234,9 +237,9 @@ struct g2h_error *report_put_waste(const struct report *report)
     page_head(report->page, "WASTE");
     PAGE_PUT(report->page, "   %, % of what is reachable\n", page_bytes("wasted", wasted),
              page_tenths(page_percent(wasted, report->findings->reachable)));
-    put_pinned(report, &pinned);
-    put_stale(report, waste->capacities, &text, &waste->stale);
-    put_slices(report, waste->capacities, &text, &waste->slices);
+    report_waste_put_pinned(report, &pinned);
+    report_waste_put_stale(report, waste->capacities, &text, &waste->stale);
+    report_waste_put_slices(report, waste->capacities, &text, &waste->slices);
     put_maps(report, waste->capacities, &text, &waste->maps);
     put_substrings(report, waste->capacities, &text, &waste->substrings);
     put_equals(report, &text, &waste->texts);

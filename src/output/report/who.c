@@ -83,7 +83,8 @@ static struct g2h_error *put_frames(const struct report *report, uint32_t gorout
 }
 
 /* Puts which slices leave out what was found, and how long the one is that is named. */
-static struct g2h_error *put_slices(const struct report *report, const struct stale_part *found)
+static struct g2h_error *report_who_put_slices(const struct report *report,
+                                               const struct stale_part *found)
 {
     _cleanup_(text_deinit) struct text expression = {0};
     struct page *page = report->page;
@@ -106,7 +107,8 @@ static struct g2h_error *put_slices(const struct report *report, const struct st
 
 /* Puts how many objects of a suspect, or of those that it holds, lie in slots that no slice uses,
  * and in which slices' arrays. */
-static struct g2h_error *put_stale(const struct report *report, const struct suspect *suspect)
+static struct g2h_error *report_who_put_stale(const struct report *report,
+                                              const struct suspect *suspect)
 {
     struct stale_part found;
     TRY(stale_find_part(report->findings, suspect->item, suspect->count, &found));
@@ -119,14 +121,15 @@ static struct g2h_error *put_stale(const struct report *report, const struct sus
     else
         PAGE_PUT(report->page, "      stale       %: % objects ",
                  page_bytes("retained", found.retained), count);
-    TRY(put_slices(report, &found));
+    TRY(report_who_put_slices(report, &found));
     page_close(report->page);
     return NULL;
 }
 
 /* Puts the size of one object and its parts: "320 B = 24 B + main.Session 152 B + chan *main.Bid
  * 144 B". */
-static struct g2h_error *put_each(const struct report *report, const struct suspect *suspect)
+static struct g2h_error *report_who_put_each(const struct report *report,
+                                             const struct suspect *suspect)
 {
     const struct merged_node *node = report_node(report, suspect->item);
     const bool is_tree = suspect->count != node->count; /* parts of these are parts of others */
@@ -157,7 +160,7 @@ static struct g2h_error *put_each(const struct report *report, const struct susp
 }
 
 /* Puts the address of an object, for machines. A node that is no object has none. */
-static void put_address(const struct report *report, uint32_t number)
+static void report_who_put_address(const struct report *report, uint32_t number)
 {
     struct g2h_node node;
     g2h_view_brief(report->findings->view, number, &node);
@@ -181,8 +184,9 @@ static void name_by_place(const struct report *report, uint32_t place, struct te
 
 /* Puts the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010 of
  * the 52,000, 3.20 MB (96 %)". */
-static struct g2h_error *put_most(const struct report *report, const struct suspect *suspect,
-                                  const struct example *example)
+static struct g2h_error *report_who_put_most(const struct report *report,
+                                             const struct suspect *suspect,
+                                             const struct example *example)
 {
     _cleanup_(text_deinit) struct text expression = {0};
     struct page *page = report->page;
@@ -208,7 +212,7 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
                  page_percent(example->retained, report_node(report, suspect->item)->retained));
     }
     PAGE_DATA(page, page_count("holders", example->holders));
-    put_address(report, example->most);
+    report_who_put_address(report, example->most);
     page_close(page);
     return NULL;
 }
@@ -229,7 +233,7 @@ static void put_timers(const struct report *report, const struct suspect *suspec
 }
 
 /* Puts how few elements of arrays anything points to, if that is what keeps these. */
-static void put_pinned(const struct report *report, const struct pinned *pinned)
+static void report_who_put_pinned(const struct report *report, const struct pinned *pinned)
 {
     if (pinned->arrays == 0)
         return;
@@ -241,7 +245,7 @@ static void put_pinned(const struct report *report, const struct pinned *pinned)
     page_close(report->page);
 }
 
-static struct g2h_error *put_holders(const struct report *report, const struct who *who)
+static struct g2h_error *report_who_put_holders(const struct report *report, const struct who *who)
 {
     const uint32_t sharers = who_shares(report->findings, who->suspect.item);
     if (who->path.size > 0)
@@ -249,13 +253,13 @@ static struct g2h_error *put_holders(const struct report *report, const struct w
                  page_clipped(page_made("held_by", &who->path), 2 * report->page->columns));
     if (who->suspect.held_at != MERGED_NONE)
         PAGE_DATA(report->page, page_flag("is_container", true));
-    put_address(report, who->path_end);
+    report_who_put_address(report, who->path_end);
     TRY(report_put_finalized(report, who->path_end, "      "));
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
     return suspects_are_timers(&report->findings->merged, who->suspect.holder)
                ? NULL
-               : put_most(report, &who->suspect, &who->example);
+               : report_who_put_most(report, &who->suspect, &who->example);
 }
 
 static struct g2h_error *put_allocator(const struct report *report, uint32_t item)
@@ -286,8 +290,8 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
 
 /* Puts a variable of goroutines and what each of them holds by it; all of them together, if one of
  * them holds most. */
-static void put_local(const struct report *report, const struct who_local *local, uint64_t each,
-                      bool has_most, bool is_first)
+static void report_who_put_local(const struct report *report, const struct who_local *local,
+                                 uint64_t each, bool has_most, bool is_first)
 {
     const struct merged_node *node = report_node(report, local->node);
     page_open(report->page, NULL);
@@ -352,7 +356,7 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place,
         if (locals[i].retained <
             report_node(report, place)->retained / least_share(report, &locals[i]))
             break;
-        put_local(report, &locals[i], locals[i].retained / many, has_most, i == 0);
+        report_who_put_local(report, &locals[i], locals[i].retained / many, has_most, i == 0);
         put_parts_of(report, locals, count, locals[i].node);
         page_close(report->page);
         if (!has_most)
@@ -389,7 +393,7 @@ static void put_stacks(const struct report *report, uint32_t place)
 static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
     const uint32_t place = who->suspect.item, goroutine = who->example.node;
-    TRY(put_most(report, &who->suspect, &who->example));
+    TRY(report_who_put_most(report, &who->suspect, &who->example));
     put_inside(report, &who->suspect);
     TRY(put_target(report, "      wait on     %\n", "wait_on", goroutine, "waiting on",
                    G2H_NODE_ROOT));
@@ -411,7 +415,7 @@ static struct g2h_error *put_stack_suspect(const struct report *report, uint32_t
 
 /* Puts how many of the objects of class runtime.g belong to goroutines that have ended, if most of
  * them do: what those of others hold, like labels of the profiler, is in use. */
-static struct g2h_error *put_ended(const struct report *report, uint32_t item)
+static struct g2h_error *report_who_put_ended(const struct report *report, uint32_t item)
 {
     uint64_t ended;
     TRY(who_find_ended(report->findings, item, &ended));
@@ -440,7 +444,7 @@ static void put_item(const struct report *report, const struct suspect *suspect)
 }
 
 /* Puts how much of a suspect takes memory, if that is far less than what it retains. */
-static void put_resident(const struct report *report, const struct suspect *suspect)
+static void report_who_put_resident(const struct report *report, const struct suspect *suspect)
 {
     const struct merged_node *node = report_node(report, suspect->item);
     const uint64_t resident = node->retained - node->untouched;
@@ -498,8 +502,8 @@ static struct g2h_error *put_leaked(const struct report *report, const struct su
     return NULL;
 }
 
-static struct g2h_error *put_suspect(const struct report *report, const struct who *who,
-                                     size_t number)
+static struct g2h_error *report_who_put_suspect(const struct report *report, const struct who *who,
+                                                size_t number)
 {
     const struct suspect *suspect = &who->suspect;
     struct page *page = report->page;
@@ -511,7 +515,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     if (report->findings->base)
         PAGE_DATA(page, page_bytes("retained", report_node(report, suspect->item)->retained));
     put_item(report, suspect);
-    put_resident(report, suspect);
+    report_who_put_resident(report, suspect);
     if (suspect->holder != MERGED_NONE)
         put_holder(report, who);
     page_say(page, "\n");
@@ -523,12 +527,12 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     if (findings_is_kind(report->findings, suspect->item, G2H_NODE_STACK))
         return put_stack_suspect(report, suspect->item);
     put_timers(report, suspect);
-    TRY(put_ended(report, suspect->item));
-    TRY(put_each(report, suspect));
+    TRY(report_who_put_ended(report, suspect->item));
+    TRY(report_who_put_each(report, suspect));
     put_keys(report, &who->keys);
-    put_pinned(report, &suspect->pinned);
-    TRY(put_holders(report, who));
-    TRY(put_stale(report, suspect));
+    report_who_put_pinned(report, &suspect->pinned);
+    TRY(report_who_put_holders(report, who));
+    TRY(report_who_put_stale(report, suspect));
     return put_allocator(report, suspect->item);
 }
 
@@ -546,7 +550,7 @@ struct g2h_error *report_put_suspects(const struct report *report)
     TRY(report_put_outside(report, &is_outside));
     for (size_t i = 0; i < shown; i++) {
         page_open(page, NULL);
-        TRY(put_suspect(report, &suspects->list[i], is_outside + i + 1));
+        TRY(report_who_put_suspect(report, &suspects->list[i], is_outside + i + 1));
         page_close(page);
     }
     page_close(page);

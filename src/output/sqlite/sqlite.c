@@ -53,7 +53,7 @@ static const char *const edge_types[] = {
     "context", "element", "property", "internal", "hidden", "shortcut", "weak",
 };
 
-struct writer {
+struct sqlite_writer {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     const struct g2h_output_options *options;
@@ -69,7 +69,7 @@ struct writer {
 
 /* ---- preparation ---- */
 
-static struct g2h_error *prepare(struct writer *writer)
+static struct g2h_error *sqlite_prepare(struct sqlite_writer *writer)
 {
     writer->readers = calloc(writer->threads, sizeof(*writer->readers));
     TRY_MEMORY(writer->readers);
@@ -80,7 +80,7 @@ static struct g2h_error *prepare(struct writer *writer)
     return strings_number_texts(&writer->strings, writer->threads);
 }
 
-static void writer_deinit(struct writer *writer)
+static void writer_deinit(struct sqlite_writer *writer)
 {
     for (unsigned i = 0; i < writer->threads && writer->readers; i++)
         g2h_edges_destroy(writer->readers[i]);
@@ -91,7 +91,7 @@ static void writer_deinit(struct writer *writer)
     database_close(writer->database);
 }
 
-static void advance(const struct writer *writer, unsigned worker, size_t task)
+static void sqlite_advance(const struct sqlite_writer *writer, unsigned worker, size_t task)
 {
     const struct g2h_progress *progress = writer->options->progress;
     if (progress && worker == 0) /* the calling thread */
@@ -100,8 +100,8 @@ static void advance(const struct writer *writer, unsigned worker, size_t task)
 
 /* ---- nodes ---- */
 
-static void make_node(const struct writer *writer, uint32_t number, const struct g2h_node *node,
-                      const uint32_t **texts, struct node_row *ret)
+static void make_node(const struct sqlite_writer *writer, uint32_t number,
+                      const struct g2h_node *node, const uint32_t **texts, struct node_row *ret)
 {
     const struct node_label label = label_node(&writer->strings, node, texts);
     *ret = (struct node_row){
@@ -120,7 +120,7 @@ static void make_node(const struct writer *writer, uint32_t number, const struct
 static struct g2h_error *produce_nodes(void *context, size_t block, unsigned worker,
                                        struct worker_buffer *buffer)
 {
-    const struct writer *writer = context;
+    const struct sqlite_writer *writer = context;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     const uint32_t *texts = writer->strings.node_texts[block];
     struct g2h_node nodes[MANY];
@@ -128,7 +128,7 @@ static struct g2h_error *produce_nodes(void *context, size_t block, unsigned wor
         (struct node_row *)(void *)worker_buffer_reserve(buffer, SNAPSHOT_BLOCK * sizeof(*rows));
     size_t count = MANY, made = 0;
     TRY_MEMORY(rows);
-    advance(writer, worker, block);
+    sqlite_advance(writer, worker, block);
     while (made < SNAPSHOT_BLOCK && count == MANY) {
         count = g2h_view_nodes(writer->view, first + (uint32_t)made, MANY, nodes);
         for (size_t i = 0; i < count; i++, made++)
@@ -140,7 +140,7 @@ static struct g2h_error *produce_nodes(void *context, size_t block, unsigned wor
 
 static struct g2h_error *consume_nodes(void *context, const struct worker_buffer *buffer)
 {
-    struct writer *writer = context;
+    struct sqlite_writer *writer = context;
     struct node_row *rows = (struct node_row *)(void *)buffer->data;
     const size_t count = buffer->size / sizeof(*rows);
     for (size_t i = 0; i < count; i++) {
@@ -152,8 +152,8 @@ static struct g2h_error *consume_nodes(void *context, const struct worker_buffer
 
 /* ---- edges ---- */
 
-static void make_edge(const struct writer *writer, const struct g2h_edge *edge,
-                      struct keys_left *keys, struct edge_row *ret)
+static void sqlite_make_edge(const struct sqlite_writer *writer, const struct g2h_edge *edge,
+                             struct keys_left *keys, struct edge_row *ret)
 {
     const struct edge_label label = label_edge(&writer->strings, edge, keys);
     const bool by_index = label.type == EDGE_ELEMENT;
@@ -169,20 +169,20 @@ static void make_edge(const struct writer *writer, const struct g2h_edge *edge,
 static struct g2h_error *produce_edges(void *context, size_t block, unsigned worker,
                                        struct worker_buffer *buffer)
 {
-    const struct writer *writer = context;
+    const struct sqlite_writer *writer = context;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     struct keys_left keys = keys_of_block(&writer->strings, block);
     struct g2h_edges *reader = writer->readers[worker];
     struct g2h_edge edges[MANY];
     size_t count;
-    advance(writer, worker, block);
+    sqlite_advance(writer, worker, block);
     g2h_edges_begin(reader, first, first + SNAPSHOT_BLOCK);
     while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
         struct edge_row *rows =
             (struct edge_row *)(void *)worker_buffer_reserve(buffer, count * sizeof(*rows));
         TRY_MEMORY(rows);
         for (size_t i = 0; i < count; i++)
-            make_edge(writer, &edges[i], &keys, &rows[i]);
+            sqlite_make_edge(writer, &edges[i], &keys, &rows[i]);
         buffer->size += count * sizeof(*rows);
         if (buffer->size > ENOUGH)
             TRY(worker_buffer_flush(buffer));
@@ -192,7 +192,7 @@ static struct g2h_error *produce_edges(void *context, size_t block, unsigned wor
 
 static struct g2h_error *consume_edges(void *context, const struct worker_buffer *buffer)
 {
-    struct writer *writer = context;
+    struct sqlite_writer *writer = context;
     struct edge_row *rows = (struct edge_row *)(void *)buffer->data;
     const size_t count = buffer->size / sizeof(*rows);
     for (size_t i = 0; i < count; i++)
@@ -206,11 +206,11 @@ static struct g2h_error *consume_edges(void *context, const struct worker_buffer
 static struct g2h_error *produce_strings(void *context, size_t task, unsigned worker,
                                          struct worker_buffer *buffer)
 {
-    const struct writer *writer = context;
+    const struct sqlite_writer *writer = context;
     const struct strings *strings = &writer->strings;
     const uint64_t first = (uint64_t)task * STRINGS_PER_TASK, count = strings_count(strings);
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
-    advance(writer, worker, task);
+    sqlite_advance(writer, worker, task);
     for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK; i++) {
         size_t size;
         strings_prefetch(strings, i);
@@ -228,7 +228,7 @@ static struct g2h_error *produce_strings(void *context, size_t task, unsigned wo
 
 static struct g2h_error *consume_strings(void *context, const struct worker_buffer *buffer)
 {
-    struct writer *writer = context;
+    struct sqlite_writer *writer = context;
     for (size_t at = 0, size; at < buffer->size; at += sizeof(size) + size) {
         memcpy(&size, buffer->data + at, sizeof(size));
         TRY(tables_add_string(&writer->tables, writer->strings_added++,
@@ -239,7 +239,7 @@ static struct g2h_error *consume_strings(void *context, const struct worker_buff
 
 /* ---- about the whole ---- */
 
-static struct g2h_error *say_what_it_is(struct writer *writer)
+static struct g2h_error *say_what_it_is(struct sqlite_writer *writer)
 {
     struct tables *tables = &writer->tables;
     const struct g2h_heap *heap = g2h_view_heap(writer->view);
@@ -257,7 +257,7 @@ static struct g2h_error *say_what_it_is(struct writer *writer)
     return tables_say_number(tables, "complete", g2h_heap_is_complete(heap));
 }
 
-static struct g2h_error *say_how_much(struct writer *writer)
+static struct g2h_error *say_how_much(struct sqlite_writer *writer)
 {
     struct tables *tables = &writer->tables;
     const struct g2h_view_account *account = g2h_view_account(writer->view);
@@ -279,7 +279,7 @@ static struct g2h_error *say_how_much(struct writer *writer)
     return NULL;
 }
 
-static struct g2h_error *add_types(struct tables *tables)
+static struct g2h_error *sqlite_add_types(struct tables *tables)
 {
     for (unsigned i = 0; i < sizeof(node_types) / sizeof(*node_types); i++)
         TRY(tables_add_node_type(tables, i, node_types[i], strlen(node_types[i])));
@@ -291,15 +291,15 @@ static struct g2h_error *add_types(struct tables *tables)
 /* ---- all of it ---- */
 
 /* Adds the rows of a table. */
-static struct g2h_error *add_rows(struct writer *writer, size_t tasks, workers_produce *produce,
-                                  workers_consume *consume)
+static struct g2h_error *add_rows(struct sqlite_writer *writer, size_t tasks,
+                                  workers_produce *produce, workers_consume *consume)
 {
     TRY(workers_run_ordered(writer->threads, tasks, produce, NULL, consume, writer));
     writer->tasks_done += tasks;
     return NULL;
 }
 
-static struct g2h_error *make_indexes(struct writer *writer)
+static struct g2h_error *make_indexes(struct sqlite_writer *writer)
 {
     const struct g2h_progress *progress = writer->options->progress;
     for (unsigned i = 0; i < TABLES_INDEXES; i++) {
@@ -310,7 +310,7 @@ static struct g2h_error *make_indexes(struct writer *writer)
     return NULL;
 }
 
-static struct g2h_error *write_all(struct writer *writer)
+static struct g2h_error *sqlite_write_all(struct sqlite_writer *writer)
 {
     const size_t blocks = writer->strings.blocks,
                  string_tasks = (size_t)((strings_count(&writer->strings) + STRINGS_PER_TASK - 1) /
@@ -318,7 +318,7 @@ static struct g2h_error *write_all(struct writer *writer)
     writer->tasks = 2 * blocks + string_tasks;
     TRY(say_what_it_is(writer));
     TRY(say_how_much(writer));
-    TRY(add_types(&writer->tables));
+    TRY(sqlite_add_types(&writer->tables));
     TRY(add_rows(writer, blocks, produce_nodes, consume_nodes));
     writer->edges = 0;
     TRY(add_rows(writer, blocks, produce_edges, consume_edges));
@@ -336,17 +336,17 @@ struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     if (options->summary)
         return summary_write(view, dominators, options);
-    struct writer writer = {.view = view,
-                            .dominators = dominators,
-                            .options = options,
-                            .threads = sink_threads(view, options)};
+    struct sqlite_writer writer = {.view = view,
+                                   .dominators = dominators,
+                                   .options = options,
+                                   .threads = sink_threads(view, options)};
     struct g2h_error *error = database_create(options->fd, options->name, &writer.database);
     if (!error)
         error = tables_init(&writer.tables, writer.database);
     if (!error)
-        error = prepare(&writer);
+        error = sqlite_prepare(&writer);
     if (!error)
-        error = write_all(&writer);
+        error = sqlite_write_all(&writer);
     writer_deinit(&writer);
     return error;
 }

@@ -23,34 +23,34 @@ enum { MOST_CLASSES = 1000, MOST_TREE_ROWS = 2000, MOST_GOROUTINES = 500 };
 
 static const struct summary_text others = {"(others)", 8};
 
-struct class_row {
+struct summary_class {
     uint32_t node; /* one of the class's nodes */
     struct summary_sums held, garbage;
 };
 
-struct ranked {
+struct summary_ranked {
     uint64_t weight;
     uint32_t node;
 };
-typedef VECTOR(struct ranked) ranking;
+typedef VECTOR(struct summary_ranked) ranking;
 
 struct summary {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
     struct g2h_summary_options wanted;
     struct merged merged;
-    VECTOR(struct class_row) classes; /* those that hold most bytes first */
-    uint64_t class_objects;           /* objects of all classes */
+    VECTOR(struct summary_class) classes; /* those that hold most bytes first */
+    uint64_t class_objects;               /* objects of all classes */
     struct database *database;
     struct summary_tables tables;
 };
 
-static const struct merged_node *node_of(const struct summary *summary, uint32_t node)
+static const struct merged_node *summary_node_of(const struct summary *summary, uint32_t node)
 {
     return &summary->merged.nodes.data[node];
 }
 
-static struct summary_text name_of(const struct summary *summary, uint32_t node)
+static struct summary_text summary_name_of(const struct summary *summary, uint32_t node)
 {
     struct summary_text name;
     name.data = merged_name(&summary->merged, node, &name.size);
@@ -59,7 +59,7 @@ static struct summary_text name_of(const struct summary *summary, uint32_t node)
 
 static bool is_kind(const struct summary *summary, uint32_t node, enum g2h_node_kind kind)
 {
-    return node_of(summary, node)->kind == MERGED_SYNTHETIC &&
+    return summary_node_of(summary, node)->kind == MERGED_SYNTHETIC &&
            merged_kind_of(&summary->merged, node) == kind;
 }
 
@@ -75,13 +75,13 @@ static uint32_t find_kind(const struct summary *summary, enum g2h_node_kind kind
 /* Compares two ranks: the heaviest come first. */
 static int compare_ranks(const void *a, const void *b)
 {
-    const struct ranked *one = a, *other = b;
+    const struct summary_ranked *one = a, *other = b;
     if (one->weight != other->weight)
         return one->weight > other->weight ? -1 : 1;
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-static void add_sums(struct summary_sums *to, const struct summary_sums *sums)
+static void summary_add_sums(struct summary_sums *to, const struct summary_sums *sums)
 {
     to->count += sums->count;
     to->bytes += sums->bytes;
@@ -92,7 +92,7 @@ static void add_sums(struct summary_sums *to, const struct summary_sums *sums)
 
 static int compare_classes(const void *a, const void *b)
 {
-    const struct class_row *one = a, *other = b;
+    const struct summary_class *one = a, *other = b;
     if (one->held.bytes != other->held.bytes)
         return one->held.bytes > other->held.bytes ? -1 : 1;
     return one->node < other->node ? -1 : one->node > other->node;
@@ -100,15 +100,15 @@ static int compare_classes(const void *a, const void *b)
 
 static struct g2h_error *gather_class(struct summary *summary, struct map *by_name, uint32_t i)
 {
-    const struct merged_node *node = node_of(summary, i);
+    const struct merged_node *node = summary_node_of(summary, i);
     const struct summary_sums sums = {node->count, node->bytes,
                                       node->outermost == i ? node->retained : 0};
     uint32_t number = (uint32_t)summary->classes.count;
     TRY_MEMORY(map_put(by_name, node->name, number, &number));
     if (number == summary->classes.count)
-        TRY_MEMORY(vector_push(&summary->classes, ((struct class_row){.node = i})));
-    struct class_row *row = &summary->classes.data[number];
-    add_sums(node->is_garbage ? &row->garbage : &row->held, &sums);
+        TRY_MEMORY(vector_push(&summary->classes, ((struct summary_class){.node = i})));
+    struct summary_class *row = &summary->classes.data[number];
+    summary_add_sums(node->is_garbage ? &row->garbage : &row->held, &sums);
     summary->class_objects += node->count;
     return NULL;
 }
@@ -117,23 +117,23 @@ static struct g2h_error *gather_classes(struct summary *summary)
 {
     _cleanup_(map_deinit) struct map by_name = {0};
     for (uint32_t i = 0; i < summary->merged.nodes.count; i++)
-        if (node_of(summary, i)->kind == MERGED_CLASS)
+        if (summary_node_of(summary, i)->kind == MERGED_CLASS)
             TRY(gather_class(summary, &by_name, i));
     vector_sort(&summary->classes, compare_classes);
     return NULL;
 }
 
-static struct g2h_error *add_classes(struct summary *summary)
+static struct g2h_error *summary_add_classes(struct summary *summary)
 {
-    struct class_row rest = {0};
+    struct summary_class rest = {0};
     for (size_t i = 0; i < summary->classes.count; i++) {
-        const struct class_row *row = &summary->classes.data[i];
+        const struct summary_class *row = &summary->classes.data[i];
         if (i < MOST_CLASSES) {
-            TRY(summary_tables_add_class(&summary->tables, name_of(summary, row->node), &row->held,
-                                         &row->garbage));
+            TRY(summary_tables_add_class(&summary->tables, summary_name_of(summary, row->node),
+                                         &row->held, &row->garbage));
         } else {
-            add_sums(&rest.held, &row->held);
-            add_sums(&rest.garbage, &row->garbage);
+            summary_add_sums(&rest.held, &row->held);
+            summary_add_sums(&rest.garbage, &row->garbage);
         }
     }
     return rest.held.count + rest.garbage.count > 0
@@ -156,15 +156,15 @@ struct tree_row {
 static struct g2h_error *choose_rows(const struct summary *summary, struct tree_row *rows)
 {
     const size_t count = summary->merged.nodes.count;
-    _cleanup_free_ struct ranked *order = malloc((count + 1) * sizeof(*order));
+    _cleanup_free_ struct summary_ranked *order = malloc((count + 1) * sizeof(*order));
     TRY_MEMORY(order);
     for (uint32_t i = 0; i < count; i++)
-        order[i] = (struct ranked){node_of(summary, i)->retained, i};
+        order[i] = (struct summary_ranked){summary_node_of(summary, i)->retained, i};
     qsort(order, count, sizeof(*order), compare_ranks);
     for (size_t i = 0; i < count && i < MOST_TREE_ROWS; i++)
         rows[order[i].node].is_kept = true;
     for (size_t i = count; i-- > 0;) {
-        const struct merged_node *node = node_of(summary, (uint32_t)i);
+        const struct merged_node *node = summary_node_of(summary, (uint32_t)i);
         rows[i].objects += node->kind == MERGED_CLASS ? node->count : 0;
         if (node->parent == MERGED_NONE)
             continue;
@@ -172,7 +172,7 @@ static struct g2h_error *choose_rows(const struct summary *summary, struct tree_
         parent->objects += rows[i].objects;
         const struct summary_sums all = {rows[i].objects, node->retained, node->retained};
         if (!rows[i].is_kept && parent->is_kept)
-            add_sums(&parent->rest, &all);
+            summary_add_sums(&parent->rest, &all);
     }
     return NULL;
 }
@@ -196,16 +196,16 @@ static void append_tree_name(struct text *text, struct summary_text name)
     }
 }
 
-static struct g2h_error *add_row(struct summary *summary, struct tree_row *rows, uint32_t i)
+static struct g2h_error *summary_add_row(struct summary *summary, struct tree_row *rows, uint32_t i)
 {
     static const char *const kinds[] = {
         [MERGED_SYNTHETIC] = "root", [MERGED_VARIABLE] = "variable", [MERGED_CLASS] = "class"};
-    const struct merged_node *node = node_of(summary, i);
+    const struct merged_node *node = summary_node_of(summary, i);
     const bool is_class = node->kind == MERGED_CLASS;
     const struct summary_sums sums = {is_class ? node->count : 0, node->bytes, node->retained};
     const int64_t parent = node->parent == MERGED_NONE ? 0 : rows[node->parent].number;
     _cleanup_(text_deinit) struct text place = {0};
-    struct summary_text name = name_of(summary, i);
+    struct summary_text name = summary_name_of(summary, i);
     if (!is_class) {
         append_tree_name(&place, name);
         TRY_MEMORY(!place.failed);
@@ -225,7 +225,7 @@ static struct g2h_error *add_tree(struct summary *summary)
     for (uint32_t i = 0; i < count; i++) {
         if (!rows[i].is_kept)
             continue;
-        TRY(add_row(summary, rows, i));
+        TRY(summary_add_row(summary, rows, i));
         if (rows[i].rest.count == 0 && rows[i].rest.bytes == 0)
             continue;
         TRY(summary_tables_place(&summary->tables, rows[i].number, "others", others, &rest));
@@ -248,19 +248,19 @@ static uint64_t count_goroutines(const struct summary *summary, uint32_t place,
                                  uint32_t *ret_example)
 {
     uint64_t count = 0;
-    *ret_example = node_of(summary, place)->example;
+    *ret_example = summary_node_of(summary, place)->example;
     if (is_kind(summary, place, G2H_NODE_GOROUTINE))
-        return node_of(summary, place)->count;
-    for (uint32_t i = node_of(summary, place)->child; i != MERGED_NONE;
-         i = node_of(summary, i)->sibling)
+        return summary_node_of(summary, place)->count;
+    for (uint32_t i = summary_node_of(summary, place)->child; i != MERGED_NONE;
+         i = summary_node_of(summary, i)->sibling)
         if (is_kind(summary, i, G2H_NODE_GOROUTINE)) {
-            count += node_of(summary, i)->count;
-            *ret_example = node_of(summary, i)->example;
+            count += summary_node_of(summary, i)->count;
+            *ret_example = summary_node_of(summary, i)->example;
         }
     return count;
 }
 
-static void destroy_edges(struct g2h_edges **edges)
+static void summary_destroy_edges(struct g2h_edges **edges)
 {
     g2h_edges_destroy(*edges);
 }
@@ -270,7 +270,7 @@ static void destroy_edges(struct g2h_edges **edges)
 static struct g2h_error *find_site(const struct summary *summary, uint32_t goroutine,
                                    struct summary_text *ret)
 {
-    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_(summary_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_edge edge;
     struct g2h_node node;
     *ret = (struct summary_text){"", 0};
@@ -292,24 +292,26 @@ static struct g2h_error *add_goroutines_in(struct summary *summary, uint32_t pla
     uint32_t example;
     struct summary_text site;
     const struct summary_sums sums = {count_goroutines(summary, place, &example), 0,
-                                      node_of(summary, place)->retained};
+                                      summary_node_of(summary, place)->retained};
     rest->count -= sums.count < rest->count ? sums.count : rest->count;
     rest->retained -= sums.retained;
     TRY(find_site(summary, example, &site));
-    return summary_tables_add_goroutines(&summary->tables, name_of(summary, place), site, &sums);
+    return summary_tables_add_goroutines(&summary->tables, summary_name_of(summary, place), site,
+                                         &sums);
 }
 
-static struct g2h_error *add_goroutines(struct summary *summary, ranking *places)
+static struct g2h_error *summary_add_goroutines(struct summary *summary, ranking *places)
 {
     const uint32_t group = find_kind(summary, G2H_NODE_GOROUTINES);
     if (group == MERGED_NONE)
         return NULL;
     struct summary_sums rest = {g2h_view_goroutine_count(summary->view), 0,
-                                node_of(summary, group)->retained};
-    for (uint32_t i = node_of(summary, group)->child; i != MERGED_NONE;
-         i = node_of(summary, i)->sibling)
+                                summary_node_of(summary, group)->retained};
+    for (uint32_t i = summary_node_of(summary, group)->child; i != MERGED_NONE;
+         i = summary_node_of(summary, i)->sibling)
         if (is_of_goroutines(summary, i))
-            TRY_MEMORY(vector_push(places, ((struct ranked){node_of(summary, i)->retained, i})));
+            TRY_MEMORY(vector_push(
+                places, ((struct summary_ranked){summary_node_of(summary, i)->retained, i})));
     vector_sort(places, compare_ranks);
     for (size_t i = 0; i < places->count && i < MOST_GOROUTINES; i++)
         TRY(add_goroutines_in(summary, places->data[i].node, &rest));
@@ -347,8 +349,8 @@ static struct g2h_error *add_dump(struct summary *summary)
     const struct g2h_memstats *memstats = g2h_heap_memstats(heap);
     const uint32_t garbage_node = find_kind(summary, G2H_NODE_UNREACHABLE);
     const uint64_t garbage =
-        garbage_node == MERGED_NONE ? 0 : node_of(summary, garbage_node)->retained;
-    const uint64_t total = node_of(summary, 0)->retained,
+        garbage_node == MERGED_NONE ? 0 : summary_node_of(summary, garbage_node)->retained;
+    const uint64_t total = summary_node_of(summary, 0)->retained,
                    objects = g2h_heap_object_count(heap) - account->left_out_objects;
     const struct summary_value values[] = {
         of_number("time", (uint64_t)summary->wanted.time),
@@ -399,14 +401,14 @@ static void free_ranking(ranking *places)
     free(places->data);
 }
 
-static struct g2h_error *add_all(struct summary *summary)
+static struct g2h_error *summary_add_all(struct summary *summary)
 {
     _cleanup_(free_ranking) ranking places = {0};
     TRY(add_dump(summary));
     TRY(add_labels(summary));
-    TRY(add_classes(summary));
+    TRY(summary_add_classes(summary));
     TRY(add_tree(summary));
-    return add_goroutines(summary, &places);
+    return summary_add_goroutines(summary, &places);
 }
 
 static void summary_deinit(struct summary *summary)
@@ -431,6 +433,6 @@ struct g2h_error *summary_write(const struct g2h_view *view,
     TRY(summary_tables_init(&summary.tables, summary.database, options->name));
     if (wanted->append_to)
         TRY(database_narrow(summary.database, wanted->dump));
-    TRY(add_all(&summary));
+    TRY(summary_add_all(&summary));
     return database_commit(summary.database);
 }

@@ -47,7 +47,8 @@ static const char create[] =
 
 /* ---- which database it is ---- */
 
-static struct g2h_error *read_number(struct database *database, const char *sql, int64_t *ret)
+static struct g2h_error *summary_tables_read_number(struct database *database, const char *sql,
+                                                    int64_t *ret)
 {
     _cleanup_(database_finalize) sqlite3_stmt *statement = NULL;
     TRY(database_prepare(database, sql, &statement));
@@ -69,9 +70,9 @@ static struct g2h_error *make_tables(struct database *database)
 static struct g2h_error *find_or_make_tables(struct database *database, const char *name)
 {
     int64_t application = 0, schema = 0, there = 0;
-    TRY(read_number(database, "PRAGMA application_id", &application));
-    TRY(read_number(database, "PRAGMA user_version", &schema));
-    TRY(read_number(database, "SELECT count(*) FROM sqlite_master", &there));
+    TRY(summary_tables_read_number(database, "PRAGMA application_id", &application));
+    TRY(summary_tables_read_number(database, "PRAGMA user_version", &schema));
+    TRY(summary_tables_read_number(database, "SELECT count(*) FROM sqlite_master", &there));
     if (application == 0 && schema == 0 && there == 0)
         return make_tables(database);
     if (application != APPLICATION)

@@ -102,8 +102,8 @@ struct g2h_error *tables_say_number(struct tables *tables, const char *key, uint
 }
 
 /* Adds a type. There are few, so the statement is prepared for each. */
-static struct g2h_error *add_type(struct tables *tables, const char *sql, unsigned number,
-                                  const char *name, size_t size)
+static struct g2h_error *tables_add_type(struct tables *tables, const char *sql, unsigned number,
+                                         const char *name, size_t size)
 {
     _cleanup_(database_finalize) sqlite3_stmt *statement = NULL;
     TRY(database_prepare(tables->database, sql, &statement));
@@ -115,13 +115,13 @@ static struct g2h_error *add_type(struct tables *tables, const char *sql, unsign
 struct g2h_error *tables_add_node_type(struct tables *tables, unsigned number, const char *name,
                                        size_t size)
 {
-    return add_type(tables, "INSERT INTO node_type VALUES (?, ?)", number, name, size);
+    return tables_add_type(tables, "INSERT INTO node_type VALUES (?, ?)", number, name, size);
 }
 
 struct g2h_error *tables_add_edge_type(struct tables *tables, unsigned number, const char *name,
                                        size_t size)
 {
-    return add_type(tables, "INSERT INTO edge_type VALUES (?, ?)", number, name, size);
+    return tables_add_type(tables, "INSERT INTO edge_type VALUES (?, ?)", number, name, size);
 }
 
 struct g2h_error *tables_add_nodes(struct tables *tables, const struct node_row *rows, size_t count)
