@@ -11,8 +11,8 @@
 
 struct g2h_error error_no_memory = {G2H_ERROR_MEMORY, (char[]){"not enough memory"}};
 
-static struct g2h_error *create(enum g2h_error_code code, const char *tail, const char *format,
-                                va_list arguments)
+static struct g2h_error *error_build(enum g2h_error_code code, const char *tail, const char *format,
+                                     va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
@@ -41,7 +41,7 @@ struct g2h_error *error_create(enum g2h_error_code code, const char *format, ...
 {
     va_list arguments;
     va_start(arguments, format);
-    struct g2h_error *error = create(code, "", format, arguments);
+    struct g2h_error *error = error_build(code, "", format, arguments);
     va_end(arguments);
     return error;
 }
@@ -52,7 +52,7 @@ struct g2h_error *error_system(int error_number, const char *format, ...)
     snprintf(tail, sizeof(tail), ": %s", strerror(error_number));
     va_list arguments;
     va_start(arguments, format);
-    struct g2h_error *error = create(G2H_ERROR_SYSTEM, tail, format, arguments);
+    struct g2h_error *error = error_build(G2H_ERROR_SYSTEM, tail, format, arguments);
     va_end(arguments);
     return error;
 }

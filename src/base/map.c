@@ -27,7 +27,7 @@ __attribute__((constructor)) static void choose_seed(void)
             map_seed[i] |= (uint64_t)1 << 63 | 1; /* factors: neither small nor even */
 }
 
-static struct map_entry *find(struct map_entry *entries, size_t mask, uint64_t key)
+static struct map_entry *map_find(struct map_entry *entries, size_t mask, uint64_t key)
 {
     size_t slot = (size_t)map_hash(key) & mask;
     while (entries[slot].value != MAP_NONE && entries[slot].key != key)
@@ -35,7 +35,7 @@ static struct map_entry *find(struct map_entry *entries, size_t mask, uint64_t k
     return &entries[slot];
 }
 
-static bool grow(struct map *map, size_t slots)
+static bool map_grow(struct map *map, size_t slots)
 {
     struct map_entry *entries = block_alloc(slots, sizeof(*entries));
     if (!entries)
@@ -43,7 +43,7 @@ static bool grow(struct map *map, size_t slots)
     memset(entries, 0xff, slots * sizeof(*entries));
     for (size_t i = 0; map->entries && i <= map->mask; i++)
         if (map->entries[i].value != MAP_NONE)
-            *find(entries, slots - 1, map->entries[i].key) = map->entries[i];
+            *map_find(entries, slots - 1, map->entries[i].key) = map->entries[i];
     free(map->entries);
     map->entries = entries;
     map->mask = slots - 1;
@@ -53,9 +53,9 @@ static bool grow(struct map *map, size_t slots)
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 {
     if ((!map->entries || map->count * 2 > map->mask) &&
-        !grow(map, map->entries ? (map->mask + 1) * 2 : 64))
+        !map_grow(map, map->entries ? (map->mask + 1) * 2 : 64))
         return false;
-    struct map_entry *entry = find(map->entries, map->mask, key);
+    struct map_entry *entry = map_find(map->entries, map->mask, key);
     if (entry->value == MAP_NONE) {
         *entry = (struct map_entry){key, value};
         map->count++;
@@ -69,12 +69,12 @@ bool map_reserve(struct map *map, size_t keys)
     size_t slots = 64;
     while (slots / 2 <= keys)
         slots *= 2;
-    return grow(map, slots);
+    return map_grow(map, slots);
 }
 
 void map_set(struct map *map, uint64_t key, uint32_t value)
 {
-    find(map->entries, map->mask, key)->value = value;
+    map_find(map->entries, map->mask, key)->value = value;
 }
 
 bool map_copy(struct map *map, const struct map *other)

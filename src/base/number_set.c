@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-static bool grow(struct number_set *set)
+static bool number_set_grow(struct number_set *set)
 {
     const size_t slots = set->entries ? (set->mask + 1) * 2 : 64;
     const struct number_set old = *set;
@@ -24,7 +24,7 @@ static bool grow(struct number_set *set)
 bool number_set_add_group(struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);
-    if ((!set->entries || set->used * 2 > set->mask) && !grow(set))
+    if ((!set->entries || set->used * 2 > set->mask) && !number_set_grow(set))
         return false;
     *number_slot(set, turned >> 5) =
         (struct number_entry){.group = turned >> 5, .bits = (uint32_t)1 << (turned & 31)};

@@ -15,7 +15,7 @@ bool ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end)
     return vector_push(&ranges->list, ((struct range){begin, end}));
 }
 
-static int compare(const void *a, const void *b)
+static int ranges_compare(const void *a, const void *b)
 {
     const struct range *one = a, *other = b;
     return (one->begin > other->begin) - (one->begin < other->begin);
@@ -25,7 +25,7 @@ void ranges_sort(struct ranges *ranges)
 {
     struct range *list = ranges->list.data, *last = NULL;
     const size_t count = ranges->list.count;
-    vector_sort(&ranges->list, compare);
+    vector_sort(&ranges->list, ranges_compare);
     ranges->list.count = 0;
     for (size_t i = 0; i < count; i++) {
         if (last && list[i].begin <= last->end) {

@@ -3,7 +3,7 @@
 
 enum { ROUNDS_PER_WORD = 2, ROUNDS_AT_END = 4 };
 
-static inline uint64_t rotate(uint64_t value, unsigned bits)
+static inline uint64_t siphash_rotate(uint64_t value, unsigned bits)
 {
     return value << bits | value >> (64 - bits);
 }
@@ -29,13 +29,13 @@ static inline void mix(uint64_t state[4], unsigned rounds)
     while (rounds-- > 0) {
         a += b;
         c += d;
-        b = rotate(b, 13) ^ a;
-        d = rotate(d, 16) ^ c;
-        a = rotate(a, 32) + d;
+        b = siphash_rotate(b, 13) ^ a;
+        d = siphash_rotate(d, 16) ^ c;
+        a = siphash_rotate(a, 32) + d;
         c += b;
-        d = rotate(d, 21) ^ a;
-        b = rotate(b, 17) ^ c;
-        c = rotate(c, 32);
+        d = siphash_rotate(d, 21) ^ a;
+        b = siphash_rotate(b, 17) ^ c;
+        c = siphash_rotate(c, 32);
     }
     state[0] = a;
     state[1] = b;

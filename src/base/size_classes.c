@@ -18,7 +18,7 @@ static const struct {
                {13568, 5}, {14336, 7},  {16384, 2}, {18432, 9}, {19072, 7}, {20480, 5}, {21760, 8},
                {24576, 3}, {27264, 10}, {28672, 7}, {32768, 4}};
 
-static size_t find(uint64_t size)
+static size_t size_classes_find(uint64_t size)
 {
     size_t at;
     BISECT(at, sizeof(classes) / sizeof(classes[0]), classes[at].size < size);
@@ -27,7 +27,7 @@ static size_t find(uint64_t size)
 
 uint64_t size_class(uint64_t size)
 {
-    const size_t at = find(size);
+    const size_t at = size_classes_find(size);
     return at < sizeof(classes) / sizeof(classes[0]) ? classes[at].size : 0;
 }
 
@@ -50,7 +50,7 @@ uint64_t size_class_without_red_zone(uint64_t size)
 
 uint64_t size_class_span(uint64_t slot)
 {
-    const size_t at = find(slot);
+    const size_t at = size_classes_find(slot);
     return at < sizeof(classes) / sizeof(classes[0]) && classes[at].size == slot
                ? (uint64_t)classes[at].pages * SPAN_UNIT
                : 0;

@@ -82,7 +82,7 @@ int sparse_write(int file, const void *data, size_t size)
 
 #ifdef SEEK_HOLE
 
-static bool find_holes(int file, uint64_t size, struct ranges *ret)
+static bool sparse_seek_holes(int file, uint64_t size, struct ranges *ret)
 {
     for (uint64_t at = 0; at < size;) {
         const off_t data = lseek(file, (off_t)at, SEEK_DATA),
@@ -106,7 +106,7 @@ bool sparse_find_holes(int file, uint64_t size, struct ranges *ret)
     if (fstat(file, &status) < 0 || !S_ISREG(status.st_mode) ||
         (uint64_t)status.st_blocks * STAT_BLOCK >= size)
         return true;
-    const bool good = find_holes(file, size, ret);
+    const bool good = sparse_seek_holes(file, size, ret);
     (void)lseek(file, 0, SEEK_SET);
     return good;
 #else

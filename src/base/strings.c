@@ -15,7 +15,7 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t number, si
 }
 
 /* Returns the slot that holds the text, or the free one where it belongs. */
-static uint32_t *find(const struct string_pool *pool, const char *text, size_t size)
+static uint32_t *strings_find(const struct string_pool *pool, const char *text, size_t size)
 {
     for (size_t slot = (size_t)map_hash_text(text, size) & pool->mask;;
          slot = (slot + 1) & pool->mask) {
@@ -41,20 +41,20 @@ static bool grow_slots(struct string_pool *pool)
     for (uint32_t i = 0; i < pool->count; i++) {
         size_t size;
         const char *text = string_pool_text(pool, i, &size);
-        *find(pool, text, size) = i;
+        *strings_find(pool, text, size) = i;
     }
     return true;
 }
 
 bool string_pool_find(const struct string_pool *pool, const char *text, size_t size, uint32_t *ret)
 {
-    *ret = pool->slots ? *find(pool, text, size) : UINT32_MAX;
+    *ret = pool->slots ? *strings_find(pool, text, size) : UINT32_MAX;
     return *ret != UINT32_MAX;
 }
 
 /* Makes space for size more bytes. *text, which will be appended, may be a part of the pool's own
  * text, and then moves with it. */
-static bool reserve(struct string_pool *pool, const char **text, size_t size)
+static bool strings_reserve(struct string_pool *pool, const char **text, size_t size)
 {
     const uintptr_t offset = (uintptr_t)*text - (uintptr_t)pool->text;
     const bool is_own = pool->text && offset < pool->text_size;
@@ -70,12 +70,12 @@ bool string_pool_intern(struct string_pool *pool, const char *text, size_t size,
 {
     if ((!pool->slots || (size_t)pool->count * 2 > pool->mask) && !grow_slots(pool))
         return false;
-    uint32_t *slot = find(pool, text, size);
+    uint32_t *slot = strings_find(pool, text, size);
     if (*slot != UINT32_MAX) {
         *ret = *slot;
         return true;
     }
-    if (!reserve(pool, &text, size))
+    if (!strings_reserve(pool, &text, size))
         return false;
     if (pool->count == pool->ends_capacity)
         pool->ends =

@@ -20,7 +20,7 @@ unsigned workers_available(void)
 }
 
 /* A run. Tasks are taken in order, so the lowest task that fails has always begun. */
-struct run {
+struct workers_batch {
     pthread_mutex_t lock;
     pthread_cond_t turn;
     workers_task *run;
@@ -34,13 +34,13 @@ struct run {
 };
 
 struct thread {
-    struct run *run;
+    struct workers_batch *run;
     unsigned worker;
     pthread_t handle;
     bool started;
 };
 
-static bool take(struct run *run, size_t *ret)
+static bool workers_take(struct workers_batch *run, size_t *ret)
 {
     pthread_mutex_lock(&run->lock);
     bool more = !run->error && run->next < run->tasks;
@@ -50,7 +50,7 @@ static bool take(struct run *run, size_t *ret)
     return more;
 }
 
-static void fail(struct run *run, size_t task, struct g2h_error *error)
+static void workers_fail(struct workers_batch *run, size_t task, struct g2h_error *error)
 {
     pthread_mutex_lock(&run->lock);
     if (!run->error || task < run->failed_task) {
@@ -67,18 +67,18 @@ static void fail(struct run *run, size_t task, struct g2h_error *error)
 static void *work(void *argument)
 {
     struct thread *thread = argument;
-    struct run *run = thread->run;
+    struct workers_batch *run = thread->run;
     size_t task;
-    while (take(run, &task)) {
+    while (workers_take(run, &task)) {
         struct g2h_error *error = run->run(run->context, task, thread->worker);
         if (error)
-            fail(run, task, error);
+            workers_fail(run, task, error);
     }
     return NULL;
 }
 
 /* Waits until all tasks before this one have been consumed. Returns false after an error. */
-static bool await_turn(struct run *run, size_t task)
+static bool await_turn(struct workers_batch *run, size_t task)
 {
     pthread_mutex_lock(&run->lock);
     while (run->consumed != task && !run->error)
@@ -88,7 +88,7 @@ static bool await_turn(struct run *run, size_t task)
     return good;
 }
 
-static void end_turn(struct run *run)
+static void end_turn(struct workers_batch *run)
 {
     pthread_mutex_lock(&run->lock);
     run->consumed++;
@@ -98,7 +98,7 @@ static void end_turn(struct run *run)
 
 /* The current task of a thread in an ordered run. */
 struct workers_turn {
-    struct run *run;
+    struct workers_batch *run;
     size_t task;
     bool stopped; /* another task failed */
 };
@@ -126,15 +126,15 @@ struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64
 static void *work_ordered(void *argument)
 {
     struct thread *thread = argument;
-    struct run *run = thread->run;
+    struct workers_batch *run = thread->run;
     struct workers_turn turn = {.run = run};
     struct worker_buffer buffer = {.turn = &turn};
-    while (!turn.stopped && take(run, &turn.task)) {
+    while (!turn.stopped && workers_take(run, &turn.task)) {
         struct g2h_error *error = run->produce(run->context, turn.task, thread->worker, &buffer);
         if (!error)
             error = worker_buffer_flush(&buffer);
         if (error) {
-            fail(run, turn.task, error);
+            workers_fail(run, turn.task, error);
             break;
         }
         if (!turn.stopped)
@@ -146,7 +146,8 @@ static void *work_ordered(void *argument)
 
 /* Runs body on the caller's thread and on threads - 1 others, or on fewer if the system cannot
  * start as many. */
-static struct g2h_error *run_threads(struct run *run, unsigned threads, void *(*body)(void *))
+static struct g2h_error *run_threads(struct workers_batch *run, unsigned threads,
+                                     void *(*body)(void *))
 {
     if (threads == 0 || threads > run->tasks)
         threads = run->tasks > 1 ? (unsigned)run->tasks : 1;
@@ -173,14 +174,14 @@ static struct g2h_error *run_threads(struct run *run, unsigned threads, void *(*
 
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context)
 {
-    struct run state = {.run = run, .context = context, .tasks = tasks};
+    struct workers_batch state = {.run = run, .context = context, .tasks = tasks};
     return run_threads(&state, threads, work);
 }
 
 struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
                                       workers_pack *pack, workers_consume *consume, void *context)
 {
-    struct run state = {
+    struct workers_batch state = {
         .produce = produce, .pack = pack, .consume = consume, .context = context, .tasks = tasks};
     return run_threads(&state, threads, work_ordered);
 }

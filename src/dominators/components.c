@@ -67,7 +67,7 @@ void edge_lists_deinit(struct edge_lists *edges)
 
 /* ---- components ---- */
 
-struct search {
+struct components_search {
     const struct edge_lists *edges;
     struct components *result;
     uint32_t *number; /* by node: its position in the order in which nodes are met, or UNSEEN */
@@ -78,7 +78,7 @@ struct search {
     uint32_t path_size, opens, numbers;
 };
 
-static void enter(struct search *search, uint32_t node)
+static void components_enter(struct components_search *search, uint32_t node)
 {
     search->number[node] = search->low[node] = search->numbers++;
     search->next[node] = search->edges->first[node];
@@ -87,7 +87,7 @@ static void enter(struct search *search, uint32_t node)
 }
 
 /* Completes the component whose first node in the search is node. */
-static void complete(struct search *search, uint32_t node)
+static void components_complete(struct components_search *search, uint32_t node)
 {
     struct components *result = search->result;
     uint32_t member;
@@ -100,7 +100,7 @@ static void complete(struct search *search, uint32_t node)
 
 /* Goes from the last node of the path to the next unseen target, or, if there is none, back by one
  * node. */
-static void advance(struct search *search)
+static void components_advance(struct components_search *search)
 {
     const struct edge_lists *edges = search->edges;
     const uint32_t node = search->path[search->path_size - 1];
@@ -108,7 +108,7 @@ static void advance(struct search *search)
     while (search->next[node] < edges->first[node + 1]) {
         const uint32_t target = edges->targets[search->next[node]];
         if (search->number[target] == UNSEEN) {
-            enter(search, target);
+            components_enter(search, target);
             return;
         }
         if (search->result->of[target] == UNSEEN && low[target] < low[node])
@@ -117,7 +117,7 @@ static void advance(struct search *search)
     }
     search->path_size--;
     if (low[node] == search->number[node])
-        complete(search, node);
+        components_complete(search, node);
 }
 
 /* Fills components->order: the nodes by component, from the highest one down. */
@@ -136,7 +136,7 @@ static bool put_in_order(struct components *components, uint32_t nodes)
     return true;
 }
 
-static void search_deinit(struct search *search)
+static void components_search_deinit(struct components_search *search)
 {
     free(search->number);
     free(search->low);
@@ -145,24 +145,26 @@ static void search_deinit(struct search *search)
     free(search->open);
 }
 
-static struct g2h_error *search_all(struct components *components, const struct edge_lists *edges)
+static struct g2h_error *components_search_all(struct components *components,
+                                               const struct edge_lists *edges)
 {
     const size_t nodes = edges->nodes, size = (nodes + 1) * sizeof(uint32_t);
-    _cleanup_(search_deinit) struct search search = {.edges = edges,
-                                                     .result = components,
-                                                     .number = block_alloc(1, size),
-                                                     .low = block_alloc(1, size),
-                                                     .next = block_alloc(1, size),
-                                                     .path = block_alloc(1, size),
-                                                     .open = block_alloc(1, size)};
+    _cleanup_(components_search_deinit) struct components_search search = {
+        .edges = edges,
+        .result = components,
+        .number = block_alloc(1, size),
+        .low = block_alloc(1, size),
+        .next = block_alloc(1, size),
+        .path = block_alloc(1, size),
+        .open = block_alloc(1, size)};
     TRY_MEMORY(search.number && search.low && search.next && search.path && search.open &&
                components->of && components->order);
     memset(search.number, 0xff, size);
     memset(components->of, 0xff, size);
     for (uint32_t node = 0; node < edges->nodes; node++)
         if (search.number[node] == UNSEEN)
-            for (enter(&search, node); search.path_size > 0;)
-                advance(&search);
+            for (components_enter(&search, node); search.path_size > 0;)
+                components_advance(&search);
     TRY_MEMORY(put_in_order(components, edges->nodes));
     return NULL;
 }
@@ -171,7 +173,7 @@ struct g2h_error *components_init(struct components *components, const struct ed
 {
     const size_t size = ((size_t)edges->nodes + 1) * sizeof(uint32_t);
     *components = (struct components){.of = block_alloc(1, size), .order = block_alloc(1, size)};
-    struct g2h_error *error = search_all(components, edges);
+    struct g2h_error *error = components_search_all(components, edges);
     if (error)
         components_deinit(components);
     return error;

@@ -43,11 +43,11 @@
 enum { AHEAD = 16, TASK_NODES = 1 << 13 };
 
 /* A node on the search's path, and the index of its next edge to look at. */
-struct level {
+struct dominators_level {
     uint32_t node, next;
 };
 
-struct search {
+struct dominators_search {
     const struct g2h_graph *graph;
     const struct owners *owners; /* NULL: of all nodes; else of those with several owners */
     struct dominators *result;
@@ -61,25 +61,25 @@ struct search {
 
 /* A depth-first search, which gives its nodes the numbers [next, end). */
 struct walker {
-    struct search *search;
-    VECTOR(struct level) levels;
+    struct dominators_search *search;
+    VECTOR(struct dominators_level) levels;
     uint32_t next, end;
 };
 
 /* ---- the depth-first search ---- */
 
 /* The bits fit into a cache where numbers would not. Other threads may set neighbouring bits. */
-static inline bool is_seen(const struct search *search, uint32_t node)
+static inline bool is_seen(const struct dominators_search *search, uint32_t node)
 {
     return (__atomic_load_n(&search->seen[node / 64], __ATOMIC_RELAXED) >> (node % 64) & 1) != 0;
 }
 
-static inline void see(struct search *search, uint32_t node)
+static inline void see(struct dominators_search *search, uint32_t node)
 {
     __atomic_fetch_or(&search->seen[node / 64], (uint64_t)1 << (node % 64), __ATOMIC_RELAXED);
 }
 
-static inline void give_number(struct search *search, uint32_t node, uint32_t preorder,
+static inline void give_number(struct dominators_search *search, uint32_t node, uint32_t preorder,
                                uint32_t parent)
 {
     see(search, node);
@@ -90,7 +90,8 @@ static inline void give_number(struct search *search, uint32_t node, uint32_t pr
 }
 
 /* Prefetches the start of the targets of a node that may be visited soon. */
-static inline void prefetch_target(const struct search *search, uint32_t target)
+static inline void dominators_prefetch_target(const struct dominators_search *search,
+                                              uint32_t target)
 {
     if (target == NO_TARGET || is_seen(search, search->synthetics + target))
         return;
@@ -99,10 +100,10 @@ static inline void prefetch_target(const struct search *search, uint32_t target)
 }
 
 /* Puts a node that has a number on the path. Returns false if memory runs out. */
-static inline bool visit(struct walker *walker, uint32_t node)
+static inline bool dominators_visit(struct walker *walker, uint32_t node)
 {
-    const struct search *search = walker->search;
-    struct level level = {node, 0};
+    const struct dominators_search *search = walker->search;
+    struct dominators_level level = {node, 0};
     if (node >= search->synthetics) {
         const uint32_t object = node - search->synthetics;
         const struct target_block *block = &search->graph->targets->blocks[object >> BLOCK_SHIFT];
@@ -112,13 +113,14 @@ static inline bool visit(struct walker *walker, uint32_t node)
         const uint32_t last = start[1] - start[0] < AHEAD ? start[1] : start[0] + AHEAD;
         level.next = start[0];
         for (uint32_t i = start[0]; i < last; i++)
-            prefetch_target(search, block->targets[i]);
+            dominators_prefetch_target(search, block->targets[i]);
     }
     return vector_push(&walker->levels, level);
 }
 
 /* Returns the node's first target from edge *next on that has not been seen, or NOWHERE. */
-static uint32_t next_of_synthetic(const struct search *search, uint32_t node, uint32_t *next)
+static uint32_t next_of_synthetic(const struct dominators_search *search, uint32_t node,
+                                  uint32_t *next)
 {
     const struct g2h_graph *graph = search->graph;
     const uint64_t first = graph->first_child[node], end = graph->first_child[node + 1];
@@ -131,7 +133,8 @@ static uint32_t next_of_synthetic(const struct search *search, uint32_t node, ui
     return NOWHERE;
 }
 
-static inline uint32_t next_of_object(const struct search *search, uint32_t node, uint32_t *next)
+static inline uint32_t next_of_object(const struct dominators_search *search, uint32_t node,
+                                      uint32_t *next)
 {
     const struct g2h_graph *graph = search->graph;
     const uint32_t object = node - search->synthetics;
@@ -141,7 +144,7 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
     for (uint32_t i = *next; i < end; i++) {
         const uint32_t target = block->targets[i];
         if (end - i > AHEAD)
-            prefetch_target(search, block->targets[i + AHEAD]);
+            dominators_prefetch_target(search, block->targets[i + AHEAD]);
         if (target == NO_TARGET || is_seen(search, search->synthetics + target) ||
             !tiers_hold(&graph->tiers, source, target))
             continue;
@@ -155,11 +158,11 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
  * left to give. Returns false if memory runs out. */
 static bool search_from(struct walker *walker, uint32_t node)
 {
-    struct search *search = walker->search;
-    if (!visit(walker, node))
+    struct dominators_search *search = walker->search;
+    if (!dominators_visit(walker, node))
         return false;
     while (walker->levels.count > 0 && walker->next < walker->end) {
-        struct level *top = &walker->levels.data[walker->levels.count - 1];
+        struct dominators_level *top = &walker->levels.data[walker->levels.count - 1];
         const uint32_t source = top->node;
         const uint32_t target = source < search->synthetics
                                     ? next_of_synthetic(search, source, &top->next)
@@ -169,7 +172,7 @@ static bool search_from(struct walker *walker, uint32_t node)
             continue;
         }
         give_number(search, target, walker->next++, search->result->preorder_of[source]);
-        if (!visit(walker, target))
+        if (!dominators_visit(walker, target))
             return false;
     }
     walker->levels.count = 0;
@@ -184,7 +187,7 @@ static void walker_deinit(struct walker *walker)
 /* ---- leaves ---- */
 
 /* Sets the bit of each object that holds no others: searches do not visit these. */
-static void see_leaves(struct search *search)
+static void see_leaves(struct dominators_search *search)
 {
     const struct targets *targets = search->graph->targets;
     const uint32_t objects = search->graph->heap->object_count, shift = search->synthetics % 64;
@@ -202,7 +205,7 @@ static void see_leaves(struct search *search)
 /* Marks a block's leaves as not held by any node yet. */
 static struct g2h_error *empty_leaves(void *context, size_t task, unsigned worker)
 {
-    const struct search *search = context;
+    const struct dominators_search *search = context;
     const struct targets *targets = search->graph->targets;
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
                    end = first + targets->blocks[task].objects;
@@ -214,7 +217,7 @@ static struct g2h_error *empty_leaves(void *context, size_t task, unsigned worke
 }
 
 struct leaf_numbering {
-    const struct search *search;
+    const struct dominators_search *search;
     uint32_t *first; /* by block: the number of its first leaf */
 };
 
@@ -223,7 +226,7 @@ struct leaf_numbering {
 static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsigned worker)
 {
     const struct leaf_numbering *numbering = context;
-    const struct search *search = numbering->search;
+    const struct dominators_search *search = numbering->search;
     const struct dominators *result = search->result;
     const struct targets *targets = search->graph->targets;
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
@@ -241,7 +244,7 @@ static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsi
     return NULL;
 }
 
-static struct g2h_error *number_leaves(struct search *search)
+static struct g2h_error *number_leaves(struct dominators_search *search)
 {
     const struct targets *targets = search->graph->targets;
     _cleanup_free_ uint32_t *first = zeroed_alloc(targets->block_count + 1, sizeof(*first));
@@ -263,11 +266,11 @@ static struct g2h_error *number_leaves(struct search *search)
 
 /* A step that is done for each region. One task does it for the regions whose first numbers are in
  * its range of TASK_NODES. */
-typedef struct g2h_error *region_work(struct search *search, struct walker *walker,
+typedef struct g2h_error *region_work(struct dominators_search *search, struct walker *walker,
                                       uint32_t region);
 
 struct region_walk {
-    struct search *search;
+    struct dominators_search *search;
     region_work *work;
 };
 
@@ -286,7 +289,7 @@ static struct g2h_error *take_regions(void *context, size_t task, unsigned worke
     return NULL;
 }
 
-static struct g2h_error *over_regions(struct search *search, region_work *work)
+static struct g2h_error *over_regions(struct dominators_search *search, region_work *work)
 {
     struct region_walk walk = {search, work};
     return workers_run(search->graph->threads, search->sources.inner / TASK_NODES + 1, take_regions,
@@ -294,7 +297,7 @@ static struct g2h_error *over_regions(struct search *search, region_work *work)
 }
 
 /* Numbers the nodes that no strong edge reaches, as children of the root. */
-static struct g2h_error *number_unreached(struct search *search, struct walker *walker)
+static struct g2h_error *number_unreached(struct dominators_search *search, struct walker *walker)
 {
     for (uint32_t node = 0; walker->next < walker->end; node++)
         if (!is_seen(search, node)) {
@@ -304,7 +307,7 @@ static struct g2h_error *number_unreached(struct search *search, struct walker *
     return NULL;
 }
 
-static struct g2h_error *number_region(struct search *search, struct walker *walker,
+static struct g2h_error *number_region(struct dominators_search *search, struct walker *walker,
                                        uint32_t region)
 {
     const struct regions *regions = &search->regions;
@@ -322,7 +325,7 @@ static struct g2h_error *number_region(struct search *search, struct walker *wal
 
 /* Numbers the nodes of all regions. The entries get their numbers first, so that no search goes
  * from one region to another. */
-static struct g2h_error *number_regions(struct search *search)
+static struct g2h_error *number_regions(struct dominators_search *search)
 {
     const struct regions *regions = &search->regions;
     see_leaves(search);
@@ -334,7 +337,7 @@ static struct g2h_error *number_regions(struct search *search)
     return over_regions(search, number_region);
 }
 
-static struct g2h_error *number_all(struct search *search)
+static struct g2h_error *number_all(struct dominators_search *search)
 {
     TRY(workers_run(search->graph->threads, search->graph->targets->block_count, empty_leaves,
                     search));
@@ -349,10 +352,10 @@ static struct g2h_error *number_all(struct search *search)
 
 /* Handles an edge. If a node with one owner leads to a node with several owners, the search begins
  * at the latter, whose parent is the root. */
-static bool enter(void *context, uint32_t source, uint32_t target)
+static bool dominators_enter(void *context, uint32_t source, uint32_t target)
 {
     struct walker *walker = context;
-    struct search *search = walker->search;
+    struct dominators_search *search = walker->search;
     const uint32_t *preorder_of = search->result->preorder_of;
     if (preorder_of[target] == 0 ||
         owner_of(search->owners, search->synthetics, source) < OWNER_FIRST)
@@ -366,18 +369,19 @@ static bool enter(void *context, uint32_t source, uint32_t target)
     return true;
 }
 
-static struct g2h_error *number_several(struct search *search)
+static struct g2h_error *number_several(struct dominators_search *search)
 {
     _cleanup_(walker_deinit) struct walker walker = {
         .search = search, .next = 1, .end = search->sources.inner};
     give_number(search, 0, 0, 0);
-    TRY_MEMORY(along_strong_edges(search->graph, search->result->preorder_of, enter, &walker));
+    TRY_MEMORY(
+        along_strong_edges(search->graph, search->result->preorder_of, dominators_enter, &walker));
     return NULL;
 }
 
 /* ---- dominators ---- */
 
-static struct g2h_error *find_of_region(struct search *search, struct walker *walker,
+static struct g2h_error *find_of_region(struct dominators_search *search, struct walker *walker,
                                         uint32_t region)
 {
     const struct regions *regions = &search->regions;
@@ -391,7 +395,7 @@ static struct g2h_error *find_of_region(struct search *search, struct walker *wa
 
 /* Finds the dominators of all inner nodes. The root's region comes first, because the entries'
  * dominators are in it. */
-static struct g2h_error *find_of_inner(struct search *search)
+static struct g2h_error *find_of_inner(struct dominators_search *search)
 {
     struct regions *regions = &search->regions;
     struct dominators *result = search->result;
@@ -406,7 +410,7 @@ static struct g2h_error *find_of_inner(struct search *search)
     return over_regions(search, find_of_region);
 }
 
-static void search_deinit(struct search *search)
+static void dominators_search_deinit(struct dominators_search *search)
 {
     regions_deinit(&search->regions);
     sources_deinit(&search->sources);
@@ -416,7 +420,7 @@ static void search_deinit(struct search *search)
                sizeof(*search->sources.by_number));
 }
 
-static struct g2h_error *search_all(struct search *search)
+static struct g2h_error *dominators_search_all(struct dominators_search *search)
 {
     struct dominators *result = search->result;
     struct sources *sources = &search->sources;
@@ -441,7 +445,7 @@ static struct g2h_error *search_all(struct search *search)
 
 /* Marks the nodes that need a number; all others are merged with the root. Returns how many numbers
  * there will be. */
-static uint32_t choose_several(struct search *search)
+static uint32_t choose_several(struct dominators_search *search)
 {
     const uint32_t nodes = search->result->graph_nodes, synthetics = search->synthetics;
     uint32_t count = 1;
@@ -455,7 +459,7 @@ static uint32_t choose_several(struct search *search)
     return count;
 }
 
-static struct g2h_error *allocate(struct search *search)
+static struct g2h_error *allocate(struct dominators_search *search)
 {
     struct dominators *result = search->result;
     const uint32_t nodes = result->graph_nodes;
@@ -466,34 +470,34 @@ static struct g2h_error *allocate(struct search *search)
     return NULL;
 }
 
-static struct g2h_error *compute_all(struct search *search)
+static struct g2h_error *compute_all(struct dominators_search *search)
 {
     TRY(allocate(search));
     TRY(regions_init(&search->regions, search->graph));
     search->sources.regions = &search->regions;
     search->result->nodes = search->result->graph_nodes;
     search->sources.inner = regions_nodes(&search->regions);
-    return search_all(search);
+    return dominators_search_all(search);
 }
 
-static struct g2h_error *compute_several(struct search *search)
+static struct g2h_error *compute_several(struct dominators_search *search)
 {
     TRY(allocate(search));
     search->result->nodes = search->sources.inner = choose_several(search);
-    return search_all(search);
+    return dominators_search_all(search);
 }
 
 static struct g2h_error *compute(struct dominators *ret, const struct g2h_graph *graph,
                                  const struct owners *owners)
 {
-    struct search search = {.graph = graph,
-                            .owners = owners,
-                            .result = ret,
-                            .synthetics = graph_synthetics(graph),
-                            .sources = {.graph = graph}};
+    struct dominators_search search = {.graph = graph,
+                                       .owners = owners,
+                                       .result = ret,
+                                       .synthetics = graph_synthetics(graph),
+                                       .sources = {.graph = graph}};
     *ret = (struct dominators){.graph_nodes = graph_node_count(graph)};
     struct g2h_error *error = owners ? compute_several(&search) : compute_all(&search);
-    search_deinit(&search);
+    dominators_search_deinit(&search);
     if (error)
         dominators_deinit(ret);
     return error;

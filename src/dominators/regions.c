@@ -39,7 +39,7 @@ static inline uint32_t region_of(const struct regions *regions, uint32_t node)
 
 /* ---- the tree above the groups ---- */
 
-static uint32_t depth_of(const uint32_t *up, uint32_t node)
+static uint32_t regions_depth_of(const uint32_t *up, uint32_t node)
 {
     uint32_t depth = 0;
     for (; up[node] != node; node = up[node])
@@ -54,7 +54,7 @@ static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t
     const uint32_t *up = regions->up;
     if (one == NOWHERE || other == NOWHERE)
         return one == NOWHERE ? other : one;
-    uint32_t depth = depth_of(up, one), other_depth = depth_of(up, other);
+    uint32_t depth = regions_depth_of(up, one), other_depth = regions_depth_of(up, other);
     for (; depth > other_depth; depth--)
         one = up[one];
     for (; other_depth > depth; other_depth--)
@@ -112,7 +112,7 @@ static void make_tree(struct regions *regions)
 
 /* Counts the nodes of each region in the next region's entry of first, and finds the regions'
  * entries. Returns whether the graph should be cut. */
-static bool count_nodes(struct regions *regions)
+static bool regions_count_nodes(struct regions *regions)
 {
     const struct g2h_graph *graph = regions->graph;
     const struct owners *owners = &graph->node_owners;
@@ -150,10 +150,10 @@ void regions_join(struct regions *regions)
     regions->entries[REGION_ROOT] = 0;
 }
 
-static struct g2h_error *cut(struct regions *regions)
+static struct g2h_error *regions_cut(struct regions *regions)
 {
     const uint32_t count = regions->count;
-    const bool good = count_nodes(regions);
+    const bool good = regions_count_nodes(regions);
     for (uint32_t i = 0; i < count; i++)
         regions->first[i + 1] += regions->first[i];
     regions->is_entry =
@@ -183,7 +183,7 @@ struct g2h_error *regions_init(struct regions *regions, const struct g2h_graph *
         .up = block_alloc(graph_synthetics(graph), sizeof(*regions->up)),
     };
     struct g2h_error *error = regions->first && regions->entries && regions->above && regions->up
-                                  ? cut(regions)
+                                  ? regions_cut(regions)
                                   : &error_no_memory;
     if (error)
         regions_deinit(regions);
@@ -251,7 +251,7 @@ void regions_turn(struct regions *regions)
 
 /* Spreads dominators from shared entries to those that they hold. Entries that hold each other have
  * the same dominator; a component comes after all components that hold it. */
-static struct g2h_error *spread(struct regions *regions, const struct edge_lists *edges)
+static struct g2h_error *regions_spread(struct regions *regions, const struct edge_lists *edges)
 {
     uint32_t *above = regions->above;
     _cleanup_(components_deinit) struct components components = {0};
@@ -277,7 +277,7 @@ struct g2h_error *regions_finish(struct regions *regions, const struct crossings
     _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
     TRY(edge_lists_init(&edges, regions->count, 0, crossings, graph->threads,
                         graph->heap->input->name));
-    TRY(spread(regions, &edges));
+    TRY(regions_spread(regions, &edges));
     for (uint32_t i = 0; i < regions->count; i++)
         if (regions->above[i] == NOWHERE)
             regions->above[i] = 0;

@@ -8,13 +8,13 @@
 enum { AHEAD = 16 };
 
 /* A node of the forest, which is linked from the last number to the first. */
-struct link {
+struct semi_nca_link {
     uint32_t ancestor; /* path compression moves it further up */
     uint32_t best;     /* the lowest semidominator from here up to, but without, the ancestor */
 };
 
 /* Climbs take the place of links in memory. */
-_Static_assert(sizeof(struct link) == sizeof(struct climb), "they share their memory");
+_Static_assert(sizeof(struct semi_nca_link) == sizeof(struct climb), "they share their memory");
 
 /* ---- semidominators ---- */
 
@@ -23,7 +23,8 @@ _Static_assert(sizeof(struct link) == sizeof(struct climb), "they share their me
  * tree, which is the first ancestor that is not above limit. All nodes on the path get the root as
  * their ancestor. On the way up, the ancestors themselves store the way down again.
  */
-static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t limit)
+static inline uint32_t semi_nca_evaluate(struct semi_nca_link *links, uint32_t preorder,
+                                         uint32_t limit)
 {
     uint32_t below = NOWHERE, at = preorder, up;
     while ((up = links[at].ancestor) > limit) {
@@ -37,7 +38,7 @@ static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t 
         const uint32_t next = links[below].ancestor;
         if (links[below].best < best)
             best = links[below].best;
-        links[below] = (struct link){root, best};
+        links[below] = (struct semi_nca_link){root, best};
         below = next;
     }
     return best;
@@ -46,25 +47,25 @@ static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t 
 static void find_semidominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     const uint32_t *idom = graph->idom, *back = graph->back;
-    struct link *links = (void *)graph->climbs;
+    struct semi_nca_link *links = (void *)graph->climbs;
     for (uint32_t preorder = end - 1; preorder > begin; preorder--) {
         const uint32_t first = graph->nodes[preorder].back;
         uint32_t best = graph->nodes[preorder].semi;
         for (uint32_t i = graph->nodes[preorder + 1].back; i > first; i--) {
             if (i > 2 * AHEAD)
                 __builtin_prefetch(&links[back[i - 1 - 2 * AHEAD]]);
-            const uint32_t found = evaluate(links, back[i - 1], preorder);
+            const uint32_t found = semi_nca_evaluate(links, back[i - 1], preorder);
             if (found < best)
                 best = found;
         }
         graph->nodes[preorder].semi = best;
-        links[preorder] = (struct link){idom[preorder], best};
+        links[preorder] = (struct semi_nca_link){idom[preorder], best};
     }
 }
 
 /* ---- dominators ---- */
 
-static void find_dominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
+static void semi_nca_find_dominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     uint32_t *idom = graph->idom;
     climb_add(graph->climbs, begin, idom[begin]);
@@ -77,5 +78,5 @@ static void find_dominators(const struct semi_nca *graph, uint32_t begin, uint32
 void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     find_semidominators(graph, begin, end);
-    find_dominators(graph, begin, end);
+    semi_nca_find_dominators(graph, begin, end);
 }

@@ -47,7 +47,7 @@ static void keep_largest(shown_vector *shown)
 }
 
 /* Sums up the sizes of the nodes that each owner, a group or a shared entry, has. */
-static struct g2h_error *sum_up(struct gathering *gathering, const struct owners *owners)
+static struct g2h_error *several_sum_up(struct gathering *gathering, const struct owners *owners)
 {
     struct g2h_graph *graph = gathering->graph;
     const uint32_t nodes = graph_node_count(graph), synthetics = graph_synthetics(graph);
@@ -88,7 +88,7 @@ static struct g2h_error *find_largest(struct gathering *gathering)
     return NULL;
 }
 
-static void account(const struct gathering *gathering)
+static void several_account(const struct gathering *gathering)
 {
     struct g2h_graph_account *account = &gathering->graph->account;
     account->several = gathering->entries.nodes.count;
@@ -119,7 +119,7 @@ static struct g2h_error *name_edges(const struct gathering *gathering, struct ed
     return NULL;
 }
 
-static struct g2h_error *add_group(struct g2h_graph *graph, uint32_t *ret)
+static struct g2h_error *several_add_group(struct g2h_graph *graph, uint32_t *ret)
 {
     static const char text[] = "(held by several)";
     struct edge edge = {.source = node_synthetic(graph->roots.gc_roots),
@@ -132,14 +132,14 @@ static struct g2h_error *add_group(struct g2h_graph *graph, uint32_t *ret)
     return graph_insert_children(graph, graph->roots.gc_roots, &edge, 1);
 }
 
-static struct g2h_error *show(const struct gathering *gathering)
+static struct g2h_error *several_show(const struct gathering *gathering)
 {
     const size_t count = gathering->shown.count;
     _cleanup_free_ struct edge *edges = zeroed_alloc(count + 1, sizeof(*edges));
     uint32_t group;
     TRY_MEMORY(edges);
     TRY(name_edges(gathering, edges));
-    TRY(add_group(gathering->graph, &group));
+    TRY(several_add_group(gathering->graph, &group));
     for (size_t i = 0; i < count; i++)
         edges[i].source = node_synthetic(group);
     return graph_insert_children(gathering->graph, group, edges, count);
@@ -161,14 +161,14 @@ struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owne
     _cleanup_(gathering_deinit) struct gathering gathering = {.graph = graph};
     TRY(owners_grow(owners, graph));
     TRY(shared_entries_init(&gathering.entries, graph, owners));
-    TRY(sum_up(&gathering, owners));
+    TRY(several_sum_up(&gathering, owners));
     TRY(find_largest(&gathering));
-    account(&gathering);
+    several_account(&gathering);
     if (gathering.shown.count == 0)
         return NULL;
     TRY(sharers_init(&gathering.sharers, graph, &gathering.entries));
     const uint32_t before = graph_synthetics(graph);
-    TRY(show(&gathering));
+    TRY(several_show(&gathering));
     return sharing_fill(graph, &gathering.sharers, gathering.ascending.data,
                         (uint32_t)gathering.ascending.count, before);
 }

@@ -24,32 +24,33 @@
 enum { MOST_LEVELS = 4, AHEAD = 16 };
 
 /* A walk along the edges of all nodes whose owner is in [from, end), and what it looks for. */
-struct walk {
+struct shared_entries_walk {
     owner_number from, end;
     const uint64_t *met; /* if not NULL, only owners that have a bit here */
     bool crossings; /* looks for targets whose owner is fixed and another one; else for targets with
                        several owners */
 };
 
-struct finding {
+struct shared_entries_finding {
     struct shared_entries *entries;
     const struct g2h_graph *graph;
     struct owners *owners;
-    struct walk walk;
+    struct shared_entries_walk walk;
     uint64_t *found; /* a bit per node that was found to be a shared entry */
     uint64_t *met;   /* a bit per owner that may hold nodes with several owners; see mark.h */
     struct crossings *crossings; /* by worker */
     uint32_t synthetics;
 };
 
-static owner_number next_number(const struct finding *finding)
+static owner_number next_number(const struct shared_entries_finding *finding)
 {
     return finding->entries->first + (owner_number)finding->entries->nodes.count;
 }
 
 /* Returns whether the crossings from an owner are recorded: those from a shared entry only if there
  * are not too many shared entries. */
-static bool is_wanted(const struct finding *finding, owner_number owner)
+static bool shared_entries_is_wanted(const struct shared_entries_finding *finding,
+                                     owner_number owner)
 {
     return owner < finding->entries->first ||
            finding->entries->nodes.count <= SHARED_ENTRIES_LINKED;
@@ -63,31 +64,33 @@ static owner_number known_of(const struct owners *owners, struct node node)
 }
 
 /* Returns whether a walk looks at edges to a node with this owner. */
-static inline bool is_looked_for(const struct walk *walk, owner_number known)
+static inline bool is_looked_for(const struct shared_entries_walk *walk, owner_number known)
 {
     return walk->crossings ? known > OWNER_FIXED : known == OWNER_SEVERAL;
 }
 
 /* Handles an edge that leads from a node of owner to node, and holds it; known is the owner of
  * node, which is_looked_for(). Returns false if memory runs out. */
-static inline bool look_at(const struct finding *finding, struct crossings *crossings,
-                           owner_number owner, uint32_t node, owner_number known)
+static inline bool shared_entries_look_at(const struct shared_entries_finding *finding,
+                                          struct crossings *crossings, owner_number owner,
+                                          uint32_t node, owner_number known)
 {
     if (finding->walk.crossings)
         return crossings_look(crossings, owner, known);
     uint64_t *word = &finding->found[node / 64], bit = (uint64_t)1 << (node % 64);
     if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-    return !is_wanted(finding, owner) || crossings_add(crossings, owner, node);
+    return !shared_entries_is_wanted(finding, owner) || crossings_add(crossings, owner, node);
 }
 
-static inline bool is_walked(const struct walk *walk, owner_number owner)
+static inline bool is_walked(const struct shared_entries_walk *walk, owner_number owner)
 {
     return owner >= walk->from && owner < walk->end &&
            (!walk->met || (walk->met[owner / 64] >> (owner % 64) & 1) != 0);
 }
 
-static struct g2h_error *walk_synthetics(const struct finding *finding, struct crossings *crossings)
+static struct g2h_error *walk_synthetics(const struct shared_entries_finding *finding,
+                                         struct crossings *crossings)
 {
     const struct g2h_graph *graph = finding->graph;
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
@@ -96,13 +99,13 @@ static struct g2h_error *walk_synthetics(const struct finding *finding, struct c
         const owner_number known = known_of(finding->owners, edge->target);
         if (is_walked(&finding->walk, owner) && is_looked_for(&finding->walk, known) &&
             graph_holds(graph, edge))
-            TRY_MEMORY(
-                look_at(finding, crossings, owner, graph_node_number(graph, edge->target), known));
+            TRY_MEMORY(shared_entries_look_at(finding, crossings, owner,
+                                              graph_node_number(graph, edge->target), known));
     }
     return NULL;
 }
 
-static struct g2h_error *walk_block(const struct finding *finding, size_t number,
+static struct g2h_error *walk_block(const struct shared_entries_finding *finding, size_t number,
                                     struct crossings *crossings)
 {
     const struct target_block *block = &finding->graph->targets->blocks[number];
@@ -118,8 +121,8 @@ static struct g2h_error *walk_block(const struct finding *finding, size_t number
                 __builtin_prefetch(&of[block->targets[j + AHEAD]]);
             if (target != NO_TARGET && is_looked_for(&finding->walk, of[target]) &&
                 tiers_hold(tiers, tiers_source(tiers, first + i), target))
-                TRY_MEMORY(
-                    look_at(finding, crossings, owner, finding->synthetics + target, of[target]));
+                TRY_MEMORY(shared_entries_look_at(finding, crossings, owner,
+                                                  finding->synthetics + target, of[target]));
         }
     }
     return NULL;
@@ -127,13 +130,14 @@ static struct g2h_error *walk_block(const struct finding *finding, size_t number
 
 static struct g2h_error *walk_task(void *context, size_t task, unsigned worker)
 {
-    const struct finding *finding = context;
+    const struct shared_entries_finding *finding = context;
     struct crossings *crossings = &finding->crossings[worker];
     return task == 0 ? walk_synthetics(finding, crossings)
                      : walk_block(finding, task - 1, crossings);
 }
 
-static struct g2h_error *walk(struct finding *finding, struct walk how)
+static struct g2h_error *shared_entries_walk(struct shared_entries_finding *finding,
+                                             struct shared_entries_walk how)
 {
     finding->walk = how;
     return workers_run(finding->graph->threads, finding->graph->targets->block_count + 1, walk_task,
@@ -142,7 +146,7 @@ static struct g2h_error *walk(struct finding *finding, struct walk how)
 
 /* Moves the crossings that a walk found to the shared entries. A crossing to a node becomes one to
  * the owner that the node has by now. */
-static struct g2h_error *take_crossings(struct finding *finding)
+static struct g2h_error *take_crossings(struct shared_entries_finding *finding)
 {
     for (unsigned i = 0; i < finding->graph->threads; i++) {
         struct crossings *crossings = &finding->crossings[i];
@@ -169,7 +173,7 @@ static void forget_several(struct owners *owners, uint32_t objects)
 }
 
 /* Makes the nodes that the walk found shared entries, in the order of their numbers. */
-static struct g2h_error *add_found(struct finding *finding, struct marker *marker)
+static struct g2h_error *add_found(struct shared_entries_finding *finding, struct marker *marker)
 {
     const uint32_t nodes = graph_node_count(finding->graph);
     for (uint32_t i = 0; i <= nodes / 64; i++)
@@ -188,8 +192,8 @@ static struct g2h_error *add_found(struct finding *finding, struct marker *marke
 
 /* Pushes the objects to which synthetic nodes lead, with the owners of the synthetic nodes. Owners
  * below first are left out, except OWNER_SEVERAL. */
-static struct g2h_error *push_from_synthetics(const struct finding *finding, struct marker *marker,
-                                              owner_number first)
+static struct g2h_error *push_from_synthetics(const struct shared_entries_finding *finding,
+                                              struct marker *marker, owner_number first)
 {
     const struct g2h_graph *graph = finding->graph;
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
@@ -206,7 +210,7 @@ static struct g2h_error *push_from_synthetics(const struct finding *finding, str
 }
 
 /* Makes space for a bit per owner. */
-static struct g2h_error *renew_met(struct finding *finding)
+static struct g2h_error *renew_met(struct shared_entries_finding *finding)
 {
     free(finding->met);
     finding->met = zeroed_alloc((size_t)next_number(finding) / 64 + 1, sizeof(*finding->met));
@@ -214,7 +218,7 @@ static struct g2h_error *renew_met(struct finding *finding)
     return NULL;
 }
 
-static struct g2h_error *find_level(struct finding *finding)
+static struct g2h_error *find_level(struct shared_entries_finding *finding)
 {
     const struct g2h_graph *graph = finding->graph;
     struct owners *owners = finding->owners;
@@ -229,7 +233,7 @@ static struct g2h_error *find_level(struct finding *finding)
     TRY(take_crossings(finding));
     TRY(renew_met(finding));
     marker.met = finding->met;
-    marker.is_crossing = is_wanted(finding, first);
+    marker.is_crossing = shared_entries_is_wanted(finding, first);
     owners_spread(owners, graph->children, graph->first_object_child, first);
     TRY(push_from_synthetics(finding, &marker, first));
     TRY(marker_drain(&marker));
@@ -242,7 +246,8 @@ static struct g2h_error *find_level(struct finding *finding)
 /* Makes shared entries of the nodes whose dominator is the root, and makes each shared entry the
  * owner of the nodes that it dominates. A node's dominator has a lower number, so the owners can
  * replace the dominators in place. */
-static struct g2h_error *take_dominators(struct finding *finding, struct dominators *dominators)
+static struct g2h_error *take_dominators(struct shared_entries_finding *finding,
+                                         struct dominators *dominators)
 {
     struct owners *owners = finding->owners;
     owner_number *number_of = dominators->idom;
@@ -259,23 +264,24 @@ static struct g2h_error *take_dominators(struct finding *finding, struct dominat
     return NULL;
 }
 
-static struct g2h_error *find_rest(struct finding *finding)
+static struct g2h_error *find_rest(struct shared_entries_finding *finding)
 {
     _cleanup_(dominators_deinit) struct dominators dominators = {0};
     const owner_number first = next_number(finding);
-    const bool is_linked = is_wanted(finding, first);
+    const bool is_linked = shared_entries_is_wanted(finding, first);
     TRY(dominators_init_several(&dominators, finding->graph, finding->owners));
     TRY(take_dominators(finding, &dominators));
     TRY(take_crossings(finding));
     if (!is_linked)
         return NULL;
-    TRY(walk(finding, (struct walk){first, next_number(finding), NULL, true}));
+    TRY(shared_entries_walk(finding,
+                            (struct shared_entries_walk){first, next_number(finding), NULL, true}));
     return take_crossings(finding);
 }
 
 /* ---- all of it ---- */
 
-static bool has_found(const struct finding *finding)
+static bool has_found(const struct shared_entries_finding *finding)
 {
     const size_t words = (size_t)graph_node_count(finding->graph) / 64 + 1;
     for (size_t i = 0; i < words; i++)
@@ -284,11 +290,11 @@ static bool has_found(const struct finding *finding)
     return false;
 }
 
-static struct g2h_error *find_all(struct finding *finding)
+static struct g2h_error *shared_entries_find_all(struct shared_entries_finding *finding)
 {
-    struct walk how = {OWNER_FIRST, finding->entries->first, NULL, false};
+    struct shared_entries_walk how = {OWNER_FIRST, finding->entries->first, NULL, false};
     for (unsigned level = 0;; level++) {
-        TRY(walk(finding, how));
+        TRY(shared_entries_walk(finding, how));
         if (!has_found(finding))
             return NULL;
         if (level == MOST_LEVELS)
@@ -300,7 +306,7 @@ static struct g2h_error *find_all(struct finding *finding)
     }
 }
 
-static void finding_deinit(struct finding *finding)
+static void finding_deinit(struct shared_entries_finding *finding)
 {
     for (unsigned i = 0; finding->crossings && i < finding->graph->threads; i++)
         crossings_deinit(&finding->crossings[i]);
@@ -316,7 +322,7 @@ struct g2h_error *shared_entries_init(struct shared_entries *entries, const stru
     *entries = (struct shared_entries){.first = OWNER_FIRST + (owner_number)graph->owners.count};
     if (nodes >= OWNER_FIXED - OWNER_FIRST)
         return NULL;
-    _cleanup_(finding_deinit) struct finding finding = {
+    _cleanup_(finding_deinit) struct shared_entries_finding finding = {
         .entries = entries,
         .graph = graph,
         .owners = owners,
@@ -324,7 +330,7 @@ struct g2h_error *shared_entries_init(struct shared_entries *entries, const stru
         .crossings = calloc(graph->threads, sizeof(*finding.crossings)),
         .synthetics = graph_synthetics(graph)};
     TRY_MEMORY(finding.found && finding.crossings);
-    struct g2h_error *error = find_all(&finding);
+    struct g2h_error *error = shared_entries_find_all(&finding);
     owners->end = next_number(&finding);
     if (error)
         shared_entries_deinit(entries);

@@ -35,7 +35,7 @@ static int compare_bytes(const void *a, const void *b, void *context)
 /* What the name of a set tells about its groups. A goroutine of its own is in a place as well. */
 enum kind { OF_PACKAGES, OF_PLACES, OF_GOROUTINES, OF_OTHERS, OF_UNKNOWN, KINDS };
 
-static enum kind kind_of(const struct g2h_graph *graph, uint32_t owner)
+static enum kind sharers_kind_of(const struct g2h_graph *graph, uint32_t owner)
 {
     if (owner == UINT32_MAX || graph->owners.data[owner].node == UINT32_MAX)
         return OF_UNKNOWN;
@@ -77,7 +77,7 @@ static struct g2h_error *give_bits(struct sharers *sharers)
     if (groups >= bits)
         sharers->owner_at[bits - 1] = UINT32_MAX;
     for (uint32_t i = 0; i < groups && i < bits; i++) {
-        const enum kind kind = kind_of(graph, sharers->owner_at[i]);
+        const enum kind kind = sharers_kind_of(graph, sharers->owner_at[i]);
         add_bit(&sharers->kinds[kind * sharers->words], i);
         if (kind == OF_GOROUTINES)
             add_bit(&sharers->kinds[OF_PLACES * sharers->words], i);
@@ -102,7 +102,7 @@ static void add_holders(struct sharers *sharers)
 
 /* ---- sets ---- */
 
-static void unite(uint64_t *set, const uint64_t *other, unsigned words)
+static void sharers_unite(uint64_t *set, const uint64_t *other, unsigned words)
 {
     for (unsigned i = 0; i < words; i++)
         set[i] |= other[i];
@@ -114,12 +114,12 @@ static void share_set(struct sharers *sharers, const uint32_t *members, uint32_t
     const unsigned words = sharers->words;
     uint64_t *set = &sharers->sets[(size_t)members[0] * words];
     for (uint32_t i = 1; i < count; i++)
-        unite(set, &sharers->sets[(size_t)members[i] * words], words);
+        sharers_unite(set, &sharers->sets[(size_t)members[i] * words], words);
     for (uint32_t i = 1; i < count; i++)
         memcpy(&sharers->sets[(size_t)members[i] * words], set, words * sizeof(*set));
 }
 
-static struct g2h_error *spread(struct sharers *sharers, const struct edge_lists *edges)
+static struct g2h_error *sharers_spread(struct sharers *sharers, const struct edge_lists *edges)
 {
     _cleanup_(components_deinit) struct components components = {0};
     TRY(components_init(&components, edges));
@@ -130,13 +130,14 @@ static struct g2h_error *spread(struct sharers *sharers, const struct edge_lists
         for (uint32_t j = i; j < end; j++)
             for (uint32_t k = edges->first[components.order[j]];
                  k < edges->first[components.order[j] + 1]; k++)
-                unite(&sharers->sets[(size_t)edges->targets[k] * sharers->words],
-                      &sharers->sets[(size_t)components.order[j] * sharers->words], sharers->words);
+                sharers_unite(&sharers->sets[(size_t)edges->targets[k] * sharers->words],
+                              &sharers->sets[(size_t)components.order[j] * sharers->words],
+                              sharers->words);
     }
     return NULL;
 }
 
-static struct g2h_error *find_all(struct sharers *sharers)
+static struct g2h_error *sharers_find_all(struct sharers *sharers)
 {
     const struct shared_entries *entries = sharers->entries;
     _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
@@ -146,7 +147,7 @@ static struct g2h_error *find_all(struct sharers *sharers)
     add_holders(sharers);
     TRY(edge_lists_init(&edges, (uint32_t)entries->nodes.count, entries->first, &entries->crossings,
                         1, sharers->graph->heap->input->name));
-    return spread(sharers, &edges);
+    return sharers_spread(sharers, &edges);
 }
 
 struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
@@ -159,7 +160,7 @@ struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *
                                                 : MOST_WORDS;
     *sharers = (struct sharers){
         .graph = graph, .entries = entries, .words = (unsigned)(wanted < most ? wanted : most)};
-    struct g2h_error *error = find_all(sharers);
+    struct g2h_error *error = sharers_find_all(sharers);
     if (error)
         sharers_deinit(sharers);
     return error;
@@ -224,7 +225,7 @@ static void separate(struct text *text, unsigned at, unsigned count)
         text_printf(text, at + 1 < count ? ", " : " and ");
 }
 
-static void append_name(const struct naming *naming, uint32_t node, struct text *text)
+static void sharers_append_name(const struct naming *naming, uint32_t node, struct text *text)
 {
     const struct g2h_graph *graph = naming->sharers->graph;
     size_t size;
@@ -243,7 +244,7 @@ static void append_all(const struct naming *naming, struct text *text)
     unsigned at = 0;
     for (uint32_t i = 0; i < named; i++) {
         separate(text, at++, count);
-        append_name(naming, naming->names[i], text);
+        sharers_append_name(naming, naming->names[i], text);
     }
     if (more > 0) {
         separate(text, at++, count);
@@ -252,7 +253,7 @@ static void append_all(const struct naming *naming, struct text *text)
     if (naming->places > 0) {
         separate(text, at++, count);
         if (naming->places == 1)
-            append_name(naming, naming->place, text);
+            sharers_append_name(naming, naming->place, text);
         else if (naming->goroutines == naming->places)
             text_printf(text, "%u goroutines", naming->places);
         else
@@ -261,7 +262,7 @@ static void append_all(const struct naming *naming, struct text *text)
     if (naming->others > 0) {
         separate(text, at++, count);
         if (naming->others == 1)
-            append_name(naming, naming->other, text);
+            sharers_append_name(naming, naming->other, text);
         else
             text_printf(text, "%u other groups of roots", naming->others);
     }

@@ -34,7 +34,7 @@ struct kept_list {
 
 enum pass { PASS_FIRST, PASS_BACK, PASS_LEAVES };
 
-struct sorting {
+struct sources_sorting {
     struct sources *sources;
     struct crossings *crossings; /* by worker: see regions.h */
     const struct climb *climbs;
@@ -52,8 +52,8 @@ static inline bool is_entry(const struct sources *sources, uint32_t number)
 
 /* Returns whether an edge has to be kept: until it is known where the target's sources begin, or,
  * if the target is an entry, for regions_hold_through(). */
-static inline bool is_kept(const struct sources *sources, uint32_t source, uint32_t from,
-                           uint32_t to, struct kept *ret)
+static inline bool sources_is_kept(const struct sources *sources, uint32_t source, uint32_t from,
+                                   uint32_t to, struct kept *ret)
 {
     *ret = (struct kept){from, to};
     if (is_entry(sources, to))
@@ -72,7 +72,7 @@ static inline bool is_first(uint32_t *leaf, uint32_t from)
 }
 
 /* Moves a leaf's dominator up to the nearest common ancestor with from, another source. */
-static inline void hold_leaf(const struct sorting *sorting, uint32_t *leaf, uint32_t from)
+static inline void hold_leaf(const struct sources_sorting *sorting, uint32_t *leaf, uint32_t from)
 {
     uint32_t known = __atomic_load_n(leaf, __ATOMIC_RELAXED), common;
     do {
@@ -99,7 +99,7 @@ static void list_clear(struct kept_list *list, bool is_cut)
     *list = (struct kept_list){.is_cut = is_cut};
 }
 
-static bool keep(struct kept_list *list, kept_edges *edges, struct kept kept)
+static bool sources_keep(struct kept_list *list, kept_edges *edges, struct kept kept)
 {
     if (list->is_cut)
         return true;
@@ -116,10 +116,10 @@ static inline bool take_first(struct sources *sources, struct kept_list *list, u
     struct semi_nca_node *node = &sources->by_number[to];
     const bool leads_to_entry = is_entry(sources, to);
     struct kept kept;
-    if (is_kept(sources, source, from, to, &kept)) {
+    if (sources_is_kept(sources, source, from, to, &kept)) {
         if (!leads_to_entry)
             __atomic_fetch_add(&node->back, 1, __ATOMIC_RELAXED);
-        return keep(list, &list->edges, kept);
+        return sources_keep(list, &list->edges, kept);
     }
     if (leads_to_entry)
         regions_hold(sources->regions, source, node->semi);
@@ -128,7 +128,8 @@ static inline bool take_first(struct sources *sources, struct kept_list *list, u
     return true;
 }
 
-static inline bool take_kept(const struct sorting *sorting, unsigned worker, struct kept kept)
+static inline bool take_kept(const struct sources_sorting *sorting, unsigned worker,
+                             struct kept kept)
 {
     const struct sources *sources = sorting->sources;
     struct semi_nca_node *node = &sources->by_number[kept.to];
@@ -139,20 +140,22 @@ static inline bool take_kept(const struct sorting *sorting, unsigned worker, str
     return true;
 }
 
-static inline bool take_to_leaf(const struct sorting *sorting, struct kept_list *list,
+static inline bool take_to_leaf(const struct sources_sorting *sorting, struct kept_list *list,
                                 uint32_t from, uint32_t target)
 {
     uint32_t *leaf = &sorting->sources->preorder_of[target];
     if (sorting->pass == PASS_FIRST)
-        return is_first(leaf, from) || keep(list, &list->to_leaves, (struct kept){from, target});
+        return is_first(leaf, from) ||
+               sources_keep(list, &list->to_leaves, (struct kept){from, target});
     if (sorting->pass == PASS_LEAVES)
         hold_leaf(sorting, leaf, from);
     return true;
 }
 
 /* Handles an edge; from is the source's number. Returns false if memory runs out. */
-static inline bool take(const struct sorting *sorting, unsigned worker, struct kept_list *list,
-                        uint32_t source, uint32_t from, uint32_t target)
+static inline bool sources_take(const struct sources_sorting *sorting, unsigned worker,
+                                struct kept_list *list, uint32_t source, uint32_t from,
+                                uint32_t target)
 {
     const uint32_t to = __atomic_load_n(&sorting->sources->preorder_of[target], __ATOMIC_RELAXED);
     struct kept kept;
@@ -160,13 +163,14 @@ static inline bool take(const struct sorting *sorting, unsigned worker, struct k
         return take_to_leaf(sorting, list, from, target);
     if (sorting->pass == PASS_FIRST)
         return take_first(sorting->sources, list, source, from, to);
-    return sorting->pass == PASS_LEAVES || !is_kept(sorting->sources, source, from, to, &kept) ||
+    return sorting->pass == PASS_LEAVES ||
+           !sources_is_kept(sorting->sources, source, from, to, &kept) ||
            take_kept(sorting, worker, kept);
 }
 
 /* ---- all edges ---- */
 
-static bool take_of_synthetics(const struct sorting *sorting, unsigned worker,
+static bool take_of_synthetics(const struct sources_sorting *sorting, unsigned worker,
                                struct kept_list *list)
 {
     const struct g2h_graph *graph = sorting->sources->graph;
@@ -174,8 +178,9 @@ static bool take_of_synthetics(const struct sorting *sorting, unsigned worker,
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
         const struct edge *edge = &graph->children[i];
         const uint32_t source = edge->source.index;
-        if (graph_holds(graph, edge) && !take(sorting, worker, list, source, preorder_of[source],
-                                              graph_node_number(graph, edge->target)))
+        if (graph_holds(graph, edge) &&
+            !sources_take(sorting, worker, list, source, preorder_of[source],
+                          graph_node_number(graph, edge->target)))
             return false;
     }
     return true;
@@ -196,7 +201,7 @@ static inline void prefetch(const struct sources *sources, uint32_t node, bool h
 }
 
 /* Handles the pointers of a block of objects that hold their targets. */
-static bool take_of_block(const struct sorting *sorting, unsigned worker, size_t number,
+static bool take_of_block(const struct sources_sorting *sorting, unsigned worker, size_t number,
                           struct kept_list *list)
 {
     const struct sources *sources = sorting->sources;
@@ -219,14 +224,15 @@ static bool take_of_block(const struct sorting *sorting, unsigned worker, size_t
             if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
                 prefetch(sources, synthetics + block->targets[j + AHEAD], true);
             if (target != NO_TARGET && tiers_hold(&graph->tiers, holder, target) &&
-                !take(sorting, worker, list, source, from, synthetics + target))
+                !sources_take(sorting, worker, list, source, from, synthetics + target))
                 return false;
         }
     }
     return true;
 }
 
-static bool take_of_list(const struct sorting *sorting, unsigned worker, struct kept_list *list)
+static bool take_of_list(const struct sources_sorting *sorting, unsigned worker,
+                         struct kept_list *list)
 {
     const struct kept *edges = list->edges.data;
     const size_t count = list->edges.count;
@@ -241,7 +247,7 @@ static bool take_of_list(const struct sorting *sorting, unsigned worker, struct 
     return good;
 }
 
-static bool take_leaves_of_list(const struct sorting *sorting, struct kept_list *list)
+static bool take_leaves_of_list(const struct sources_sorting *sorting, struct kept_list *list)
 {
     const kept_edges *edges = &list->to_leaves;
     uint32_t *preorder_of = sorting->sources->preorder_of;
@@ -255,7 +261,7 @@ static bool take_leaves_of_list(const struct sorting *sorting, struct kept_list 
 
 static struct g2h_error *take_task(void *context, size_t task, unsigned worker)
 {
-    const struct sorting *sorting = context;
+    const struct sources_sorting *sorting = context;
     struct kept_list *list = &sorting->sources->lists[task];
     const bool is_walk = sorting->pass == PASS_FIRST || list->is_cut;
     TRY_MEMORY(is_walk && task == 0         ? take_of_synthetics(sorting, worker, list)
@@ -265,7 +271,7 @@ static struct g2h_error *take_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-static struct g2h_error *take_all(struct sorting *sorting, enum pass pass)
+static struct g2h_error *take_all(struct sources_sorting *sorting, enum pass pass)
 {
     const struct g2h_graph *graph = sorting->sources->graph;
     sorting->pass = pass;
@@ -274,7 +280,7 @@ static struct g2h_error *take_all(struct sorting *sorting, enum pass pass)
 
 /* Turns the number of each node's sources into the end of these in sources->back: take_kept()
  * stores them from the end down. */
-static struct g2h_error *reserve(struct sources *sources)
+static struct g2h_error *sources_reserve(struct sources *sources)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i <= sources->inner; i++) {
@@ -290,7 +296,7 @@ static struct g2h_error *reserve(struct sources *sources)
     return NULL;
 }
 
-static void sorting_deinit(struct sorting *sorting)
+static void sources_sorting_deinit(struct sources_sorting *sorting)
 {
     const struct g2h_graph *graph = sorting->sources->graph;
     for (unsigned i = 0; sorting->crossings && i < graph->threads; i++)
@@ -301,12 +307,12 @@ static void sorting_deinit(struct sorting *sorting)
 struct g2h_error *sources_sort(struct sources *sources)
 {
     const struct g2h_graph *graph = sources->graph;
-    _cleanup_(sorting_deinit) struct sorting sorting = {
+    _cleanup_(sources_sorting_deinit) struct sources_sorting sorting = {
         .sources = sources, .crossings = calloc(graph->threads, sizeof(*sorting.crossings))};
     sources->lists = calloc(graph->targets->block_count + 1, sizeof(*sources->lists));
     TRY_MEMORY(sources->lists && sorting.crossings);
     TRY(take_all(&sorting, PASS_FIRST));
-    TRY(reserve(sources));
+    TRY(sources_reserve(sources));
     if (sources->regions)
         regions_turn(sources->regions);
     TRY(take_all(&sorting, PASS_BACK));
@@ -316,7 +322,7 @@ struct g2h_error *sources_sort(struct sources *sources)
 struct g2h_error *sources_hold_leaves(struct sources *sources, const struct climb *climbs,
                                       const uint32_t *idom)
 {
-    struct sorting sorting = {.sources = sources, .climbs = climbs, .idom = idom};
+    struct sources_sorting sorting = {.sources = sources, .climbs = climbs, .idom = idom};
     return take_all(&sorting, PASS_LEAVES);
 }
 

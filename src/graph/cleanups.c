@@ -14,22 +14,22 @@
 #include "roots/builder.h"
 
 /* Objects that are alike: the cleanups of a function, the arguments of a type … */
-struct alike {
+struct cleanups_alike {
     uint32_t node, count;
 };
 
-struct gatherer {
+struct cleanups_gatherer {
     struct builder builder;
     struct marker *marker;
     const struct typing *typing;
     struct map alike_by_key;
-    VECTOR(struct alike) alike;
+    VECTOR(struct cleanups_alike) alike;
     uint32_t group; /* UINT32_MAX before the node exists */
     uint32_t closures;
 };
 
 /* Appends a type's name, or of a closure's type the function's name. */
-static void append_type(struct gatherer *gatherer, uint32_t type)
+static void cleanups_append_type(struct cleanups_gatherer *gatherer, uint32_t type)
 {
     const struct types *types = gatherer->typing->types;
     const char func[] = "func ";
@@ -42,7 +42,7 @@ static void append_type(struct gatherer *gatherer, uint32_t type)
 }
 
 /* Makes the name of the node that holds a part. */
-static void name_alike(struct gatherer *gatherer, const struct cleanup_part *part)
+static void name_alike(struct cleanups_gatherer *gatherer, const struct cleanup_part *part)
 {
     struct builder *builder = &gatherer->builder;
     const uint64_t code =
@@ -58,17 +58,17 @@ static void name_alike(struct gatherer *gatherer, const struct cleanup_part *par
             builder_append(builder, &function);
         } else if (part->type != TYPE_NONE) {
             text_printf(&builder->text, " with argument ");
-            append_type(gatherer, part->type);
+            cleanups_append_type(gatherer, part->type);
         }
         break;
     case CLEANUP_ARGUMENT:
         text_printf(&builder->text, "argument ");
-        append_type(gatherer, part->type);
+        cleanups_append_type(gatherer, part->type);
         text_printf(&builder->text, "?");
         break;
     case CLEANUP_FUNCTION:
         text_printf(&builder->text, "cleanup ");
-        append_type(gatherer, part->type);
+        cleanups_append_type(gatherer, part->type);
         text_printf(&builder->text, "?");
         break;
     case CLEANUP_HANDLE:
@@ -77,7 +77,7 @@ static void name_alike(struct gatherer *gatherer, const struct cleanup_part *par
     }
 }
 
-static struct g2h_error *hold(struct gatherer *gatherer, const struct cleanup_part *part)
+static struct g2h_error *hold(struct cleanups_gatherer *gatherer, const struct cleanup_part *part)
 {
     struct builder *builder = &gatherer->builder;
     uint32_t number = (uint32_t)gatherer->alike.count;
@@ -85,7 +85,7 @@ static struct g2h_error *hold(struct gatherer *gatherer, const struct cleanup_pa
     const uint64_t key = id_hash_text(builder->text.data, builder->text.size);
     TRY_MEMORY(!builder->text.failed && map_put(&gatherer->alike_by_key, key, number, &number));
     if (number == gatherer->alike.count) {
-        struct alike alike = {.count = 0};
+        struct cleanups_alike alike = {.count = 0};
         if (gatherer->group == UINT32_MAX) {
             TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(cleanups)",
                                          G2H_NODE_CLEANUPS, &gatherer->group));
@@ -95,25 +95,26 @@ static struct g2h_error *hold(struct gatherer *gatherer, const struct cleanup_pa
                                       &alike.node) &&
                    vector_push(&gatherer->alike, alike));
     }
-    struct alike *alike = &gatherer->alike.data[number];
+    struct cleanups_alike *alike = &gatherer->alike.data[number];
     TRY_MEMORY(builder_add_edge(builder, node_synthetic(alike->node), EDGE_ELEMENT, ++alike->count,
                                 node_object(part->object)) &&
                marker_push(gatherer->marker, part->object));
     return NULL;
 }
 
-static bool is_held(const struct gatherer *gatherer, const struct cleanup_part *part)
+static bool cleanups_is_held(const struct cleanups_gatherer *gatherer,
+                             const struct cleanup_part *part)
 {
     return marker_has(gatherer->marker, part->object);
 }
 
 /* Holds all parts of a kind that are not marked yet, and then marks all that they reach. */
-static struct g2h_error *hold_kind(struct gatherer *gatherer, enum cleanup_part_kind kind)
+static struct g2h_error *hold_kind(struct cleanups_gatherer *gatherer, enum cleanup_part_kind kind)
 {
     const struct typing *typing = gatherer->typing;
     for (size_t i = 0; i < typing->cleanup_parts.count; i++) {
         const struct cleanup_part *part = &typing->cleanup_parts.data[i];
-        if (part->kind != kind || is_held(gatherer, part))
+        if (part->kind != kind || cleanups_is_held(gatherer, part))
             continue;
         gatherer->closures += kind == CLEANUP_CLOSURE;
         TRY(hold(gatherer, part));
@@ -132,7 +133,7 @@ static bool is_wrapper(const struct types *types, uint32_t type)
 /* Holds the functions that cleanups call, as far as they are closures. There cannot be more of them
  * than cleanups. If a closure of the same function is held by something else, the function has
  * another use, and its unheld closures are garbage. */
-static struct g2h_error *hold_functions(struct gatherer *gatherer)
+static struct g2h_error *hold_functions(struct cleanups_gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typing;
     const uint32_t objects = gatherer->builder.heap->object_count;
@@ -146,8 +147,8 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
             is_used[typing->claims[object] & CLAIM_TYPE] = true; /* index 0: no claim */
     for (size_t i = 0; i < typing->cleanup_parts.count && left > 0; i++) {
         const struct cleanup_part *part = &typing->cleanup_parts.data[i];
-        if (part->kind != CLEANUP_FUNCTION || is_held(gatherer, part) || is_used[part->type + 1] ||
-            is_wrapper(typing->types, part->type))
+        if (part->kind != CLEANUP_FUNCTION || cleanups_is_held(gatherer, part) ||
+            is_used[part->type + 1] || is_wrapper(typing->types, part->type))
             continue;
         left--;
         TRY(hold(gatherer, part));
@@ -157,7 +158,7 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
 
 /* Holds the handles of living objects. A handle's word is in no field list. The handle of an object
  * that is garbage is garbage, too. */
-static struct g2h_error *hold_handles(struct gatherer *gatherer)
+static struct g2h_error *hold_handles(struct cleanups_gatherer *gatherer)
 {
     const struct g2h_heap *heap = gatherer->builder.heap;
     const struct typing *typing = gatherer->typing;
@@ -165,7 +166,7 @@ static struct g2h_error *hold_handles(struct gatherer *gatherer)
     for (size_t i = 0; i < typing->cleanup_parts.count; i++) {
         const struct cleanup_part *part = &typing->cleanup_parts.data[i];
         struct g2h_object object;
-        if (part->kind != CLEANUP_HANDLE || is_held(gatherer, part))
+        if (part->kind != CLEANUP_HANDLE || cleanups_is_held(gatherer, part))
             continue;
         heap_object(heap, part->object, &object);
         for (uint64_t at = 0; at + word <= object.contents.size; at += 8) {
@@ -179,7 +180,7 @@ static struct g2h_error *hold_handles(struct gatherer *gatherer)
     return marker_drain(gatherer->marker);
 }
 
-static void gatherer_deinit(struct gatherer *gatherer)
+static void gatherer_deinit(struct cleanups_gatherer *gatherer)
 {
     builder_deinit(&gatherer->builder);
     map_deinit(&gatherer->alike_by_key);
@@ -195,7 +196,7 @@ struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *mar
                                          .typing = graph->typing,
                                          .targets = graph->targets,
                                          .names = &graph->names};
-    _cleanup_(gatherer_deinit) struct gatherer gatherer = {
+    _cleanup_(gatherer_deinit) struct cleanups_gatherer gatherer = {
         .marker = marker, .typing = graph->typing, .group = UINT32_MAX};
     builder_init(&gatherer.builder, &graph->roots, &sources);
     TRY(hold_kind(&gatherer, CLEANUP_CLOSURE));

@@ -129,8 +129,8 @@ static inline bool graph_holds(const struct g2h_graph *graph, const struct edge 
 }
 
 /* Adds an edge. Returns false if memory runs out. */
-static inline bool graph_add_edge(struct g2h_graph *graph, struct node source, enum edge_type type,
-                                  uint32_t name, struct node target)
+static inline bool graph_add_edge(struct g2h_graph *graph, struct node source,
+                                  enum roots_edge_type type, uint32_t name, struct node target)
 {
     return roots_add_edge(&graph->roots, source, type, name, target);
 }

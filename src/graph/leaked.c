@@ -36,7 +36,7 @@ struct blocked {
 
 /* An object that a blocked goroutine holds, or that it waits on: a list for each goroutine, or for
  * each object. */
-struct link {
+struct leaked_link {
     uint32_t object, blocked, next;
 };
 
@@ -46,11 +46,11 @@ struct sudog_layout {
     uint64_t address_words; /* of elem and c */
 };
 
-struct finder {
+struct leaked_finder {
     const struct g2h_graph *graph;
     struct sudog_layout layout;
     VECTOR(struct blocked) blocked;
-    VECTOR(struct link) held, waits;
+    VECTOR(struct leaked_link) held, waits;
     struct map waits_of;            /* object → index of the first link in waits */
     struct map blocked_of_g;        /* object of a runtime.g → index in blocked */
     struct map blocked_of_deferred; /* address of a deferred call, or a panic → index in blocked */
@@ -60,7 +60,7 @@ struct finder {
     VECTOR(uint32_t) stack;         /* objects that are marked and have to be visited */
 };
 
-static void finder_deinit(struct finder *finder)
+static void leaked_finder_deinit(struct leaked_finder *finder)
 {
     free(finder->blocked.data);
     free(finder->held.data);
@@ -79,7 +79,7 @@ static void set_bit(uint64_t *bits, uint32_t at)
     bits[at / 64] |= (uint64_t)1 << (at % 64);
 }
 
-static const struct g2h_goroutine *record_of(const struct finder *finder, uint32_t goroutine)
+static const struct g2h_goroutine *record_of(const struct leaked_finder *finder, uint32_t goroutine)
 {
     const struct g2h_graph *graph = finder->graph;
     return &graph->heap->goroutines.data[graph->roots.goroutines.data[goroutine].goroutine].record;
@@ -89,7 +89,7 @@ static const struct g2h_goroutine *record_of(const struct finder *finder, uint32
 
 /* Returns what a goroutine waits for, by the runtime's own text (runtime/runtime2.go:
  * waitReasonStrings). Before 1.20 the locks, and before 1.25 sync.WaitGroup, say "semacquire". */
-static enum wait_kind kind_of(const struct g2h_bytes *reason)
+static enum wait_kind leaked_kind_of(const struct g2h_bytes *reason)
 {
     static const struct {
         const char *text;
@@ -124,12 +124,12 @@ static bool is_way_of_waiting(const struct g2h_goroutine *record)
            !bytes_are(record->wait_reason, "sync.RWMutex.RLock");
 }
 
-static struct g2h_error *list_blocked(struct finder *finder)
+static struct g2h_error *list_blocked(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
     for (uint32_t i = 0; i < graph->roots.goroutines.count; i++) {
         const struct g2h_goroutine *record = record_of(finder, i);
-        const enum wait_kind kind = kind_of(&record->wait_reason);
+        const enum wait_kind kind = leaked_kind_of(&record->wait_reason);
         if ((record->status != GOROUTINE_WAITING && record->status != GOROUTINE_LEAKED) ||
             record->is_system || graph->roots.goroutines.data[i].dumps_heap ||
             kind == WAITS_FOR_OTHERS)
@@ -148,7 +148,7 @@ static struct g2h_error *list_blocked(struct finder *finder)
 /* ---- what they hold ---- */
 
 /* Notes whose the nodes of blocked goroutines and of their frames are. */
-static void claim_nodes(struct finder *finder)
+static void claim_nodes(struct leaked_finder *finder)
 {
     const struct roots *roots = &finder->graph->roots;
     for (uint32_t i = 0; i < finder->blocked.count; i++) {
@@ -161,7 +161,7 @@ static void claim_nodes(struct finder *finder)
 }
 
 /* Finds whose the deferred calls and panics are: a goroutine runs them, and nobody else. */
-static struct g2h_error *claim_deferred(struct finder *finder)
+static struct g2h_error *claim_deferred(struct leaked_finder *finder)
 {
     const struct g2h_heap *heap = finder->graph->heap;
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DEFER, G2H_RECORD_PANIC};
@@ -182,7 +182,7 @@ static struct g2h_error *claim_deferred(struct finder *finder)
 }
 
 /* Returns the blocked goroutine that a synthetic node belongs to, or NOBODY. */
-static uint32_t whose(const struct finder *finder, uint32_t node)
+static uint32_t whose(const struct leaked_finder *finder, uint32_t node)
 {
     const struct synthetic *synthetic = &finder->graph->roots.nodes.data[node];
     if (synthetic->kind == G2H_NODE_DEFER || synthetic->kind == G2H_NODE_PANIC ||
@@ -194,7 +194,7 @@ static uint32_t whose(const struct finder *finder, uint32_t node)
 /* Returns whether an edge of the roots keeps its target. One of a frame, a goroutine, a thread or a
  * finalizer does also if it is weak: then something else holds the target in the graph as a whole,
  * which is perhaps a blocked goroutine. */
-static bool is_kept(const struct finder *finder, const struct edge *edge)
+static bool leaked_is_kept(const struct leaked_finder *finder, const struct edge *edge)
 {
     if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT)
         return false;
@@ -219,8 +219,8 @@ static struct sudog_layout layout_of(const struct g2h_heap *heap)
 }
 
 /* Returns a word of an object's contents, or 0 behind their end. */
-static uint64_t word_at(const struct finder *finder, const struct g2h_object *object,
-                        uint64_t offset)
+static uint64_t leaked_word_at(const struct leaked_finder *finder, const struct g2h_object *object,
+                               uint64_t offset)
 {
     const uint64_t word = finder->graph->heap->params.pointer_size;
     return object->contents.size >= word && offset <= object->contents.size - word
@@ -230,44 +230,45 @@ static uint64_t word_at(const struct finder *finder, const struct g2h_object *ob
 
 /* Returns the address in elem or c. While the runtime itself looks for leaked goroutines, only the
  * second word has it. */
-static uint64_t address_at(const struct finder *finder, const struct g2h_object *object,
+static uint64_t address_at(const struct leaked_finder *finder, const struct g2h_object *object,
                            uint64_t offset)
 {
     const uint64_t word = finder->graph->heap->params.pointer_size;
-    const uint64_t first = word_at(finder, object, offset);
-    return first == 0 && finder->layout.address_words > 1 ? word_at(finder, object, offset + word)
-                                                          : first;
+    const uint64_t first = leaked_word_at(finder, object, offset);
+    return first == 0 && finder->layout.address_words > 1
+               ? leaked_word_at(finder, object, offset + word)
+               : first;
 }
 
 /* Returns whether a sudog is in the queue of its channel: all but the first have one before them,
  * and the channel points to the first. */
-static bool is_queued(const struct finder *finder, uint32_t channel, uint64_t sudog,
+static bool is_queued(const struct leaked_finder *finder, uint32_t channel, uint64_t sudog,
                       const struct g2h_object *contents)
 {
     enum { HCHAN_WORDS = 16 };
     const uint64_t word = finder->graph->heap->params.pointer_size;
     struct g2h_object object;
-    if (word_at(finder, contents, finder->layout.prev) != 0)
+    if (leaked_word_at(finder, contents, finder->layout.prev) != 0)
         return true;
     heap_object(finder->graph->heap, channel, &object);
     for (uint64_t i = 0; i < HCHAN_WORDS; i++)
-        if (word_at(finder, &object, i * word) == sudog)
+        if (leaked_word_at(finder, &object, i * word) == sudog)
             return true;
     return false;
 }
 
-static bool wait_on(struct finder *finder, uint32_t blocked, uint32_t object)
+static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t object)
 {
     const uint32_t number = (uint32_t)finder->waits.count;
     uint32_t first = map_get(&finder->waits_of, object);
-    const struct link link = {object, blocked, first == MAP_NONE ? NOBODY : first};
+    const struct leaked_link link = {object, blocked, first == MAP_NONE ? NOBODY : first};
     if (first == MAP_NONE) {
         set_bit(finder->waited, object);
         return map_put(&finder->waits_of, object, number, &first) &&
                vector_push(&finder->waits, link);
     }
     /* behind the first one, whose place the map has */
-    const struct link behind = {object, blocked, finder->waits.data[first].next};
+    const struct leaked_link behind = {object, blocked, finder->waits.data[first].next};
     finder->waits.data[first].next = number;
     return vector_push(&finder->waits, behind);
 }
@@ -275,7 +276,7 @@ static bool wait_on(struct finder *finder, uint32_t blocked, uint32_t object)
 /* Adds what a goroutine waits on by a sudog, and bars the sudog; the goroutine is live if that is
  * not in the heap, or if it is being woken. A sudog without an address is not in use, or waits for
  * a sync.Cond before 1.26: the Cond's list alone leads to it. */
-static struct g2h_error *add_sudog(struct finder *finder, uint32_t number, uint32_t sudog)
+static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number, uint32_t sudog)
 {
     const struct g2h_heap *heap = finder->graph->heap;
     struct blocked *blocked = &finder->blocked.data[number];
@@ -286,7 +287,7 @@ static struct g2h_error *add_sudog(struct finder *finder, uint32_t number, uint3
                    elem = address_at(finder, &object, finder->layout.elem);
     const bool has_channel = blocked->kind == WAITS_FOR_CHANNEL;
     const uint64_t on = has_channel ? channel : elem;
-    if (word_at(finder, &object, 0) != record_of(finder, blocked->goroutine)->address ||
+    if (leaked_word_at(finder, &object, 0) != record_of(finder, blocked->goroutine)->address ||
         (has_channel ? channel == 0 : channel != 0) ||
         (blocked->kind == WAITS_FOR_SEMAPHORE && elem == 0) ||
         (blocked->kind == WAITS_FOR_CONDITION && elem == 0 && heap->go_minor >= 26))
@@ -306,7 +307,7 @@ static struct g2h_error *add_sudog(struct finder *finder, uint32_t number, uint3
 
 /* Sets for each slot class whether its objects may be sudogs, by their size. Returns NULL if memory
  * runs out. */
-static bool *find_classes(const struct finder *finder)
+static bool *leaked_find_classes(const struct leaked_finder *finder)
 {
     enum { MOST_SPARE = 16 }; /* between a sudog's size and that of its slot */
     const struct slot_classes *classes = &finder->graph->heap->slot_classes;
@@ -321,10 +322,10 @@ static bool *find_classes(const struct finder *finder)
 
 /* Finds the sudogs of the blocked goroutines among all objects: their first pointer is to a
  * runtime.g. No type is needed for that. */
-static struct g2h_error *find_sudogs(struct finder *finder)
+static struct g2h_error *find_sudogs(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
-    _cleanup_free_ bool *are_sudogs = find_classes(finder);
+    _cleanup_free_ bool *are_sudogs = leaked_find_classes(finder);
     TRY_MEMORY(are_sudogs);
     for (uint32_t i = 0; i < graph->heap->object_count; i++) {
         const uint32_t *end, *target;
@@ -342,21 +343,21 @@ static struct g2h_error *find_sudogs(struct finder *finder)
 
 /* ---- marking ---- */
 
-static bool mark(struct finder *finder, uint32_t object);
+static bool leaked_mark(struct leaked_finder *finder, uint32_t object);
 
 /* Makes a goroutine live: what its frames and its record hold is marked. */
-static bool wake(struct finder *finder, struct blocked *blocked)
+static bool wake(struct leaked_finder *finder, struct blocked *blocked)
 {
     if (blocked->is_live)
         return true;
     blocked->is_live = true;
     for (uint32_t i = blocked->first_held; i != NOBODY; i = finder->held.data[i].next)
-        if (!mark(finder, finder->held.data[i].object))
+        if (!leaked_mark(finder, finder->held.data[i].object))
             return false;
     return blocked->g == NO_TARGET || vector_push(&finder->stack, blocked->g);
 }
 
-static bool wake_all(struct finder *finder, uint32_t object)
+static bool wake_all(struct leaked_finder *finder, uint32_t object)
 {
     for (uint32_t i = map_get(&finder->waits_of, object); i != NOBODY;
          i = finder->waits.data[i].next)
@@ -366,7 +367,7 @@ static bool wake_all(struct finder *finder, uint32_t object)
 }
 
 /* Marks an object, which is visited later. */
-static bool mark(struct finder *finder, uint32_t object)
+static bool leaked_mark(struct leaked_finder *finder, uint32_t object)
 {
     if (is_marked(finder->marks, object))
         return true;
@@ -375,7 +376,7 @@ static bool mark(struct finder *finder, uint32_t object)
 }
 
 /* Marks all that the objects on the stack reach, and wakes who waits on one of these. */
-static bool drain(struct finder *finder)
+static bool leaked_drain(struct leaked_finder *finder)
 {
     while (finder->stack.count > 0) {
         const uint32_t object = finder->stack.data[--finder->stack.count];
@@ -383,7 +384,7 @@ static bool drain(struct finder *finder)
         if (is_marked(finder->waited, object) && !wake_all(finder, object))
             return false;
         for (; target < end; target++)
-            if (*target != NO_TARGET && !mark(finder, *target))
+            if (*target != NO_TARGET && !leaked_mark(finder, *target))
                 return false;
     }
     return true;
@@ -392,7 +393,7 @@ static bool drain(struct finder *finder)
 /* ---- roots ---- */
 
 /* Pushes what an object points to. */
-static bool push_targets(const struct finder *finder, struct marker *marker, uint32_t object)
+static bool push_targets(const struct leaked_finder *finder, struct marker *marker, uint32_t object)
 {
     const uint32_t *end, *target = object_targets(finder->graph, object, &end);
     for (; target < end; target++)
@@ -403,13 +404,13 @@ static bool push_targets(const struct finder *finder, struct marker *marker, uin
 
 /* Pushes the target of an edge, or keeps it for the blocked goroutine that it belongs to. A
  * finalizer needs not its object, which it waits for, but what the object points to. */
-static bool push_edge(struct finder *finder, struct marker *marker, const struct edge *edge)
+static bool push_edge(struct leaked_finder *finder, struct marker *marker, const struct edge *edge)
 {
     const struct synthetic *source = &finder->graph->roots.nodes.data[edge->source.index];
     const uint32_t number = whose(finder, edge->source.index), target = edge->target.index;
     if (number != NOBODY) {
         struct blocked *blocked = &finder->blocked.data[number];
-        const struct link link = {target, number, blocked->first_held};
+        const struct leaked_link link = {target, number, blocked->first_held};
         blocked->first_held = (uint32_t)finder->held.count;
         return vector_push(&finder->held, link);
     }
@@ -419,7 +420,7 @@ static bool push_edge(struct finder *finder, struct marker *marker, const struct
 }
 
 /* Pushes all words of a frame that hit an object. */
-static bool push_words(const struct finder *finder, struct marker *marker, uint32_t number)
+static bool push_words(const struct leaked_finder *finder, struct marker *marker, uint32_t number)
 {
     const struct g2h_heap *heap = finder->graph->heap;
     struct pointers pointers;
@@ -435,7 +436,7 @@ static bool push_words(const struct finder *finder, struct marker *marker, uint3
 
 /* Pushes what a goroutine may hold in registers that its preemption has put on the stack, and in
  * the frame that was preempted: there the dumper of the runtime lists too few words. */
-static bool push_preempted(const struct finder *finder, struct marker *marker,
+static bool push_preempted(const struct leaked_finder *finder, struct marker *marker,
                            const struct root_goroutine *goroutine)
 {
     enum { MOST = 4 }; /* innermost frames to look at */
@@ -452,7 +453,7 @@ static bool push_preempted(const struct finder *finder, struct marker *marker,
 }
 
 /* Pushes what the records of goroutines hold that may run: these records are barred. */
-static bool push_live(const struct finder *finder, struct marker *marker)
+static bool push_live(const struct leaked_finder *finder, struct marker *marker)
 {
     const struct g2h_graph *graph = finder->graph;
     for (uint32_t i = 0; i < graph->roots.goroutines.count; i++) {
@@ -473,14 +474,14 @@ static bool may_hide_cleanups(const struct g2h_heap *heap)
     return heap->go_minor >= 24 && !heap->facts.has_stack_objects;
 }
 
-static struct g2h_error *mark_roots(struct finder *finder, const uint64_t *live)
+static struct g2h_error *mark_roots(struct leaked_finder *finder, const uint64_t *live)
 {
     const struct g2h_graph *graph = finder->graph;
     const uint32_t objects = graph->heap->object_count;
     _cleanup_(marker_deinit) struct marker marker = {
         .targets = graph->targets, .marks = finder->marks, .threads = graph->threads};
     for (size_t i = 0; i < graph->roots.edges.count; i++)
-        if (is_kept(finder, &graph->roots.edges.data[i]))
+        if (leaked_is_kept(finder, &graph->roots.edges.data[i]))
             TRY_MEMORY(push_edge(finder, &marker, &graph->roots.edges.data[i]));
     TRY_MEMORY(push_live(finder, &marker));
     if (may_hide_cleanups(graph->heap))
@@ -493,7 +494,7 @@ static struct g2h_error *mark_roots(struct finder *finder, const uint64_t *live)
 
 /* Wakes the goroutines that are in no list of a sync.Cond any more: no object points to their
  * sudog, because they are being woken. */
-static struct g2h_error *wake_notified(struct finder *finder)
+static struct g2h_error *wake_notified(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
     _cleanup_(map_deinit) struct map by_sudog = {0};
@@ -520,12 +521,12 @@ static struct g2h_error *wake_notified(struct finder *finder)
         if (blocked->kind == WAITS_FOR_CONDITION && !blocked->is_live && !is_listed[i])
             TRY_MEMORY(wake(finder, blocked));
     }
-    return drain(finder) ? NULL : &error_no_memory;
+    return leaked_drain(finder) ? NULL : &error_no_memory;
 }
 
 /* ---- all of it ---- */
 
-static struct g2h_error *init(struct finder *finder)
+static struct g2h_error *init(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
     const size_t words = (size_t)graph->heap->object_count / 64 + 1;
@@ -549,7 +550,7 @@ static struct g2h_error *init(struct finder *finder)
     return find_sudogs(finder);
 }
 
-static struct g2h_error *find(struct finder *finder, const uint64_t *live)
+static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uint64_t *live)
 {
     TRY(init(finder));
     TRY(mark_roots(finder, live));
@@ -564,11 +565,11 @@ static struct g2h_error *find(struct finder *finder, const uint64_t *live)
     for (size_t i = 0; i < finder->waits.count; i++)
         if (is_marked(finder->marks, finder->waits.data[i].object))
             TRY_MEMORY(wake(finder, &finder->blocked.data[finder->waits.data[i].blocked]));
-    TRY_MEMORY(drain(finder));
+    TRY_MEMORY(leaked_drain(finder));
     return wake_notified(finder);
 }
 
-static struct g2h_error *keep(const struct finder *finder, struct leaked *ret)
+static struct g2h_error *leaked_keep(const struct leaked_finder *finder, struct leaked *ret)
 {
     const struct roots *roots = &finder->graph->roots;
     ret->nodes = zeroed_alloc(roots->nodes.count / 64 + 1, sizeof(*ret->nodes));
@@ -593,13 +594,13 @@ static enum g2h_leak_proof proof_of(const struct g2h_heap *heap)
 struct g2h_error *leaked_find(const struct g2h_graph *graph, const uint64_t *marks,
                               struct leaked *ret)
 {
-    _cleanup_(finder_deinit) struct finder finder = {.graph = graph};
+    _cleanup_(leaked_finder_deinit) struct leaked_finder finder = {.graph = graph};
     TRY(list_blocked(&finder));
     *ret = (struct leaked){.proof = proof_of(graph->heap), .blocked = finder.blocked.count};
     if (finder.blocked.count == 0 || ret->proof != G2H_LEAKS_PROVED)
         return NULL;
-    TRY(find(&finder, marks));
-    return keep(&finder, ret);
+    TRY(leaked_find_all(&finder, marks));
+    return leaked_keep(&finder, ret);
 }
 
 void leaked_deinit(struct leaked *leaked)

@@ -105,7 +105,7 @@ static inline void prefetch_start(const struct target_block *blocks, uint32_t ob
     __builtin_prefetch(&blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
 }
 
-static inline void prefetch_targets(const struct target_block *blocks, uint32_t object)
+static inline void mark_prefetch_targets(const struct target_block *blocks, uint32_t object)
 {
     const struct target_block *block = &blocks[object >> BLOCK_SHIFT];
     __builtin_prefetch(&block->targets[block->starts[object & (BLOCK_OBJECTS - 1)]]);
@@ -116,7 +116,7 @@ static inline void prefetch_targets(const struct target_block *blocks, uint32_t 
  * memory of each has been prefetched when its turn comes; when an object is half way through the
  * queue, it is known where its targets are.
  */
-static inline uint32_t next_object(struct marker *marker)
+static inline uint32_t mark_next_object(struct marker *marker)
 {
     const struct target_block *blocks = marker->targets->blocks;
     const unsigned begin = marker->queue_begin;
@@ -126,7 +126,7 @@ static inline uint32_t next_object(struct marker *marker)
         prefetch_start(blocks, object);
     }
     if (marker->queue_count > MARK_QUEUE / 2)
-        prefetch_targets(blocks, marker->queue[(begin + MARK_QUEUE / 2) % MARK_QUEUE]);
+        mark_prefetch_targets(blocks, marker->queue[(begin + MARK_QUEUE / 2) % MARK_QUEUE]);
     marker->queue_begin = (begin + 1) % MARK_QUEUE;
     marker->queue_count--;
     return marker->queue[begin];
@@ -141,8 +141,8 @@ static inline enum wanted wanted(const struct marker *marker)
 
 /* Visits an object: marks its targets, and puts those that were not marked and have targets of
  * their own on the stack. Returns false if memory runs out. */
-static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alone,
-                             enum wanted wanted)
+static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool is_alone,
+                                  enum wanted wanted)
 {
     owner_number *owners = marker->owners, known = OWNER_NONE;
     const owner_number owner =
@@ -178,12 +178,12 @@ static inline __attribute__((always_inline)) bool visit_all(struct marker *marke
                                                             bool is_alone, enum wanted wanted)
 {
     for (; most > 0 && !is_drained(marker); most--)
-        if (!visit_one(marker, next_object(marker), is_alone, wanted))
+        if (!mark_visit_one(marker, mark_next_object(marker), is_alone, wanted))
             return false;
     return true;
 }
 
-static inline bool visit(struct marker *marker, size_t most, bool is_alone)
+static inline bool mark_visit(struct marker *marker, size_t most, bool is_alone)
 {
     switch (wanted(marker)) {
     case WANTED_MEETINGS:
@@ -211,7 +211,7 @@ struct pool {
 };
 
 /* Updates is_wanted after a change. The caller has the lock. */
-static void update(struct pool *pool)
+static void mark_update(struct pool *pool)
 {
     const bool is_wanted = pool->failed || pool->waiting > pool->given_count;
     __atomic_store_n(&pool->is_wanted, is_wanted, __ATOMIC_RELAXED);
@@ -219,11 +219,11 @@ static void update(struct pool *pool)
 
 /* Waits for a stack, which replaces the thread's empty one. Returns false at the end, or if a
  * thread has failed. */
-static bool take(struct pool *pool, struct mark_stack *stack)
+static bool mark_take(struct pool *pool, struct mark_stack *stack)
 {
     pthread_mutex_lock(&pool->lock);
     pool->waiting++;
-    update(pool);
+    mark_update(pool);
     while (!pool->failed && pool->given_count == 0 && pool->active > 0)
         pthread_cond_wait(&pool->change, &pool->lock);
     const bool more = !pool->failed && pool->given_count > 0;
@@ -233,18 +233,18 @@ static bool take(struct pool *pool, struct mark_stack *stack)
         *stack = pool->given[--pool->given_count];
         pool->active++;
     }
-    update(pool);
+    mark_update(pool);
     pthread_mutex_unlock(&pool->lock);
     return more;
 }
 
-/* Ends what take() began: the thread has no objects left, or has failed. */
-static void finish(struct pool *pool, bool failed)
+/* Ends what mark_take() began: the thread has no objects left, or has failed. */
+static void mark_finish(struct pool *pool, bool failed)
 {
     pthread_mutex_lock(&pool->lock);
     pool->active--;
     pool->failed = pool->failed || failed;
-    update(pool);
+    mark_update(pool);
     if (pool->active == 0 || pool->failed)
         pthread_cond_broadcast(&pool->change);
     pthread_mutex_unlock(&pool->lock);
@@ -274,7 +274,7 @@ static bool give(struct pool *pool, struct mark_stack *stack)
     if (good && pool->waiting > pool->given_count && stack->objects.count > 1) {
         good = split(stack, &pool->given[pool->given_count]);
         pool->given_count += good;
-        update(pool);
+        mark_update(pool);
         pthread_cond_signal(&pool->change);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -295,13 +295,13 @@ static struct g2h_error *drain_shared(void *context, size_t task, unsigned worke
     bool good = true;
     (void)task;
     (void)worker;
-    while (good && take(pool, &marker.stack)) {
+    while (good && mark_take(pool, &marker.stack)) {
         while (good && !is_drained(&marker)) {
-            good = visit(&marker, BETWEEN_LOOKS, false);
+            good = mark_visit(&marker, BETWEEN_LOOKS, false);
             if (good && __atomic_load_n(&pool->is_wanted, __ATOMIC_RELAXED))
                 good = give(pool, &marker.stack);
         }
-        finish(pool, !good);
+        mark_finish(pool, !good);
     }
     pthread_mutex_lock(&pool->lock);
     good = good && crossings_move(&marker.crossings, &pool->first->crossings);
@@ -336,7 +336,7 @@ static struct g2h_error *drain_together(struct marker *marker)
 
 struct g2h_error *marker_drain(struct marker *marker)
 {
-    if (!visit(marker, marker->threads > 1 ? MARK_ALONE : SIZE_MAX, true))
+    if (!mark_visit(marker, marker->threads > 1 ? MARK_ALONE : SIZE_MAX, true))
         return &error_no_memory;
     return is_drained(marker) ? NULL : drain_together(marker);
 }

@@ -18,7 +18,8 @@ struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *gra
 }
 
 /* Adds a group. node is UINT32_MAX if the group has no node yet. */
-static struct g2h_error *add_group(struct owners *owners, struct g2h_graph *graph, uint32_t node)
+static struct g2h_error *owners_add_group(struct owners *owners, struct g2h_graph *graph,
+                                          uint32_t node)
 {
     const owner_number number = OWNER_FIRST + (owner_number)graph->owners.count;
     if (number >= OWNER_FIXED)
@@ -48,25 +49,25 @@ static bool leads_to_group(const struct roots *roots, const struct edge *edge)
             roots->nodes.data[edge->target.index].kind == G2H_NODE_PACKAGE);
 }
 
-static bool is_group(enum g2h_node_kind kind)
+static bool owners_is_group(enum g2h_node_kind kind)
 {
     return kind == G2H_NODE_FINALIZERS || kind == G2H_NODE_QUEUED_FINALIZERS ||
            kind == G2H_NODE_DEFERS_AND_PANICS || kind == G2H_NODE_OTHER_ROOTS ||
            kind == G2H_NODE_OS_THREADS;
 }
 
-static struct g2h_error *add_groups(struct owners *owners, struct g2h_graph *graph)
+static struct g2h_error *owners_add_groups(struct owners *owners, struct g2h_graph *graph)
 {
     const struct roots *roots = &graph->roots;
-    TRY(add_group(owners, graph, UINT32_MAX));      /* OWNER_CLEANUPS */
-    TRY(add_group(owners, graph, roots->gc_roots)); /* OWNER_GC_ROOTS */
+    TRY(owners_add_group(owners, graph, UINT32_MAX));      /* OWNER_CLEANUPS */
+    TRY(owners_add_group(owners, graph, roots->gc_roots)); /* OWNER_GC_ROOTS */
     for (uint32_t node = 0; node < roots->nodes.count; node++)
-        if (is_group(roots->nodes.data[node].kind))
-            TRY(add_group(owners, graph, node));
+        if (owners_is_group(roots->nodes.data[node].kind))
+            TRY(owners_add_group(owners, graph, node));
     for (size_t i = 0; i < roots->edges.count; i++) {
         const struct edge *edge = &roots->edges.data[i];
         if (leads_to_group(roots, edge))
-            TRY(add_group(owners, graph, edge->target.index));
+            TRY(owners_add_group(owners, graph, edge->target.index));
     }
     return NULL;
 }
@@ -108,7 +109,7 @@ struct g2h_error *owners_init(struct owners *owners, struct g2h_graph *graph)
                                                         sizeof(*owners->of_object))};
     TRY_MEMORY(owners->of_object);
     TRY(owners_grow(owners, graph));
-    TRY(add_groups(owners, graph));
+    TRY(owners_add_groups(owners, graph));
     owners_spread(owners, graph->roots.edges.data, graph->roots.edges.count, OWNER_FIRST);
     for (size_t i = 0; i < owners->synthetics; i++)
         if (owners->of_synthetic[i] == OWNER_NONE)

@@ -57,7 +57,7 @@ struct waited {
     uint32_t waiter, target;
 };
 
-struct waiting {
+struct reach_waiting {
     struct g2h_graph *graph;
     struct marker *marker;
     struct map goroutines; /* object of a runtime.g → node of the goroutine */
@@ -66,14 +66,14 @@ struct waiting {
     bool is_changed; /* some waiter holds what it leads to, because its goroutine is not known */
 };
 
-static void waiting_deinit(struct waiting *waiting)
+static void waiting_deinit(struct reach_waiting *waiting)
 {
     map_deinit(&waiting->goroutines);
     free(waiting->settled);
     free(waiting->waited.data);
 }
 
-static struct g2h_error *list_goroutines(struct waiting *waiting)
+static struct g2h_error *reach_list_goroutines(struct reach_waiting *waiting)
 {
     const struct g2h_graph *graph = waiting->graph;
     const struct g2h_heap *heap = graph->heap;
@@ -89,7 +89,7 @@ static struct g2h_error *list_goroutines(struct waiting *waiting)
 }
 
 /* Returns the node of the goroutine that a waiter is the record of, or MAP_NONE. */
-static uint32_t goroutine_of(const struct waiting *waiting, uint32_t waiter)
+static uint32_t reach_goroutine_of(const struct reach_waiting *waiting, uint32_t waiter)
 {
     const uint32_t *end, *target = object_targets(waiting->graph, waiter, &end);
     uint32_t node = MAP_NONE;
@@ -100,7 +100,7 @@ static uint32_t goroutine_of(const struct waiting *waiting, uint32_t waiter)
 }
 
 /* Lists what marked waiters lead to and what has no mark. */
-static struct g2h_error *find_waited(struct waiting *waiting)
+static struct g2h_error *find_waited(struct reach_waiting *waiting)
 {
     const struct g2h_graph *graph = waiting->graph;
     const uint64_t *waiters = graph->tiers.waiters, *marks = waiting->marker->marks;
@@ -115,13 +115,13 @@ static struct g2h_error *find_waited(struct waiting *waiting)
                     !tiers_waits(waiters, *target))
                     TRY_MEMORY(vector_push(
                         &waiting->waited,
-                        ((struct waited){goroutine_of(waiting, waiter), waiter, *target})));
+                        ((struct waited){reach_goroutine_of(waiting, waiter), waiter, *target})));
         }
     return NULL;
 }
 
 /* Lets the goroutine hold what it waits on; if it is not known, its record does. */
-static struct g2h_error *hold_waited(struct waiting *waiting)
+static struct g2h_error *hold_waited(struct reach_waiting *waiting)
 {
     struct g2h_graph *graph = waiting->graph;
     uint32_t name;
@@ -147,14 +147,14 @@ static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *mark
                                     bool *ret_changed)
 {
     enum { MOST = 16 /* steps along records that only lead to others */ };
-    _cleanup_(waiting_deinit) struct waiting waiting = {.graph = graph, .marker = marker};
+    _cleanup_(waiting_deinit) struct reach_waiting waiting = {.graph = graph, .marker = marker};
     bool more = graph->tiers.waiters != NULL;
     if (!more)
         return NULL;
     waiting.settled =
         zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*waiting.settled));
     TRY_MEMORY(waiting.settled);
-    TRY(list_goroutines(&waiting));
+    TRY(reach_list_goroutines(&waiting));
     for (int i = 0; i < MOST && more; i++) {
         TRY(find_waited(&waiting));
         more = waiting.waited.count > 0;
@@ -172,8 +172,8 @@ static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *mark
 /* ---- what is no garbage ---- */
 
 /* Sets the marks of the stops that are of threads and have none; ret gets their numbers. */
-static struct g2h_error *close_stops(const struct stops *stops, uint64_t *marks,
-                                     struct mark_stack *ret)
+static struct g2h_error *reach_close_stops(const struct stops *stops, uint64_t *marks,
+                                           struct mark_stack *ret)
 {
     for (size_t i = 0; i < stops->list.count; i++) {
         const struct stop *stop = &stops->list.data[i];
@@ -185,13 +185,13 @@ static struct g2h_error *close_stops(const struct stops *stops, uint64_t *marks,
     return NULL;
 }
 
-static void open_stops(const struct mark_stack *stops, uint64_t *marks)
+static void reach_open_stops(const struct mark_stack *stops, uint64_t *marks)
 {
     for (size_t i = 0; i < stops->objects.count; i++)
         marks[stops->objects.data[i] / 64] &= ~((uint64_t)1 << (stops->objects.data[i] % 64));
 }
 
-static void free_objects(struct mark_stack *stack)
+static void reach_free_objects(struct mark_stack *stack)
 {
     free(stack->objects.data);
 }
@@ -200,10 +200,10 @@ static void free_objects(struct mark_stack *stack)
 static struct g2h_error *mark_others(struct marker *marker, const struct g2h_graph *graph,
                                      const struct stops *stops)
 {
-    _cleanup_(free_objects) struct mark_stack closed = {0};
-    TRY(close_stops(stops, marker->marks, &closed));
+    _cleanup_(reach_free_objects) struct mark_stack closed = {0};
+    TRY(reach_close_stops(stops, marker->marks, &closed));
     TRY(mark_from(marker, graph, TIER_GOROUTINES, false));
-    open_stops(&closed, marker->marks);
+    reach_open_stops(&closed, marker->marks);
     return mark_from(marker, graph, TIER_REST, false);
 }
 
@@ -219,9 +219,9 @@ static struct g2h_error *mark_through_stops(struct marker *marker, const struct 
 }
 
 /* Marks all that is no garbage; what belongs to the program has marks. */
-static struct g2h_error *mark_living(struct g2h_graph *graph, struct marker *marker,
-                                     struct owners *owners, const struct stops *stops,
-                                     bool *ret_changed)
+static struct g2h_error *reach_mark_living(struct g2h_graph *graph, struct marker *marker,
+                                           struct owners *owners, const struct stops *stops,
+                                           bool *ret_changed)
 {
     TRY(mark_others(marker, graph, stops));
     decide_tentative(marker, graph);
@@ -251,7 +251,7 @@ static struct g2h_error *add_head(struct garbage *garbage, uint32_t object)
 }
 
 /* Sets a bit for each object that an unmarked object other than itself points to. */
-static void find_held(const struct g2h_graph *graph, const uint64_t *marks, uint64_t *held)
+static void reach_find_held(const struct g2h_graph *graph, const uint64_t *marks, uint64_t *held)
 {
     const uint32_t objects = graph->heap->object_count;
     for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects;
@@ -326,7 +326,7 @@ static struct g2h_error *hang_garbage(struct garbage *garbage)
     const uint32_t objects = graph->heap->object_count;
     _cleanup_free_ uint64_t *held = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*held));
     TRY_MEMORY(held);
-    find_held(graph, marks, held);
+    reach_find_held(graph, marks, held);
     for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects; object++)
         if (!is_marked(held, object))
             TRY(add_head(garbage, object));
@@ -392,7 +392,8 @@ static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *mar
     return hang_garbage(&garbage);
 }
 
-static struct g2h_error *reach(struct g2h_graph *graph, struct owners *owners, struct stops *stops)
+static struct g2h_error *reach_reach(struct g2h_graph *graph, struct owners *owners,
+                                     struct stops *stops)
 {
     bool is_changed = false;
     TRY(owners_init(owners, graph));
@@ -403,7 +404,7 @@ static struct g2h_error *reach(struct g2h_graph *graph, struct owners *owners, s
                                                    .marks = marks_of(graph, owners),
                                                    .threads = graph->threads};
     TRY_MEMORY(marker.marks);
-    TRY(mark_living(graph, &marker, owners, stops, &is_changed));
+    TRY(reach_mark_living(graph, &marker, owners, stops, &is_changed));
     forget_waiters(graph, marker.marks);
     TRY(tiers_find_others(graph, owners, stops, marker.marks, is_changed));
     return add_garbage(graph, &marker);
@@ -414,7 +415,7 @@ struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
     struct stops stops = {0};
     struct g2h_error *error =
         names_add_label(&graph->names, "element", strlen("element"), &graph->weak_element)
-            ? reach(graph, owners, &stops)
+            ? reach_reach(graph, owners, &stops)
             : &error_no_memory;
     stops_deinit(&stops);
     return error;

@@ -19,35 +19,35 @@
 
 enum { NUMBERED = 1024 /* numbered shortcuts of a map; the others share a name */ };
 
-struct numbered {
+struct shortcut_numbered {
     const char *text;
     uint32_t names[NUMBERED + 1];
 };
 
-struct finder {
+struct shortcuts_finder {
     struct g2h_graph *graph;
     const struct types *types;
     uint64_t *taken; /* a bit per object */
     bool *is_source; /* by type + 1: objects of it may have shortcuts */
-    struct numbered groups, overflows;
+    struct shortcut_numbered groups, overflows;
     uint32_t handle_type, object_name;
 };
 
 /* Returns the type at an object's start, or TYPE_NONE. */
-static uint32_t type_at_start(const struct finder *finder, uint32_t object)
+static uint32_t type_at_start(const struct shortcuts_finder *finder, uint32_t object)
 {
     const uint32_t claim = finder->graph->typing->claims[object];
     return claim == 0 ? TYPE_NONE : (claim & CLAIM_TYPE) - 1;
 }
 
-static bool has_role(const struct finder *finder, uint32_t object, enum type_role role)
+static bool has_role(const struct shortcuts_finder *finder, uint32_t object, enum type_role role)
 {
     const uint32_t type = type_at_start(finder, object);
     return type != TYPE_NONE && finder->types->list.data[type].role == role;
 }
 
 /* Takes an object for a map. Returns false if it has been taken before. */
-static bool take(struct finder *finder, uint32_t object)
+static bool shortcuts_take(struct shortcuts_finder *finder, uint32_t object)
 {
     const uint64_t bit = (uint64_t)1 << (object % 64);
     const bool first = (finder->taken[object / 64] & bit) == 0;
@@ -57,8 +57,8 @@ static bool take(struct finder *finder, uint32_t object)
 
 /* Adds a shortcut from a map; number counts the map's shortcuts of this kind. Returns false if
  * memory runs out. */
-static bool add(struct finder *finder, uint32_t map, uint32_t target, struct numbered *numbered,
-                uint32_t number)
+static bool shortcuts_add(struct shortcuts_finder *finder, uint32_t map, uint32_t target,
+                          struct shortcut_numbered *numbered, uint32_t number)
 {
     struct g2h_graph *graph = finder->graph;
     uint32_t *name = &numbered->names[number < NUMBERED ? number : NUMBERED];
@@ -77,25 +77,26 @@ static bool add(struct finder *finder, uint32_t map, uint32_t target, struct num
 
 /* Adds shortcuts from a map to the groups of the tables of a directory. Returns false if memory
  * runs out. */
-static bool add_groups(struct finder *finder, uint32_t map, uint32_t directory)
+static bool shortcuts_add_groups(struct shortcuts_finder *finder, uint32_t map, uint32_t directory)
 {
     const uint32_t *end, *table = object_targets(finder->graph, directory, &end);
     uint32_t number = 0;
     for (; table < end; table++) {
         if (*table == NO_TARGET || !has_role(finder, *table, ROLE_INTERNAL) ||
-            !take(finder, *table))
+            !shortcuts_take(finder, *table))
             continue;
         const uint32_t *last, *groups = object_targets(finder->graph, *table, &last);
         for (; groups < last; groups++)
             if (*groups != NO_TARGET && has_role(finder, *groups, ROLE_MAP_GROUP) &&
-                take(finder, *groups) && !add(finder, map, *groups, &finder->groups, number++))
+                shortcuts_take(finder, *groups) &&
+                !shortcuts_add(finder, map, *groups, &finder->groups, number++))
                 return false;
     }
     return true;
 }
 
 /* Returns whether an object is an array of pointers to tables. */
-static bool is_directory(const struct finder *finder, uint32_t object)
+static bool is_directory(const struct shortcuts_finder *finder, uint32_t object)
 {
     const uint32_t type = type_at_start(finder, object);
     if (type == TYPE_NONE || finder->types->list.data[type].kind != TYPE_POINTER)
@@ -109,7 +110,7 @@ static bool is_directory(const struct finder *finder, uint32_t object)
 
 /* Adds shortcuts from a map to the overflow buckets of the buckets in an object, and to theirs in
  * turn. Returns false if memory runs out. */
-static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
+static bool add_overflows(struct shortcuts_finder *finder, uint32_t map, uint32_t buckets,
                           uint32_t *ret_number)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -131,9 +132,9 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
             struct g2h_object overflow;
             next = value == 0 ? UINT32_MAX : heap_find(heap, value);
             if (next == UINT32_MAX || next == buckets || !has_role(finder, next, ROLE_MAP_BUCKET) ||
-                !take(finder, next))
+                !shortcuts_take(finder, next))
                 break;
-            if (!add(finder, map, next, &finder->overflows, (*ret_number)++))
+            if (!shortcuts_add(finder, map, next, &finder->overflows, (*ret_number)++))
                 return false;
             heap_object(heap, next, &overflow);
             if (type_at_start(finder, next) != type_at_start(finder, buckets) ||
@@ -147,7 +148,7 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
 
 /* ---- all ---- */
 
-static bool add_of_map(struct finder *finder, uint32_t map)
+static bool add_of_map(struct shortcuts_finder *finder, uint32_t map)
 {
     const uint32_t *end, *target = object_targets(finder->graph, map, &end);
     uint32_t number = 0;
@@ -155,10 +156,10 @@ static bool add_of_map(struct finder *finder, uint32_t map)
         if (*target == NO_TARGET)
             continue;
         if (has_role(finder, *target, ROLE_MAP_BUCKET)) {
-            if (take(finder, *target) && !add_overflows(finder, map, *target, &number))
+            if (shortcuts_take(finder, *target) && !add_overflows(finder, map, *target, &number))
                 return false;
         } else if (is_directory(finder, *target)) {
-            if (take(finder, *target) && !add_groups(finder, map, *target))
+            if (shortcuts_take(finder, *target) && !shortcuts_add_groups(finder, map, *target))
                 return false;
         }
     }
@@ -167,7 +168,7 @@ static bool add_of_map(struct finder *finder, uint32_t map)
 
 /* Adds the shortcut from a handle, which a weak.Pointer points to. The handle is a word with the
  * object's address, which the collector does not follow. */
-static bool add_of_handle(struct finder *finder, uint32_t handle, uint64_t offset)
+static bool add_of_handle(struct shortcuts_finder *finder, uint32_t handle, uint64_t offset)
 {
     const struct g2h_heap *heap = finder->graph->heap;
     const uint64_t word = heap->params.pointer_size;
@@ -186,7 +187,7 @@ static bool add_of_handle(struct finder *finder, uint32_t handle, uint64_t offse
 
 /* Adds the shortcuts from handles of Go before 1.26, which share blocks of 16 bytes with other
  * small values. */
-static bool add_of_shared_handles(struct finder *finder)
+static bool add_of_shared_handles(struct shortcuts_finder *finder)
 {
     for (size_t i = 0; i < SHARDS && finder->handle_type != TYPE_NONE; i++) {
         const struct shard *shard = &finder->graph->typing->shards[i];
@@ -210,7 +211,7 @@ static bool add_of_shared_handles(struct finder *finder)
 
 /* Returns whether a map points to buckets or a directory, so that it may have shortcuts; small maps
  * do not. */
-static bool leads_on(const struct finder *finder, uint32_t map)
+static bool shortcuts_leads_on(const struct shortcuts_finder *finder, uint32_t map)
 {
     const uint32_t *end, *target = object_targets(finder->graph, map, &end);
     for (; target < end; target++)
@@ -223,10 +224,10 @@ static bool leads_on(const struct finder *finder, uint32_t map)
 enum { OBJECTS_PER_TASK = 1 << 16 };
 
 /* Gathers a task's objects that may have shortcuts, which are few. */
-static struct g2h_error *gather(void *context, size_t task, unsigned worker,
-                                struct worker_buffer *buffer)
+static struct g2h_error *shortcuts_gather(void *context, size_t task, unsigned worker,
+                                          struct worker_buffer *buffer)
 {
-    const struct finder *finder = context;
+    const struct shortcuts_finder *finder = context;
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
                    left = finder->graph->heap->object_count - first,
                    end = first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
@@ -234,7 +235,7 @@ static struct g2h_error *gather(void *context, size_t task, unsigned worker,
     for (uint32_t object = first; object < end; object++) {
         const uint32_t claimed = finder->graph->typing->claims[object] & CLAIM_TYPE;
         if (!finder->is_source[claimed] ||
-            (claimed - 1 != finder->handle_type && !leads_on(finder, object)))
+            (claimed - 1 != finder->handle_type && !shortcuts_leads_on(finder, object)))
             continue;
         TRY_MEMORY(worker_buffer_put(buffer, &object, sizeof(object)));
     }
@@ -245,7 +246,7 @@ static struct g2h_error *gather(void *context, size_t task, unsigned worker,
  * target. */
 static struct g2h_error *add_gathered(void *context, const struct worker_buffer *buffer)
 {
-    struct finder *finder = context;
+    struct shortcuts_finder *finder = context;
     for (size_t at = 0; at < buffer->size; at += sizeof(uint32_t)) {
         uint32_t object;
         memcpy(&object, buffer->data + at, sizeof(object));
@@ -259,7 +260,7 @@ static struct g2h_error *add_gathered(void *context, const struct worker_buffer 
 
 /* Marks the types whose objects may have shortcuts: maps, and handles, which weak.Pointers point
  * to. */
-static bool list_sources(struct finder *finder)
+static bool shortcuts_list_sources(struct shortcuts_finder *finder)
 {
     const size_t types = finder->types->list.count;
     finder->is_source = calloc(types + 1, sizeof(*finder->is_source));
@@ -269,17 +270,17 @@ static bool list_sources(struct finder *finder)
     return finder->is_source != NULL;
 }
 
-static struct g2h_error *add_all(struct finder *finder)
+static struct g2h_error *shortcuts_add_all(struct shortcuts_finder *finder)
 {
     const size_t objects = finder->graph->heap->object_count;
     TRY(workers_run_ordered(finder->graph->threads,
-                            (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, gather, NULL,
-                            add_gathered, finder));
+                            (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, shortcuts_gather,
+                            NULL, add_gathered, finder));
     TRY_MEMORY(add_of_shared_handles(finder));
     return NULL;
 }
 
-static void destroy(struct finder **finder)
+static void shortcuts_destroy(struct shortcuts_finder **finder)
 {
     if (!*finder)
         return;
@@ -292,7 +293,7 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
 {
     if (!graph->typing)
         return NULL;
-    _cleanup_(destroy) struct finder *finder = calloc(1, sizeof(*finder));
+    _cleanup_(shortcuts_destroy) struct shortcuts_finder *finder = calloc(1, sizeof(*finder));
     TRY_MEMORY(finder);
     finder->graph = graph;
     finder->types = graph->typing->types;
@@ -303,7 +304,7 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
     finder->overflows.text = "overflow";
     memset(finder->groups.names, 0xff, sizeof(finder->groups.names));
     memset(finder->overflows.names, 0xff, sizeof(finder->overflows.names));
-    TRY_MEMORY(finder->taken && list_sources(finder) &&
+    TRY_MEMORY(finder->taken && shortcuts_list_sources(finder) &&
                names_add_label(&graph->names, "object", strlen("object"), &finder->object_name));
-    return add_all(finder);
+    return shortcuts_add_all(finder);
 }

@@ -128,7 +128,7 @@ void stops_deinit(struct stops *stops)
 /* ---- walks ---- */
 
 /* Lets walks pass by the stops that belong to nobody yet, or only by those of threads. */
-static void close_stops(const struct stops *stops, owner_number *of, bool all)
+static void tiers_close_stops(const struct stops *stops, owner_number *of, bool all)
 {
     for (size_t i = 0; i < stops->list.count; i++) {
         const struct stop *stop = &stops->list.data[i];
@@ -137,7 +137,8 @@ static void close_stops(const struct stops *stops, owner_number *of, bool all)
     }
 }
 
-static void open_stops(const struct g2h_graph *graph, const struct stops *stops, owner_number *of)
+static void tiers_open_stops(const struct g2h_graph *graph, const struct stops *stops,
+                             owner_number *of)
 {
     for (size_t i = 0; i < stops->list.count; i++) {
         const uint32_t object = stops->list.data[i].object;
@@ -147,7 +148,8 @@ static void open_stops(const struct g2h_graph *graph, const struct stops *stops,
 }
 
 /* Finds the owners of the objects that the synthetic nodes of a tier reach and that have none. */
-static struct g2h_error *walk(const struct g2h_graph *graph, struct owners *owners, enum tier tier)
+static struct g2h_error *tiers_walk(const struct g2h_graph *graph, struct owners *owners,
+                                    enum tier tier)
 {
     const struct roots *roots = &graph->roots;
     _cleanup_(marker_deinit) struct marker marker = {.targets = graph->targets,
@@ -168,7 +170,7 @@ static struct g2h_error *walk(const struct g2h_graph *graph, struct owners *owne
 
 /* Gives a tier to the objects whose owners have been found since the last tier, and fixes these
  * owners, so that other walks pass by the objects. */
-static void settle(struct g2h_graph *graph, struct owners *owners, enum tier tier)
+static void tiers_settle(struct g2h_graph *graph, struct owners *owners, enum tier tier)
 {
     const uint32_t objects = graph->heap->object_count;
     for (uint32_t first = 0; first < objects; first += PER_WORD) {
@@ -187,22 +189,22 @@ static void settle(struct g2h_graph *graph, struct owners *owners, enum tier tie
 struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *owners,
                                      const struct stops *stops)
 {
-    close_stops(stops, owners->of_object, true);
-    TRY(walk(graph, owners, TIER_PROGRAM));
-    settle(graph, owners, TIER_PROGRAM);
-    open_stops(graph, stops, owners->of_object);
+    tiers_close_stops(stops, owners->of_object, true);
+    TRY(tiers_walk(graph, owners, TIER_PROGRAM));
+    tiers_settle(graph, owners, TIER_PROGRAM);
+    tiers_open_stops(graph, stops, owners->of_object);
     return NULL;
 }
 
 static struct g2h_error *find_others(struct g2h_graph *graph, struct owners *owners,
                                      const struct stops *stops)
 {
-    close_stops(stops, owners->of_object, false);
-    TRY(walk(graph, owners, TIER_GOROUTINES));
-    settle(graph, owners, TIER_GOROUTINES);
-    open_stops(graph, stops, owners->of_object);
-    TRY(walk(graph, owners, TIER_REST));
-    settle(graph, owners, TIER_REST);
+    tiers_close_stops(stops, owners->of_object, false);
+    TRY(tiers_walk(graph, owners, TIER_GOROUTINES));
+    tiers_settle(graph, owners, TIER_GOROUTINES);
+    tiers_open_stops(graph, stops, owners->of_object);
+    TRY(tiers_walk(graph, owners, TIER_REST));
+    tiers_settle(graph, owners, TIER_REST);
     return NULL;
 }
 
@@ -221,7 +223,7 @@ static bool drop_stops(const struct g2h_graph *graph, const uint64_t *marks, str
     return count < before;
 }
 
-static void forget(struct g2h_graph *graph, struct owners *owners)
+static void tiers_forget(struct g2h_graph *graph, struct owners *owners)
 {
     const size_t objects = graph->heap->object_count;
     memset(owners->of_object, 0, objects * sizeof(*owners->of_object));
@@ -234,7 +236,7 @@ struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owne
     enum { MOST = 2 /* times that stops are removed one by one */ };
     for (int i = 0;; i++) {
         if (is_changed) {
-            forget(graph, owners);
+            tiers_forget(graph, owners);
             TRY(tiers_find_program(graph, owners, stops));
         }
         TRY(find_others(graph, owners, stops));

@@ -47,7 +47,8 @@ static bool list_values(struct matches *matches, uint32_t object, claim_vector *
         if (!in_heap_range(heap, value))
             continue;
         const uint32_t hit = *target++;
-        if (hit == NO_TARGET || !is_block(matches, hit) || state_of(matches, hit) != MATCH_SAME ||
+        if (hit == NO_TARGET || !is_block(matches, hit) ||
+            match_state_of(matches, hit) != MATCH_SAME ||
             word_before(matches, was, offset) != value)
             continue;
         __atomic_fetch_or(&matches->states[hit], MATCH_ASKED, __ATOMIC_RELAXED);
@@ -61,14 +62,14 @@ static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
 {
     const struct blocks *blocks = context;
     struct matches *matches = blocks->matches;
-    const uint32_t end = task_end(matches->after->heap, task);
+    const uint32_t end = identity_task_end(matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
-        if (state_of(matches, object) == MATCH_CHANGED)
+        if (match_state_of(matches, object) == MATCH_CHANGED)
             TRY_MEMORY(list_values(matches, object, &blocks->found[worker]));
     return NULL;
 }
 
-static bool gather(struct blocks *blocks)
+static bool blocks_gather(struct blocks *blocks)
 {
     for (unsigned i = 0; i < blocks->matches->threads; i++)
         for (size_t j = 0; j < blocks->found[i].count; j++) {
@@ -107,7 +108,7 @@ static struct g2h_error *share_task(void *context, size_t task, unsigned worker)
     struct blocks *blocks = context;
     const struct matches *matches = blocks->matches;
     const struct g2h_heap *heap = matches->after->heap;
-    const uint32_t last = task_end(matches->after->heap, task);
+    const uint32_t last = identity_task_end(matches->after->heap, task);
     struct pointers pointers;
     uint64_t offset, value;
     (void)worker;
@@ -133,11 +134,11 @@ static void share_roots(void *context, struct pointers *pointers)
 
 /* ---- all of it ---- */
 
-static struct g2h_error *find(struct blocks *blocks, object_vector *found)
+static struct g2h_error *blocks_find_all(struct blocks *blocks, object_vector *found)
 {
     struct matches *matches = blocks->matches;
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), list_task, blocks));
-    TRY_MEMORY(gather(blocks));
+    TRY_MEMORY(blocks_gather(blocks));
     if (blocks->claims.count == 0)
         return NULL;
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), share_task, blocks));
@@ -155,7 +156,7 @@ struct g2h_error *blocks_find(struct matches *matches, object_vector *found)
     _cleanup_free_ claim_vector *lists = calloc(matches->threads, sizeof(*lists));
     struct blocks blocks = {.matches = matches, .found = lists};
     TRY_MEMORY(lists);
-    struct g2h_error *error = find(&blocks, found);
+    struct g2h_error *error = blocks_find_all(&blocks, found);
     for (unsigned i = 0; i < matches->threads; i++)
         free(lists[i].data);
     free(blocks.claims.data);

@@ -7,7 +7,7 @@
 #include "base/workers.h"
 #include "identity/identity.h"
 
-struct finding {
+struct holders_finding {
     const struct g2h_graph *graph;
     uint32_t *holders;
 };
@@ -21,10 +21,10 @@ static void add_holder(uint32_t *holder, uint32_t object)
         __atomic_store_n(holder, HOLDER_MANY, __ATOMIC_RELAXED);
 }
 
-static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *holders_find_task(void *context, size_t task, unsigned worker)
 {
-    const struct finding *finding = context;
-    const uint32_t end = task_end(finding->graph->heap, task);
+    const struct holders_finding *finding = context;
+    const uint32_t end = identity_task_end(finding->graph->heap, task);
     (void)worker;
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
         const uint32_t *last, *target = object_targets(finding->graph, object, &last);
@@ -39,10 +39,10 @@ struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads, 
 {
     const size_t count = graph->heap->object_count, size = (count + 1) * sizeof(**ret);
     _cleanup_free_ uint32_t *holders = malloc(size);
-    struct finding finding = {graph, holders};
+    struct holders_finding finding = {graph, holders};
     TRY_MEMORY(holders);
     memset(holders, 0xff, size);
-    TRY(workers_run(threads, object_tasks(graph->heap), find_task, &finding));
+    TRY(workers_run(threads, object_tasks(graph->heap), holders_find_task, &finding));
     *ret = take_pointer(holders);
     return NULL;
 }

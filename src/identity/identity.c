@@ -55,8 +55,8 @@ struct g2h_error *g2h_identity_check(const struct g2h_identity *identity,
 
 /* Gives the class of each object, an index into the series' classes, by the object's class name.
  * Names that no object has are not looked up. */
-static struct g2h_error *find_classes(struct g2h_identity *identity, const struct g2h_graph *graph,
-                                      uint32_t *ret)
+static struct g2h_error *identity_find_classes(struct g2h_identity *identity,
+                                               const struct g2h_graph *graph, uint32_t *ret)
 {
     const struct names *names = &graph->names;
     const uint32_t count = names->strings.count;
@@ -129,7 +129,8 @@ static struct g2h_error *find_map_classes(const struct g2h_identity *identity,
     return NULL;
 }
 
-static struct g2h_error *find_entries(const struct g2h_graph *graph, struct identified *after)
+static struct g2h_error *identity_find_entries(const struct g2h_graph *graph,
+                                               struct identified *after)
 {
     const size_t objects = graph->heap->object_count;
     after->entries = zeroed_alloc(objects / 64 + 1, sizeof(*after->entries));
@@ -175,8 +176,9 @@ static struct g2h_error *give_ids(struct g2h_identity *identity, const struct ma
     return NULL;
 }
 
-static struct g2h_error *match(struct g2h_identity *identity, const struct g2h_graph *graph,
-                               const struct identified *after)
+static struct g2h_error *identity_match(struct g2h_identity *identity,
+                                        const struct g2h_graph *graph,
+                                        const struct identified *after)
 {
     static const char *const kept[] = {"runtime.g", "runtime.m", "runtime.p", "runtime.sudog",
                                        "runtime.timer"};
@@ -200,18 +202,19 @@ static struct g2h_error *match(struct g2h_identity *identity, const struct g2h_g
     return give_ids(identity, &matches, after);
 }
 
-static struct g2h_error *identify(struct g2h_identity *identity, const struct g2h_graph *graph,
-                                  struct identified *after)
+static struct g2h_error *identity_identify(struct g2h_identity *identity,
+                                           const struct g2h_graph *graph, struct identified *after)
 {
     const size_t objects = graph->heap->object_count;
     after->heap = graph->heap;
     after->classes = block_alloc(objects + 1, sizeof(*after->classes));
     after->ids = block_alloc(objects + 1, sizeof(*after->ids));
     TRY_MEMORY(after->classes && after->ids);
-    TRY(find_classes(identity, graph, after->classes));
+    TRY(identity_find_classes(identity, graph, after->classes));
     TRY(holders_find(graph, identity->threads, &after->holders));
-    TRY(find_entries(graph, after));
-    return identity->last.heap ? match(identity, graph, after) : give_ids(identity, NULL, after);
+    TRY(identity_find_entries(graph, after));
+    return identity->last.heap ? identity_match(identity, graph, after)
+                               : give_ids(identity, NULL, after);
 }
 
 struct g2h_error *g2h_identity_add(struct g2h_identity *identity, const struct g2h_graph *graph)
@@ -219,7 +222,7 @@ struct g2h_error *g2h_identity_add(struct g2h_identity *identity, const struct g
     _cleanup_(identified_deinit) struct identified after = {.heap = NULL};
     TRY(g2h_identity_check(identity, graph->heap));
     identity->account = (struct g2h_identity_account){.objects = 0};
-    TRY(identify(identity, graph, &after));
+    TRY(identity_identify(identity, graph, &after));
     map_deinit(&identity->nodes_before);
     identity->nodes_before = identity->nodes;
     identity->nodes = (struct map){0};

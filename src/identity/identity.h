@@ -68,7 +68,7 @@ struct matches {
 };
 
 /* Threads share the objects of a heap. Task number task has at most OBJECTS_PER_TASK of them, those
- * before task_end(). */
+ * before identity_task_end(). */
 enum { OBJECTS_PER_TASK = 1 << 14 };
 
 static inline size_t object_tasks(const struct g2h_heap *heap)
@@ -76,7 +76,7 @@ static inline size_t object_tasks(const struct g2h_heap *heap)
     return ((size_t)heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
 }
 
-static inline uint32_t task_end(const struct g2h_heap *heap, size_t task)
+static inline uint32_t identity_task_end(const struct g2h_heap *heap, size_t task)
 {
     const uint64_t end = ((uint64_t)task + 1) * OBJECTS_PER_TASK;
     return end < heap->object_count ? (uint32_t)end : heap->object_count;

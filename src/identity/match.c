@@ -45,7 +45,7 @@ static bool points_to_object(const struct matches *matches, uint32_t object)
     return target < end;
 }
 
-static bool is_kept(const struct matches *matches, uint32_t class)
+static bool match_is_kept(const struct matches *matches, uint32_t class)
 {
     for (size_t i = 0; i < matches->kept_class_count; i++)
         if (matches->kept_classes[i] == class)
@@ -57,7 +57,7 @@ static bool is_kept(const struct matches *matches, uint32_t class)
 static enum match match_contents(const struct matches *matches, uint32_t object, uint32_t partner)
 {
     const uint32_t class = matches->after->classes[object];
-    if (is_kept(matches, class))
+    if (match_is_kept(matches, class))
         return MATCH_SAME;
     if (!has_equal_contents(matches, object, partner))
         return MATCH_CHANGED | MATCH_UNLIKE;
@@ -80,7 +80,7 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
     const struct matching *matching = context;
     struct matches *matches = matching->matches;
     const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
-    const uint32_t end = task_end(matches->after->heap, task),
+    const uint32_t end = identity_task_end(matches->after->heap, task),
                    first = (uint32_t)(task * OBJECTS_PER_TASK);
     uint32_t partner;
     (void)worker;
@@ -106,7 +106,7 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
  * not change, but other values in the same block of 16 bytes do. */
 static bool is_other_text(const struct matches *matches, uint32_t object)
 {
-    return state_of(matches, object) == MATCH_CHANGED &&
+    return match_state_of(matches, object) == MATCH_CHANGED &&
            matches->after->classes[object] == matches->text_class &&
            heap_object_size(matches->after->heap, object) != TINY_BLOCK;
 }
@@ -122,7 +122,8 @@ bool match_held(struct matches *matches, uint32_t object, object_vector *found)
 static bool hold_alone(struct matches *matches, uint32_t object, object_vector *found)
 {
     const uint32_t holder = matches->after->holders[object];
-    if (holder == HOLDER_NONE || holder == HOLDER_MANY || !is_open(state_of(matches, holder)) ||
+    if (holder == HOLDER_NONE || holder == HOLDER_MANY ||
+        !match_is_open(match_state_of(matches, holder)) ||
         matches->before->holders[matches->partners[object]] != matches->partners[holder])
         return true;
     return !mark_same(matches, holder) || vector_push(found, holder);
@@ -137,7 +138,7 @@ static bool note_move(struct matches *matches, uint64_t was, uint32_t object, mo
         return true;
     const uint32_t there = heap_find(before, was), class = matches->after->classes[object];
     if (there == NO_TARGET || matches->before->classes[there] != class ||
-        class == matches->text_class || state_of(matches, object) == MATCH_SAME)
+        class == matches->text_class || match_state_of(matches, object) == MATCH_SAME)
         return true;
     const struct slot_class *is = heap_slot_class(matches->after->heap, object);
     const bool has_grown = is->has_pointers && is->size > heap_object_size(before, there);
@@ -184,9 +185,9 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
     if (!hold_alone(matches, object, found))
         return false;
     /* All that a map leads to belongs to the map, and is gone through together with it. */
-    if (may_move && is_map(matches, object) && has_moved(matches, object))
+    if (may_move && match_is_map(matches, object) && has_moved(matches, object))
         return vector_push(moves, ((struct move){matches->partners[object], object}));
-    while (any < end && (*any == NO_TARGET || !is_open(state_of(matches, *any))))
+    while (any < end && (*any == NO_TARGET || !match_is_open(match_state_of(matches, *any))))
         any++;
     if (any == end && !may_move)
         return true;
@@ -214,9 +215,9 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
             TRY_MEMORY(expand(matches, matching->wave->data[i], found, &matching->moves[worker]));
         return NULL;
     }
-    const uint32_t end = task_end(matches->after->heap, task);
+    const uint32_t end = identity_task_end(matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
-        if (state_of(matches, object) == MATCH_SAME)
+        if (match_state_of(matches, object) == MATCH_SAME)
             TRY_MEMORY(expand(matches, object, found, &matching->moves[worker]));
     return NULL;
 }
@@ -308,7 +309,7 @@ static bool list_frames(const struct g2h_heap *heap, struct map *ret)
     return true;
 }
 
-static bool walk_frames(const struct root_walk *walk, const struct map *frames_before)
+static bool match_walk_frames(const struct root_walk *walk, const struct map *frames_before)
 {
     const struct g2h_heap *heap = walk->matches->after->heap, *before = walk->matches->before->heap;
     for (size_t i = 0; i < heap->goroutines.count; i++) {
@@ -401,16 +402,17 @@ static void note_held(struct matches *matches, uint32_t object)
 {
     const uint32_t *end, *target = object_targets(matches->graph, object, &end);
     const uint8_t bit =
-        state_of(matches, object) == MATCH_SAME ? MATCH_HELD_BY_SURVIVOR : MATCH_HELD;
+        match_state_of(matches, object) == MATCH_SAME ? MATCH_HELD_BY_SURVIVOR : MATCH_HELD;
     for (; target < end; target++)
-        if (*target != NO_TARGET && *target != object && state_of(matches, *target) == MATCH_EQUAL)
+        if (*target != NO_TARGET && *target != object &&
+            match_state_of(matches, *target) == MATCH_EQUAL)
             __atomic_fetch_or(&matches->states[*target], bit, __ATOMIC_RELAXED);
 }
 
 static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
 {
     const struct matching *matching = context;
-    const uint32_t end = task_end(matching->matches->after->heap, task);
+    const uint32_t end = identity_task_end(matching->matches->after->heap, task);
     (void)worker;
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
         note_held(matching->matches, object);
@@ -420,7 +422,7 @@ static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
 static struct g2h_error *decide_task(void *context, size_t task, unsigned worker)
 {
     const struct matching *matching = context;
-    const uint32_t end = task_end(matching->matches->after->heap, task);
+    const uint32_t end = identity_task_end(matching->matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
         uint8_t *state = &matching->matches->states[object];
         if ((*state & MATCH_STATES) != MATCH_EQUAL) {
@@ -436,7 +438,7 @@ static struct g2h_error *decide_task(void *context, size_t task, unsigned worker
 
 /* ---- all of it ---- */
 
-static struct g2h_error *find_all(struct matching *matching, struct map *frames_before)
+static struct g2h_error *match_find_all(struct matching *matching, struct map *frames_before)
 {
     struct matches *matches = matching->matches;
     const struct root_walk still = {matches, &matching->found[0], &matching->moves[0]},
@@ -445,7 +447,7 @@ static struct g2h_error *find_all(struct matching *matching, struct map *frames_
                     matching));
     TRY_MEMORY(list_frames(matches->before->heap, frames_before));
     TRY_MEMORY(mark_runtime(matches, &matching->found[0]) && walk_segments(&still) &&
-               walk_frames(&still, frames_before));
+               match_walk_frames(&still, frames_before));
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), expand_task, matching));
     TRY(expand_found(matching));
     TRY(follow_moves(matching));
@@ -454,7 +456,7 @@ static struct g2h_error *find_all(struct matching *matching, struct map *frames_
     TRY(follow_moves(matching));
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), held_task, matching));
     (void)walk_segments(&holding);
-    (void)walk_frames(&holding, frames_before);
+    (void)match_walk_frames(&holding, frames_before);
     return workers_run(matches->threads, object_tasks(matches->after->heap), decide_task, matching);
 }
 
@@ -470,7 +472,7 @@ struct g2h_error *matches_find(struct matches *matches)
     TRY_MEMORY(found && moves && undecided && matches->partners && matches->states);
     struct matching matching = {
         .matches = matches, .found = found, .moves = moves, .undecided = undecided};
-    struct g2h_error *error = find_all(&matching, &frames_before);
+    struct g2h_error *error = match_find_all(&matching, &frames_before);
     for (unsigned i = 0; i < matches->threads; i++) {
         matches->undecided += undecided[i];
         free(found[i].data);

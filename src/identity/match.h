@@ -24,7 +24,7 @@ struct matching {
     uint64_t *undecided;       /* by worker */
 };
 
-static inline unsigned state_of(const struct matches *matches, uint32_t object)
+static inline unsigned match_state_of(const struct matches *matches, uint32_t object)
 {
     return __atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_STATES;
 }
@@ -40,7 +40,7 @@ static inline bool mark_same(struct matches *matches, uint32_t object)
     return false;
 }
 
-static inline bool is_open(unsigned state)
+static inline bool match_is_open(unsigned state)
 {
     return state == MATCH_CHANGED || state == MATCH_EQUAL;
 }
@@ -62,7 +62,7 @@ static inline bool is_map_part(const struct matches *matches, uint32_t class)
     return matches->is_map_part && matches->is_map_part[class];
 }
 
-static inline bool is_map(const struct matches *matches, uint32_t object)
+static inline bool match_is_map(const struct matches *matches, uint32_t object)
 {
     const struct typing *typing = matches->graph->typing;
     const uint32_t claim = typing ? typing->claims[object] & CLAIM_TYPE : 0;

@@ -53,7 +53,7 @@ static uint64_t value_base(const struct g2h_heap *heap, uint32_t object)
     return heap_value_base(heap, heap_slot_class(heap, object));
 }
 
-static bool follow_word(struct moving *moving, uint64_t was, uint64_t is)
+static bool moved_follow_word(struct moving *moving, uint64_t was, uint64_t is)
 {
     const struct g2h_heap *heap = moving->matches->after->heap;
     const uint32_t hit = in_heap_range(heap, is) ? heap_find(heap, is) : NO_TARGET;
@@ -102,7 +102,7 @@ static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
         const uint64_t there = offset - fresh + old;
         if (contents.size < word || there > contents.size - word)
             break;
-        if (!follow_word(moving, heap_word(heap, contents.data + there), value))
+        if (!moved_follow_word(moving, heap_word(heap, contents.data + there), value))
             return false;
     }
     return true;
@@ -144,7 +144,7 @@ static bool is_same_key(const struct moving *moving, const struct entry *entry)
     for (uint64_t at = 0; at + word <= size; at += word) {
         const uint64_t value = heap_word(heap, key + at);
         const uint32_t hit = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
-        if (hit != NO_TARGET && state_of(matches, hit) != MATCH_SAME)
+        if (hit != NO_TARGET && match_state_of(matches, hit) != MATCH_SAME)
             return false;
     }
     return true;
@@ -168,8 +168,8 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
          i < layout->first_pointer[entry->slot + 1]; i++) {
         const uint64_t inner = layout->pointers[i] - first;
         if (inner < size &&
-            !follow_word(moving, heap_word(names->heap, was->value + first_was + inner),
-                         heap_word(names->heap, entry->value + first + inner)))
+            !moved_follow_word(moving, heap_word(names->heap, was->value + first_was + inner),
+                               heap_word(names->heap, entry->value + first + inner)))
             return false;
     }
     return true;
@@ -179,7 +179,7 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
 
 /* Adds the part of a map that a word leads to, if there is one that has not been gone through
  * yet. */
-static bool add_part(struct moving *moving, struct side *side, uint64_t value)
+static bool moved_add_part(struct moving *moving, struct side *side, uint64_t value)
 {
     const struct g2h_heap *heap = side->of->heap;
     const uint32_t part = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
@@ -201,15 +201,15 @@ static bool add_parts(struct moving *moving, struct side *side, uint32_t object)
     uint64_t offset, value;
     pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
     while (pointers_next(&pointers, &offset, &value))
-        if (!add_part(moving, side, value))
+        if (!moved_add_part(moving, side, value))
             return false;
     return true;
 }
 
 /* Passes the entries in an object's buckets or groups to each(), and adds the parts to which these
  * lead. */
-static bool walk_entries(struct moving *moving, struct side *side, uint32_t object,
-                         bool (*each)(struct moving *moving, const struct entry *entry))
+static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_t object,
+                               bool (*each)(struct moving *moving, const struct entry *entry))
 {
     const struct g2h_heap *heap = side->of->heap;
     const struct map_entries *layout = moving->layout;
@@ -226,7 +226,7 @@ static bool walk_entries(struct moving *moving, struct side *side, uint32_t obje
                 return false;
         }
         for (uint32_t i = layout->first_pointer[SLOTS]; i < layout->first_pointer[SLOTS + 1]; i++)
-            if (!add_part(moving, side, heap_word(heap, entry.value + layout->pointers[i])))
+            if (!moved_add_part(moving, side, heap_word(heap, entry.value + layout->pointers[i])))
                 return false;
     }
     return true;
@@ -239,13 +239,13 @@ static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
 {
     const bool is_part = is_map_part(moving->matches, side->of->classes[root]);
     moving->parts.count = 0;
-    if (is_part ? !add_part(moving, side, heap_address(side->of->heap, root))
+    if (is_part ? !moved_add_part(moving, side, heap_address(side->of->heap, root))
                 : !add_parts(moving, side, root))
         return false;
     for (size_t i = 0; i < moving->parts.count; i++) {
         const uint32_t part = moving->parts.data[i];
         if (moving->layout && has_bit(side->of->entries, part)
-                ? !walk_entries(moving, side, part, each)
+                ? !moved_walk_entries(moving, side, part, each)
                 : !add_parts(moving, side, part))
             return false;
     }
@@ -259,7 +259,7 @@ static bool keep_parts(struct moving *moving)
     struct matches *matches = moving->matches;
     for (size_t i = 0; i < moving->parts.count; i++) {
         const uint32_t part = moving->parts.data[i], was = matches->partners[part];
-        if (is_open(state_of(matches, part)) && has_bit(moving->before.seen, was) &&
+        if (match_is_open(match_state_of(matches, part)) && has_bit(moving->before.seen, was) &&
             !match_held(matches, part, moving->found))
             return false;
     }
@@ -292,7 +292,7 @@ static int compare_moves(const void *a, const void *b)
     return one->after < other->after ? -1 : one->after > other->after;
 }
 
-static bool go_through(struct moving *moving, move_vector *moves)
+static bool moved_go_through(struct moving *moving, move_vector *moves)
 {
     const struct matches *matches = moving->matches;
     struct move last = {NO_TARGET, NO_TARGET};
@@ -301,10 +301,10 @@ static bool go_through(struct moving *moving, move_vector *moves)
         const struct move move = moves->data[i];
         const bool is_first = move.before != last.before,
                    is_again = !is_first && move.after == last.after;
-        const bool has_root = is_map(matches, move.after);
+        const bool has_root = match_is_map(matches, move.after);
         /* An object that has turned out to be a survivor meanwhile has not moved; but a map that
          * has moved is a survivor itself. */
-        if (is_again || (!has_root && state_of(matches, move.after) == MATCH_SAME))
+        if (is_again || (!has_root && match_state_of(matches, move.after) == MATCH_SAME))
             continue;
         const uint32_t class = matches->after->classes[move.after];
         last = move;
@@ -332,7 +332,7 @@ struct g2h_error *moves_follow(struct matches *matches, move_vector *moves, obje
                             .moves = &next,
                             .before = {matches->before, matches->seen_before},
                             .after = {matches->after, matches->seen_after}};
-    const bool good = go_through(&moving, moves);
+    const bool good = moved_go_through(&moving, moves);
     map_deinit(&moving.by_key);
     free(moving.entries.data);
     free(moving.parts.data);

@@ -17,8 +17,8 @@
 /* Indexes into the numbers of runtime.MemStats. */
 enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280, PAUSE_COUNT = 256 };
 
-static struct g2h_error *refuse_process(const struct g2h_heap *before, const struct g2h_heap *after,
-                                        const char *why)
+static struct g2h_error *same_process_refuse(const struct g2h_heap *before,
+                                             const struct g2h_heap *after, const char *why)
 {
     return error_create(G2H_ERROR_NOT_SERIES, "%s: is not of the process that wrote %s: %s",
                         after->input->name, before->input->name, why);
@@ -29,10 +29,10 @@ static struct g2h_error *check_program(const struct g2h_heap *before, const stru
     const struct g2h_params *one = &before->params, *other = &after->params;
     if (one->pointer_size != other->pointer_size || one->big_endian != other->big_endian ||
         strcmp(one->arch, other->arch) != 0)
-        return refuse_process(before, after, "that has another architecture");
+        return same_process_refuse(before, after, "that has another architecture");
     if (strcmp(g2h_heap_format(before), g2h_heap_format(after)) != 0 ||
         strcmp(before->go_version, after->go_version) != 0)
-        return refuse_process(before, after, "that is of another release of Go");
+        return same_process_refuse(before, after, "that is of another release of Go");
     return NULL;
 }
 
@@ -73,7 +73,7 @@ static struct g2h_error *check_pauses(const struct g2h_heap *before, const struc
         snprintf(why, sizeof(why),
                  "its collection number %" PRIu64 " paused it for %" PRIu64 " ns, there %" PRIu64,
                  n, is[at], was[at]);
-        return refuse_process(before, after, why);
+        return same_process_refuse(before, after, why);
     }
     return NULL;
 }
@@ -100,7 +100,7 @@ static struct g2h_error *check_threads(const struct g2h_heap *before, const stru
     if (!first_thread(before, &was) || !first_thread(after, &is) || was == is)
         return NULL;
     snprintf(why, sizeof(why), "its first thread is %" PRIu64 ", there %" PRIu64, is, was);
-    return refuse_process(before, after, why);
+    return same_process_refuse(before, after, why);
 }
 
 /* Returns whether a word of bss is an address far from the heap and from the variables. */
@@ -122,7 +122,7 @@ static struct g2h_error *check_outside(const struct g2h_heap *before, const stru
     g2h_heap_record(before, G2H_RECORD_BSS, 0, &was);
     g2h_heap_record(after, G2H_RECORD_BSS, 0, &is);
     if (was.segment.address != is.segment.address)
-        return refuse_process(before, after, "its variables lie at other addresses");
+        return same_process_refuse(before, after, "its variables lie at other addresses");
     for (uint64_t i = 0; i + 8 <= was.segment.contents.size && i + 8 <= is.segment.contents.size;
          i += 8) {
         const uint64_t one = heap_word(before, was.segment.contents.data + i),
@@ -134,8 +134,8 @@ static struct g2h_error *check_outside(const struct g2h_heap *before, const stru
     }
     return far < LEAST_WORDS || same > 0
                ? NULL
-               : refuse_process(before, after,
-                                "nothing that its variables point to is where it was");
+               : same_process_refuse(before, after,
+                                     "nothing that its variables point to is where it was");
 }
 
 /* Returns whether a dump has all numbers of runtime.MemStats; one that was made from outside has

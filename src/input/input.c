@@ -99,7 +99,7 @@ bool g2h_input_hole(const struct g2h_input *input, uint64_t from, uint64_t end, 
 }
 
 /* Finds the holes of an input's file, which is mapped and not packed. */
-static struct g2h_error *find_holes(struct g2h_input *input)
+static struct g2h_error *input_find_holes(struct g2h_input *input)
 {
     TRY_MEMORY(sparse_find_holes(input->file->fd, input->size, &input->file->holes));
     return NULL;
@@ -358,7 +358,7 @@ static bool is_same_time(const struct timespec *one, const struct timespec *othe
 }
 
 /* Returns an error if the file of fd has changed since it was opened. */
-static struct g2h_error *check(const struct g2h_input *input, int fd)
+static struct g2h_error *input_check(const struct g2h_input *input, int fd)
 {
     const struct stat *then = &input->file->status;
     struct stat now;
@@ -380,7 +380,7 @@ static struct g2h_error *check(const struct g2h_input *input, int fd)
 
 struct g2h_error *g2h_input_check(const struct g2h_input *input)
 {
-    return input->file && !input->file->is_copy ? check(input, input->file->fd) : NULL;
+    return input->file && !input->file->is_copy ? input_check(input, input->file->fd) : NULL;
 }
 
 static void close_file(const int *file)
@@ -412,10 +412,10 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
     const struct unpack_method *method = method_of(spool->buffer, spool->end);
     input->unpacked = method != NULL;
     TRY(method ? spool_packed(spool, method) : spool_unpacked(spool));
-    TRY(check(input, source)); /* checking the file again at the end would be useless */
+    TRY(input_check(input, source)); /* checking the file again at the end would be useless */
     input->stored = spool->taken;
     TRY(map(input, spool->target, spool->size));
-    return find_holes(input);
+    return input_find_holes(input);
 }
 
 static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
@@ -438,7 +438,7 @@ static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
     const uint64_t size = input->stored = (uint64_t)status->st_size;
     TRY(map(input, fd, size));
     if (!method_of(input->data, input->size))
-        return find_holes(input);
+        return input_find_holes(input);
     unmap(input);
     return spool_and_map(input, size, progress, watcher);
 }
@@ -448,15 +448,15 @@ const struct stat *g2h_input_status(const struct g2h_input *input)
     return input->file ? &input->file->status : NULL;
 }
 
-static void close_input(struct g2h_input **input)
+static void input_close(struct g2h_input **input)
 {
     g2h_input_close(*input);
 }
 
 /* Returns an input whose file is not open yet, or NULL if memory runs out. */
-static struct g2h_input *create(const char *name)
+static struct g2h_input *input_create(const char *name)
 {
-    _cleanup_(close_input) struct g2h_input *input = calloc(1, sizeof(*input));
+    _cleanup_(input_close) struct g2h_input *input = calloc(1, sizeof(*input));
     if (!input)
         return NULL;
     input->name = strdup(name);
@@ -470,8 +470,8 @@ static struct g2h_input *create(const char *name)
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret)
 {
-    _cleanup_(close_input) struct g2h_input *input =
-        create(strcmp(path, "-") == 0 ? "standard input" : path);
+    _cleanup_(input_close) struct g2h_input *input =
+        input_create(strcmp(path, "-") == 0 ? "standard input" : path);
     TRY_MEMORY(input);
     TRY(open_and_map(input, path, progress, watcher));
     *ret = take_pointer(input);
@@ -482,7 +482,7 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
                                 struct g2h_error *(*write)(void *context, int fd), void *context,
                                 struct g2h_input **ret)
 {
-    _cleanup_(close_input) struct g2h_input *input = create(name);
+    _cleanup_(input_close) struct g2h_input *input = input_create(name);
     struct stat status;
     TRY_MEMORY(input);
     TRY(temporary_file(&input->file->fd));
@@ -494,7 +494,7 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
         return error_system(errno, "%s: cannot read its temporary copy", name);
     input->stored = (uint64_t)status.st_size;
     TRY(map(input, input->file->fd, (uint64_t)status.st_size));
-    TRY(find_holes(input));
+    TRY(input_find_holes(input));
     *ret = take_pointer(input);
     return NULL;
 }
@@ -502,7 +502,7 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
 struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size,
                                         struct g2h_input **ret)
 {
-    _cleanup_(close_input) struct g2h_input *input = calloc(1, sizeof(*input));
+    _cleanup_(input_close) struct g2h_input *input = calloc(1, sizeof(*input));
     if (!input)
         return &error_no_memory;
     input->borrowed = true;

@@ -11,7 +11,7 @@ bool magic_begins(const uint8_t *data, uint64_t size, unsigned at, const void *b
 }
 
 /* Reads a number in the file's byte order. */
-static unsigned number_at(const uint8_t *data, bool big_endian, unsigned at, unsigned size)
+static unsigned magic_number_at(const uint8_t *data, bool big_endian, unsigned at, unsigned size)
 {
     unsigned number = 0;
     for (unsigned i = 0; i < size; i++)
@@ -24,9 +24,9 @@ bool magic_is_core(const uint8_t *data, uint64_t size)
     enum { ELF_TYPE = EI_NIDENT, MACHO_TYPE = 12, MACHO_CORE = 4 };
     if (magic_begins(data, size, 0, ELFMAG, SELFMAG))
         return size >= ELF_TYPE + 2 &&
-               number_at(data, data[EI_DATA] == ELFDATA2MSB, ELF_TYPE, 2) == ET_CORE;
+               magic_number_at(data, data[EI_DATA] == ELFDATA2MSB, ELF_TYPE, 2) == ET_CORE;
     return magic_begins(data, size, 1, "\xfa\xed\xfe", 3) && size >= MACHO_TYPE + 4 &&
-           number_at(data, false, MACHO_TYPE, 4) == MACHO_CORE;
+           magic_number_at(data, false, MACHO_TYPE, 4) == MACHO_CORE;
 }
 
 bool magic_is_executable(const uint8_t *data, uint64_t size)
@@ -40,9 +40,9 @@ bool magic_is_executable(const uint8_t *data, uint64_t size)
 }
 
 /* Reads a little-endian number of 8 bytes. */
-static uint64_t word_at(const uint8_t *data)
+static uint64_t magic_word_at(const uint8_t *data)
 {
-    return number_at(data, false, 0, 4) | (uint64_t)number_at(data, false, 4, 4) << 32;
+    return magic_number_at(data, false, 0, 4) | (uint64_t)magic_number_at(data, false, 4, 4) << 32;
 }
 
 uint64_t magic_core_size(const uint8_t *data, uint64_t size)
@@ -53,10 +53,12 @@ uint64_t magic_core_size(const uint8_t *data, uint64_t size)
     if (!magic_is_core(data, size) || data[EI_CLASS] != ELFCLASS64 ||
         data[EI_DATA] != ELFDATA2LSB || size < sizeof(Elf64_Ehdr))
         return 0;
-    const uint64_t first = word_at(data + FIRST_AT), count = number_at(data, false, COUNT_AT, 2);
+    const uint64_t first = magic_word_at(data + FIRST_AT),
+                   count = magic_number_at(data, false, COUNT_AT, 2);
     for (uint64_t i = 0; i < count && first <= size && (i + 1) * HEADER <= size - first; i++) {
         const uint8_t *header = data + first + i * HEADER;
-        const uint64_t offset = word_at(header + OFFSET_AT), bytes = word_at(header + SIZE_AT);
+        const uint64_t offset = magic_word_at(header + OFFSET_AT),
+                       bytes = magic_word_at(header + SIZE_AT);
         if (offset < longest && bytes < longest && offset + bytes > end)
             end = offset + bytes;
     }

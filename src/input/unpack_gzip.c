@@ -7,12 +7,12 @@
 #include "input/magic.h"
 #include "input/unpack.h"
 
-static bool is_it(const uint8_t *data, uint64_t size)
+static bool gzip_is_it(const uint8_t *data, uint64_t size)
 {
     return magic_begins(data, size, 0, "\x1f\x8b", 2);
 }
 
-static void *begin(void)
+static void *gzip_begin(void)
 {
     _cleanup_free_ z_stream *stream = calloc(1, sizeof(*stream));
     const int largest_window = 15, gzip = 16;
@@ -21,7 +21,8 @@ static void *begin(void)
     return take_pointer(stream);
 }
 
-static enum unpack_status step(void *state, struct unpack_buffers *buffers, const char **ret_why)
+static enum unpack_status gzip_step(void *state, struct unpack_buffers *buffers,
+                                    const char **ret_why)
 {
     z_stream *stream = state;
     stream->next_in = buffers->in;
@@ -43,16 +44,16 @@ static enum unpack_status step(void *state, struct unpack_buffers *buffers, cons
     }
 }
 
-static bool again(void *state)
+static bool gzip_again(void *state)
 {
     return inflateReset(state) == Z_OK;
 }
 
-static void end(void *state)
+static void gzip_end(void *state)
 {
     inflateEnd(state);
     free(state);
 }
 
-const struct unpack_method unpack_gzip = {"gzip", "gzip -d", is_it, begin,
-                                          step,   again,     end,   zlibVersion};
+const struct unpack_method unpack_gzip = {"gzip",    "gzip -d",  gzip_is_it, gzip_begin,
+                                          gzip_step, gzip_again, gzip_end,   zlibVersion};

@@ -2,7 +2,7 @@
 #include "input/magic.h"
 #include "input/unpack.h"
 
-static bool is_it(const uint8_t *data, uint64_t size)
+static bool xz_is_it(const uint8_t *data, uint64_t size)
 {
     return magic_begins(data, size, 0, "\xfd\67zXZ\0", 6);
 }
@@ -17,18 +17,18 @@ static bool is_it(const uint8_t *data, uint64_t size)
 /* A stream takes at most this much memory: xz -9 needs 65 MiB. */
 static const uint64_t MEMORY = 128 << 20;
 
-static bool again(void *state)
+static bool xz_again(void *state)
 {
     return lzma_stream_decoder(state, MEMORY, 0) == LZMA_OK;
 }
 
-static void *begin(void)
+static void *xz_begin(void)
 {
     _cleanup_free_ lzma_stream *stream = calloc(1, sizeof(*stream));
-    return stream && again(stream) ? take_pointer(stream) : NULL;
+    return stream && xz_again(stream) ? take_pointer(stream) : NULL;
 }
 
-static enum unpack_status step(void *state, struct unpack_buffers *buffers, const char **ret_why)
+static enum unpack_status xz_step(void *state, struct unpack_buffers *buffers, const char **ret_why)
 {
     lzma_stream *stream = state;
     stream->next_in = buffers->in;
@@ -54,17 +54,17 @@ static enum unpack_status step(void *state, struct unpack_buffers *buffers, cons
     }
 }
 
-static void end(void *state)
+static void xz_end(void *state)
 {
     lzma_end(state);
     free(state);
 }
 
-const struct unpack_method unpack_xz = {"xz", "xz -d", is_it, begin,
-                                        step, again,   end,   lzma_version_string};
+const struct unpack_method unpack_xz = {"xz",    "xz -d",  xz_is_it, xz_begin,
+                                        xz_step, xz_again, xz_end,   lzma_version_string};
 
 #else
 
-const struct unpack_method unpack_xz = {.name = "xz", .command = "xz -d", .is_it = is_it};
+const struct unpack_method unpack_xz = {.name = "xz", .command = "xz -d", .is_it = xz_is_it};
 
 #endif

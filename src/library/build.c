@@ -26,7 +26,7 @@
 #include "naming/collect.h"
 
 /* Finds the targets of pointers; without types, names are collected at the same time. */
-static struct g2h_error *find_targets(struct g2h_graph *graph)
+static struct g2h_error *build_find_targets(struct g2h_graph *graph)
 {
     struct pointer_listener listener;
     _cleanup_(collection_deinit) struct collection collection;
@@ -39,7 +39,7 @@ static struct g2h_error *find_targets(struct g2h_graph *graph)
 static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h_typing *typing)
 {
     if (!typing)
-        return find_targets(graph);
+        return build_find_targets(graph);
     graph->typing = typing->typing;
     graph->targets = &typing->targets;
     return names_add_types(&graph->names, graph->typing);
@@ -72,7 +72,7 @@ static struct g2h_error *check_size(const struct g2h_graph *graph)
                                              graph->heap->input->name, (unsigned long long)nodes);
 }
 
-static void account(struct g2h_graph *graph)
+static void build_account(struct g2h_graph *graph)
 {
     const struct root_account *roots = &graph->roots.account;
     struct g2h_graph_account *account = &graph->account;
@@ -89,7 +89,8 @@ static void account(struct g2h_graph *graph)
     account->stack_bytes = roots->stack_bytes;
 }
 
-static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_options *options)
+static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
+                                              const struct g2h_graph_options *options)
 {
     const struct names_options names_options = {options->exe, options->redaction,
                                                 !options->full_names};
@@ -109,11 +110,11 @@ static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_o
         owners_deinit(&graph->node_owners);
     else
         TRY(owners_finish(&graph->node_owners, graph));
-    account(graph);
+    build_account(graph);
     return NULL;
 }
 
-static void destroy(struct g2h_graph **graph)
+static void build_destroy(struct g2h_graph **graph)
 {
     g2h_graph_destroy(*graph);
 }
@@ -122,7 +123,7 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
                                   const struct g2h_graph_options *options, struct g2h_graph **ret)
 {
     static const struct g2h_graph_options none;
-    _cleanup_(destroy) struct g2h_graph *graph = calloc(1, sizeof(*graph));
+    _cleanup_(build_destroy) struct g2h_graph *graph = calloc(1, sizeof(*graph));
     TRY_MEMORY(graph);
     if (!options)
         options = &none;
@@ -130,7 +131,7 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
     graph->exe = options->exe;
     graph->memory = options->memory;
     graph->threads = options->threads > 0 ? options->threads : workers_available();
-    TRY(build(graph, options));
+    TRY(build_graph_and_view(graph, options));
     *ret = take_pointer(graph);
     return NULL;
 }

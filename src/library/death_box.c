@@ -47,7 +47,7 @@ static void note_name(uint64_t pid, char ret[64])
 
 /* Returns the bytes of memory that a process has. *ret_own, unless it is NULL, is how many of these
  * are not of files, or 0. */
-static uint64_t resident_of(uint64_t pid, uint64_t *ret_own)
+static uint64_t death_box_resident_of(uint64_t pid, uint64_t *ret_own)
 {
     _cleanup_(text_deinit) struct text statm = {0};
     uint64_t size, pages, shared;
@@ -64,7 +64,7 @@ static uint64_t resident_of(uint64_t pid, uint64_t *ret_own)
 static struct g2h_error *get_memory(struct death_box *box)
 {
     uint64_t left;
-    box->resident = resident_of(box->pid, NULL);
+    box->resident = death_box_resident_of(box->pid, NULL);
     box->tried = attach_clock();
     box->reserve.enough = g2h_process_limit(box->pid, &left);
     const int error = death_reserve(box->pid, &box->heap.range, &box->reserve);
@@ -129,7 +129,7 @@ static bool wants_memory(const struct death_box *box, uint64_t resident)
 
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
-    const uint64_t resident = resident_of(box->pid, &box->own);
+    const uint64_t resident = death_box_resident_of(box->pid, &box->own);
     note_kills(box);
     if (box->is_ready && !box->heap.is_known && box->looked++ < MOST_LOOKS)
         TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
@@ -140,16 +140,16 @@ struct g2h_error *death_box_keep_up(struct death_box *box)
 
 /* ---- the copy ---- */
 
-static int64_t now(void)
+static int64_t death_box_now(void)
 {
     return (int64_t)time(NULL);
 }
 
 /* Notes what the process has, and gives away the executable. id is a thread of it that is there. */
-static void note_process(struct death_box *box, uint64_t id, struct death *ret)
+static void death_box_note_process(struct death_box *box, uint64_t id, struct death *ret)
 {
     _cleanup_(text_deinit) struct text status = {0};
-    *ret = (struct death){.seconds = now(), .program = box->program};
+    *ret = (struct death){.seconds = death_box_now(), .program = box->program};
     box->program = (struct origin){0};
     box->is_ready = false;
     memcpy(ret->name, box->name, sizeof(ret->name));
@@ -175,7 +175,7 @@ static void note_limits(const struct death_box *box, struct death *ret)
     ret->by_group = ret->by_oom && count.is_group;
 }
 
-static struct g2h_error *explain(const struct death_box *box, int error)
+static struct g2h_error *death_box_explain(const struct death_box *box, int error)
 {
     TRY_MEMORY(error != ENOMEM);
     return error == 0 ? NULL
@@ -188,7 +188,7 @@ static struct g2h_error *explain(const struct death_box *box, int error)
 static uint64_t expected_of(const struct death_box *box)
 {
     uint64_t own;
-    (void)resident_of((uint64_t)box->watch.thread, &own);
+    (void)death_box_resident_of((uint64_t)box->watch.thread, &own);
     const uint64_t before = box->own - box->own / LEAST_LEFT;
     return own > before ? own : before;
 }
@@ -199,7 +199,7 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
         .heap = box->heap.range, .find = death_heap_parts, .context = &box->heap};
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
     const int urgent_error = attach_urgent_begin(&urgent);
-    note_process(box, (uint64_t)box->watch.thread, ret);
+    death_box_note_process(box, (uint64_t)box->watch.thread, ret);
     const uint64_t expected = expected_of(box);
     const int error = death_copy(&box->watch, &order, expected, &box->reserve, &ret->copy.process,
                                  &ret->copy.account, &ret->copy.loss);
@@ -209,7 +209,7 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     note_limits(box, ret);
     death_let_go(&box->watch);
     (void)munlockall();
-    return explain(box, error);
+    return death_box_explain(box, error);
 }
 
 struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret)
@@ -217,7 +217,7 @@ struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret
     const struct attach_options options = {.space = &box->reserve.space};
     uint64_t left;
     (void)munlockall(); /* the writer gives memory back bit by bit */
-    note_process(box, box->pid, ret);
+    death_box_note_process(box, box->pid, ret);
     struct g2h_error *error =
         attach_copy(box->pid, &options, &ret->copy.process, &ret->copy.account);
     ret->limit = g2h_process_limit(box->pid, &left);

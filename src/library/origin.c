@@ -16,7 +16,7 @@
 #include "process/attach/procfs.h"
 #include "process/read.h"
 
-static void close_input(struct g2h_input **input)
+static void origin_close_input(struct g2h_input **input)
 {
     g2h_input_close(*input);
 }
@@ -25,7 +25,7 @@ static void close_input(struct g2h_input **input)
 
 /* Adds to an error about a file that is not Go which file of the process is. Takes over the
  * error. */
-static struct g2h_error *explain(struct g2h_error *error, const struct origin *origin)
+static struct g2h_error *origin_explain(struct g2h_error *error, const struct origin *origin)
 {
     const struct g2h_module *module = origin->modules.list;
     if (!error || error->code != G2H_ERROR_NOT_EXE || !module)
@@ -74,7 +74,7 @@ static struct g2h_error *open_program(const char *path, struct origin *origin, s
 /* Opens the file that the user gives, if any. */
 static struct g2h_error *open_given(const struct origin_options *options, struct origin *origin)
 {
-    return options->exe ? explain(g2h_exe_open(options->exe, &origin->exe), origin) : NULL;
+    return options->exe ? origin_explain(g2h_exe_open(options->exe, &origin->exe), origin) : NULL;
 }
 
 /* Returns whether the file that the user gave has a runtime, as plugins have not. */
@@ -118,7 +118,7 @@ static struct g2h_error *read_core(const struct origin_options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)
 {
-    _cleanup_(close_input) struct g2h_input *core = take_pointer(origin->input);
+    _cleanup_(origin_close_input) struct g2h_input *core = take_pointer(origin->input);
     origin->is_process = true;
     TRY(g2h_core_modules(core, &origin->modules));
     TRY(open_given(options, origin));

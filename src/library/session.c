@@ -46,8 +46,8 @@ static struct g2h_error *open_origin(struct g2h_session *session, const char *so
     return origin_open(&origin, &session->origin);
 }
 
-static struct g2h_error *make(struct g2h_session *session, const char *source, const char *exe,
-                              const struct g2h_open_options *options)
+static struct g2h_error *session_make(struct g2h_session *session, const char *source,
+                                      const char *exe, const struct g2h_open_options *options)
 {
     const struct g2h_heap_options heap_options = {options->threads, options->progress, 0};
     const struct g2h_typing_options typing_options = {options->threads, options->redaction};
@@ -83,7 +83,7 @@ struct g2h_error *g2h_open(const char *source, const char *exe,
     TRY_MEMORY(session);
     OPTIONS_COPY(&options, given);
     session->threads = options.threads;
-    TRY(make(session, source, exe, &options));
+    TRY(session_make(session, source, exe, &options));
     *ret = take_pointer(session);
     return NULL;
 }

@@ -181,7 +181,7 @@ static int compare_keys(const void *a, const void *b)
 typedef VECTOR(uint64_t) key_vector;
 
 /* Appends the keys of all threads to those in keys; afterwards all are ascending and unique. */
-static bool gather(const struct collection *collection, key_vector *keys)
+static bool collect_gather(const struct collection *collection, key_vector *keys)
 {
     for (unsigned i = 0; i < collection->threads; i++) {
         struct key_collector *collector = &collection->collectors[i];
@@ -219,7 +219,7 @@ static bool gather_offsets(const struct collection *collection, key_vector *keys
 struct g2h_error *collection_finish(struct collection *collection)
 {
     key_vector keys = {0};
-    const bool good = gather_offsets(collection, &keys) && gather(collection, &keys);
+    const bool good = gather_offsets(collection, &keys) && collect_gather(collection, &keys);
     struct g2h_error *error =
         good ? names_intern_keys(collection->names, keys.data, keys.count) : &error_no_memory;
     free(keys.data);

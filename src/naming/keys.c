@@ -23,7 +23,7 @@ static const struct type_field *slots_field(const struct types *types, uint32_t 
 }
 
 /* Finds the fields of { keys [8]K; elems [8]V } or { slots [8]struct { key K; elem V } }. */
-static bool find_fields(const struct types *types, uint32_t type, struct map_entries *ret)
+static bool key_names_find_fields(const struct types *types, uint32_t type, struct map_entries *ret)
 {
     uint32_t slot;
     const struct type_field *keys = slots_field(types, type, "keys", &ret->key),
@@ -50,7 +50,7 @@ static bool find_fields(const struct types *types, uint32_t type, struct map_ent
     return true;
 }
 
-static enum key_kind kind_of(const struct type *key)
+static enum key_kind key_names_kind_of(const struct type *key)
 {
     if (key->kind == TYPE_STRING || (key->kind >= TYPE_BOOL && key->kind <= TYPE_UINTPTR))
         return KEYS_TEXTUAL;
@@ -64,7 +64,7 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
     struct map_entries found = {.size = type->size, .is_swiss = type->role == ROLE_MAP_GROUP};
     *ret = NULL;
     if ((type->role != ROLE_MAP_BUCKET && type->role != ROLE_MAP_GROUP) ||
-        type->size > UINT16_MAX || !find_fields(types, number, &found))
+        type->size > UINT16_MAX || !key_names_find_fields(types, number, &found))
         return true;
     const uint64_t key_size = types->list.data[found.key].size,
                    elem_size = types->list.data[found.elem].size;
@@ -72,7 +72,7 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
         found.keys + (SLOTS - 1) * found.key_stride > type->size - key_size ||
         found.elems + (SLOTS - 1) * found.elem_stride > type->size - elem_size)
         return true;
-    found.kind = kind_of(&types->list.data[found.key]);
+    found.kind = key_names_kind_of(&types->list.data[found.key]);
     found.slot_of_word = malloc((size_t)(type->size / word) + 1);
     *ret = malloc(sizeof(**ret));
     if (!found.slot_of_word || !*ret) {
@@ -178,8 +178,8 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
 
 /* Appends the text that follows the key: ".Name" or "[2]" for an elem, " (key.Name)" for the key
  * itself. */
-static void append_path(const struct types *types, const struct map_entries *entries,
-                        uint64_t offset, struct text *text)
+static void key_names_append_path(const struct types *types, const struct map_entries *entries,
+                                  uint64_t offset, struct text *text)
 {
     const uint8_t known = entries->slot_of_word[offset / types->pointer_size];
     const bool is_key = (known & SLOT_IN_KEY) != 0;
@@ -208,7 +208,7 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
                               uint64_t offset, uint64_t index, struct text *text)
 {
     text_printf(text, "[#%llu]", (unsigned long long)index);
-    append_path(types, entries, offset, text);
+    key_names_append_path(types, entries, offset, text);
 }
 
 bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
@@ -223,7 +223,7 @@ bool map_entries_add_paths(const struct types *types, struct map_entries *entrie
         if (entries->slot_of_word[i] == SLOT_NONE)
             continue;
         text.size = 0;
-        append_path(types, entries, i * word, &text);
+        key_names_append_path(types, entries, i * word, &text);
         good = !text.failed &&
                string_pool_intern(paths, text.data, text.size, &entries->path_of_word[i]);
     }
@@ -235,8 +235,8 @@ bool map_entries_add_paths(const struct types *types, struct map_entries *entrie
 
 /* Returns size bytes of the process's memory at an address, or NULL; if they are in an object, also
  * sets the object, offset and size of *ret. */
-static const uint8_t *memory_at(const struct key_reader *reader, uint64_t address, uint64_t size,
-                                struct slot_key *ret)
+static const uint8_t *key_names_memory_at(const struct key_reader *reader, uint64_t address,
+                                          uint64_t size, struct slot_key *ret)
 {
     const struct typing *typing = reader->names->typing;
     const struct g2h_heap *heap = typing->heap;
@@ -282,8 +282,8 @@ static void append_cut(const uint8_t *data, uint64_t size, struct text *text)
     text_append(text, "…", strlen("…"));
 }
 
-static bool append_string(const struct names *names, const uint8_t *data, uint64_t size,
-                          struct text *text)
+static bool key_names_append_string(const struct names *names, const uint8_t *data, uint64_t size,
+                                    struct text *text)
 {
     if (names->redaction)
         return append_redacted(names, data, size, text);
@@ -311,11 +311,11 @@ static enum key_form read_string(const struct key_reader *reader, const uint8_t 
     const uint8_t *data = (const uint8_t *)"";
     ret->object = UINT32_MAX;
     if (size > 0)
-        data = memory_at(reader, heap_word(heap, at), size, ret);
-    return data && append_string(reader->names, data, size, text) ? KEY_TEXT : KEY_NONE;
+        data = key_names_memory_at(reader, heap_word(heap, at), size, ret);
+    return data && key_names_append_string(reader->names, data, size, text) ? KEY_TEXT : KEY_NONE;
 }
 
-static void append_integer(uint32_t integer, struct text *text)
+static void key_names_append_integer(uint32_t integer, struct text *text)
 {
     text_append(text, "[", 1);
     text_append_number(text, integer);
@@ -339,7 +339,7 @@ static enum key_form read_integer(const struct key_reader *reader, const struct 
     }
     if (value < INT32_MAX) {
         ret->integer = (uint32_t)value;
-        append_integer(ret->integer, text);
+        key_names_append_integer(ret->integer, text);
         return KEY_INTEGER;
     }
     const bool is_negative = is_signed && (value >> 63 & 1) != 0;
@@ -364,9 +364,10 @@ void key_read(const struct key_reader *reader, const struct map_entries *entries
         if (number == TYPE_NONE)
             return;
         type = &names->typing->types->list.data[number];
-        if (kind_of(type) != KEYS_TEXTUAL || type->direct_interface)
+        if (key_names_kind_of(type) != KEYS_TEXTUAL || type->direct_interface)
             return;
-        at = memory_at(reader, heap_word(heap, at + heap->params.pointer_size), type->size, ret);
+        at = key_names_memory_at(reader, heap_word(heap, at + heap->params.pointer_size),
+                                 type->size, ret);
         ret->object = UINT32_MAX;
     }
     if (!at)
@@ -401,7 +402,7 @@ static inline uint64_t low_bits(uint64_t number, unsigned bits)
     return number & (((uint64_t)1 << bits) - 1);
 }
 
-static inline bool fits(uint64_t number, unsigned bits)
+static inline bool key_names_fits(uint64_t number, unsigned bits)
 {
     return number >> bits == 0;
 }
@@ -410,8 +411,8 @@ uint64_t key_origin(const struct slot_key *key, uint32_t path, uint32_t object, 
 {
     if (key->form == KEY_INTEGER)
         return ORIGIN_INTEGER | (uint64_t)path << INTEGER_BITS | key->integer;
-    if (key->object != UINT32_MAX && fits(path, PATH_BITS) && fits(key->offset, OFFSET_BITS) &&
-        fits(key->size, SIZE_BITS))
+    if (key->object != UINT32_MAX && key_names_fits(path, PATH_BITS) &&
+        key_names_fits(key->offset, OFFSET_BITS) && key_names_fits(key->size, SIZE_BITS))
         return ORIGIN_STRING | (uint64_t)key->object << OBJECT_SHIFT |
                (uint64_t)path << (OFFSET_BITS + SIZE_BITS) | key->offset << SIZE_BITS | key->size;
     return (uint64_t)object << OBJECT_SHIFT | offset / 4;
@@ -440,12 +441,12 @@ void key_append_again(const struct names *names, uint64_t origin, struct text *t
     if (form == 0) {
         append_of_word(names, object, low_bits(origin, OBJECT_SHIFT) * 4, text);
     } else if (form == ORIGIN_INTEGER) {
-        append_integer((uint32_t)low_bits(origin, INTEGER_BITS), text);
+        key_names_append_integer((uint32_t)low_bits(origin, INTEGER_BITS), text);
         key_append_path(names, (uint32_t)((origin & ~ORIGIN_FORM) >> INTEGER_BITS), text);
     } else {
         const uint8_t *data = heap_contents(names->heap, object).data;
-        append_string(names, data + low_bits(origin >> SIZE_BITS, OFFSET_BITS),
-                      low_bits(origin, SIZE_BITS), text);
+        key_names_append_string(names, data + low_bits(origin >> SIZE_BITS, OFFSET_BITS),
+                                low_bits(origin, SIZE_BITS), text);
         key_append_path(names, (uint32_t)low_bits(origin >> (OFFSET_BITS + SIZE_BITS), PATH_BITS),
                         text);
     }

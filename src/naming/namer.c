@@ -32,7 +32,7 @@ static inline void set_name(struct edge_name *ret, enum edge_name_form form, boo
 enum { STALE_BEFORE = 58, STALE_TYPE = 32, STALE_INDEX = 16, STALE_NO_INDEX = UINT16_MAX };
 
 /* Returns whether the field list contains a word of the malloc header. */
-static bool is_header_listed(const struct g2h_object *object)
+static bool namer_is_header_listed(const struct g2h_object *object)
 {
     struct g2h_fields fields = object->fields;
     uint64_t offset;
@@ -50,7 +50,8 @@ bool names_need_keys_other(const struct names *names, uint32_t object)
         return true;
     const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
     heap_object(names->heap, object, &record);
-    return (has_header && is_header_listed(&record)) || windows_has(&names->windows, object) ||
+    return (has_header && namer_is_header_listed(&record)) ||
+           windows_has(&names->windows, object) ||
            (of_type->entries && map_entries_have_others(names, of_type->entries, &record.contents,
                                                         has_header ? MALLOC_HEADER : 0));
 }
@@ -136,7 +137,7 @@ static bool part_name(const struct namer *namer, uint64_t offset, struct edge_na
  * it. */
 static bool stale_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
-    const struct window *window = namer->window;
+    const struct slice_window *window = namer->window;
     if (!window || (offset >= window->begin && offset < window->end))
         return false;
     const bool is_before = offset < window->begin,
@@ -229,8 +230,8 @@ struct edge_name namer_name_other(struct namer *namer, uint64_t offset)
 }
 
 /* Appends the path to the word at an offset of a type, after the text that leads to the value. */
-static void append_path(const struct names *names, uint32_t type, uint64_t offset,
-                        struct text *text)
+static void namer_append_path(const struct names *names, uint32_t type, uint64_t offset,
+                              struct text *text)
 {
     char path[NAME_LIMIT];
     const size_t size = types_path(names->typing->types, type, offset, path, sizeof(path));
@@ -251,10 +252,10 @@ static void append_stale(const struct names *names, uint64_t key, struct text *t
         text_append_number(text, index);
     text_printf(text, is_before ? " before the start]" : " beyond the length]");
     if (type > 0)
-        append_path(names, (uint32_t)type - 1, key & UINT16_MAX, text);
+        namer_append_path(names, (uint32_t)type - 1, key & UINT16_MAX, text);
 }
 
-static void append_key(const struct names *names, uint64_t key, struct text *text)
+static void namer_append_key(const struct names *names, uint64_t key, struct text *text)
 {
     const uint64_t form = key & KEY_FORM;
     if ((key & KEY_STALE) == KEY_STALE) {
@@ -263,14 +264,14 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
     }
     if (form == KEY_PART) {
         text_printf(text, "f%llu", (unsigned long long)(key >> 16 & UINT16_MAX));
-        append_path(names, (uint32_t)((key & ~KEY_FORM) >> 32), key & UINT16_MAX, text);
+        namer_append_path(names, (uint32_t)((key & ~KEY_FORM) >> 32), key & UINT16_MAX, text);
         return;
     }
     if (form == KEY_SLOT && key >= ELEMENT_OFFSET) {
         const uint64_t element = key >> 16 & ((1 << 20) - 1);
         if (element > 0)
             text_printf(text, "[%llu]", (unsigned long long)element - 1);
-        append_path(names, (uint32_t)(key >> 36) - 1, key & UINT16_MAX, text);
+        namer_append_path(names, (uint32_t)(key >> 36) - 1, key & UINT16_MAX, text);
         return;
     }
     if (form == KEY_ELEMENT)
@@ -287,7 +288,7 @@ void namer_append(const struct namer *namer, const struct edge_name *name, struc
     if (name->form == EDGE_NAME_INDEX) {
         text_printf(text, "[%llu]", (unsigned long long)name->value);
     } else if (name->form == EDGE_NAME_KEY) {
-        append_key(namer->names, name->value, text);
+        namer_append_key(namer->names, name->value, text);
     } else {
         const char *string = string_pool_text(&namer->names->strings, (uint32_t)name->value, &size);
         text_append(text, string, size);
@@ -312,7 +313,7 @@ struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, s
     for (size_t i = 0; i < count && !error; i++) {
         uint32_t number;
         text.size = 0;
-        append_key(names, keys[i], &text);
+        namer_append_key(names, keys[i], &text);
         if (text.failed || !names_add_label(names, text.data, text.size, &number))
             error = &error_no_memory;
         else if (keys[i] < ELEMENT_OFFSET)

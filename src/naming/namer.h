@@ -57,7 +57,7 @@ struct namer {
     const struct map_entries *entries;
     const uint32_t *paths;
     uint64_t path_count;
-    const struct window *window; /* of an array of which slices use a part; else NULL */
+    const struct slice_window *window; /* of an array of which slices use a part; else NULL */
     uint64_t value, element; /* of the last name: where its value begins, and the value's number */
     unsigned used;           /* slots of that value's entries that are in use: a bit for each */
 };

@@ -176,7 +176,7 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
 /* The budget for names of words in typed objects, in bytes; the size of the dump is added to it. */
 #define PATH_BYTES ((uint64_t)64 << 20)
 
-static void raise_to(uint64_t *number, uint64_t least)
+static void names_raise_to(uint64_t *number, uint64_t least)
 {
     uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
     while (now < least && !__atomic_compare_exchange_n(number, &now, least, true, __ATOMIC_RELAXED,
@@ -196,7 +196,8 @@ static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
                               : names->typing->types->list.data[(claim & CLAIM_TYPE) - 1].size;
     if (bytes > ELEMENT_OFFSET)
         bytes = ELEMENT_OFFSET;
-    raise_to(is_array ? &of_type->array_words : &of_type->value_words, bytes >> names->word_shift);
+    names_raise_to(is_array ? &of_type->array_words : &of_type->value_words,
+                   bytes >> names->word_shift);
     if (!is_known)
         __atomic_store_n(used, 0, __ATOMIC_RELAXED);
 }
@@ -225,7 +226,7 @@ static struct g2h_error *count_words(struct names *names)
                        count_words_task, names);
 }
 
-static void append_type(struct text *text, const struct names *names, uint32_t type)
+static void names_append_type(struct text *text, const struct names *names, uint32_t type)
 {
     const struct types *types = names->typing->types;
     struct g2h_bytes name = types_name(types, type);
@@ -252,9 +253,9 @@ static void append_entries(struct text *text, const struct names *names, uint32_
         append_whole_name(&name, names, own.data, own.size);
     } else {
         text_append(&name, "map[", 4);
-        append_type(&name, names, types->list.data[map].key);
+        names_append_type(&name, names, types->list.data[map].key);
         text_append(&name, "]", 1);
-        append_type(&name, names, types->list.data[map].elem);
+        names_append_type(&name, names, types->list.data[map].elem);
     }
     /* If the name has to be cut, the suffix must stay: without it the name would be the map's. */
     text_append_utf8(text, (const uint8_t *)name.data, name.size, NAME_LIMIT - strlen(suffix));
@@ -272,9 +273,9 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
         append_entries(&text, names, map);
     } else if (is_array) {
         text_append(&text, "[]", 2);
-        append_type(&text, names, type);
+        names_append_type(&text, names, type);
     } else {
-        append_type(&text, names, type);
+        names_append_type(&text, names, type);
         /* The object is the string's header of two words. Nodes of a string's bytes are called by
          * their text. */
         if (types->list.data[type].kind == TYPE_STRING &&

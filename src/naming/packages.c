@@ -76,8 +76,8 @@ static struct g2h_bytes guess_name(struct g2h_bytes path)
  * The path ends at a dot after the last slash, but only the known paths tell at which dot:
  * gopkg.in/yaml.v3.Node. The longest known path wins; few runs have more than one candidate.
  */
-static uint64_t find_path(const struct packages *packages, const uint8_t *run, uint64_t size,
-                          uint32_t *ret_path)
+static uint64_t naming_packages_find_path(const struct packages *packages, const uint8_t *run,
+                                          uint64_t size, uint32_t *ret_path)
 {
     enum { DOTS_MOST = 4 };
     uint64_t found = 0;
@@ -116,7 +116,7 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, u
         *ret_end = at;
         *ret_start = next ? (uint64_t)(next - run) + 1 : size;
         if (next && string_pool_find(&packages->paths, (const char *)run, (size_t)at, &path) &&
-            find_path(packages, run + *ret_start, size - *ret_start, &path) > 0)
+            naming_packages_find_path(packages, run + *ret_start, size - *ret_start, &path) > 0)
             return true;
         end = next;
     }
@@ -162,7 +162,7 @@ bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
            packages_add(packages, path, guess_name(path));
 }
 
-static bool add_all(struct packages *packages, const struct g2h_exe *exe)
+static bool naming_packages_add_all(struct packages *packages, const struct g2h_exe *exe)
 {
     const struct types *types = exe_types(exe);
     /* Names from types take precedence. Package unsafe has neither functions nor descriptors. */
@@ -180,7 +180,7 @@ static bool add_all(struct packages *packages, const struct g2h_exe *exe)
 
 struct g2h_error *packages_init(struct packages *packages, const struct g2h_exe *exe)
 {
-    return add_all(packages, exe) ? NULL : &error_no_memory;
+    return naming_packages_add_all(packages, exe) ? NULL : &error_no_memory;
 }
 
 void packages_deinit(struct packages *packages)
@@ -196,12 +196,12 @@ void packages_deinit(struct packages *packages)
 
 /* Appends the path that a run begins with, replaced by the short name if that is unique. Returns
  * the size of the path in the run. */
-static uint64_t append_path(struct text *text, const struct packages *packages, const uint8_t *run,
-                            uint64_t size)
+static uint64_t naming_packages_append_path(struct text *text, const struct packages *packages,
+                                            const uint8_t *run, uint64_t size)
 {
     uint32_t path = 0;
     size_t length;
-    const uint64_t found = find_path(packages, run, size, &path);
+    const uint64_t found = naming_packages_find_path(packages, run, size, &path);
     if (found == 0)
         return 0;
     const uint32_t name = packages->name_of.data[path];
@@ -223,11 +223,11 @@ static void append_run(struct text *text, const struct packages *packages, const
     text_append(text, (const char *)run, (size_t)at);
     run += at;
     size -= at;
-    at = append_path(text, packages, run, size);
+    at = naming_packages_append_path(text, packages, run, size);
     if (at == 0 && find_embedded(packages, run, size, &end, &start)) {
-        at = append_path(text, packages, run, end);
+        at = naming_packages_append_path(text, packages, run, end);
         text_append(text, (const char *)run + at, (size_t)(start - at));
-        at = start + append_path(text, packages, run + start, size - start);
+        at = start + naming_packages_append_path(text, packages, run + start, size - start);
     }
     text_append(text, (const char *)run + at, (size_t)(size - at));
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int hex_digit(uint8_t c)
+static int symbols_hex_digit(uint8_t c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -11,9 +11,10 @@ static int hex_digit(uint8_t c)
 /* Returns the byte whose escape is at data, or -1 if there is none. */
 static int unescaped(const uint8_t *data, uint64_t size)
 {
-    if (size < 3 || data[0] != '%' || hex_digit(data[1]) < 0 || hex_digit(data[2]) < 0)
+    if (size < 3 || data[0] != '%' || symbols_hex_digit(data[1]) < 0 ||
+        symbols_hex_digit(data[2]) < 0)
         return -1;
-    const int c = hex_digit(data[1]) << 4 | hex_digit(data[2]);
+    const int c = symbols_hex_digit(data[1]) << 4 | symbols_hex_digit(data[2]);
     return c <= ' ' || c == '.' || c == '%' || c == '"' || c >= 0x7f ? c : -1;
 }
 

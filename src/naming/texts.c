@@ -7,7 +7,8 @@
 static const char separator[] = " | ";
 
 /* Sets *ret_data to the object's contents and returns how many of these bytes make up its text. */
-static uint64_t read_bytes(const struct names *names, uint32_t number, const uint8_t **ret_data)
+static uint64_t text_names_read_bytes(const struct names *names, uint32_t number,
+                                      const uint8_t **ret_data)
 {
     const uint32_t extent = names->typing->texts[number];
     const struct g2h_bytes contents = heap_contents(names->heap, number);
@@ -51,14 +52,14 @@ static void append_tiny(const struct names *names, uint32_t extent, const uint8_
 uint64_t names_text_size(const struct names *names, uint32_t object)
 {
     const uint8_t *data;
-    return read_bytes(names, object, &data);
+    return text_names_read_bytes(names, object, &data);
 }
 
 void names_append_text(const struct names *names, uint32_t object, struct text *text)
 {
     const uint32_t extent = names->typing->texts[object];
     const uint8_t *data;
-    const uint64_t size = read_bytes(names, object, &data);
+    const uint64_t size = text_names_read_bytes(names, object, &data);
     if ((extent & TEXT_TINY) != 0)
         append_tiny(names, extent, data, size, text);
     else
@@ -78,7 +79,7 @@ bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t 
     if (names->redaction || ((extent & TEXT_TINY) == 0 && extent > NAME_LIMIT) ||
         names_text_is_shared(names, object))
         return false;
-    *ret_size = read_bytes(names, object, ret);
+    *ret_size = text_names_read_bytes(names, object, ret);
     if ((extent & TEXT_TINY) != 0) { /* a single string */
         const uint64_t begin = (uint64_t)__builtin_ctz(starts | 1u << 16);
         *ret += begin < *ret_size ? begin : *ret_size;

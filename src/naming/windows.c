@@ -12,7 +12,7 @@ void windows_deinit(struct windows *windows)
     *windows = (struct windows){.has = NULL};
 }
 
-const struct window *windows_of(const struct windows *windows, uint32_t object)
+const struct slice_window *windows_of(const struct windows *windows, uint32_t object)
 {
     size_t at;
     if (!windows_has(windows, object))

@@ -13,14 +13,14 @@
 
 /* An array that nothing but slices leads to, and what these use of it. Offsets are in the object.
  */
-struct window {
+struct slice_window {
     uint64_t begin, end;   /* the elements of the slice or, of several slices, of all of them */
     uint64_t capacity_end; /* of the largest capacity */
     uint64_t size;         /* of an element */
     uint32_t object;
 };
 
-typedef VECTOR(struct window) window_vector;
+typedef VECTOR(struct slice_window) window_vector;
 
 struct windows {
     window_vector list; /* ascending by object */
@@ -30,7 +30,7 @@ struct windows {
 void windows_deinit(struct windows *windows);
 
 /* Returns the window of an object, or NULL. */
-const struct window *windows_of(const struct windows *windows, uint32_t object);
+const struct slice_window *windows_of(const struct windows *windows, uint32_t object);
 
 static inline bool windows_has(const struct windows *windows, uint32_t object)
 {

@@ -14,7 +14,7 @@ enum { NUMBER_ELSEWHERE = 0xffff };
  * registers is a word that says whether there are other registers. */
 enum { PRSTATUS_ID = 32, PRSTATUS_REGISTERS = 112 };
 
-struct reading {
+struct core_reading {
     const struct g2h_input *input;
     struct process *process;
     struct core_account *account;
@@ -23,46 +23,47 @@ struct reading {
 };
 
 /* Returns size bytes at an offset of the file, or NULL if the file does not have them. */
-static const uint8_t *at(const struct reading *reading, uint64_t offset, uint64_t size)
+static const uint8_t *at(const struct core_reading *reading, uint64_t offset, uint64_t size)
 {
     const struct g2h_input *input = reading->input;
     return offset <= input->size && size <= input->size - offset ? input->data + offset : NULL;
 }
 
-static uint64_t word_at(const uint8_t *bytes)
+static uint64_t core_word_at(const uint8_t *bytes)
 {
     return memory_number(bytes, 8);
 }
 
-static uint32_t number_at(const uint8_t *bytes)
+static uint32_t core_number_at(const uint8_t *bytes)
 {
     return (uint32_t)memory_number(bytes, 4);
 }
 
 /* ---- notes ---- */
 
-static struct g2h_error *take_thread(struct reading *reading, struct g2h_bytes note)
+static struct g2h_error *take_thread(struct core_reading *reading, struct g2h_bytes note)
 {
     struct process_thread thread = {0};
     if (note.size < PRSTATUS_REGISTERS + 8)
         return NULL;
     const uint64_t words = (note.size - PRSTATUS_REGISTERS) / 8 - 1;
-    thread.id = number_at(note.data + PRSTATUS_ID);
+    thread.id = core_number_at(note.data + PRSTATUS_ID);
     thread.count = words < PROCESS_MOST_REGISTERS ? (unsigned)words : PROCESS_MOST_REGISTERS;
     for (unsigned i = 0; i < thread.count; i++)
-        thread.registers[i] = word_at(note.data + PRSTATUS_REGISTERS + 8 * (size_t)i);
+        thread.registers[i] = core_word_at(note.data + PRSTATUS_REGISTERS + 8 * (size_t)i);
     TRY_MEMORY(vector_push(&reading->process->threads, thread));
     return NULL;
 }
 
-static void take_auxv(struct reading *reading, struct g2h_bytes note)
+static void take_auxv(struct core_reading *reading, struct g2h_bytes note)
 {
     for (uint64_t i = 0; i + 16 <= note.size; i += 16)
-        if (word_at(note.data + i) == AT_ENTRY)
-            reading->process->entry = word_at(note.data + i + 8);
+        if (core_word_at(note.data + i) == AT_ENTRY)
+            reading->process->entry = core_word_at(note.data + i + 8);
 }
 
-static struct g2h_error *take_note(struct reading *reading, uint32_t type, struct g2h_bytes note)
+static struct g2h_error *take_note(struct core_reading *reading, uint32_t type,
+                                   struct g2h_bytes note)
 {
     if (type == NT_PRSTATUS)
         return take_thread(reading, note);
@@ -80,26 +81,26 @@ static uint64_t padded(uint64_t size)
     return (size + 3) & ~(uint64_t)3;
 }
 
-static struct g2h_error *read_notes(struct reading *reading, uint64_t offset, uint64_t size)
+static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offset, uint64_t size)
 {
     const uint64_t end = offset + size;
     const uint8_t *header;
     while (offset < end && end - offset >= sizeof(Elf64_Nhdr) &&
            (header = at(reading, offset, sizeof(Elf64_Nhdr))) != NULL) {
-        const uint64_t name = padded(number_at(header)), count = number_at(header + 4);
+        const uint64_t name = padded(core_number_at(header)), count = core_number_at(header + 4);
         offset += sizeof(Elf64_Nhdr) + name;
         const uint8_t *data =
             offset <= end && count <= end - offset ? at(reading, offset, count) : NULL;
         if (!data)
             return NULL;
-        TRY(take_note(reading, number_at(header + 8), (struct g2h_bytes){data, count}));
+        TRY(take_note(reading, core_number_at(header + 8), (struct g2h_bytes){data, count}));
         offset += padded(count);
     }
     return NULL;
 }
 
 /* Finds the files that were mapped, and the one where the program's code begins. */
-static struct g2h_error *find_files(const struct reading *reading)
+static struct g2h_error *find_files(const struct core_reading *reading)
 {
     struct process *process = reading->process;
     TRY_MEMORY(mapped_parse_note(reading->files, &process->files));
@@ -120,11 +121,11 @@ static void add_missing(struct core_account *account, uint64_t bytes)
     account->missing += bytes < most ? bytes : most;
 }
 
-static struct g2h_error *take_segment(struct reading *reading, const uint8_t *header)
+static struct g2h_error *take_segment(struct core_reading *reading, const uint8_t *header)
 {
-    const uint32_t type = number_at(header);
-    const uint64_t offset = word_at(header + 8), address = word_at(header + 16),
-                   promised = word_at(header + 32), file = reading->input->size;
+    const uint32_t type = core_number_at(header);
+    const uint64_t offset = core_word_at(header + 8), address = core_word_at(header + 16),
+                   promised = core_word_at(header + 32), file = reading->input->size;
     const uint64_t in_file = offset >= file             ? 0
                              : promised > file - offset ? file - offset
                                                         : promised,
@@ -144,18 +145,18 @@ static struct g2h_error *take_segment(struct reading *reading, const uint8_t *he
 }
 
 /* Returns the number of segments. */
-static uint64_t count_segments(const struct reading *reading)
+static uint64_t count_segments(const struct core_reading *reading)
 {
     const uint8_t *header = reading->input->data;
     const uint16_t count = (uint16_t)(header[56] | header[57] << 8);
     if (count != NUMBER_ELSEWHERE)
         return count;
-    const uint8_t *section = at(reading, word_at(header + 40), sizeof(Elf64_Shdr));
-    return section ? number_at(section + 44) : count;
+    const uint8_t *section = at(reading, core_word_at(header + 40), sizeof(Elf64_Shdr));
+    return section ? core_number_at(section + 44) : count;
 }
 
 /* Pages that a process has never touched are holes of the core that the kernel writes (core(5)). */
-static bool find_untouched(struct reading *reading)
+static bool find_untouched(struct core_reading *reading)
 {
     struct memory *memory = &reading->process->memory;
     bool good = true;
@@ -172,10 +173,10 @@ static bool find_untouched(struct reading *reading)
     return good;
 }
 
-static struct g2h_error *read_segments(struct reading *reading)
+static struct g2h_error *read_segments(struct core_reading *reading)
 {
     const struct g2h_input *input = reading->input;
-    const uint64_t first = word_at(input->data + 32), count = count_segments(reading);
+    const uint64_t first = core_word_at(input->data + 32), count = count_segments(reading);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *header = at(reading, first + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
         if (!header)
@@ -190,7 +191,7 @@ static struct g2h_error *read_segments(struct reading *reading)
 struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
                             struct core_account *ret_account)
 {
-    struct reading reading = {
+    struct core_reading reading = {
         .input = input, .process = ret, .account = ret_account, .left = input->size};
     const uint8_t *header = input->data;
     *ret = (struct process){.name = input->name};

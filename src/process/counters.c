@@ -11,8 +11,8 @@ struct heap_stats {
 
 /* Adds up a field of all generations, each of which has differences only. Returns false if they are
  * not there. */
-static bool add_up(const struct runtime *runtime, uint64_t stats, enum layout_field field,
-                   uint64_t *ret)
+static bool counters_add_up(const struct runtime *runtime, uint64_t stats, enum layout_field field,
+                            uint64_t *ret)
 {
     *ret = 0;
     for (uint64_t i = 0; i < GENERATIONS; i++) {
@@ -36,13 +36,14 @@ static bool read_heap_stats(const struct runtime *runtime, uint64_t memstats,
                             struct heap_stats *ret)
 {
     const uint64_t stats = memstats + runtime_offset(runtime, LAYOUT_MSTATS_HEAP_STATS);
-    return add_up(runtime, stats, LAYOUT_HEAP_STATS_IN_HEAP, &ret->in_heap) &&
+    return counters_add_up(runtime, stats, LAYOUT_HEAP_STATS_IN_HEAP, &ret->in_heap) &&
            is_pages(ret->in_heap) &&
-           add_up(runtime, stats, LAYOUT_HEAP_STATS_COMMITTED, &ret->committed) &&
-           add_up(runtime, stats, LAYOUT_HEAP_STATS_RELEASED, &ret->released) &&
-           add_up(runtime, stats, LAYOUT_HEAP_STATS_IN_STACKS, &ret->in_stacks) &&
-           add_up(runtime, stats, LAYOUT_HEAP_STATS_IN_WORK_BUFS, &ret->in_work_bufs) &&
-           add_up(runtime, stats, LAYOUT_HEAP_STATS_IN_PTR_SCALAR_BITS, &ret->in_ptr_scalar_bits) &&
+           counters_add_up(runtime, stats, LAYOUT_HEAP_STATS_COMMITTED, &ret->committed) &&
+           counters_add_up(runtime, stats, LAYOUT_HEAP_STATS_RELEASED, &ret->released) &&
+           counters_add_up(runtime, stats, LAYOUT_HEAP_STATS_IN_STACKS, &ret->in_stacks) &&
+           counters_add_up(runtime, stats, LAYOUT_HEAP_STATS_IN_WORK_BUFS, &ret->in_work_bufs) &&
+           counters_add_up(runtime, stats, LAYOUT_HEAP_STATS_IN_PTR_SCALAR_BITS,
+                           &ret->in_ptr_scalar_bits) &&
            is_pages(ret->committed) && is_pages(ret->released) && is_pages(ret->in_stacks) &&
            is_pages(ret->in_work_bufs) && is_pages(ret->in_ptr_scalar_bits) && ret->in_stacks > 0 &&
            ret->committed >=

@@ -15,7 +15,7 @@ static bool find_slide(uint64_t pid, const struct g2h_exe *exe, uint64_t *ret)
            mapped_parse_maps(maps.data, &process.files) && loaded_find(&process, exe, ret);
 }
 
-static bool is_named(const struct pclntab *pclntab, uint64_t index, const char *name)
+static bool fork_code_is_named(const struct pclntab *pclntab, uint64_t index, const char *name)
 {
     const struct g2h_bytes its = pclntab_name(pclntab, index);
     return its.size == strlen(name) && memcmp(its.data, name, (size_t)its.size) == 0;
@@ -30,9 +30,9 @@ struct inject_code fork_code_find(uint64_t pid, const struct g2h_exe *exe)
     if (first == 0 || !find_slide(pid, exe, &slide))
         return code;
     for (uint64_t i = 0; i < pclntab->count && (code.futex == 0 || code.exit == 0); i++)
-        if (is_named(pclntab, i, "runtime.futex"))
+        if (fork_code_is_named(pclntab, i, "runtime.futex"))
             code.futex = first + pclntab_entry(pclntab, i) + slide;
-        else if (is_named(pclntab, i, "runtime.exit"))
+        else if (fork_code_is_named(pclntab, i, "runtime.exit"))
             code.exit = first + pclntab_entry(pclntab, i) + slide;
     return code;
 }

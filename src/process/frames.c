@@ -35,7 +35,7 @@ void frames_deinit(struct frames *frames)
 /* ---- functions' tables about their frames ---- */
 
 /* Returns the address of a FUNCDATA table of a function, or 0 if the function has none. */
-static uint64_t table_of(const struct unwind_function *function, unsigned funcdata)
+static uint64_t frames_table_of(const struct unwind_function *function, unsigned funcdata)
 {
     if (funcdata >= function->record.funcdata_count)
         return 0;
@@ -52,7 +52,7 @@ static bool read_map(const struct frames *frames, const struct unwind_function *
                      unsigned funcdata, bool *ret_has, struct live_words *ret)
 {
     const struct memory *memory = frames->records->runtime->memory;
-    const uint64_t table = table_of(function, funcdata);
+    const uint64_t table = frames_table_of(function, funcdata);
     uint64_t rows, words;
     *ret = (struct live_words){0};
     *ret_has = table != 0;
@@ -115,7 +115,7 @@ static bool add_arguments(struct frames *frames, const struct unwind_frame *fram
                                frame->fp - frame->sp);
 }
 
-static bool add_words(struct frames *frames, const struct unwind_frame *frame)
+static bool frames_add_words(struct frames *frames, const struct unwind_frame *frame)
 {
     if (frame->is_conservative)
         return add_all_words(frames, 0, frame->varp - frame->sp, frame->fp - frame->sp);
@@ -140,9 +140,9 @@ static void become_child(struct frames *frames, const struct unwind_frame *frame
 
 /* Adds the stack objects of a frame. A frame that is not at a call is left out, because its stack
  * objects cannot be told from what was there before; a dead frame has none. */
-static bool add_stack_objects(struct frames *frames, const struct unwind_frame *frame)
+static bool frames_add_stack_objects(struct frames *frames, const struct unwind_frame *frame)
 {
-    const uint64_t table = table_of(frame->function, FUNCDATA_STACK_OBJECTS);
+    const uint64_t table = frames_table_of(frame->function, FUNCDATA_STACK_OBJECTS);
     return table == 0 || frame->is_conservative || frame->continpc == 0 ||
            stack_objects_add(&frames->objects, frame->function->code.module->rodata, table,
                              frame->varp, frame->argp);
@@ -150,7 +150,7 @@ static bool add_stack_objects(struct frames *frames, const struct unwind_frame *
 
 /* Leaves a frame out whose bytes are not there. Its caller becomes the caller of the frame before
  * it, of whose arguments it has none. */
-static void leave_out(struct frames *frames)
+static void frames_leave_out(struct frames *frames)
 {
     frames->child.args = (struct live_words){0};
     frames->child.arglen = 0;
@@ -169,11 +169,11 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
     const size_t first_word = frames->words.count;
     const uint64_t size = frame->fp - frame->sp;
     if ((size > 0 && !memory_at(runtime->memory, frame->sp, size)) || size > frames->stack_left) {
-        leave_out(frames);
+        frames_leave_out(frames);
         return NULL;
     }
     frames->stack_left -= size;
-    TRY_MEMORY(add_words(frames, frame) && add_stack_objects(frames, frame));
+    TRY_MEMORY(frames_add_words(frames, frame) && frames_add_stack_objects(frames, frame));
     walked.words = (uint32_t)(frames->words.count - first_word);
     TRY_MEMORY(vector_push(&frames->walked, walked));
     become_child(frames, frame);
@@ -228,8 +228,8 @@ static bool point_from_all(struct frames *frames)
 }
 
 /* Remembers which words of a frame are listed. */
-static bool list_words(struct frames *frames, const struct frame_walked *walked,
-                       const uint64_t *words)
+static bool frames_list_words(struct frames *frames, const struct frame_walked *walked,
+                              const uint64_t *words)
 {
     const size_t count = (size_t)((walked->fp - walked->sp) / WORD);
     frames->listed.count = 0;
@@ -253,7 +253,7 @@ static bool put_object_words(struct frames *frames, const struct frame_walked *w
     }
     if (*next == count || words[*next] >= walked->fp)
         return true;
-    if (!list_words(frames, walked, listed))
+    if (!frames_list_words(frames, walked, listed))
         return false;
     for (; *next < count && words[*next] < walked->fp; ++*next) {
         const uint64_t offset = words[*next] - walked->sp;

@@ -33,7 +33,7 @@ struct goroutines {
 
 /* ---- goroutines ---- */
 
-static bool is_of_runtime(struct g2h_bytes function)
+static bool goroutine_records_is_of_runtime(struct g2h_bytes function)
 {
     static const char package[] = "runtime.";
     const size_t size = sizeof(package) - 1;
@@ -49,7 +49,7 @@ static bool runs_program(const struct goroutines *goroutines, uint64_t g,
     bool more = unwind_first(unwinder, runtime_field(runtime, g, LAYOUT_G_STACK_LO),
                              runtime_field(runtime, g, LAYOUT_G_STACK_HI), start);
     for (; more; more = unwind_next(unwinder))
-        if (!is_of_runtime(runtime_function_name(unwinder->frame.function->code)))
+        if (!goroutine_records_is_of_runtime(runtime_function_name(unwinder->frame.function->code)))
             return true;
     return false;
 }
@@ -64,7 +64,7 @@ static bool is_system(const struct goroutines *goroutines, uint64_t g,
     if (!runtime_function(runtime, runtime_field(runtime, g, LAYOUT_G_STARTPC), &function))
         return false;
     const struct g2h_bytes name = runtime_function_name(function);
-    if (!is_of_runtime(name) || runtime_is_named(name, "runtime.main") ||
+    if (!goroutine_records_is_of_runtime(name) || runtime_is_named(name, "runtime.main") ||
         runtime_is_named(name, "runtime.corostart") ||
         runtime_is_named(name, "runtime.handleAsyncEvent"))
         return false;
@@ -314,7 +314,7 @@ struct keeping {
     uint64_t bytes_left; /* of all that may still be kept: goroutines' stacks do not overlap */
 };
 
-static void keep(struct keeping *keeping, uint64_t address, uint64_t size)
+static void goroutine_records_keep(struct keeping *keeping, uint64_t address, uint64_t size)
 {
     if (address == 0 || size > keeping->bytes_left)
         return;
@@ -332,9 +332,9 @@ static void keep_chain(struct keeping *keeping, uint64_t g, enum layout_field fi
         return;
     for (; at != 0 && keeping->links_left > 0; keeping->links_left--) {
         uint64_t closure, next;
-        keep(keeping, at, LINK);
+        goroutine_records_keep(keeping, at, LINK);
         if (is_defer && runtime_peek(keeping->runtime, at, LAYOUT_DEFER_FN, &closure))
-            keep(keeping, closure, WORD);
+            goroutine_records_keep(keeping, closure, WORD);
         at = runtime_peek(keeping->runtime, at, link, &next) ? next : 0;
     }
 }
@@ -343,10 +343,10 @@ static void keep_g(struct keeping *keeping, uint64_t g)
 {
     const struct runtime *runtime = keeping->runtime;
     uint64_t low, high;
-    keep(keeping, g, runtime_size(runtime, LAYOUT_G));
+    goroutine_records_keep(keeping, g, runtime_size(runtime, LAYOUT_G));
     if (runtime_peek(runtime, g, LAYOUT_G_STACK_LO, &low) &&
         runtime_peek(runtime, g, LAYOUT_G_STACK_HI, &high) && low < high)
-        keep(keeping, low, high - low);
+        goroutine_records_keep(keeping, low, high - low);
 }
 
 static void keep_all(struct keeping *keeping, const struct threads *threads)
@@ -358,7 +358,7 @@ static void keep_all(struct keeping *keeping, const struct threads *threads)
             keep_g(keeping, threads->ms.data[i].gsignal);
     if (!runtime_slice_at(runtime, runtime->allgs, &allgs))
         return;
-    keep(keeping, allgs.data, WORD * allgs.count);
+    goroutine_records_keep(keeping, allgs.data, WORD * allgs.count);
     for (uint64_t i = 0; i < allgs.count; i++) {
         uint64_t g = 0;
         if (!memory_read(runtime->memory, allgs.data + WORD * i, WORD, &g))

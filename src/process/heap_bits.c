@@ -20,10 +20,10 @@ enum { MASK_ON_DEMAND = 16, FIRST_ON_DEMAND = 24 };
 
 /* ---- types ---- */
 
-void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_type *type)
+void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_bits_type *type)
 {
     uint64_t size, pointers, flags, data;
-    *type = (struct heap_type){.address = address};
+    *type = (struct heap_bits_type){.address = address};
     if (!runtime_peek(runtime, address, LAYOUT_TYPE_SIZE, &size) ||
         !runtime_peek(runtime, address, LAYOUT_TYPE_PTR_BYTES, &pointers) ||
         !runtime_peek(runtime, address, LAYOUT_TYPE_TFLAG, &flags) ||
@@ -38,9 +38,9 @@ void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap
     type->period = size / WORD;
 }
 
-static const struct heap_type *find_type(struct heap_bits *bits, uint64_t address)
+static const struct heap_bits_type *heap_bits_find_type(struct heap_bits *bits, uint64_t address)
 {
-    struct heap_type *type = &bits->seen[map_hash(address) % HEAP_TYPES];
+    struct heap_bits_type *type = &bits->seen[map_hash(address) % HEAP_TYPES];
     if (type->address != address)
         heap_type_read(bits->runtime, address, type);
     return type;
@@ -53,7 +53,7 @@ static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
 {
     if (address == 0)
         return;
-    const struct heap_type *type = find_type(bits, address);
+    const struct heap_bits_type *type = heap_bits_find_type(bits, address);
     bits->missing += type->bits == NULL && type->words == 0 && type->period == 0;
     *ret = (struct heap_mask){type->bits, 0, type->words, offset, type->period};
 }

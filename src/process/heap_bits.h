@@ -20,7 +20,7 @@ struct heap_mask {
 };
 
 /* A type's mask, with the meanings of heap_mask. */
-struct heap_type {
+struct heap_bits_type {
     uint64_t address, period, words;
     const uint8_t *bits;
 };
@@ -30,9 +30,9 @@ enum { HEAP_TYPES = 1 << 10 };
 /* The state of one thread. */
 struct heap_bits {
     const struct runtime *runtime;
-    struct heap_type seen[HEAP_TYPES]; /* recently read types, by hash */
-    VECTOR(uint8_t) scratch;           /* the bits of an object in arenas */
-    uint64_t missing;                  /* objects whose mask is not there */
+    struct heap_bits_type seen[HEAP_TYPES]; /* recently read types, by hash */
+    VECTOR(uint8_t) scratch;                /* the bits of an object in arenas */
+    uint64_t missing;                       /* objects whose mask is not there */
 };
 
 /* Returns whether the objects of a span have their masks from types. */
@@ -42,7 +42,7 @@ bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *sp
 uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, uint64_t address);
 
 /* Reads the type at an address; *ret has no bits and no period if the type is not there. */
-void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_type *ret);
+void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_bits_type *ret);
 
 /* Finds the pointers of the object at an address, which is in a slot of the span; those behind its
  * first listed bytes need not be found. *ret is valid until the next call. Returns false if memory

@@ -19,7 +19,7 @@ enum {
 
 /* Cuts the part before a separator, or everything if there is none, off the beginning of a text,
  * and returns that part. */
-static struct g2h_bytes cut(struct g2h_bytes *text, char separator)
+static struct g2h_bytes layout_dwarf_cut(struct g2h_bytes *text, char separator)
 {
     const uint8_t *end = text->size > 0 ? memchr(text->data, separator, (size_t)text->size) : NULL;
     const uint64_t size = end ? (uint64_t)(end - text->data) : text->size;
@@ -42,7 +42,7 @@ static bool find_member(struct dies *dies, const struct die *structure, struct g
 }
 
 /* Finds the type of a member, past all typedefs. */
-static bool find_type(struct dies *dies, const struct die *member, struct die *ret)
+static bool layout_dwarf_find_type(struct dies *dies, const struct die *member, struct die *ret)
 {
     struct die named = *member;
     for (int i = 0; i < CHAIN_MOST; i++) {
@@ -73,9 +73,9 @@ static bool follow_path(struct dies *dies, const struct die *structure, struct g
     struct die member, type = *structure;
     uint64_t offset = 0, step, size;
     do {
-        if (!find_member(dies, &type, cut(&path, '.'), &member) ||
+        if (!find_member(dies, &type, layout_dwarf_cut(&path, '.'), &member) ||
             !die_number(dies, &member, DW_AT_data_member_location, &step) ||
-            !find_type(dies, &member, &type) || step > UINT32_MAX - offset)
+            !layout_dwarf_find_type(dies, &member, &type) || step > UINT32_MAX - offset)
             return false;
         offset += step;
     } while (path.size > 0);
@@ -87,22 +87,22 @@ static bool follow_path(struct dies *dies, const struct die *structure, struct g
 
 /* Finds the offset and size of a field in its structure; if the release does not have the field,
  * leaves the member as it is. */
-static void read_field(struct dies *dies, const struct die *structure, enum layout_field field,
-                       struct layout_member *member)
+static void layout_dwarf_read_field(struct dies *dies, const struct die *structure,
+                                    enum layout_field field, struct layout_member *member)
 {
     struct g2h_bytes paths = bytes_of(layout_field(field));
     uint64_t size;
     if (paths.size == 0 && find_size(dies, structure, &size) && size <= UINT32_MAX)
         *member = (struct layout_member){(uint32_t)size, (uint32_t)size};
-    while (paths.size > 0 && !follow_path(dies, structure, cut(&paths, '|'), member))
+    while (paths.size > 0 && !follow_path(dies, structure, layout_dwarf_cut(&paths, '|'), member))
         ;
 }
 
-static bool is_named(enum layout_field field, struct g2h_bytes name)
+static bool layout_dwarf_is_named(enum layout_field field, struct g2h_bytes name)
 {
     struct g2h_bytes names = bytes_of(layout_structure(field));
     while (names.size > 0)
-        if (bytes_same(cut(&names, '|'), name))
+        if (bytes_same(layout_dwarf_cut(&names, '|'), name))
             return true;
     return false;
 }
@@ -114,8 +114,8 @@ static void read_structure(struct dies *dies, const struct die *structure, struc
     if (!bytes_begin(name, "runtime.") && !bytes_begin(name, "internal/abi."))
         return;
     for (int i = 0; i < LAYOUT_FIELDS && die_pay(dies, WORK_OF_FIELD); i++)
-        if (layout->members[i].size == 0 && is_named((enum layout_field)i, name))
-            read_field(dies, structure, (enum layout_field)i, &layout->members[i]);
+        if (layout->members[i].size == 0 && layout_dwarf_is_named((enum layout_field)i, name))
+            layout_dwarf_read_field(dies, structure, (enum layout_field)i, &layout->members[i]);
 }
 
 static void read_units(struct dies *dies, struct layout *layout)

@@ -48,7 +48,7 @@ static bool is_at(const struct process *process, const struct g2h_exe *exe, uint
            table == exe_pclntab(exe)->address + slide;
 }
 
-static struct g2h_bytes name_of(const struct g2h_exe *exe)
+static struct g2h_bytes loaded_name_of(const struct g2h_exe *exe)
 {
     return bytes_base_name(bytes_of(g2h_exe_path(exe)));
 }
@@ -70,7 +70,8 @@ bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint6
         const struct mapped_file *file = &process->files.data[i];
         const uint64_t slide = file->address - start;
         const bool is_it = file->offset == 0 && is_at(process, exe, slide);
-        if (!is_it && (file->offset != 0 || !bytes_same(bytes_base_name(file->path), name_of(exe))))
+        if (!is_it &&
+            (file->offset != 0 || !bytes_same(bytes_base_name(file->path), loaded_name_of(exe))))
             continue;
         *ret = slide;
         is_found = true;

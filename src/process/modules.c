@@ -41,7 +41,7 @@ static char *file_of(uint64_t pid, const struct mapped_file *file)
     return size < 0 ? NULL : path;
 }
 
-static int compare_paths(const void *a, const void *b)
+static int modules_compare_paths(const void *a, const void *b)
 {
     const struct mapped_file *one = a, *other = b;
     const uint64_t size = one->path.size < other->path.size ? one->path.size : other->path.size;
@@ -49,8 +49,8 @@ static int compare_paths(const void *a, const void *b)
     return order != 0 ? order : (one->path.size > size) - (other->path.size > size);
 }
 
-static struct g2h_error *add(struct g2h_modules *modules, const struct mapped_file *file,
-                             char **opened)
+static struct g2h_error *modules_add(struct g2h_modules *modules, const struct mapped_file *file,
+                                     char **opened)
 {
     struct g2h_module *list =
         reallocarray(modules->list, modules->count + 1, sizeof(*modules->list));
@@ -65,11 +65,12 @@ static struct g2h_error *add(struct g2h_modules *modules, const struct mapped_fi
 }
 
 /* Looks at each file that is mapped from its start on, as programs and libraries are. */
-static struct g2h_error *find(uint64_t pid, struct mapped_files *files, struct g2h_modules *ret)
+static struct g2h_error *modules_find(uint64_t pid, struct mapped_files *files,
+                                      struct g2h_modules *ret)
 {
     unsigned looked_at = 0;
     size_t last = SIZE_MAX;
-    vector_sort(files, compare_paths);
+    vector_sort(files, modules_compare_paths);
     for (size_t i = 0; i < files->count && looked_at < MOST_FILES; i++) {
         const struct mapped_file *file = &files->data[i];
         _cleanup_free_ char *path = NULL;
@@ -81,7 +82,7 @@ static struct g2h_error *find(uint64_t pid, struct mapped_files *files, struct g
         path = file_of(pid, file);
         TRY_MEMORY(path);
         if (exe_is_go(path))
-            TRY(add(ret, file, &path));
+            TRY(modules_add(ret, file, &path));
     }
     return NULL;
 }
@@ -99,7 +100,7 @@ struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret)
     if (procfs_read_of(pid, "maps", &maps) != 0)
         return NULL;
     TRY_MEMORY(mapped_parse_maps(maps.data, &files));
-    return find(pid, &files, ret);
+    return modules_find(pid, &files, ret);
 }
 
 struct g2h_error *g2h_core_modules(const struct g2h_input *core, struct g2h_modules *ret)
@@ -108,7 +109,7 @@ struct g2h_error *g2h_core_modules(const struct g2h_input *core, struct g2h_modu
     struct core_account account;
     *ret = (struct g2h_modules){0};
     TRY(core_read(core, &process, &account));
-    return find(0, &process.files, ret);
+    return modules_find(0, &process.files, ret);
 }
 
 void g2h_modules_deinit(struct g2h_modules *modules)
@@ -125,8 +126,8 @@ void g2h_modules_deinit(struct g2h_modules *modules)
 
 /* Marks the module whose file is mapped at an address, and returns it, or NULL if it is not among
  * the modules. */
-static struct g2h_module *mark(const struct runtime *runtime, uint64_t address,
-                               struct g2h_modules *modules)
+static struct g2h_module *modules_mark(const struct runtime *runtime, uint64_t address,
+                                       struct g2h_modules *modules)
 {
     const struct mapped_file *file = mapped_at(&runtime->process->files, address);
     for (size_t i = 0; file && i < modules->count; i++)
@@ -158,9 +159,9 @@ struct g2h_error *modules_read(struct runtime *runtime, struct process *process,
     enum { MOST = 1000 }; /* they may be linked in a circle */
     struct runtime_segments segments;
     uint64_t address = 0;
-    mark(runtime, runtime->text, modules);
+    modules_mark(runtime, runtime->text, modules);
     for (int i = 0; i < MOST && runtime_next_module(runtime, &address, &segments); i++) {
-        struct g2h_module *module = mark(runtime, segments.data, modules);
+        struct g2h_module *module = modules_mark(runtime, segments.data, modules);
         if (!module)
             continue;
         module->is_plugin = true;

@@ -17,7 +17,7 @@ enum { SPANS_PER_TASK = 64, MOST_OF_ELEMENT = 1 << 16 };
 /* An mspan has at least this many bytes in all releases. */
 enum { LEAST_MSPAN = 144 };
 
-struct work {
+struct object_records_work {
     struct records *records;
     struct heap_bits *bits;              /* by worker */
     struct g2h_process_account *account; /* by worker */
@@ -123,7 +123,7 @@ static struct g2h_error *put_span(const struct span_work *work)
 
 /* Counts bytes of objects and mspans. Spans do not overlap, so more bytes than the process's memory
  * has are an error. */
-static struct g2h_error *take_bytes(struct work *work, uint64_t size)
+static struct g2h_error *take_bytes(struct object_records_work *work, uint64_t size)
 {
     const struct process *process = work->records->runtime->process;
     const uint64_t most = process->memory.bytes;
@@ -133,7 +133,7 @@ static struct g2h_error *take_bytes(struct work *work, uint64_t size)
                               "%s: runtime.mheap_.allspans has spans that overlap", process->name);
 }
 
-static void update_progress(struct work *work)
+static void update_progress(struct object_records_work *work)
 {
     const struct g2h_progress *progress = work->records->progress;
     if (progress)
@@ -145,7 +145,7 @@ static void update_progress(struct work *work)
 static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
                                    struct worker_buffer *buffer)
 {
-    struct work *work = context;
+    struct object_records_work *work = context;
     struct runtime *runtime = work->records->runtime;
     const uint64_t first = (uint64_t)task * SPANS_PER_TASK, count = runtime->allspans.count;
     struct span span;
@@ -173,11 +173,11 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
 
 static struct g2h_error *write_spans(void *context, const struct worker_buffer *buffer)
 {
-    const struct work *work = context;
+    const struct object_records_work *work = context;
     return records_put(work->records->fd, buffer);
 }
 
-static void sum_up(const struct work *work)
+static void object_records_sum_up(const struct object_records_work *work)
 {
     struct g2h_process_account *sum = work->records->account;
     for (unsigned i = 0; i < work->records->threads; i++) {
@@ -204,11 +204,12 @@ struct g2h_error *records_put_objects(struct records *records, struct release *r
     _cleanup_free_ struct heap_bits *bits = calloc(records->threads, sizeof(*bits));
     _cleanup_free_ struct g2h_process_account *account = calloc(records->threads, sizeof(*account));
     TRY_MEMORY(bits && account);
-    struct work work = {.records = records, .bits = bits, .account = account, .release = release};
+    struct object_records_work work = {
+        .records = records, .bits = bits, .account = account, .release = release};
     for (unsigned i = 0; i < records->threads; i++)
         bits[i].runtime = runtime;
     struct g2h_error *error =
         workers_run_ordered(records->threads, tasks, put_spans, NULL, write_spans, &work);
-    sum_up(&work);
+    object_records_sum_up(&work);
     return error;
 }

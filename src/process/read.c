@@ -46,7 +46,7 @@ static struct g2h_error *write_records(void *context, int fd)
 
 /* Returns an error if the chains of specials do not end, or if counts show that the layout is not
  * the release's, so that the dump is nonsense. */
-static struct g2h_error *check(const struct records *records)
+static struct g2h_error *process_read_check(const struct records *records)
 {
     const struct g2h_process_account *account = records->account;
     const struct runtime *runtime = records->runtime;
@@ -93,7 +93,7 @@ static struct g2h_error *read_process(struct process *process, const struct stat
                               .account = account};
     struct g2h_input *dump;
     TRY(input_spooled(process->name, source, write_records, &records, &dump));
-    struct g2h_error *error = runtime_explain(process, check(&records));
+    struct g2h_error *error = runtime_explain(process, process_read_check(&records));
     if (!error && ret_memory)
         error = resident_find(&runtime, &counters, &spans, ret_memory);
     if (error)
@@ -120,7 +120,8 @@ struct g2h_error *g2h_core_executable(const struct g2h_input *core, char **ret)
 }
 
 /* Adds to an error that the core is cut, which may be the reason for it. Takes over the error. */
-static struct g2h_error *explain(struct g2h_error *error, const struct core_account *account)
+static struct g2h_error *process_read_explain(struct g2h_error *error,
+                                              const struct core_account *account)
 {
     if (!error || account->missing == 0 || error->code == G2H_ERROR_MEMORY)
         return error;
@@ -144,7 +145,7 @@ struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h
     TRY(core_read(core, &process, &account));
     ret_account->file_missing = account.missing;
     ret_account->file_size = account.size;
-    return explain(
+    return process_read_explain(
         read_process(&process, g2h_input_status(core), exe, options, ret_account, NULL, ret),
         &account);
 }

@@ -33,7 +33,7 @@ struct g2h_error *records_flush(struct records *records)
 }
 
 /* Takes bytes from names_left. Returns false if there are too few; then none are left. */
-static bool take_names(struct records *records, uint64_t size)
+static bool records_take_names(struct records *records, uint64_t size)
 {
     const bool can = size <= records->names_left;
     records->names_left = can ? records->names_left - size : 0;
@@ -42,11 +42,11 @@ static bool take_names(struct records *records, uint64_t size)
 
 bool records_put_name(struct records *records, struct g2h_bytes name)
 {
-    return take_names(records, name.size) ? put_bytes(&records->buffer, name)
-                                          : put_number(&records->buffer, 0);
+    return records_take_names(records, name.size) ? put_bytes(&records->buffer, name)
+                                                  : put_number(&records->buffer, 0);
 }
 
-static struct g2h_bytes text_of(const char *text)
+static struct g2h_bytes records_text_of(const char *text)
 {
     return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
 }
@@ -84,10 +84,11 @@ static struct g2h_error *put_params(struct records *records)
     find_bounds(runtime, &start, &end);
     if (runtime->cpus != 0)
         memory_read(runtime->memory, runtime->cpus, 4, &cpus);
-    TRY_MEMORY(PUT(&records->buffer, G2H_RECORD_PARAMS, 0, WORD, start, end) &&
-               put_bytes(&records->buffer, text_of(name_of_machine(runtime->process->machine))) &&
-               put_bytes(&records->buffer, text_of(runtime->version)) &&
-               put_number(&records->buffer, cpus));
+    TRY_MEMORY(
+        PUT(&records->buffer, G2H_RECORD_PARAMS, 0, WORD, start, end) &&
+        put_bytes(&records->buffer, records_text_of(name_of_machine(runtime->process->machine))) &&
+        put_bytes(&records->buffer, records_text_of(runtime->version)) &&
+        put_number(&records->buffer, cpus));
     return NULL;
 }
 
@@ -101,7 +102,7 @@ struct type_cache {
 };
 
 /* Makes a type the first of its bucket. Returns whether the bucket had it before. */
-static bool remember(struct type_cache *cache, uint64_t hash, uint64_t type)
+static bool records_remember(struct type_cache *cache, uint64_t hash, uint64_t type)
 {
     uint64_t *types = cache->types[hash % TYPE_BUCKETS];
     size_t at = 0;
@@ -118,11 +119,11 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
     struct worker_buffer *buffer = &records->buffer;
     struct process_type type;
     if (!process_type_read(records->runtime, address, &type) ||
-        !take_names(records, type.package.size + type.name.size)) {
+        !records_take_names(records, type.package.size + type.name.size)) {
         records->runtime->missing++;
         return true;
     }
-    if (remember(cache, type.hash, address))
+    if (records_remember(cache, type.hash, address))
         return true;
     return PUT(buffer, G2H_RECORD_TYPE, address, type.size,
                type.name.size + (type.package.size > 0 ? type.package.size + 1 : 0)) &&
@@ -298,17 +299,18 @@ static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64
     const struct runtime *runtime = records->runtime;
     struct worker_buffer *buffer = &records->buffer;
     struct runtime_code code;
-    struct g2h_bytes file = text_of("?");
+    struct g2h_bytes file = records_text_of("?");
     uint32_t line = 0;
     char text[24];
     if (!runtime_function(runtime, pc, &code)) {
         snprintf(text, sizeof(text), "(0x%llx)", (unsigned long long)pc);
-        return put_bytes(buffer, text_of(text)) && put_bytes(buffer, file) && put_number(buffer, 0);
+        return put_bytes(buffer, records_text_of(text)) && put_bytes(buffer, file) &&
+               put_number(buffer, 0);
     }
     pc -= !is_first && pc > runtime_function_entry(code);
     if (!pclntab_line(code.module->pclntab, code.index, pc - code.module->minpc, left, &file,
                       &line)) {
-        file = text_of("?");
+        file = records_text_of("?");
         line = 0;
     }
     return records_put_name(records, runtime_function_name(code)) &&
@@ -503,7 +505,7 @@ static bool has_long_object(const struct runtime *runtime)
 /* Says, if it matters, that the contents in this dump are whole; see WHOLE_CONTENTS. */
 static struct g2h_error *put_whole(struct records *records)
 {
-    const struct g2h_bytes text = text_of(WHOLE_CONTENTS);
+    const struct g2h_bytes text = records_text_of(WHOLE_CONTENTS);
     if (has_long_object(records->runtime))
         TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_OTHERROOT) &&
                    put_bytes(&records->buffer, text) && put_number(&records->buffer, 0));

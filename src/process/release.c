@@ -27,13 +27,13 @@ static void want_not(struct release *release, size_t block, uint32_t bytes)
     release->wanted[block] -= bytes;
 }
 
-static void keep(struct release *release, size_t block, uint32_t bytes)
+static void release_search_keep(struct release *release, size_t block, uint32_t bytes)
 {
     (void)bytes;
     release->kept[block] = true;
 }
 
-static void drop(struct release *release, size_t block, uint32_t bytes)
+static void release_search_drop(struct release *release, size_t block, uint32_t bytes)
 {
     if (__atomic_sub_fetch(&release->wanted[block], bytes, __ATOMIC_ACQ_REL) == 0 &&
         !release->kept[block])
@@ -43,9 +43,9 @@ static void drop(struct release *release, size_t block, uint32_t bytes)
 /* Does to the pages of a window what is to be done to the bytes [from, end) of a block. */
 static void change_window(struct window *window, uint64_t from, uint64_t end, change *how)
 {
-    if (how == keep)
+    if (how == release_search_keep)
         window_keep(window, from, end);
-    else if (how == drop)
+    else if (how == release_search_drop)
         window_drop(window, from, end);
 }
 
@@ -109,7 +109,7 @@ static void keep_type(struct kept_types *types, uint64_t address)
 {
     struct release *release = types->release;
     uint64_t *seen = &types->seen[map_hash(address) % SEEN];
-    struct heap_type type;
+    struct heap_bits_type type;
     if (address == 0 || *seen == address)
         return;
     *seen = address;
@@ -117,7 +117,7 @@ static void keep_type(struct kept_types *types, uint64_t address)
     const uint64_t mask = (uint64_t)((uintptr_t)type.bits - (uintptr_t)release->copy);
     release_keep(release, address, TYPE);
     if (type.bits && mask / BLOCK < release->blocks)
-        change_bytes(release, mask, mask + (type.words + 7) / 8, keep);
+        change_bytes(release, mask, mask + (type.words + 7) / 8, release_search_keep);
 }
 
 static void keep_types(struct kept_types *types, const struct span *span)
@@ -168,13 +168,14 @@ void release_keep(struct release *release, uint64_t address, uint64_t size)
 {
     if (release->blocks > 0)
         change_addresses(release, address,
-                         size < UINT64_MAX - address ? address + size : UINT64_MAX, keep);
+                         size < UINT64_MAX - address ? address + size : UINT64_MAX,
+                         release_search_keep);
 }
 
 void release_span(struct release *release, const struct span *span)
 {
     if (release->blocks > 0)
-        change_addresses(release, span->start, span->start + span->size, drop);
+        change_addresses(release, span->start, span->start + span->size, release_search_drop);
 }
 
 void release_deinit(struct release *release)

@@ -58,7 +58,7 @@ void resident_find_spans(const struct runtime *runtime, struct resident_spans *r
 
 typedef VECTOR(uint64_t) address_vector;
 
-static int compare_addresses(const void *a, const void *b)
+static int resident_compare_addresses(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
     return (one > other) - (one < other);
@@ -92,7 +92,7 @@ static bool list_arenas(const struct runtime *runtime, address_vector *ret)
             return false;
     if (!list_user_arenas(runtime, ret))
         return false;
-    vector_sort(ret, compare_addresses);
+    vector_sort(ret, resident_compare_addresses);
     return true;
 }
 
@@ -156,7 +156,7 @@ static bool parse(const char *smaps, mapping_vector *ret)
     return true;
 }
 
-static int compare_paths(const void *a, const void *b)
+static int resident_compare_paths(const void *a, const void *b)
 {
     const struct mapping *one = a, *other = b;
     const size_t least = one->path_size < other->path_size ? one->path_size : other->path_size;
@@ -165,7 +165,7 @@ static int compare_paths(const void *a, const void *b)
                       : (one->path_size > other->path_size) - (one->path_size < other->path_size);
 }
 
-static int compare_sizes(const void *a, const void *b)
+static int resident_compare_sizes(const void *a, const void *b)
 {
     const struct g2h_mapped_file *one = a, *other = b;
     if (one->resident != other->resident)
@@ -174,7 +174,8 @@ static int compare_sizes(const void *a, const void *b)
 }
 
 /* Lists a mapping, if any of it is resident. Returns false if memory runs out. */
-static bool keep(const struct mapping *mapping, enum g2h_memory_part part, struct g2h_memory *ret)
+static bool resident_keep(const struct mapping *mapping, enum g2h_memory_part part,
+                          struct g2h_memory *ret)
 {
     const char *slash = memrchr(mapping->path, '/', mapping->path_size),
                *name = slash ? slash + 1 : mapping->path, *end = mapping->path + mapping->path_size;
@@ -208,7 +209,7 @@ static struct g2h_error *add_file(const struct mapping *mappings, size_t count,
     if (is_code || file.resident == 0)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        TRY_MEMORY(keep(&mappings[i], G2H_MEMORY_FILES, memory));
+        TRY_MEMORY(resident_keep(&mappings[i], G2H_MEMORY_FILES, memory));
     file.path = strndup(mappings->path, mappings->path_size);
     TRY_MEMORY(file.path);
     memory->files[memory->file_count++] = file;
@@ -220,24 +221,24 @@ static struct g2h_error *add_files(mapping_vector *files, struct g2h_memory *mem
 {
     if (files->count == 0)
         return NULL;
-    vector_sort(files, compare_paths);
+    vector_sort(files, resident_compare_paths);
     memory->files = calloc(files->count, sizeof(*memory->files));
     TRY_MEMORY(memory->files);
     for (size_t first = 0, end; first < files->count; first = end) {
-        for (end = first + 1;
-             end < files->count && compare_paths(&files->data[first], &files->data[end]) == 0;)
+        for (end = first + 1; end < files->count &&
+                              resident_compare_paths(&files->data[first], &files->data[end]) == 0;)
             end++;
         TRY(add_file(&files->data[first], end - first, memory));
     }
     if (memory->file_count > 0)
-        qsort(memory->files, memory->file_count, sizeof(*memory->files), compare_sizes);
+        qsort(memory->files, memory->file_count, sizeof(*memory->files), resident_compare_sizes);
     return NULL;
 }
 
 /* ---- parts ---- */
 
 /* Takes at most bytes from what is left, and returns them. */
-static uint64_t take(uint64_t *left, uint64_t bytes)
+static uint64_t resident_take(uint64_t *left, uint64_t bytes)
 {
     const uint64_t taken = bytes < *left ? bytes : *left;
     *left -= taken;
@@ -248,9 +249,9 @@ static void divide_heap(const struct resident_spans *spans, uint64_t heap,
                         struct g2h_memory *memory)
 {
     uint64_t *parts = memory->parts;
-    parts[G2H_MEMORY_OBJECTS] = take(&heap, spans->objects);
-    parts[G2H_MEMORY_STACKS] = take(&heap, spans->manual);
-    parts[G2H_MEMORY_SLOTS] = take(&heap, spans->slots);
+    parts[G2H_MEMORY_OBJECTS] = resident_take(&heap, spans->objects);
+    parts[G2H_MEMORY_STACKS] = resident_take(&heap, spans->manual);
+    parts[G2H_MEMORY_SLOTS] = resident_take(&heap, spans->slots);
     parts[G2H_MEMORY_FREE] = heap;
 }
 
@@ -260,23 +261,24 @@ static void divide_rest(const struct runtime *runtime, const struct counters *co
     uint64_t *parts = memory->parts, buckets = counters->buckhash_sys;
     /* buckhash_sys also has the masks of data and bss, which are the collector's (mbitmap.go:
      * progToPointerMask). */
-    const uint64_t masks = take(&buckets, (runtime->data_mask.count + runtime->bss_mask.count) / 8);
-    parts[G2H_MEMORY_SPANS] = take(&rest, counters->mspan_sys + counters->mcache_sys);
-    parts[G2H_MEMORY_GC] = take(&rest, counters->gc_misc_sys + masks);
-    parts[G2H_MEMORY_RUNTIME] = take(&rest, counters->other_sys + counters->stacks_sys);
-    parts[G2H_MEMORY_BUCKETS] = take(&rest, buckets); /* most of it is untouched */
+    const uint64_t masks =
+        resident_take(&buckets, (runtime->data_mask.count + runtime->bss_mask.count) / 8);
+    parts[G2H_MEMORY_SPANS] = resident_take(&rest, counters->mspan_sys + counters->mcache_sys);
+    parts[G2H_MEMORY_GC] = resident_take(&rest, counters->gc_misc_sys + masks);
+    parts[G2H_MEMORY_RUNTIME] = resident_take(&rest, counters->other_sys + counters->stacks_sys);
+    parts[G2H_MEMORY_BUCKETS] = resident_take(&rest, buckets); /* most of it is untouched */
     parts[G2H_MEMORY_C] = rest;
 }
 
 /* What is sorted out of the mappings. */
-struct sorting {
+struct resident_sorting {
     const struct runtime *runtime;
     mapping_vector mappings, files;
     address_vector arenas;
     uint64_t heap, rest; /* resident bytes of arenas, and of other anonymous memory */
 };
 
-static void sorting_deinit(struct sorting *sorting)
+static void resident_sorting_deinit(struct resident_sorting *sorting)
 {
     free(sorting->mappings.data);
     free(sorting->files.data);
@@ -284,7 +286,8 @@ static void sorting_deinit(struct sorting *sorting)
 }
 
 /* Adds a mapping to what it is of. Returns false if memory runs out. */
-static bool sort_out(struct sorting *sorting, const struct mapping *mapping, struct g2h_memory *ret)
+static bool sort_out(struct resident_sorting *sorting, const struct mapping *mapping,
+                     struct g2h_memory *ret)
 {
     const struct runtime *runtime = sorting->runtime;
     ret->resident += mapping->resident;
@@ -296,7 +299,7 @@ static bool sort_out(struct sorting *sorting, const struct mapping *mapping, str
         sorting->heap += mapping->resident;
     } else {
         sorting->rest += mapping->resident;
-        return keep(mapping, G2H_MEMORY_C, ret);
+        return resident_keep(mapping, G2H_MEMORY_C, ret);
     }
     return true;
 }
@@ -304,7 +307,7 @@ static bool sort_out(struct sorting *sorting, const struct mapping *mapping, str
 struct g2h_error *resident_find(const struct runtime *runtime, const struct counters *counters,
                                 const struct resident_spans *spans, struct g2h_memory *ret)
 {
-    _cleanup_(sorting_deinit) struct sorting sorting = {.runtime = runtime};
+    _cleanup_(resident_sorting_deinit) struct resident_sorting sorting = {.runtime = runtime};
     *ret = (struct g2h_memory){.has_counters = counters->is_known};
     if (!runtime->process->smaps)
         return NULL;

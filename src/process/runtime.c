@@ -116,7 +116,7 @@ static struct g2h_error *set_release(struct runtime *runtime, int minor)
 
 /* ---- the layout ---- */
 
-static struct g2h_error *find_layout(struct runtime *runtime)
+static struct g2h_error *runtime_find_layout(struct runtime *runtime)
 {
     const struct g2h_bytes version = bytes_of(runtime->version);
     const uint16_t machine = runtime->process->machine;
@@ -139,8 +139,8 @@ static struct g2h_error *find_layout(struct runtime *runtime)
 
 /* Reads the mask of a segment that has this many bytes. Returns false if the mask is not there, or
  * does not have a bit for each word of the segment. */
-static bool read_mask(const struct runtime *runtime, uint64_t address, uint64_t bytes,
-                      struct runtime_mask *ret)
+static bool runtime_read_mask(const struct runtime *runtime, uint64_t address, uint64_t bytes,
+                              struct runtime_mask *ret)
 {
     uint64_t count, bits;
     *ret = (struct runtime_mask){0};
@@ -189,10 +189,10 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
                             "%s: is another build than the one %s ran: its "
                             "runtime.firstmoduledata differs from the process's",
                             g2h_exe_path(runtime->exe), runtime->process->name);
-    if (!read_mask(runtime, address + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK),
-                   runtime->edata - runtime->data, &runtime->data_mask) ||
-        !read_mask(runtime, address + runtime_offset(runtime, LAYOUT_MODULEDATA_GCBSSMASK),
-                   runtime->ebss - runtime->bss, &runtime->bss_mask))
+    if (!runtime_read_mask(runtime, address + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK),
+                           runtime->edata - runtime->data, &runtime->data_mask) ||
+        !runtime_read_mask(runtime, address + runtime_offset(runtime, LAYOUT_MODULEDATA_GCBSSMASK),
+                           runtime->ebss - runtime->bss, &runtime->bss_mask))
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: runtime.firstmoduledata has masks of another size than data and "
                             "bss in %s: it is of a release of Go that is not known",
@@ -243,10 +243,12 @@ bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
            runtime_peek(runtime, *module, LAYOUT_MODULEDATA_BSS, &ret->bss) &&
            runtime_peek(runtime, *module, LAYOUT_MODULEDATA_EBSS, &ret->ebss) &&
            ret->data <= ret->edata && ret->bss <= ret->ebss &&
-           read_mask(runtime, *module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK),
-                     ret->edata - ret->data, &ret->data_mask) &&
-           read_mask(runtime, *module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCBSSMASK),
-                     ret->ebss - ret->bss, &ret->bss_mask);
+           runtime_read_mask(runtime,
+                             *module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK),
+                             ret->edata - ret->data, &ret->data_mask) &&
+           runtime_read_mask(runtime,
+                             *module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCBSSMASK),
+                             ret->ebss - ret->bss, &ret->bss_mask);
 }
 
 static struct g2h_error *find_moduledata(struct runtime *runtime)
@@ -355,7 +357,7 @@ static struct g2h_error *missing_variable(const struct runtime *runtime, const c
                         runtime->by_dwarf ? "" : ", or of a release of Go that is not known");
 }
 
-static struct g2h_error *find_variables(struct runtime *runtime)
+static struct g2h_error *runtime_find_variables(struct runtime *runtime)
 {
     find_symbols(runtime);
     if (runtime->mheap == 0)
@@ -387,10 +389,10 @@ static struct g2h_error *find_as(struct runtime *runtime, int minor)
     runtime->missing = 0;
     runtime->modules.count = 0;
     TRY(set_release(runtime, minor));
-    TRY(find_layout(runtime));
+    TRY(runtime_find_layout(runtime));
     TRY(find_moduledata(runtime));
     TRY(add_program(runtime));
-    return runtime_explain(runtime->process, find_variables(runtime));
+    return runtime_explain(runtime->process, runtime_find_variables(runtime));
 }
 
 /* Returns whether the goroutines, as far as they say so, started with functions. */
@@ -428,7 +430,7 @@ static struct g2h_error *find_by_layout(struct runtime *runtime, int oldest, int
     return first;
 }
 
-static struct g2h_error *find_all(struct runtime *runtime)
+static struct g2h_error *runtime_find_all(struct runtime *runtime)
 {
     const struct image *image = exe_image(runtime->exe);
     const struct built_by *built_by = exe_built_by(runtime->exe);
@@ -454,7 +456,7 @@ struct g2h_error *runtime_init(struct runtime *ret, struct process *process, str
         return error_create(G2H_ERROR_NOT_EXE, "%s: is a library that %s has not loaded",
                             g2h_exe_path(exe), process->name);
     TRY_MEMORY(memory_add_image(&process->memory, exe_image(exe), ret->slide));
-    struct g2h_error *error = find_all(ret);
+    struct g2h_error *error = runtime_find_all(ret);
     if (error)
         runtime_deinit(ret);
     return error;

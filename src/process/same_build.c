@@ -18,7 +18,7 @@
 #include "exe/go/build_info.h"
 #include "process/attach/procfs.h"
 
-static struct g2h_error *refuse(const struct runtime *runtime, const char *why)
+static struct g2h_error *same_build_refuse(const struct runtime *runtime, const char *why)
 {
     return error_create(G2H_ERROR_NOT_EXE, "%s: is another build than the one %s ran: %s",
                         g2h_exe_path(runtime->exe), runtime->process->name, why);
@@ -28,7 +28,7 @@ static struct g2h_error *refuse(const struct runtime *runtime, const char *why)
 
 /* Consecutive bytes of a section that the process has, and that need not be zeros because nothing
  * has ever been there. */
-struct part {
+struct same_build_part {
     uint64_t at;            /* its offset in the section */
     const uint8_t *process; /* NULL: they cannot be read */
     uint64_t size;
@@ -36,8 +36,8 @@ struct part {
 
 /* Finds the next part at the offset part->at + part->size or behind it; *part is zeros before the
  * first call. Returns false if there is none. */
-static bool next_part(const struct runtime *runtime, const struct image_section *section,
-                      struct part *part)
+static bool same_build_next_part(const struct runtime *runtime, const struct image_section *section,
+                                 struct same_build_part *part)
 {
     enum { MOST = 1 << 20 };
     const struct memory *memory = runtime->memory;
@@ -54,7 +54,7 @@ static bool next_part(const struct runtime *runtime, const struct image_section 
             struct range hole;
             (void)ranges_next(&memory->untouched, at, last, &hole);
             if (at < hole.begin) {
-                *part = (struct part){.at = at - start, .size = hole.begin - at};
+                *part = (struct same_build_part){.at = at - start, .size = hole.begin - at};
                 part->size = part->size < MOST ? part->size : MOST;
                 part->process = memory_at(memory, at, part->size);
                 return true;
@@ -69,8 +69,8 @@ static bool next_part(const struct runtime *runtime, const struct image_section 
 
 static bool same_bytes(const struct runtime *runtime, const struct image_section *section)
 {
-    struct part part = {0};
-    while (next_part(runtime, section, &part))
+    struct same_build_part part = {0};
+    while (same_build_next_part(runtime, section, &part))
         if (part.process &&
             memcmp(section->data.data + part.at, part.process, (size_t)part.size) != 0)
             return false;
@@ -102,8 +102,8 @@ static bool same_types(const struct runtime *runtime)
     const uint64_t size = (module->etypes - module->types) / WORD * WORD;
     const uint8_t *file = image_at(image, module->types, size);
     const struct image_section types = {.data = {file, file ? size : 0}, .address = module->types};
-    struct part part = {0};
-    while (next_part(runtime, &types, &part)) {
+    struct same_build_part part = {0};
+    while (same_build_next_part(runtime, &types, &part)) {
         const uint64_t skipped = (WORD - part.at % WORD) % WORD;
         if (part.process && part.size > skipped &&
             !same_words(image, file + part.at + skipped, part.process + skipped,
@@ -125,10 +125,11 @@ static struct g2h_error *check_constants(const struct runtime *runtime)
         if (!section || (section->flags & SHF_WRITE) != 0 || same_bytes(runtime, section))
             continue;
         snprintf(why, sizeof(why), "its section %s differs from the process's", names[i]);
-        return refuse(runtime, why);
+        return same_build_refuse(runtime, why);
     }
-    return same_types(runtime) ? NULL
-                               : refuse(runtime, "its types differ from those of the process");
+    return same_types(runtime)
+               ? NULL
+               : same_build_refuse(runtime, "its types differ from those of the process");
 }
 
 /* ---- build IDs and build information ---- */
@@ -165,7 +166,7 @@ static struct g2h_error *check_build_info(const struct runtime *runtime)
     build_info_describe(info, (struct g2h_bytes){bytes, info.size}, &why);
     text_append(&why, "", 1);
     TRY_MEMORY(!why.failed);
-    return refuse(runtime, why.data);
+    return same_build_refuse(runtime, why.data);
 }
 
 /* ---- code ---- */
@@ -253,14 +254,14 @@ static struct g2h_error *check_code_part(const struct runtime *runtime,
     }
     text_append(&why, "", 1);
     TRY_MEMORY(!why.failed);
-    return refuse(runtime, why.data);
+    return same_build_refuse(runtime, why.data);
 }
 
 static struct g2h_error *check_code_in_core(const struct runtime *runtime,
                                             const struct image_section *section)
 {
-    struct part part = {0};
-    while (next_part(runtime, section, &part))
+    struct same_build_part part = {0};
+    while (same_build_next_part(runtime, section, &part))
         if (part.process)
             TRY(check_code_part(runtime, section, part.at, part.process, part.size));
     return NULL;
@@ -315,7 +316,7 @@ struct g2h_error *same_build_check(const struct runtime *runtime)
 {
     TRY(check_build_info(runtime));
     if (!has_same_notes(runtime, exe_image(runtime->exe)))
-        return refuse(runtime, "build IDs differ");
+        return same_build_refuse(runtime, "build IDs differ");
     if (is_file_of_process(runtime))
         return NULL;
     TRY(check_constants(runtime));

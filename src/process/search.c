@@ -228,7 +228,7 @@ static bool is_second_reason(const struct runtime *runtime, uint64_t address)
 /* ---- looking ---- */
 
 /* Notes the variables that may begin with the word at an address. */
-static void look_at(struct search *search, uint64_t address, uint64_t value)
+static void runtime_search_look_at(struct search *search, uint64_t address, uint64_t value)
 {
     struct runtime *runtime = search->runtime;
     if (!pay(search, 1))
@@ -266,7 +266,7 @@ static void look_at_part(struct search *search, const struct runtime_part *part)
             continue;
         const uint64_t value = memory_number(part->data + (at - in.begin), 8);
         if (value != 0)
-            look_at(search, at, value);
+            runtime_search_look_at(search, at, value);
     }
 }
 

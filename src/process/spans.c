@@ -22,8 +22,8 @@ enum { MOST_MSPAN = 256 };
 
 /* Reads a field of the mspan at an address. mspan is its MOST_MSPAN bytes, or NULL if they are not
  * all there. Returns false if the field is not there. */
-static bool read_field(const struct runtime *runtime, uint64_t address, const uint8_t *mspan,
-                       enum layout_field field, uint64_t *ret)
+static bool spans_read_field(const struct runtime *runtime, uint64_t address, const uint8_t *mspan,
+                             enum layout_field field, uint64_t *ret)
 {
     const struct layout_member member = runtime->layout.members[field];
     if (!mspan || member.size == 0 || member.size > 8 || member.offset + member.size > MOST_MSPAN)
@@ -32,7 +32,7 @@ static bool read_field(const struct runtime *runtime, uint64_t address, const ui
     return true;
 }
 
-static bool read_fields(const struct runtime *runtime, uint64_t address, struct span *span)
+static bool spans_read_fields(const struct runtime *runtime, uint64_t address, struct span *span)
 {
     uint64_t pages, swept, class, arena;
     const struct {
@@ -55,7 +55,7 @@ static bool read_fields(const struct runtime *runtime, uint64_t address, struct 
     };
     const uint8_t *mspan = memory_at(runtime->memory, address, MOST_MSPAN);
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        if (!read_field(runtime, address, mspan, fields[i].field, fields[i].value))
+        if (!spans_read_field(runtime, address, mspan, fields[i].field, fields[i].value))
             return false;
     if (pages == 0 || pages > UINT64_MAX / RUNTIME_PAGE_SIZE / 2 || span->elemsize < 8 ||
         span->nelems > SPAN_MOST_SLOTS ||
@@ -181,7 +181,7 @@ static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
 }
 
 /* Clears the bits behind the last slot. */
-static void cut(struct span *span)
+static void spans_cut(struct span *span)
 {
     enum { WORDS = sizeof(span->live) / sizeof(span->live[0]) };
     span->live[span->nelems / 64] &= ((uint64_t)1 << (span->nelems % 64)) - 1;
@@ -197,7 +197,7 @@ enum span_state span_read_fields(const struct runtime *runtime, uint64_t address
     if (state != IN_USE)
         return SPAN_UNUSED;
     *ret = (struct span){0};
-    return read_fields(runtime, address, ret) ? SPAN_IN_USE : SPAN_MISSING;
+    return spans_read_fields(runtime, address, ret) ? SPAN_IN_USE : SPAN_MISSING;
 }
 
 enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t index, struct span *ret)
@@ -218,7 +218,7 @@ enum span_state span_read(struct runtime *runtime, uint64_t address, struct span
                     : NULL;
     const bool is_there =
         span_is_swept(ret) ? add_allocated(runtime, ret) : find_live_of_unswept(runtime, ret);
-    cut(ret);
+    spans_cut(ret);
     return is_there ? SPAN_IN_USE : SPAN_MISSING;
 }
 

@@ -33,7 +33,7 @@ void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t h
     objects->high = high;
 }
 
-static uint64_t take(struct stack_objects *objects, uint64_t count)
+static uint64_t stack_objects_take(struct stack_objects *objects, uint64_t count)
 {
     const uint64_t taken = count < objects->left ? count : objects->left;
     objects->left -= taken;
@@ -42,16 +42,17 @@ static uint64_t take(struct stack_objects *objects, uint64_t count)
 
 /* ---- finding stack objects ---- */
 
-static int32_t number_at(const uint8_t *record, unsigned offset)
+static int32_t stack_objects_number_at(const uint8_t *record, unsigned offset)
 {
     return (int32_t)memory_number(record + offset, 4);
 }
 
-static bool add(struct stack_objects *objects, uint64_t rodata, const uint8_t *record,
-                uint64_t varp, uint64_t argp)
+static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata,
+                                  const uint8_t *record, uint64_t varp, uint64_t argp)
 {
-    const int32_t offset = number_at(record, 0), size = number_at(record, RECORD_SIZE),
-                  pointers = number_at(record, RECORD_POINTERS);
+    const int32_t offset = stack_objects_number_at(record, 0),
+                  size = stack_objects_number_at(record, RECORD_SIZE),
+                  pointers = stack_objects_number_at(record, RECORD_POINTERS);
     struct stack_object object = {
         .address = (offset < 0 ? varp : argp) + (uint64_t)(int64_t)offset,
         .size = (uint64_t)size,
@@ -61,7 +62,7 @@ static bool add(struct stack_objects *objects, uint64_t rodata, const uint8_t *r
         object.size > objects->high - object.address)
         return true;
     if (pointers > 0) {
-        const uint64_t mask = rodata + (uint32_t)number_at(record, RECORD_MASK);
+        const uint64_t mask = rodata + (uint32_t)stack_objects_number_at(record, RECORD_MASK);
         object.mask = memory_at(objects->runtime->memory, mask, (object.words + 7) / 8);
         if (!object.mask)
             return true;
@@ -77,8 +78,8 @@ bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t 
     if (!memory_read(memory, table, WORD, &count) || count > (objects->high - objects->low) / WORD)
         return true;
     const uint8_t *records = memory_at(memory, table + WORD, count * RECORD);
-    for (uint64_t i = 0, most = records ? take(objects, count) : 0; i < most; i++)
-        if (!add(objects, rodata, records + i * RECORD, varp, argp))
+    for (uint64_t i = 0, most = records ? stack_objects_take(objects, count) : 0; i < most; i++)
+        if (!stack_objects_add_one(objects, rodata, records + i * RECORD, varp, argp))
             return false;
     return true;
 }
@@ -114,7 +115,8 @@ static bool scan(struct stack_objects *objects, struct stack_object object)
 {
     const uint8_t *contents =
         memory_at(objects->runtime->memory, object.address, object.words * WORD);
-    for (uint64_t i = 0, most = contents ? take(objects, object.words) : 0; i < most; i++)
+    for (uint64_t i = 0, most = contents ? stack_objects_take(objects, object.words) : 0; i < most;
+         i++)
         if ((!object.mask || (object.mask[i / 8] >> (i % 8) & 1) != 0) &&
             !(vector_push(&objects->words, object.address + i * WORD) &&
               stack_objects_point(objects, memory_number(contents + i * WORD, WORD))))

@@ -15,7 +15,7 @@ enum { WORD = 8 };
 #define NO_REGISTER UINT8_MAX
 
 /* The indexes of registers of a machine, in NT_PRSTATUS and in a signal's frame. */
-struct machine {
+struct thread_machine {
     uint16_t machine; /* EM_… */
     uint8_t sp, pc, lr;
     /* In a signal's frame: bytes from uc_stack to the registers; 0: not known. */
@@ -39,7 +39,7 @@ static const char *const r_names[] = {"r0",  "r1",  "r2",  "r3",  "r4",  "r5",  
                                       "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23",
                                       "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31"};
 
-static const struct machine machines[] = {
+static const struct thread_machine machines[] = {
     {EM_X86_64, 19, 16, NO_REGISTER, 24, 15, 16, NO_REGISTER, 15, 15, amd64_names,
      amd64_signal_names},
     /* In a signal's frame the fault's address comes before x0. */
@@ -49,7 +49,7 @@ static const struct machine machines[] = {
     {EM_PPC64, 1, 32, 36, 0, 0, 0, 0, 32, 0, r_names, NULL},
 };
 
-static const struct machine *machine_of(const struct runtime *runtime)
+static const struct thread_machine *threads_machine_of(const struct runtime *runtime)
 {
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
         if (machines[i].machine == runtime->process->machine)
@@ -71,7 +71,7 @@ static uint64_t register_of(const uint8_t *registers, bool in_signal, unsigned i
     return value;
 }
 
-static uint64_t sp_of(const struct machine *machine, const struct process_thread *thread)
+static uint64_t sp_of(const struct thread_machine *machine, const struct process_thread *thread)
 {
     return machine->sp < thread->count ? thread->registers[machine->sp] : 0;
 }
@@ -91,7 +91,7 @@ static int compare_sp(const void *a, const void *b, void *context)
 static struct g2h_error *sort_threads(struct threads *threads)
 {
     const struct process *process = threads->runtime->process;
-    const struct machine *machine = machine_of(threads->runtime);
+    const struct thread_machine *machine = threads_machine_of(threads->runtime);
     threads->by_sp = malloc((process->threads.count + 1) * sizeof(*threads->by_sp));
     TRY_MEMORY(threads->by_sp);
     for (size_t i = 0; i < process->threads.count; i++)
@@ -111,7 +111,7 @@ static struct g2h_error *sort_threads(struct threads *threads)
 static const struct process_thread *thread_on(const struct threads *threads, uint64_t low,
                                               uint64_t high)
 {
-    const struct machine *machine = machine_of(threads->runtime);
+    const struct thread_machine *machine = threads_machine_of(threads->runtime);
     const size_t count = threads->runtime->process->threads.count;
     size_t at;
     if (!machine)
@@ -204,7 +204,7 @@ static bool is_in(uint64_t address, uint64_t low, uint64_t high)
     return address >= low && address < high;
 }
 
-static void start_at(const struct machine *machine, const uint8_t *registers, bool in_signal,
+static void start_at(const struct thread_machine *machine, const uint8_t *registers, bool in_signal,
                      struct unwind_start *ret)
 {
     *ret = (struct unwind_start){
@@ -225,7 +225,7 @@ static void start_at(const struct machine *machine, const uint8_t *registers, bo
 static bool find_signal_frame(struct threads *threads, const struct thread_m *m, uint64_t g_low,
                               uint64_t g_high, struct unwind_start *ret)
 {
-    const struct machine *machine = machine_of(threads->runtime);
+    const struct thread_machine *machine = threads_machine_of(threads->runtime);
     const struct memory *memory = threads->runtime->memory;
     uint64_t low, high;
     if (!machine || machine->signal_at == 0 || !m->thread || m->gsignal == 0 ||
@@ -270,7 +270,7 @@ void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start
         return;
     }
     if (thread) {
-        start_at(machine_of(runtime), (const uint8_t *)thread->registers, false, ret);
+        start_at(threads_machine_of(runtime), (const uint8_t *)thread->registers, false, ret);
         return;
     }
     if (m && find_signal_frame(threads, m, low, high, ret))
@@ -288,7 +288,7 @@ void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start
 bool threads_register(const struct threads *threads, const struct unwind_start *start,
                       unsigned index, const char **ret_name, uint64_t *ret)
 {
-    const struct machine *machine = machine_of(threads->runtime);
+    const struct thread_machine *machine = threads_machine_of(threads->runtime);
     if (!machine || !start->registers ||
         index >= (start->in_signal ? machine->signal_count : machine->count))
         return false;

@@ -11,7 +11,7 @@ enum { KIND_ARRAY = 17, CHAN, FUNC, INTERFACE, MAP, POINTER, SLICE, STRING, STRU
 
 /* Returns the size of a kind's descriptor; behind it is the uncommon part, which not all types
  * have. */
-static uint64_t descriptor_size(const struct runtime *runtime, unsigned kind)
+static uint64_t process_types_descriptor_size(const struct runtime *runtime, unsigned kind)
 {
     const bool is_swiss = runtime->minor >= 24 && !go_release_parse(runtime->version).no_swiss_maps;
     switch (kind) {
@@ -82,7 +82,7 @@ bool process_type_read(const struct runtime *runtime, uint64_t address, struct p
     if ((flags & EXTRA_STAR) != 0 && ret->name.size > 0)
         ret->name = (struct g2h_bytes){ret->name.data + 1, ret->name.size - 1};
     ret->package = (struct g2h_bytes){(const uint8_t *)"", 0};
-    const uint64_t uncommon = address + descriptor_size(runtime, kind & KIND_MASK);
+    const uint64_t uncommon = address + process_types_descriptor_size(runtime, kind & KIND_MASK);
     if ((flags & UNCOMMON) != 0 && memory_read(runtime->memory, uncommon, 4, &offset))
         ret->package = name_at(runtime, types, offset);
     if (ret->package.size > 0)

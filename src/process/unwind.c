@@ -26,7 +26,7 @@ void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
 
 /* ---- functions ---- */
 
-static enum unwind_kind kind_of(struct g2h_bytes name)
+static enum unwind_kind unwind_kind_of(struct g2h_bytes name)
 {
     static const struct {
         const char *name;
@@ -82,7 +82,7 @@ static bool read_function(const struct runtime *runtime, uint64_t pc, uint64_t *
         return false;
     ret->entry = runtime_function_entry(ret->code);
     ret->delta = (uint64_t)delta;
-    ret->kind = kind_of(runtime_function_name(ret->code));
+    ret->kind = unwind_kind_of(runtime_function_name(ret->code));
     ret->map = map_at(ret, left);
     return true;
 }
@@ -154,7 +154,7 @@ static bool take_stack(struct unwinder *unwinder, uint64_t size)
 
 /* Completes the frame of the current function, from frame.sp. Returns false if it does not fit in
  * the stack, or its return address is not there. */
-static bool complete(struct unwinder *unwinder, bool after_sigpanic)
+static bool unwind_complete(struct unwinder *unwinder, bool after_sigpanic)
 {
     struct unwind_frame *frame = &unwinder->frame;
     const struct unwind_function *function = &unwinder->current;
@@ -190,7 +190,7 @@ bool unwind_first(struct unwinder *unwinder, uint64_t low, uint64_t high,
         frame->sp += unwinder->usual_lr ? 0 : WORD;
         unwinder->lr = 0;
     }
-    return find_function(unwinder, frame->pc) && complete(unwinder, false);
+    return find_function(unwinder, frame->pc) && unwind_complete(unwinder, false);
 }
 
 /*
@@ -227,5 +227,5 @@ bool unwind_next(struct unwinder *unwinder)
     if (unwinder->usual_lr && is_injected ? !pass_signal(unwinder)
                                           : !find_function(unwinder, frame->pc))
         return false;
-    return complete(unwinder, callee == UNWIND_SIGPANIC);
+    return unwind_complete(unwinder, callee == UNWIND_SIGPANIC);
 }

@@ -70,7 +70,7 @@ bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t
            roots_add_node(builder->roots, kind, key, name, ret);
 }
 
-bool builder_add_edge(struct builder *builder, struct node source, enum edge_type type,
+bool builder_add_edge(struct builder *builder, struct node source, enum roots_edge_type type,
                       uint32_t name, struct node target)
 {
     return roots_add_edge(builder->roots, source, type, name, target);
@@ -100,7 +100,7 @@ bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t 
                             node_synthetic(*ret));
 }
 
-bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                          uint64_t value)
 {
     struct root_account *account = &builder->roots->account;
@@ -120,7 +120,7 @@ bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_typ
            builder_add_edge(builder, node_synthetic(source), type, name, node_object(object));
 }
 
-bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                                const char *name, uint64_t value)
 {
     return builder_text(builder, name) && builder_add_pointer(builder, source, type, value);

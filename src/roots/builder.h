@@ -94,7 +94,7 @@ bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t
                       uint32_t *ret);
 
 /* Adds an edge between any two nodes. */
-bool builder_add_edge(struct builder *builder, struct node source, enum edge_type type,
+bool builder_add_edge(struct builder *builder, struct node source, enum roots_edge_type type,
                       uint32_t name, struct node target);
 
 /* Adds a group below parent. Groups are elements of their parent, and their indexes give their
@@ -113,9 +113,9 @@ bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t 
 
 /* Adds an edge to the object that value points to, or a weak one to the mapping; none if it points
  * to neither. The edge's name is the builder's text, or name. */
-bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                          uint64_t value);
-bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                                const char *name, uint64_t value);
 
 /* ---- functions (functions.c) ---- */
@@ -150,8 +150,8 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
  * local. Returns what holds the first value of that path, or NULL, and appends nothing, if none
  * leads there.
  */
-const struct holder *builder_append_path_to(struct builder *builder, uint64_t address,
-                                            enum holder_kind from);
+const struct outside_words_holder *builder_append_path_to(struct builder *builder, uint64_t address,
+                                                          enum holder_kind from);
 
 /* ---- branches ---- */
 

@@ -249,7 +249,8 @@ static struct g2h_error *add_deferred_pointers(struct builder *builder)
     return NULL;
 }
 
-static struct g2h_error *add_all(struct deferred *deferred, size_t defers, size_t panics)
+static struct g2h_error *deferred_calls_add_all(struct deferred *deferred, size_t defers,
+                                                size_t panics)
 {
     const struct g2h_heap *heap = deferred->builder->heap;
     struct g2h_record record;
@@ -273,5 +274,5 @@ struct g2h_error *builder_add_defers_and_panics(struct builder *builder)
     const size_t defers = builder->heap->records[G2H_RECORD_DEFER].count,
                  panics = builder->heap->records[G2H_RECORD_PANIC].count;
     _cleanup_(deferred_deinit) struct deferred deferred = {.builder = builder};
-    return defers + panics == 0 ? NULL : add_all(&deferred, defers, panics);
+    return defers + panics == 0 ? NULL : deferred_calls_add_all(&deferred, defers, panics);
 }

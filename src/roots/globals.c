@@ -24,7 +24,7 @@ static size_t package_size(const struct g2h_bytes *name)
 
 /* Returns whether a package is the runtime or one of its own, whose variables are not the
  * program's. */
-static bool is_of_runtime(const struct g2h_bytes *package)
+static bool globals_is_of_runtime(const struct g2h_bytes *package)
 {
     return bytes_are(*package, "runtime") || bytes_begin(*package, "runtime/internal/") ||
            bytes_begin(*package, "internal/runtime/");
@@ -37,7 +37,7 @@ static bool add_package(struct builder *builder, const struct g2h_bytes *package
 {
     struct roots *roots = builder->roots;
     const uint64_t key = id_hash_text(package->data, (size_t)package->size);
-    const bool is_runtime = is_of_runtime(package);
+    const bool is_runtime = globals_is_of_runtime(package);
     if (!roots_add_node(roots, G2H_NODE_PACKAGE, key, name, ret) ||
         !map_put(&builder->packages, name, *ret, ret))
         return false;
@@ -95,7 +95,7 @@ static bool append_typed_global(struct builder *builder, uint64_t address,
 }
 
 /* Returns whether the compiler made the variable, such as main..stmp_4. */
-static bool is_made(const struct g2h_bytes *variable)
+static bool globals_is_made(const struct g2h_bytes *variable)
 {
     return variable->size > 0 && variable->data[0] == '.';
 }
@@ -110,7 +110,7 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
     if (!builder->exe || !g2h_exe_variable(builder->exe, address, &name, &offset))
         return false;
     const struct g2h_bytes variable = split_name(name, ret_package);
-    if (is_made(&variable) != made)
+    if (globals_is_made(&variable) != made)
         return false;
     builder_append(builder, &variable);
     if (offset > 0)
@@ -180,7 +180,7 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
                         uint32_t *ret_parent)
 {
     struct g2h_bytes package = {(const uint8_t *)"", 0};
-    const struct holder *holder;
+    const struct outside_words_holder *holder;
     builder->text.size = 0;
     *ret_parent = segment;
     if (!builder_append_global(builder, address, &package)) {
@@ -213,7 +213,7 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
 
 /* Adds (globals) below the root, by the edge by which DevTools knows what belongs to the program.
  */
-static bool add_group(struct builder *builder)
+static bool globals_add_group(struct builder *builder)
 {
     uint32_t name;
     return builder_text(builder, "(globals)") &&
@@ -240,7 +240,7 @@ struct g2h_error *builder_add_globals(struct builder *builder)
         if (count == 0)
             continue;
         if (builder->globals == UINT32_MAX)
-            TRY_MEMORY(add_group(builder));
+            TRY_MEMORY(globals_add_group(builder));
         TRY_MEMORY(builder_text(builder, segments[i].name) &&
                    builder_add_node(builder, segments[i].node, 0, &node) &&
                    builder_add_edge(builder, node_synthetic(builder->globals), EDGE_ELEMENT,

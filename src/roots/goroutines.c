@@ -61,7 +61,8 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
 static bool append_frame_path(struct builder *builder, const struct heap_stack_frame *frame,
                               uint64_t offset)
 {
-    const struct holder *holder = builder_append_path_to(builder, frame->sp + offset, HOLDER_LOCAL);
+    const struct outside_words_holder *holder =
+        builder_append_path_to(builder, frame->sp + offset, HOLDER_LOCAL);
     if (!holder)
         return false;
     const struct heap_stack_frame owner = heap_frame(builder->heap, holder->frame);
@@ -94,8 +95,8 @@ static void append_pool(struct builder *builder, const struct heap_stack_frame *
  * none). Otherwise it is a variable that leads there, or the offset. Returns false if it is the
  * offset.
  */
-static bool name_word(struct builder *builder, const struct heap_stack_frame *frame,
-                      const struct heap_stack_frame *callee, uint64_t offset)
+static bool goroutine_roots_name_word(struct builder *builder, const struct heap_stack_frame *frame,
+                                      const struct heap_stack_frame *callee, uint64_t offset)
 {
     const struct typing *typing = builder->typing;
     const struct dwarf_local *local = NULL;
@@ -159,8 +160,9 @@ static void name_twin(struct builder *builder, const struct heap_stack_frame *fr
  * variables, or the others. The others come first, because DevTools shows the last of several
  * equally short paths to an object first.
  */
-static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
-                                           const struct heap_stack_frame *frame, bool variables)
+static struct g2h_error *goroutine_roots_add_stack_objects(struct builder *builder, uint32_t node,
+                                                           const struct heap_stack_frame *frame,
+                                                           bool variables)
 {
     const uint64_t word = builder->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
@@ -177,7 +179,8 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
     while (good && pointers_next(&pointers, &offset, &value)) {
         uint32_t object = listed[offset / word] ? UINT32_MAX : heap_find(builder->heap, value),
                  name;
-        if (object == UINT32_MAX || name_word(builder, frame, NULL, offset) != variables)
+        if (object == UINT32_MAX ||
+            goroutine_roots_name_word(builder, frame, NULL, offset) != variables)
             continue;
         text_printf(&builder->text, "?");
         builder->roots->account.conservative++;
@@ -244,7 +247,7 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     TRY_MEMORY(vector_push(&builder->roots->frames, root));
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        if (!name_word(builder, frame, callee, offset) && builder->typing &&
+        if (!goroutine_roots_name_word(builder, frame, callee, offset) && builder->typing &&
             heap->facts.has_stack_objects)
             name_twin(builder, frame, offset, value);
         TRY_MEMORY(builder_add_pointer(builder, node, EDGE_PROPERTY, value));
@@ -254,13 +257,14 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     if (!builder->frame_pointed[number] || !heap->reader->layout->may_lack_stack_objects ||
         heap->facts.has_stack_objects)
         return NULL;
-    TRY(add_stack_objects(builder, node, frame, false));
-    return builder->typing ? add_stack_objects(builder, node, frame, true) : NULL;
+    TRY(goroutine_roots_add_stack_objects(builder, node, frame, false));
+    return builder->typing ? goroutine_roots_add_stack_objects(builder, node, frame, true) : NULL;
 }
 
 /* Adds all frames of a goroutine, topmost first. */
-static struct g2h_error *add_frames(struct builder *builder, uint32_t goroutine, uint64_t goid,
-                                    const uint32_t *frames, uint32_t count)
+static struct g2h_error *goroutine_roots_add_frames(struct builder *builder, uint32_t goroutine,
+                                                    uint64_t goid, const uint32_t *frames,
+                                                    uint32_t count)
 {
     struct heap_stack_frame callee;
     for (uint32_t i = 0; i < count; i++) {
@@ -390,7 +394,7 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, 
                places_note_runtime(builder, goroutine, is_alone, root->node));
     root->first_frame = (uint32_t)builder->roots->frames.count;
     TRY_MEMORY(vector_push(&builder->roots->goroutines, *root));
-    TRY(add_frames(builder, root->node, record->goid, frames, root->frame_count));
+    TRY(goroutine_roots_add_frames(builder, root->node, record->goid, frames, root->frame_count));
     TRY(add_creation_site(builder, root->node, record->creation_pc));
     TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "ctxt", record->ctxt));
     TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "g", record->address));
@@ -431,8 +435,8 @@ static bool is_of_2013(const struct g2h_heap *heap)
 
 /* Lists all goroutines with what must be known before they get nodes, and the frames of all of
  * them. */
-static struct g2h_error *list_goroutines(struct builder *builder, struct places *places,
-                                         goroutine_vector *ret, frame_vector *ret_frames)
+static struct g2h_error *goroutine_roots_list(struct builder *builder, struct places *places,
+                                              goroutine_vector *ret, frame_vector *ret_frames)
 {
     const struct g2h_heap *heap = builder->heap;
     const bool is_2013 = is_of_2013(heap);
@@ -511,7 +515,7 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
             builder->newest_wait = heap->goroutines.data[i].record.wait_since;
     TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(goroutines)",
                                  G2H_NODE_GOROUTINES, &group));
-    TRY(list_goroutines(builder, &places, &goroutines, &frames));
+    TRY(goroutine_roots_list(builder, &places, &goroutines, &frames));
     for (size_t i = 0; i < goroutines.count; i++) {
         struct goroutine *goroutine = &goroutines.data[i];
         const uint32_t *own = frames_of(&frames, goroutine);

@@ -76,7 +76,7 @@ bool builder_point_at_mapping(struct builder *builder, uint32_t source, uint32_t
 /* ---- objects ---- */
 
 /* Lists the words of an object that point into mappings. */
-static bool list_words(struct builder *builder, uint32_t object)
+static bool mappings_list_words(struct builder *builder, uint32_t object)
 {
     const struct g2h_heap *heap = builder->heap;
     struct pointers pointers;
@@ -114,14 +114,14 @@ struct g2h_error *builder_add_mappings(struct builder *builder)
     for (uint32_t object = 0; object < heap->object_count; object++)
         if (heap_slot_class(heap, object)->has_pointers &&
             (is_any || targets_leave_heap(builder->targets, object)))
-            TRY_MEMORY(list_words(builder, object));
+            TRY_MEMORY(mappings_list_words(builder, object));
     return NULL;
 }
 
 /* Gets the string of the name of an object's word. Names with numbers are many: those of the first
  * elements are told apart. */
-static bool name_word(struct names *names, struct namer *namer, uint64_t offset, struct text *text,
-                      uint32_t *ret)
+static bool mappings_name_word(struct names *names, struct namer *namer, uint64_t offset,
+                               struct text *text, uint32_t *ret)
 {
     const struct edge_name name = namer_name(namer, offset);
     if (name.form == EDGE_NAME_STRING) {
@@ -151,7 +151,7 @@ struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *
                        &object.contents);
         }
         named = word->object;
-        TRY_MEMORY(name_word(names, &namer, word->offset, &text, &name) &&
+        TRY_MEMORY(mappings_name_word(names, &namer, word->offset, &text, &name) &&
                    roots_add_edge(roots, node_object(word->object), EDGE_WEAK, name,
                                   node_synthetic(word->node)));
     }

@@ -45,7 +45,7 @@ static void append_step(struct builder *builder, const struct outside_value *val
 }
 
 /* Appends the variable that leads to a value. Returns false if none does. */
-static bool append_variable(struct builder *builder, const struct holder *holder)
+static bool append_variable(struct builder *builder, const struct outside_words_holder *holder)
 {
     const struct typing *typing = builder->typing;
     struct g2h_bytes package;
@@ -56,8 +56,8 @@ static bool append_variable(struct builder *builder, const struct holder *holder
     return holder->kind == HOLDER_LOCAL;
 }
 
-const struct holder *builder_append_path_to(struct builder *builder, uint64_t address,
-                                            enum holder_kind from)
+const struct outside_words_holder *builder_append_path_to(struct builder *builder, uint64_t address,
+                                                          enum holder_kind from)
 {
     const struct typing *typing = builder->typing;
     const struct outside_value *values = typing ? typing->outside.values.data : NULL, *value;
@@ -66,7 +66,7 @@ const struct holder *builder_append_path_to(struct builder *builder, uint64_t ad
     value = typing ? outside_value_at(&typing->outside, builder->heap, address, &offset) : NULL;
     if (!value)
         return NULL;
-    const struct holder *first = &values[value->first].holder;
+    const struct outside_words_holder *first = &values[value->first].holder;
     const uint32_t depth = value->depth;
     if (first->kind != from || !append_variable(builder, first))
         return NULL;

@@ -46,7 +46,7 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
            map_put(&remarks->part_by_name, types->list.data[type].name, *ret, ret);
 }
 
-static bool add_part(struct remarks *remarks, uint32_t object, uint32_t type)
+static bool remarks_add_part(struct remarks *remarks, uint32_t object, uint32_t type)
 {
     uint32_t node;
     return part_node(remarks, type, &node) &&
@@ -108,7 +108,7 @@ static bool is_closure(const struct typing *typing, uint32_t object)
            !typing_is_text(typing, object);
 }
 
-static bool add_all(struct remarks *remarks)
+static bool remarks_add_all(struct remarks *remarks)
 {
     const struct typing *typing = remarks->builder->typing;
     for (uint32_t object = 0; object < typing->heap->object_count; object++) {
@@ -119,7 +119,7 @@ static bool add_all(struct remarks *remarks)
             typing_is_shared(typing, object))
             continue; /* nearly all objects */
         const struct object_type what = typing_object(typing, object);
-        if (what.form == OBJECT_PART ? !add_part(remarks, object, what.type)
+        if (what.form == OBJECT_PART ? !remarks_add_part(remarks, object, what.type)
             : what.form == OBJECT_VALUE || what.form == OBJECT_ARRAY
                 ? typing_is_guess(typing, object) && !add_guess(remarks, object)
                 : false)
@@ -137,7 +137,7 @@ struct g2h_error *builder_add_remarks(struct builder *builder)
     const bool good = builder_label_of(builder, "type is a guess", &remarks.is_guess) &&
                       builder_label_of(builder, "holds", &remarks.holds) &&
                       builder_label_of(builder, "defined at", &remarks.defined_at) &&
-                      add_all(&remarks);
+                      remarks_add_all(&remarks);
     map_deinit(&remarks.part_by_name);
     map_deinit(&remarks.function_of_code);
     return good ? NULL : &error_no_memory;

@@ -105,7 +105,7 @@ static struct g2h_error *add_other_roots(struct builder *builder)
 
 /* ---- the whole tree ---- */
 
-static struct g2h_error *add_all(struct builder *builder)
+static struct g2h_error *roots_add_all(struct builder *builder)
 {
     TRY_MEMORY(builder_text(builder, "") &&
                builder_add_node(builder, G2H_NODE_ROOT, 0, &builder->root));
@@ -130,7 +130,7 @@ struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sou
 {
     _cleanup_(builder_deinit) struct builder builder;
     builder_init(&builder, roots, sources);
-    return add_all(&builder);
+    return roots_add_all(&builder);
 }
 
 void roots_deinit(struct roots *roots)

@@ -53,7 +53,7 @@ struct synthetic {
     uint8_t tier;  /* enum tier: to whom the objects belong that it leads to */
 };
 
-enum edge_type {
+enum roots_edge_type {
     EDGE_ELEMENT,
     EDGE_PROPERTY,
     EDGE_INTERNAL,
@@ -66,7 +66,7 @@ enum edge_type {
 struct edge {
     struct node source, target;
     uint32_t name; /* string; for EDGE_ELEMENT the index */
-    enum edge_type type;
+    enum roots_edge_type type;
 };
 
 /* Counts of the pointers of roots. */
@@ -152,8 +152,8 @@ static inline struct node node_object(uint32_t index)
 }
 
 /* Adds an edge. Returns false if memory runs out. */
-static inline bool roots_add_edge(struct roots *roots, struct node source, enum edge_type type,
-                                  uint32_t name, struct node target)
+static inline bool roots_add_edge(struct roots *roots, struct node source,
+                                  enum roots_edge_type type, uint32_t name, struct node target)
 {
     struct edge edge = {source, target, name, type};
     return vector_push(&roots->edges, edge);

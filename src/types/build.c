@@ -26,7 +26,7 @@ static uint32_t out_of_memory(struct runtime_types *runtime)
     return TYPE_NONE;
 }
 
-static uint32_t add(struct runtime_types *runtime, const struct type *type)
+static uint32_t type_builder_add(struct runtime_types *runtime, const struct type *type)
 {
     uint32_t number;
     return types_add(runtime->types, type, &number) ? number : out_of_memory(runtime);
@@ -52,13 +52,14 @@ bool build_is_named(const struct runtime_types *runtime, uint32_t type, const ch
     return bytes_are(types_name(runtime->types, type), text);
 }
 
-static void append(struct text *name, const char *text)
+static void type_builder_append(struct text *name, const char *text)
 {
     text_append(name, text, strlen(text));
 }
 
 /* Appends the name of a type, cut if it is long. */
-static void append_type(struct text *name, const struct runtime_types *runtime, uint32_t type)
+static void type_builder_append_type(struct text *name, const struct runtime_types *runtime,
+                                     uint32_t type)
 {
     const struct g2h_bytes own = types_name(runtime->types, type);
     size_t size = (size_t)own.size;
@@ -66,7 +67,7 @@ static void append_type(struct text *name, const struct runtime_types *runtime, 
         for (size = PART_MOST; size > 0 && (own.data[size] & 0xc0) == 0x80;)
             size--;
     text_append(name, (const char *)own.data, size);
-    append(name, size < own.size ? "…" : "");
+    type_builder_append(name, size < own.size ? "…" : "");
 }
 
 static uint32_t intern_text(struct runtime_types *runtime, const struct text *name)
@@ -80,14 +81,14 @@ uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t fi
                     uint32_t second)
 {
     _cleanup_(text_deinit) struct text name = {0};
-    append(&name, kind);
-    append(&name, "<");
-    append_type(&name, runtime, first);
+    type_builder_append(&name, kind);
+    type_builder_append(&name, "<");
+    type_builder_append_type(&name, runtime, first);
     if (second != TYPE_NONE) {
-        append(&name, ",");
-        append_type(&name, runtime, second);
+        type_builder_append(&name, ",");
+        type_builder_append_type(&name, runtime, second);
     }
-    append(&name, ">");
+    type_builder_append(&name, ">");
     return intern_text(runtime, &name);
 }
 
@@ -95,9 +96,9 @@ uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem)
 {
     const bool is_ambiguous = build_has_prefix(runtime, elem, "<-chan ");
     _cleanup_(text_deinit) struct text name = {0};
-    append(&name, is_ambiguous ? "chan (" : "chan ");
-    append_type(&name, runtime, elem);
-    append(&name, is_ambiguous ? ")" : "");
+    type_builder_append(&name, is_ambiguous ? "chan (" : "chan ");
+    type_builder_append_type(&name, runtime, elem);
+    type_builder_append(&name, is_ambiguous ? ")" : "");
     return intern_text(runtime, &name);
 }
 
@@ -166,20 +167,20 @@ static uint32_t derive(struct runtime_types *runtime, enum type_kind kind, uint3
     if (type != MAP_NONE)
         return type;
     _cleanup_(text_deinit) struct text name = {0};
-    append(&name, prefix);
-    append_type(&name, runtime, elem);
+    type_builder_append(&name, prefix);
+    type_builder_append_type(&name, runtime, elem);
     const uint32_t number = intern_text(runtime, &name);
     if (number == TYPE_NONE)
         return TYPE_NONE;
-    type = add(runtime, &(struct type){.name = number,
-                                       .kind = (uint8_t)kind,
-                                       .direct_interface = kind == TYPE_POINTER,
-                                       .size = size,
-                                       .pointer_bytes = UINT64_MAX,
-                                       .elem = elem,
-                                       .key = TYPE_NONE,
-                                       .header = TYPE_NONE,
-                                       .length = length});
+    type = type_builder_add(runtime, &(struct type){.name = number,
+                                                    .kind = (uint8_t)kind,
+                                                    .direct_interface = kind == TYPE_POINTER,
+                                                    .size = size,
+                                                    .pointer_bytes = UINT64_MAX,
+                                                    .elem = elem,
+                                                    .key = TYPE_NONE,
+                                                    .header = TYPE_NONE,
+                                                    .length = length});
     return type != TYPE_NONE && build_note_derived(runtime, kind, elem, length, type) ? type
                                                                                       : TYPE_NONE;
 }
@@ -213,7 +214,7 @@ uint32_t build_target(struct runtime_types *runtime, enum type_target target, ui
     type.length = length;
     type.address = 0;
     type.from_dwarf = false;
-    return add(runtime, &type);
+    return type_builder_add(runtime, &type);
 }
 
 uint32_t build_stored_type(struct runtime_types *runtime, uint32_t type)
@@ -280,7 +281,7 @@ static uint32_t build_basic(struct runtime_types *runtime, struct g2h_bytes name
         type.name = build_intern(runtime, name);
         if (type.name == TYPE_NONE)
             return TYPE_NONE;
-        found = add(runtime, &type);
+        found = type_builder_add(runtime, &type);
         if (found != TYPE_NONE)
             build_note_derived(runtime, basic->kind, UINT32_MAX, row, found);
     }
@@ -292,12 +293,12 @@ static struct g2h_bytes after(struct g2h_bytes text, size_t size)
     return (struct g2h_bytes){text.data + size, text.size - size};
 }
 
-static uint32_t type_of(struct runtime_types *runtime, struct g2h_bytes expression,
-                        const uint32_t *arguments, unsigned depth);
+static uint32_t type_builder_type_of(struct runtime_types *runtime, struct g2h_bytes expression,
+                                     const uint32_t *arguments, unsigned depth);
 
 /* Returns the type of "[8]X" or "[]X". */
-static uint32_t array_of(struct runtime_types *runtime, struct g2h_bytes expression,
-                         const uint32_t *arguments, unsigned depth)
+static uint32_t type_builder_array_of(struct runtime_types *runtime, struct g2h_bytes expression,
+                                      const uint32_t *arguments, unsigned depth)
 {
     uint64_t length = 0;
     size_t at = 1;
@@ -307,7 +308,8 @@ static uint32_t array_of(struct runtime_types *runtime, struct g2h_bytes express
         length = 10 * length + (uint64_t)(expression.data[at] - '0');
     if (at == expression.size || expression.data[at] != ']')
         return TYPE_NONE;
-    const uint32_t elem = type_of(runtime, after(expression, at + 1), arguments, depth + 1);
+    const uint32_t elem =
+        type_builder_type_of(runtime, after(expression, at + 1), arguments, depth + 1);
     if (elem == TYPE_NONE)
         return TYPE_NONE;
     return at > 1 ? build_array(runtime, elem, length)
@@ -315,8 +317,8 @@ static uint32_t array_of(struct runtime_types *runtime, struct g2h_bytes express
                            3 * (uint64_t)runtime->types->pointer_size);
 }
 
-static uint32_t type_of(struct runtime_types *runtime, struct g2h_bytes expression,
-                        const uint32_t *arguments, unsigned depth)
+static uint32_t type_builder_type_of(struct runtime_types *runtime, struct g2h_bytes expression,
+                                     const uint32_t *arguments, unsigned depth)
 {
     if (expression.size == 0 || depth > 8)
         return TYPE_NONE;
@@ -328,17 +330,18 @@ static uint32_t type_of(struct runtime_types *runtime, struct g2h_bytes expressi
     if (found != TYPE_NONE || runtime->no_memory)
         return found;
     if (expression.data[0] == '*') {
-        const uint32_t elem = type_of(runtime, after(expression, 1), arguments, depth + 1);
+        const uint32_t elem =
+            type_builder_type_of(runtime, after(expression, 1), arguments, depth + 1);
         return runtime->no_memory ? TYPE_NONE : build_pointer(runtime, elem);
     }
-    return expression.data[0] == '[' ? array_of(runtime, expression, arguments, depth)
+    return expression.data[0] == '[' ? type_builder_array_of(runtime, expression, arguments, depth)
                                      : named_struct(runtime, expression);
 }
 
 uint32_t build_type(struct runtime_types *runtime, struct g2h_bytes expression,
                     const uint32_t *arguments)
 {
-    return type_of(runtime, expression, arguments, 0);
+    return type_builder_type_of(runtime, expression, arguments, 0);
 }
 
 /* ---- traits that follow from a type's parts ---- */
@@ -427,14 +430,15 @@ uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32
         return TYPE_NONE;
     size_t size;
     const char *text = string_pool_text(&runtime->types->names, name, &size);
-    return add(runtime, &(struct type){.name = name,
-                                       .is_generic = memmem(text, size, "go.shape.", 9) != NULL,
-                                       .kind = TYPE_STRUCT,
-                                       .role = (uint8_t)role,
-                                       .pointer_bytes = UINT64_MAX,
-                                       .elem = elem,
-                                       .key = TYPE_NONE,
-                                       .header = TYPE_NONE});
+    return type_builder_add(runtime,
+                            &(struct type){.name = name,
+                                           .is_generic = memmem(text, size, "go.shape.", 9) != NULL,
+                                           .kind = TYPE_STRUCT,
+                                           .role = (uint8_t)role,
+                                           .pointer_bytes = UINT64_MAX,
+                                           .elem = elem,
+                                           .key = TYPE_NONE,
+                                           .header = TYPE_NONE});
 }
 
 bool build_fill(struct runtime_types *runtime, uint32_t number, const struct member *members,

@@ -13,7 +13,7 @@ struct pointer_maps_state {
     bool failed;           /* memory ran out for a map that was asked for */
 };
 
-struct maker {
+struct pointer_map_maker {
     const struct types *types;
     VECTOR(struct pointer_field) fields;
     VECTOR(uint32_t) words;
@@ -84,7 +84,7 @@ void pointer_maps_deinit(struct pointer_maps *maps)
 
 /* ---- fields ---- */
 
-static void add_field(struct maker *maker, uint64_t offset, uint32_t number)
+static void pointer_map_add_field(struct pointer_map_maker *maker, uint64_t offset, uint32_t number)
 {
     const struct type *type = &maker->types->list.data[number];
     const struct pointer_field field = {offset, number, type->kind == TYPE_STRING};
@@ -96,7 +96,7 @@ static void add_field(struct maker *maker, uint64_t offset, uint32_t number)
         maker->no_memory = true;
 }
 
-static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigned depth)
+static void flatten(struct pointer_map_maker *maker, uint32_t number, uint64_t base, unsigned depth)
 {
     if (!maker->known || maker->no_memory)
         return;
@@ -115,7 +115,7 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
     case TYPE_SLICE:
     case TYPE_STRING:
     case TYPE_UNSAFE_POINTER:
-        add_field(maker, base, number);
+        pointer_map_add_field(maker, base, number);
         break;
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < type->field_count; i++) {
@@ -152,7 +152,7 @@ static int compare_fields(const void *a, const void *b)
 
 /* ---- words ---- */
 
-static void add_word(struct maker *maker, uint64_t offset)
+static void add_word(struct pointer_map_maker *maker, uint64_t offset)
 {
     if (maker->words.count == MAP_WORDS_MOST || offset > UINT32_MAX ||
         ++maker->work > MAP_WORK_MOST)
@@ -161,7 +161,7 @@ static void add_word(struct maker *maker, uint64_t offset)
         maker->no_memory = true;
 }
 
-static void words_of_mask(struct maker *maker, const struct type *type)
+static void words_of_mask(struct pointer_map_maker *maker, const struct type *type)
 {
     const uint64_t size = maker->types->pointer_size;
     const uint64_t bits = type->pointer_bytes / size;
@@ -173,7 +173,7 @@ static void words_of_mask(struct maker *maker, const struct type *type)
             add_word(maker, i * size);
 }
 
-static void words_of_fields(struct maker *maker, bool first_words)
+static void words_of_fields(struct pointer_map_maker *maker, bool first_words)
 {
     for (size_t i = 0; i < maker->fields.count; i++) {
         const struct pointer_field *field = &maker->fields.data[i];
@@ -201,8 +201,8 @@ uint64_t pointer_field_size(const struct types *types, uint32_t type)
 
 /* Returns the description of a field's word. If the target's type is not known, the word points to
  * nothing known. */
-static struct pointer_word word_of(const struct types *types, uint32_t offset, uint32_t field,
-                                   uint32_t number)
+static struct pointer_word pointer_map_word_of(const struct types *types, uint32_t offset,
+                                               uint32_t field, uint32_t number)
 {
     const struct type *type = &types->list.data[number];
     struct pointer_word word = {offset, field, number, WORD_OTHER};
@@ -221,7 +221,7 @@ static struct pointer_word word_of(const struct types *types, uint32_t offset, u
 /* Finds the field of each word, and removes fields without a word: the collector does not look at
  * them, because their targets are outside of the heap. Also removes fields that are not within the
  * type, which come from damage. */
-static void match_fields(struct maker *maker, uint64_t size)
+static void match_fields(struct pointer_map_maker *maker, uint64_t size)
 {
     size_t count = 0, word = 0;
     maker->followed = malloc((maker->words.count + 1) * sizeof(*maker->followed));
@@ -241,8 +241,8 @@ static void match_fields(struct maker *maker, uint64_t size)
         if (word < maker->words.count && maker->words.data[word] == pointer &&
             pointer_field_size(maker->types, field->type) <= size &&
             field->offset <= size - pointer_field_size(maker->types, field->type)) {
-            maker->followed[word] =
-                word_of(maker->types, maker->words.data[word], (uint32_t)count, field->type);
+            maker->followed[word] = pointer_map_word_of(maker->types, maker->words.data[word],
+                                                        (uint32_t)count, field->type);
             maker->fields.data[count++] = *field;
         }
     }
@@ -268,7 +268,7 @@ static bool encode(struct pointer_map *map)
     return true;
 }
 
-static void fill(struct pointer_map *map, const struct maker *maker)
+static void pointer_map_fill(struct pointer_map *map, const struct pointer_map_maker *maker)
 {
     map->fields = maker->fields.data;
     map->field_count = (uint32_t)maker->fields.count;
@@ -282,12 +282,13 @@ static void fill(struct pointer_map *map, const struct maker *maker)
     map->followed = maker->followed;
 }
 
-static struct pointer_map *make(const struct pointer_maps *maps, uint32_t number)
+static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uint32_t number)
 {
     const struct types *types = maps->types;
     const struct type *type = &types->list.data[number];
     const bool is_bounded = (maps->too_large[number / 64] >> (number % 64) & 1) == 0;
-    struct maker maker = {.types = types, .known = is_bounded && type->kind != TYPE_INVALID};
+    struct pointer_map_maker maker = {.types = types,
+                                      .known = is_bounded && type->kind != TYPE_INVALID};
     struct pointer_map *map = calloc(1, sizeof(*map));
     if (!map)
         return NULL;
@@ -300,7 +301,7 @@ static struct pointer_map *make(const struct pointer_maps *maps, uint32_t number
     match_fields(&maker, type->size);
     *map = (struct pointer_map){.size = type->size, .known = maker.known};
     if (maker.known) {
-        fill(map, &maker);
+        pointer_map_fill(map, &maker);
     } else {
         free(maker.fields.data);
         free(maker.words.data);
@@ -319,7 +320,7 @@ const struct pointer_map *pointer_maps_make(const struct pointer_maps *maps, uin
     pthread_mutex_lock(&state->mutex);
     struct pointer_map *map = maps->of_type[type];
     if (!map) {
-        map = make(maps, type);
+        map = pointer_map_make(maps, type);
         state->failed |= !map;
         __atomic_store_n(&maps->of_type[type], map, __ATOMIC_RELEASE);
     }

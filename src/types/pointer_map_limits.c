@@ -23,14 +23,14 @@ struct measure {
 #define TOO_MANY UINT32_MAX
 
 /* A type that is being measured, and the index of its next field. */
-struct work {
+struct pointer_map_limits_work {
     uint32_t type, next;
 };
 
 struct measurer {
     const struct types *types;
     struct measure *measures;
-    VECTOR(struct work) stack;
+    VECTOR(struct pointer_map_limits_work) stack;
 };
 
 /* Adds the cost of count values of a type to the cost of the type that contains them. */
@@ -51,8 +51,9 @@ static void add_measure(struct measure *measure, const struct measure *part, uin
 
 /* Gets the next type within a type that is being measured, and the number of adjacent values of it.
  * Returns false if there are no more. */
-static bool next_part(const struct types *types, struct work *at, uint32_t *ret,
-                      uint64_t *ret_count)
+static bool pointer_map_limits_next_part(const struct types *types,
+                                         struct pointer_map_limits_work *at, uint32_t *ret,
+                                         uint64_t *ret_count)
 {
     const struct type *type = &types->list.data[at->type];
     *ret_count = 1;
@@ -80,17 +81,17 @@ static bool measure_type(struct measurer *measurer, uint32_t root)
     uint64_t count;
     measurer->stack.count = 0;
     if (measurer->measures[root].work == 0 &&
-        !vector_push(&measurer->stack, ((struct work){root, 0})))
+        !vector_push(&measurer->stack, ((struct pointer_map_limits_work){root, 0})))
         return false;
     while (measurer->stack.count > 0) {
-        struct work *at = &measurer->stack.data[measurer->stack.count - 1];
+        struct pointer_map_limits_work *at = &measurer->stack.data[measurer->stack.count - 1];
         struct measure *measure = &measurer->measures[at->type];
         if (measure->work == 0)
             *measure = (struct measure){.work = 1,
                                         .fields = has_pointer_field(&types->list.data[at->type]),
                                         .is_busy = true};
-        const struct work before = *at;
-        if (measure->work == TOO_MANY || !next_part(types, at, &part, &count)) {
+        const struct pointer_map_limits_work before = *at;
+        if (measure->work == TOO_MANY || !pointer_map_limits_next_part(types, at, &part, &count)) {
             measure->is_busy = false;
             measurer->stack.count--;
         } else if (part >= types->list.count) {
@@ -99,7 +100,7 @@ static bool measure_type(struct measurer *measurer, uint32_t root)
             add_measure(measure, &measurer->measures[part], count);
         } else {
             *at = before; /* this part is visited again after its type has been measured */
-            if (!vector_push(&measurer->stack, ((struct work){part, 0})))
+            if (!vector_push(&measurer->stack, ((struct pointer_map_limits_work){part, 0})))
                 return false;
         }
     }

@@ -47,7 +47,7 @@ static uint32_t target_of(const struct typing *typing, const struct heap_stack_f
 }
 
 /* Notes the type of an object, if that is known for sure and it is no array. */
-static bool note(struct alike *alike, uint64_t key, uint32_t object)
+static bool alike_note(struct alike *alike, uint64_t key, uint32_t object)
 {
     const struct typing *typing = alike->typer->typing;
     const uint32_t claim = typing->claims[object], added = (uint32_t)alike->slots.count;
@@ -68,7 +68,7 @@ static bool note(struct alike *alike, uint64_t key, uint32_t object)
 }
 
 /* Proposes the type that others of a slot have for an object that has none. */
-static void propose(const struct alike *alike, uint64_t key, uint32_t object)
+static void alike_propose(const struct alike *alike, uint64_t key, uint32_t object)
 {
     const struct typing *typing = alike->typer->typing;
     const uint32_t number = map_get(&alike->by_key, key);
@@ -100,8 +100,8 @@ static bool each_word(struct alike *alike, bool is_proposing)
             if (object == UINT32_MAX)
                 continue;
             if (is_proposing)
-                propose(alike, key, object);
-            else if (!note(alike, key, object))
+                alike_propose(alike, key, object);
+            else if (!alike_note(alike, key, object))
                 return false;
         }
     }

@@ -72,12 +72,12 @@ bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
 {
     if (!typer->shared)
         return false;
-    const struct waiting waiting = {.offset = offset,
-                                    .count = reference->count,
-                                    .object = object,
-                                    .type = reference->type & CLAIM_TYPE,
-                                    .source = reference->source & 7u,
-                                    .is_array = reference->form == REFERENCE_ARRAY};
+    const struct typer_waiting waiting = {.offset = offset,
+                                          .count = reference->count,
+                                          .object = object,
+                                          .type = reference->type & CLAIM_TYPE,
+                                          .source = reference->source & 7u,
+                                          .is_array = reference->form == REFERENCE_ARRAY};
     if (!vector_push(&typer->waiting[shard_of(typer->typing, object) - typer->typing->shards],
                      waiting))
         typer->no_memory = true;

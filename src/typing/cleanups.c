@@ -35,7 +35,7 @@ enum {
 
 /* ---- functions and types ---- */
 
-static bool begins_with(const struct g2h_bytes *text, const char *prefix)
+static bool cleanup_types_begins_with(const struct g2h_bytes *text, const char *prefix)
 {
     return text->size >= strlen(prefix) && memcmp(text->data, prefix, strlen(prefix)) == 0;
 }
@@ -49,9 +49,9 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
         struct g2h_bytes name;
         const uint64_t entry = exe_function(typing->exe, i, &name), size = sizeof(closure) - 1;
         uint32_t first;
-        if (begins_with(&name, "runtime.getOrAddWeakHandle"))
+        if (cleanup_types_begins_with(&name, "runtime.getOrAddWeakHandle"))
             typing->has_weak_handles = true;
-        if (begins_with(&name, "runtime.AddCleanup[") && name.size > size &&
+        if (cleanup_types_begins_with(&name, "runtime.AddCleanup[") && name.size > size &&
             memcmp(name.data + name.size - size, closure, (size_t)size) == 0 &&
             !map_put(&typing->cleanup_by_entry, entry, 1, &first))
             return &error_no_memory;
@@ -96,11 +96,11 @@ static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t add
     for (unsigned i = 0; i < DICTIONARY_WORDS && is_known; i++) {
         if (in[i] == TYPE_NONE)
             continue;
-        const struct type *type = type_of(typing, in[i]);
+        const struct type *type = typer_type_of(typing, in[i]);
         if (type->name == wanted)
             return in[i];
         if (type->kind == TYPE_POINTER && type->elem < types->list.count &&
-            type_of(typing, type->elem)->name == wanted)
+            typer_type_of(typing, type->elem)->name == wanted)
             return type->elem;
     }
     return TYPE_NONE;
@@ -110,7 +110,7 @@ static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t add
 static bool is_cleanup(const struct typing *typing, uint32_t object, struct g2h_object *ret)
 {
     const uint32_t claim = typing->claims[object];
-    if (claim == 0 || type_of(typing, (claim & CLAIM_TYPE) - 1)->role != ROLE_CLOSURE)
+    if (claim == 0 || typer_type_of(typing, (claim & CLAIM_TYPE) - 1)->role != ROLE_CLOSURE)
         return false;
     heap_object(typing->heap, object, ret);
     return ret->contents.size >= 2 * (uint64_t)typing->heap->params.pointer_size &&
@@ -155,7 +155,7 @@ struct wanted_box {
     uint32_t left; /* boxes that are still wanted */
 };
 
-struct gatherer {
+struct cleanup_types_gatherer {
     struct typer *typer;
     uint64_t *pointed; /* a bit per object */
     VECTOR(struct wanted_box) boxes;
@@ -164,7 +164,7 @@ struct gatherer {
     uint32_t handle_type;
 };
 
-static void point(struct gatherer *gatherer, uint32_t object)
+static void point(struct cleanup_types_gatherer *gatherer, uint32_t object)
 {
     if (object != NO_TARGET)
         gatherer->pointed[object / 64] |= (uint64_t)1 << (object % 64);
@@ -177,7 +177,7 @@ static void point_by_words(void *gatherer, struct pointers *pointers)
         point(gatherer, heap_find(pointers->heap, value));
 }
 
-static bool find_pointed(struct gatherer *gatherer)
+static bool find_pointed(struct cleanup_types_gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typer->typing;
     const struct g2h_heap *heap = typing->heap;
@@ -198,8 +198,8 @@ static bool find_pointed(struct gatherer *gatherer)
     return true;
 }
 
-static bool add_part(struct typing *typing, uint32_t object, uint32_t type,
-                     enum cleanup_part_kind kind)
+static bool cleanup_types_add_part(struct typing *typing, uint32_t object, uint32_t type,
+                                   enum cleanup_part_kind kind)
 {
     const struct cleanup_part part = {object, type, kind};
     return vector_push(&typing->cleanup_parts, part);
@@ -209,12 +209,12 @@ static bool add_part(struct typing *typing, uint32_t object, uint32_t type,
 
 /* Adds one box with an argument of a type to the boxes that are wanted. Since 1.26 a box is an
  * object of its own. Returns false if memory runs out. */
-static bool want_box(struct gatherer *gatherer, uint32_t type)
+static bool want_box(struct cleanup_types_gatherer *gatherer, uint32_t type)
 {
     uint32_t number = (uint32_t)gatherer->boxes.count;
     if (type == TYPE_NONE || number >= MOST_ARGUMENTS)
         return true;
-    const struct wanted_box box = {type_of(gatherer->typer->typing, type)->size, type, 0};
+    const struct wanted_box box = {typer_type_of(gatherer->typer->typing, type)->size, type, 0};
     if (!map_put(&gatherer->box_of_type, type, number, &number) ||
         (number == gatherer->boxes.count && !vector_push(&gatherer->boxes, box)))
         return false;
@@ -233,7 +233,7 @@ static void follow_closure(struct typer *typer, const struct g2h_object *closure
     typer_refer(typer, REFERENCE_CLOSURE,
                 typing->release.minor >= SINCE_REFERENCE ? typing_word(typing, function) : function,
                 0, 0, NO_TARGET, SOURCE_CLOSURE);
-    if (argument != TYPE_NONE && type_of(typing, argument)->size > 0 &&
+    if (argument != TYPE_NONE && typer_type_of(typing, argument)->size > 0 &&
         closure->contents.size >= 3 * word)
         typer_refer(typer, REFERENCE_VALUE,
                     heap_word(typing->heap, closure->contents.data + 2 * word), 0, argument,
@@ -241,20 +241,20 @@ static void follow_closure(struct typer *typer, const struct g2h_object *closure
 }
 
 /* Gives the box that a process tells of its type, or adds one to those that are wanted. */
-static bool find_box(struct gatherer *gatherer, uint32_t closure, uint32_t argument)
+static bool find_box(struct cleanup_types_gatherer *gatherer, uint32_t closure, uint32_t argument)
 {
     struct typer *typer = gatherer->typer;
     const uint32_t box = map_get(&gatherer->box_of_closure, closure);
     if (box == MAP_NONE)
         return want_box(gatherer, argument);
-    if (argument != TYPE_NONE && type_of(typer->typing, argument)->size > 0)
+    if (argument != TYPE_NONE && typer_type_of(typer->typing, argument)->size > 0)
         typer_refer(typer, REFERENCE_VALUE,
                     heap_address(typer->typing->heap, box) + object_base(typer->typing->heap, box),
                     0, argument, NO_TARGET, SOURCE_CLOSURE);
     return true;
 }
 
-static bool gather_closures(struct gatherer *gatherer)
+static bool gather_closures(struct cleanup_types_gatherer *gatherer)
 {
     struct typer *typer = gatherer->typer;
     struct typing *typing = typer->typing;
@@ -265,7 +265,7 @@ static bool gather_closures(struct gatherer *gatherer)
         if (!is_cleanup(typing, object, &closure))
             continue;
         const uint32_t argument = argument_type(typing, &closure);
-        if (!add_part(typing, object, argument, CLEANUP_CLOSURE))
+        if (!cleanup_types_add_part(typing, object, argument, CLEANUP_CLOSURE))
             return false;
         if (typing->release.minor < SINCE_BOXES)
             follow_closure(typer, &closure, argument);
@@ -311,7 +311,7 @@ static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object
                    uint32_t number)
 {
     const struct typing *typing = typer->typing;
-    const struct type *type = type_of(typing, number);
+    const struct type *type = typer_type_of(typing, number);
     const uint64_t base = object_base(typing->heap, object);
     const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, number);
     if (!map) {
@@ -335,15 +335,15 @@ static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object
     return (typing->claims[object] & CLAIM_TYPE) == number + 1;
 }
 
-static bool gather_part(struct gatherer *gatherer, uint32_t object)
+static bool gather_part(struct cleanup_types_gatherer *gatherer, uint32_t object)
 {
     struct typer *typer = gatherer->typer;
     struct typing *typing = typer->typing;
     const uint32_t claim = typing->claims[object];
     struct g2h_object record;
-    if (claim != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->role == ROLE_CLOSURE)
+    if (claim != 0 && typer_type_of(typing, (claim & CLAIM_TYPE) - 1)->role == ROLE_CLOSURE)
         return is_cleanup(typing, object, &record) || typing->release.minor < SINCE_BOXES ||
-               add_part(typing, object, (claim & CLAIM_TYPE) - 1, CLEANUP_FUNCTION);
+               cleanup_types_add_part(typing, object, (claim & CLAIM_TYPE) - 1, CLEANUP_FUNCTION);
     if (gatherer->boxes.count == 0 && heap_object_size(typing->heap, object) != TINY)
         return true; /* it is neither a box nor a handle */
     heap_object(typing->heap, object, &record);
@@ -355,7 +355,7 @@ static bool gather_part(struct gatherer *gatherer, uint32_t object)
                                             .form = REFERENCE_VALUE};
         if (gatherer->handle_type != TYPE_NONE && typing->release.minor >= SINCE_BOXES)
             typer_propose(typer, object, 0, &reference);
-        return add_part(typing, object, TYPE_NONE, CLEANUP_HANDLE);
+        return cleanup_types_add_part(typing, object, TYPE_NONE, CLEANUP_HANDLE);
     }
     for (size_t i = 0; i < gatherer->boxes.count; i++) {
         struct wanted_box *box = &gatherer->boxes.data[i];
@@ -363,7 +363,7 @@ static bool gather_part(struct gatherer *gatherer, uint32_t object)
             !is_box(typer, object, &record, box->type))
             continue;
         box->left--;
-        return add_part(typing, object, box->type, CLEANUP_ARGUMENT);
+        return cleanup_types_add_part(typing, object, box->type, CLEANUP_ARGUMENT);
     }
     return !typer->no_memory;
 }
@@ -378,7 +378,7 @@ static int compare_boxes(const void *a, const void *b)
     return one->type < other->type ? -1 : one->type > other->type;
 }
 
-static bool gather(struct gatherer *gatherer)
+static bool cleanup_types_gather(struct cleanup_types_gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typer->typing;
     if ((typing->release.minor >= SINCE_BOXES &&
@@ -403,11 +403,11 @@ static bool gather(struct gatherer *gatherer)
 
 void typing_gather_cleanups(struct typer *typer)
 {
-    struct gatherer gatherer = {.typer = typer};
+    struct cleanup_types_gatherer gatherer = {.typer = typer};
     if (typer->typing->release.minor < SINCE_HANDLES)
         return;
     gatherer.handle_type = types_find(typer->typing->types, WEAK_HANDLE_TYPE);
-    if (!gather(&gatherer))
+    if (!cleanup_types_gather(&gatherer))
         typer->no_memory = true;
     free(gatherer.pointed);
     free(gatherer.boxes.data);

@@ -34,7 +34,7 @@ struct closure_layout {
     uint32_t next; /* the next one with the same type of the first variable; TYPE_NONE */
 };
 
-struct maker {
+struct closures_maker {
     struct typing *typing;
     struct types *types;
     struct map by_name; /* string → type */
@@ -60,7 +60,7 @@ static bool may_be_closure(const struct g2h_bytes *name)
            bytes_contain(*name, "-fm") || bytes_contain(*name, "-range");
 }
 
-static bool map_names(struct maker *maker)
+static bool map_names(struct closures_maker *maker)
 {
     for (size_t i = 0; i < maker->types->list.count; i++) {
         uint32_t first;
@@ -70,7 +70,8 @@ static bool map_names(struct maker *maker)
     return true;
 }
 
-static uint32_t find_name(const struct maker *maker, const char *text, size_t size)
+static uint32_t closures_find_name(const struct closures_maker *maker, const char *text,
+                                   size_t size)
 {
     uint32_t name;
     if (!string_pool_find(&maker->types->names, text, size, &name))
@@ -79,7 +80,8 @@ static uint32_t find_name(const struct maker *maker, const char *text, size_t si
 }
 
 /* Returns the receiver's type of "main.(*T).M-fm" or "main.T.M-fm", or TYPE_NONE. */
-static uint32_t receiver_of(const struct maker *maker, const struct g2h_bytes *name)
+static uint32_t closures_receiver_of(const struct closures_maker *maker,
+                                     const struct g2h_bytes *name)
 {
     const char *text = (const char *)name->data;
     size_t size = (size_t)name->size;
@@ -92,18 +94,18 @@ static uint32_t receiver_of(const struct maker *maker, const struct g2h_bytes *n
     size = (size_t)(dot - text);
     const char *star = memmem(text, size, "(*", 2);
     if (!star)
-        return find_name(maker, text, size);
+        return closures_find_name(maker, text, size);
     if (text[size - 1] != ')')
         return TYPE_NONE;
     const size_t package = (size_t)(star - text), rest = size - package - 3;
     buffer[0] = '*';
     memcpy(buffer + 1, text, package);
     memcpy(buffer + 1 + package, star + 2, rest);
-    return find_name(maker, buffer, 1 + package + rest);
+    return closures_find_name(maker, buffer, 1 + package + rest);
 }
 
-static bool add_field(struct maker *maker, struct type *type, uint32_t name, uint32_t number,
-                      uint64_t offset)
+static bool closures_add_field(struct closures_maker *maker, struct type *type, uint32_t name,
+                               uint32_t number, uint64_t offset)
 {
     if (number >= maker->types->list.count || offset < type->size || offset > UINT32_MAX ||
         maker->types->list.data[number].size > UINT32_MAX)
@@ -116,7 +118,7 @@ static bool add_field(struct maker *maker, struct type *type, uint32_t name, uin
 
 /* Returns the type of x if DWARF names a captured variable "&x" and x may be captured by value,
  * else TYPE_NONE. */
-static uint32_t value_of(const struct types *types, const struct dwarf_captured *captured)
+static uint32_t closures_value_of(const struct types *types, const struct dwarf_captured *captured)
 {
     enum { MOST_BY_VALUE = 128 }; /* cmd/compile/internal/escape.(*batch).finish */
     size_t size;
@@ -135,14 +137,14 @@ static uint32_t value_of(const struct types *types, const struct dwarf_captured 
 static bool is_value(const struct types *types, const struct dwarf_captured *captured, bool is_last,
                      bool last_is_value)
 {
-    const uint32_t value = value_of(types, captured);
+    const uint32_t value = closures_value_of(types, captured);
     if (value == TYPE_NONE || is_last)
         return value != TYPE_NONE && last_is_value;
     const uint64_t size = types->list.data[value].size;
     return size > types->pointer_size && captured[1].offset - captured->offset >= size;
 }
 
-static bool add_captured(struct maker *maker, struct type *type,
+static bool add_captured(struct closures_maker *maker, struct type *type,
                          const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
     struct types *types = maker->types;
@@ -156,16 +158,17 @@ static bool add_captured(struct maker *maker, struct type *type,
             memcpy(text, all + 1, size); /* the pool may move when it grows */
             if (!types_intern(types, text, size, &name))
                 return false;
-            number = value_of(types, &captured[i]);
+            number = closures_value_of(types, &captured[i]);
         }
-        if (!add_field(maker, type, name, number, captured[i].offset))
+        if (!closures_add_field(maker, type, name, number, captured[i].offset))
             return false;
     }
     return true;
 }
 
 /* Begins the type of a function's closure with its first field, the code pointer. */
-static bool begin_closure(struct maker *maker, const struct g2h_bytes *name, struct type *ret)
+static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *name,
+                          struct type *ret)
 {
     char text[1024];
     const size_t size = name->size < sizeof(text) - 5 ? (size_t)name->size : sizeof(text) - 5;
@@ -179,12 +182,12 @@ static bool begin_closure(struct maker *maker, const struct g2h_bytes *name, str
                          .header = TYPE_NONE,
                          .first_field = (uint32_t)maker->types->fields.count};
     return types_intern(maker->types, text, size + 5, &ret->name) &&
-           add_field(maker, ret, maker->code_name, maker->code, 0);
+           closures_add_field(maker, ret, maker->code_name, maker->code, 0);
 }
 
 /* Adds the type of a function's closure. last_is_value: the type is for the case that the last
  * captured variable is held by value. */
-static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_bytes *name,
+static bool add_closure(struct closures_maker *maker, uint64_t entry, const struct g2h_bytes *name,
                         const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
     struct types *types = maker->types;
@@ -193,8 +196,9 @@ static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_by
     uint32_t number, first;
     if (!begin_closure(maker, name, &type))
         return false;
-    const uint32_t receiver = count == 0 ? receiver_of(maker, name) : TYPE_NONE;
-    if (receiver != TYPE_NONE && !add_field(maker, &type, maker->receiver_name, receiver, word))
+    const uint32_t receiver = count == 0 ? closures_receiver_of(maker, name) : TYPE_NONE;
+    if (receiver != TYPE_NONE &&
+        !closures_add_field(maker, &type, maker->receiver_name, receiver, word))
         return false;
     if (!add_captured(maker, &type, captured, count, last_is_value))
         return false;
@@ -207,7 +211,7 @@ static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_by
 
 /* ---- before Go 1.23 ---- */
 
-static bool find_layouts(struct maker *maker)
+static bool find_layouts(struct closures_maker *maker)
 {
     const struct types *types = maker->types;
     for (size_t i = 0; i < types->list.count; i++) {
@@ -253,7 +257,7 @@ static bool is_variable(const struct types *types, const struct type_field *fiel
                         const struct dwarf_captured *variable)
 {
     if (!is_type(types, variable->type, field->type) &&
-        !is_type(types, value_of(types, variable), field->type))
+        !is_type(types, closures_value_of(types, variable), field->type))
         return false;
     if (variable->name == field->name || is_numbered(types, field->name))
         return true;
@@ -266,8 +270,8 @@ static bool is_variable(const struct types *types, const struct type_field *fiel
 
 /* Adds the type of a closure that was allocated with a layout, if each field of the layout can be a
  * variable. The type is put before the alternatives that there are. */
-static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uint32_t layout,
-                          const struct dwarf_captured *variables, size_t count,
+static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *name,
+                          uint32_t layout, const struct dwarf_captured *variables, size_t count,
                           uint32_t *ret_alternatives)
 {
     struct types *types = maker->types;
@@ -298,7 +302,7 @@ static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uin
         return false;
     for (uint32_t i = 1; i < fields; i++) {
         const struct type_field field = types->fields.data[first + i];
-        if (!add_field(maker, &type, names[i - 1], field.type, field.offset))
+        if (!closures_add_field(maker, &type, names[i - 1], field.type, field.offset))
             return false;
     }
     type.size = types->list.data[layout].size;
@@ -308,7 +312,7 @@ static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uin
 
 /* Adds the types that a function's closure may have, as alternatives to the type that it has
  * already. */
-static bool add_candidates(struct maker *maker, uint64_t entry,
+static bool add_candidates(struct closures_maker *maker, uint64_t entry,
                            const struct dwarf_captured *variables, size_t count)
 {
     struct types *types = maker->types;
@@ -320,11 +324,13 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
     uint32_t alternatives = TYPE_NONE;
     for (size_t i = 0; i < 2 * count; i++) {
         const struct dwarf_captured *variable = &variables[i / 2];
-        const uint32_t of = i % 2 == 0 ? variable->type : value_of(types, variable);
+        const uint32_t of = i % 2 == 0 ? variable->type : closures_value_of(types, variable);
         bool is_repeated = of >= types->list.count;
         for (size_t j = 0; j < i && !is_repeated; j++)
-            is_repeated = is_type(
-                types, j % 2 == 0 ? variables[j / 2].type : value_of(types, &variables[j / 2]), of);
+            is_repeated = is_type(types,
+                                  j % 2 == 0 ? variables[j / 2].type
+                                             : closures_value_of(types, &variables[j / 2]),
+                                  of);
         if (is_repeated)
             continue;
         uint32_t number = map_get(&maker->layouts_by_first, types->list.data[of].name);
@@ -340,7 +346,7 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
     return true;
 }
 
-static bool add_all_candidates(struct maker *maker)
+static bool add_all_candidates(struct closures_maker *maker)
 {
     const struct dwarf_info *dwarf = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(maker->typing->exe);
@@ -359,7 +365,7 @@ static bool add_all_candidates(struct maker *maker)
 
 /* ---- by the code that makes a closure ---- */
 
-static bool map_functions(struct maker *maker)
+static bool map_functions(struct closures_maker *maker)
 {
     const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
     for (uint64_t i = 0; i < pclntab->count && i < AMBIGUOUS; i++) {
@@ -374,7 +380,7 @@ static bool map_functions(struct maker *maker)
 
 /* Returns the function that makes a closure: main.f for main.f.func1, or for main.f.g.func1 if g is
  * inlined in main.f; MAP_NONE if there is none. */
-static uint32_t maker_of(const struct maker *maker, struct g2h_bytes name)
+static uint32_t maker_of(const struct closures_maker *maker, struct g2h_bytes name)
 {
     const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
     enum { MOST = 8 }; /* names are nested that deep */
@@ -394,7 +400,7 @@ static uint32_t maker_of(const struct maker *maker, struct g2h_bytes name)
 
 /* Notes that the function makes a closure with a layout. If it seems to make it with several, none
  * of them counts. */
-static bool note_made(struct maker *maker, uint32_t closure, uint32_t layout)
+static bool note_made(struct closures_maker *maker, uint32_t closure, uint32_t layout)
 {
     uint32_t known;
     if (!map_put(&maker->layout_of, closure, layout, &known))
@@ -405,7 +411,8 @@ static bool note_made(struct maker *maker, uint32_t closure, uint32_t layout)
 }
 
 /* Finds the layouts of the closures that a function makes, in its code. */
-static bool read_maker(struct maker *maker, uint32_t function, const address_vector *addresses)
+static bool read_maker(struct closures_maker *maker, uint32_t function,
+                       const address_vector *addresses)
 {
     const struct g2h_exe *exe = maker->typing->exe;
     const struct pclntab *pclntab = exe_pclntab(exe);
@@ -426,7 +433,7 @@ static bool read_maker(struct maker *maker, uint32_t function, const address_vec
     return true;
 }
 
-static bool read_makers(struct maker *maker)
+static bool read_makers(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
     const struct pclntab *pclntab = exe_pclntab(exe);
@@ -451,7 +458,7 @@ static bool read_makers(struct maker *maker)
 }
 
 /* Gives a closure's type an alternative that has the fields of the layout. */
-static bool add_made(struct maker *maker, uint32_t type, const struct g2h_bytes *name,
+static bool add_made(struct closures_maker *maker, uint32_t type, const struct g2h_bytes *name,
                      uint32_t layout)
 {
     struct types *types = maker->types;
@@ -463,7 +470,7 @@ static bool add_made(struct maker *maker, uint32_t type, const struct g2h_bytes 
         return false;
     for (uint32_t i = 1; i < fields; i++) {
         const struct type_field field = types->fields.data[first + i];
-        if (!add_field(maker, &made, field.name, field.type, field.offset))
+        if (!closures_add_field(maker, &made, field.name, field.type, field.offset))
             return false;
     }
     made.size = types->list.data[layout].size;
@@ -474,7 +481,7 @@ static bool add_made(struct maker *maker, uint32_t type, const struct g2h_bytes 
 }
 
 /* Returns the type of a closure of which nothing else tells what it captures, or MAP_NONE. */
-static uint32_t unknown_closure(const struct maker *maker, uint64_t entry)
+static uint32_t unknown_closure(const struct closures_maker *maker, uint64_t entry)
 {
     const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
     return type != MAP_NONE && maker->types->list.data[type].field_count == 1 &&
@@ -483,7 +490,7 @@ static uint32_t unknown_closure(const struct maker *maker, uint64_t entry)
                : MAP_NONE;
 }
 
-static bool add_all_made(struct maker *maker)
+static bool add_all_made(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
     const uint64_t functions = exe_function_count(exe);
@@ -513,7 +520,7 @@ static bool add_all_made(struct maker *maker)
 
 /* ---- all functions ---- */
 
-static bool add_all(struct maker *maker)
+static bool closures_add_all(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
     const struct dwarf_info *dwarf = maker->typing->dwarf_info;
@@ -529,7 +536,7 @@ static bool add_all(struct maker *maker)
         if (!exe_function_at(exe, captured->entry + slide, &function, &start))
             continue;
         if (!add_closure(maker, captured->entry + slide, &function, captured, count, false) ||
-            (value_of(maker->types, &captured[count - 1]) != TYPE_NONE &&
+            (closures_value_of(maker->types, &captured[count - 1]) != TYPE_NONE &&
              !add_closure(maker, captured->entry + slide, &function, captured, count, true)))
             return false;
     }
@@ -546,7 +553,7 @@ static bool add_all(struct maker *maker)
 
 struct g2h_error *typing_add_closures(struct typing *typing, struct types *types)
 {
-    struct maker maker = {.typing = typing, .types = types};
+    struct closures_maker maker = {.typing = typing, .types = types};
     struct type code = {.kind = TYPE_UINTPTR,
                         .size = types->pointer_size,
                         .elem = TYPE_NONE,
@@ -556,7 +563,7 @@ struct g2h_error *typing_add_closures(struct typing *typing, struct types *types
                 types_add(types, &code, &maker.code) &&
                 types_intern(types, "F", 1, &maker.code_name) &&
                 types_intern(types, ".F", 2, &maker.old_code_name) &&
-                types_intern(types, "R", 1, &maker.receiver_name) && add_all(&maker) &&
+                types_intern(types, "R", 1, &maker.receiver_name) && closures_add_all(&maker) &&
                 find_layouts(&maker) && add_all_candidates(&maker) && add_all_made(&maker);
     map_deinit(&maker.by_name);
     map_deinit(&maker.layouts_by_first);

@@ -42,7 +42,7 @@ static struct word_type word_of_value(const struct typing *typing, uint32_t numb
 {
     if (number >= typing->types->list.count)
         return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
-    const struct type *type = type_of(typing, number);
+    const struct type *type = typer_type_of(typing, number);
     switch (type->kind) {
     case TYPE_POINTER:
         return type->target == TARGET_ONE && type->elem < typing->types->list.count
@@ -75,13 +75,13 @@ static struct word_type word_of_data(const struct typing *typing, uint32_t type)
 {
     if (type == TYPE_NONE)
         return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
-    return type_of(typing, type)->direct_interface ? word_in(typing, type, 0)
-                                                   : word_type(WORD_POINTS_TO, type);
+    return typer_type_of(typing, type)->direct_interface ? word_in(typing, type, 0)
+                                                         : word_type(WORD_POINTS_TO, type);
 }
 
 /* ---- receivers ---- */
 
-static uint32_t find_name(const struct coded *coded, const char *name, size_t size)
+static uint32_t coded_find_name(const struct coded *coded, const char *name, size_t size)
 {
     uint32_t number;
     if (!string_pool_find(&coded->typing->types->names, name, size, &number))
@@ -107,11 +107,11 @@ static uint32_t find_in_dictionary(const struct typing *typing, const char *star
         if (type == TYPE_NONE)
             continue;
         has_types = true;
-        if (type_of(typing, type)->kind == TYPE_POINTER &&
-            type_of(typing, type)->elem < typing->types->list.count)
-            type = type_of(typing, type)->elem;
+        if (typer_type_of(typing, type)->kind == TYPE_POINTER &&
+            typer_type_of(typing, type)->elem < typing->types->list.count)
+            type = typer_type_of(typing, type)->elem;
         if (bytes_begin(types_name(typing->types, type), start) &&
-            !type_of(typing, type)->is_generic)
+            !typer_type_of(typing, type)->is_generic)
             return type;
     }
     return TYPE_NONE;
@@ -119,7 +119,8 @@ static uint32_t find_in_dictionary(const struct typing *typing, const char *star
 
 /* Returns what the receiver of a method is: of "net/http.(*T).Close", "net/url.Values.Get", or
  * "main.(*stack[go.shape.int]).push", whose type is in a dictionary. */
-static struct word_type receiver_of(const struct coded *coded, const struct code_evidence *evidence)
+static struct word_type coded_receiver_of(const struct coded *coded,
+                                          const struct code_evidence *evidence)
 {
     const struct g2h_bytes method = pclntab_name(coded->flow.pclntab, evidence->what);
     const struct typing *typing = coded->typing;
@@ -127,10 +128,10 @@ static struct word_type receiver_of(const struct coded *coded, const struct code
     const uint8_t *star = memmem(method.data, (size_t)method.size, ".(*", 3);
     if (!star) {
         const uint8_t *dot = memrchr(method.data, '.', (size_t)method.size);
-        return dot ? word_in(
-                         coded->typing,
-                         find_name(coded, (const char *)method.data, (size_t)(dot - method.data)),
-                         0)
+        return dot ? word_in(coded->typing,
+                             coded_find_name(coded, (const char *)method.data,
+                                             (size_t)(dot - method.data)),
+                             0)
                    : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
     }
     const uint64_t behind = (uint64_t)(method.data + method.size - star);
@@ -144,7 +145,7 @@ static struct word_type receiver_of(const struct coded *coded, const struct code
     name[package + rest] = '\0';
     struct word_type type = word_type(
         WORD_POINTS_TO,
-        !bracket ? find_name(coded, name, package + rest)
+        !bracket ? coded_find_name(coded, name, package + rest)
         : evidence->dictionary != 0
             ? find_in_dictionary(typing, name, evidence->dictionary + exe_slide(typing->exe))
             : TYPE_NONE);
@@ -166,8 +167,8 @@ static struct word_type first_of(const struct coded *coded, const struct code_ev
         return word_type(WORD_POINTS_TO_MANY, type);
     case FLOW_POINTS_TO_ELEMENT:
         return word_type(WORD_POINTS_TO,
-                         type != TYPE_NONE && type_of(typing, type)->kind == TYPE_MAP
-                             ? type_of(typing, type)->elem
+                         type != TYPE_NONE && typer_type_of(typing, type)->kind == TYPE_MAP
+                             ? typer_type_of(typing, type)->elem
                              : TYPE_NONE);
     case FLOW_IS:
         return word_type(WORD_IS_VALUE, type);
@@ -175,7 +176,7 @@ static struct word_type first_of(const struct coded *coded, const struct code_ev
         return word_of_data(
             typing, type != TYPE_NONE ? type : typing_interface_type(typing, address, false));
     case FLOW_IS_RECEIVER:
-        return receiver_of(coded, evidence);
+        return coded_receiver_of(coded, evidence);
     }
     return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
 }
@@ -187,7 +188,7 @@ struct word_type coded_type(const struct coded *coded, const struct code_evidenc
     for (unsigned i = 0; i < evidence->step_count; i++) {
         if (type.is != WORD_POINTS_TO && type.is != WORD_POINTS_TO_MANY)
             return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
-        const uint64_t size = type_of(typing, type.type)->size;
+        const uint64_t size = typer_type_of(typing, type.type)->size;
         const uint64_t offset = type.is == WORD_POINTS_TO_MANY && size > 0
                                     ? evidence->steps[i] % size
                                     : evidence->steps[i];
@@ -263,7 +264,7 @@ static bool find_segment(const struct g2h_heap *heap, uint64_t address, struct g
     return false;
 }
 
-static void seed_word(struct typer *typer, struct word_type type, uint64_t address)
+static void coded_seed_word(struct typer *typer, struct word_type type, uint64_t address)
 {
     const struct typing *typing = typer->typing;
     struct g2h_segment segment;
@@ -274,12 +275,12 @@ static void seed_word(struct typer *typer, struct word_type type, uint64_t addre
         return;
     const struct extent extent = {segment.contents.data,
                                   segment.contents.data + segment.contents.size};
-    typer->holder = (struct holder){.kind = HOLDER_WORD, .offset = address};
+    typer->holder = (struct outside_words_holder){.kind = HOLDER_WORD, .offset = address};
     coded_refer(typer, type, segment.contents.data + (address - segment.address), &extent);
 }
 
 /* Follows the pointers of a value in data or bss. */
-static void seed_value(struct typer *typer, uint32_t type, uint64_t address)
+static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t address)
 {
     const struct typing *typing = typer->typing;
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, type);
@@ -294,15 +295,15 @@ static void seed_value(struct typer *typer, uint32_t type, uint64_t address)
                                   segment.contents.data + segment.contents.size};
     for (uint32_t i = 0; i < map->field_count; i++) {
         const uint64_t at = address + map->fields[i].offset;
-        typer->holder = (struct holder){.kind = HOLDER_WORD, .offset = at};
+        typer->holder = (struct outside_words_holder){.kind = HOLDER_WORD, .offset = at};
         typer_follow(typer, segment.contents.data + (at - segment.address), &extent,
                      &map->fields[i], NO_TARGET, SOURCE_SWEEP);
     }
 }
 
 /* Follows the word in each element of an array in data or bss. */
-static void seed_elements(struct typer *typer, struct word_type type, uint64_t address,
-                          uint64_t end, uint64_t distance)
+static void coded_seed_elements(struct typer *typer, struct word_type type, uint64_t address,
+                                uint64_t end, uint64_t distance)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const uint64_t word = heap->params.pointer_size;
@@ -314,7 +315,7 @@ static void seed_elements(struct typer *typer, struct word_type type, uint64_t a
         size = segment.contents.size;
     for (uint64_t at = address - segment.address; at < size && size - at >= word; at += distance)
         if (heap_word(heap, segment.contents.data + at) != 0)
-            seed_word(typer, type, segment.address + at);
+            coded_seed_word(typer, type, segment.address + at);
 }
 
 /* Returns where an array ends at the latest: at the next word in data and bss that code uses, but
@@ -340,10 +341,10 @@ static void seed_field(struct typer *typer, struct word_type type, uint64_t addr
     if (target < offset || target == offset)
         return;
     if (!in_heap_range(typing->heap, target)) {
-        seed_word(typer, type, target);
+        coded_seed_word(typer, type, target);
         return;
     }
-    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
     if ((at = typing_memory(typing, target, size, UINT32_MAX)) != NULL)
         coded_refer(typer, type, at, &(struct extent){at, at + size});
 }
@@ -374,11 +375,11 @@ static void seed_known(struct typer *typer, const struct static_words *words,
     const uint64_t slide = exe_slide(typer->typing->exe), address = word->address + slide;
     switch (word->kind) {
     case STATIC_WORD:
-        seed_word(typer, type, address);
+        coded_seed_word(typer, type, address);
         break;
     case STATIC_ELEMENT:
-        seed_elements(typer, type, address,
-                      end_of_array(words, word->address, word->offset) + slide, word->offset);
+        coded_seed_elements(typer, type, address,
+                            end_of_array(words, word->address, word->offset) + slide, word->offset);
         break;
     case STATIC_FIELD:
         seed_field(typer, type, address, word->offset);
@@ -387,7 +388,7 @@ static void seed_known(struct typer *typer, const struct static_words *words,
         if (type.is == WORD_POINTS_TO) {
             const struct static_value value = {address, type.type};
             typer->no_memory |= !vector_push(&typer->typing->static_values, value);
-            seed_value(typer, type.type, address);
+            coded_seed_value(typer, type.type, address);
         }
         break;
     }
@@ -406,7 +407,7 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
         if (type.is != WORD_IS_UNKNOWN)
             seed_known(typer, words, word, type);
     }
-    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
     typer_follow_outside(typer);
     typer_flush(typer);
     return NULL;
@@ -439,5 +440,5 @@ const struct static_value *typing_static_value(const struct typing *typing, uint
     if (behind == 0)
         return NULL;
     const struct static_value *value = &typing->static_values.data[behind - 1];
-    return address - value->address < type_of(typing, value->type)->size ? value : NULL;
+    return address - value->address < typer_type_of(typing, value->type)->size ? value : NULL;
 }

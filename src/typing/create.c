@@ -14,8 +14,9 @@ static bool is_to_type(const struct g2h_heap *heap, const struct g2h_exe *exe)
     return heap->pointer_form == POINTERS_LISTED && exe_types(exe)->list.count > 0;
 }
 
-static struct g2h_error *fill(struct g2h_typing *typing, const struct g2h_heap *heap,
-                              const struct g2h_exe *exe, const struct g2h_typing_options *options)
+static struct g2h_error *create_fill(struct g2h_typing *typing, const struct g2h_heap *heap,
+                                     const struct g2h_exe *exe,
+                                     const struct g2h_typing_options *options)
 {
     const unsigned threads =
         options && options->threads > 0 ? options->threads : workers_available();
@@ -26,7 +27,7 @@ static struct g2h_error *fill(struct g2h_typing *typing, const struct g2h_heap *
                          &typing->typing);
 }
 
-static void destroy(struct g2h_typing **typing)
+static void create_destroy(struct g2h_typing **typing)
 {
     g2h_typing_destroy(*typing);
 }
@@ -38,9 +39,9 @@ struct g2h_error *g2h_typing_create(const struct g2h_heap *heap, const struct g2
     *ret = NULL;
     if (!is_to_type(heap, exe))
         return NULL;
-    _cleanup_(destroy) struct g2h_typing *typing = calloc(1, sizeof(*typing));
+    _cleanup_(create_destroy) struct g2h_typing *typing = calloc(1, sizeof(*typing));
     TRY_MEMORY(typing);
-    TRY(fill(typing, heap, exe, options));
+    TRY(create_fill(typing, heap, exe, options));
     *ret = take_pointer(typing);
     return NULL;
 }

@@ -35,7 +35,7 @@ void field_index_destroy(struct field_index *index)
     free(index);
 }
 
-static struct field_index *make(const struct g2h_object *record, uint64_t word)
+static struct field_index *fields_make(const struct g2h_object *record, uint64_t word)
 {
     struct field_index *index = calloc(1, sizeof(*index));
     if (!index || !note_starts(record, index)) {
@@ -58,7 +58,7 @@ struct field_index *typer_field_index(struct typer *typer, uint32_t object,
         index = shard->indexes.data[number];
     } else {
         number = (uint32_t)shard->indexes.count;
-        index = make(record, typer->typing->heap->params.pointer_size);
+        index = fields_make(record, typer->typing->heap->params.pointer_size);
         if (!index || !vector_push(&shard->indexes, index)) {
             field_index_destroy(index);
             index = NULL;

@@ -60,7 +60,7 @@ bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uin
 bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
                  uint64_t offset, uint32_t type, bool is_array)
 {
-    const struct type *whole = type_of(typing, claimed), *part = type_of(typing, type);
+    const struct type *whole = typer_type_of(typing, claimed), *part = typer_type_of(typing, type);
     if (is_array || offset < base || whole->size == 0 ||
         (!of_array && offset - base >= whole->size))
         return false;
@@ -96,7 +96,7 @@ static bool has_array(const struct types *types, uint8_t *has, uint32_t number, 
     return result;
 }
 
-static int compare_sizes(const void *one, const void *other, void *context)
+static int fit_compare_sizes(const void *one, const void *other, void *context)
 {
     const struct types *types = context; /* of the same size: by number, for one order everywhere */
     const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
@@ -137,7 +137,7 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
             TRY_MEMORY(vector_push(&typing->with_arrays, i));
     if (typing->with_arrays.count > 0)
         qsort_r(typing->with_arrays.data, typing->with_arrays.count,
-                sizeof(*typing->with_arrays.data), compare_sizes, &typing->own_types);
+                sizeof(*typing->with_arrays.data), fit_compare_sizes, &typing->own_types);
     return NULL;
 }
 
@@ -162,10 +162,10 @@ bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, u
 {
     size_t at;
     BISECT(at, typing->with_arrays.count,
-           type_of(typing, typing->with_arrays.data[at])->size <= slot - base);
+           typer_type_of(typing, typing->with_arrays.data[at])->size <= slot - base);
     while (at-- > 0) {
         const uint32_t holder = typing->with_arrays.data[at];
-        if (!fits_class(typing, base + type_of(typing, holder)->size, slot))
+        if (!fits_class(typing, base + typer_type_of(typing, holder)->size, slot))
             return false;
         if (has_array_at(typing->types, holder, offset, type, count))
             return true;
@@ -242,8 +242,8 @@ bool rest_repeats(const struct typing *typing, const struct slot_class *slot_cla
 }
 
 /* Returns the word at offset of an object's contents, or 0 if the file does not have it. */
-static uint64_t word_at(const struct g2h_heap *heap, const struct g2h_object *object,
-                        uint64_t offset)
+static uint64_t fit_word_at(const struct g2h_heap *heap, const struct g2h_object *object,
+                            uint64_t offset)
 {
     const uint64_t word = heap->params.pointer_size;
     return object->contents.size >= word && offset <= object->contents.size - word
@@ -255,8 +255,8 @@ uint64_t channel_buffer_size(struct typing *typing, const struct type *type,
                              const struct g2h_object *object, uint64_t offset)
 {
     const uint64_t count =
-        word_at(typing->heap, object, offset + typing->heap->params.pointer_size);
-    const uint32_t elem = type_of(typing, type->elem)->elem;
+        fit_word_at(typing->heap, object, offset + typing->heap->params.pointer_size);
+    const uint32_t elem = typer_type_of(typing, type->elem)->elem;
     const struct pointer_map *map =
         elem < typing->types->list.count ? pointer_map_of(&typing->pointer_maps, elem) : NULL;
     if (!map || map->word_count > 0)
@@ -269,10 +269,10 @@ bool is_other_channel(const struct typing *typing, const struct type *type,
                       const struct g2h_object *object, uint64_t offset)
 {
     const struct g2h_heap *heap = typing->heap;
-    const uint32_t elem = type_of(typing, type->elem)->elem;
+    const uint32_t elem = typer_type_of(typing, type->elem)->elem;
     if (typing->elemtype_offset == 0 || elem >= typing->types->list.count ||
-        type_of(typing, elem)->address == 0)
+        typer_type_of(typing, elem)->address == 0)
         return false;
-    return word_at(heap, object, offset + typing->elemtype_offset) !=
-           type_of(typing, elem)->address;
+    return fit_word_at(heap, object, offset + typing->elemtype_offset) !=
+           typer_type_of(typing, elem)->address;
 }

@@ -64,7 +64,7 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
 {
     uint64_t word;
     const struct g2h_heap *heap = typer->typing->heap;
-    const struct type *type = type_of(typer->typing, number);
+    const struct type *type = typer_type_of(typer->typing, number);
     switch ((enum type_target)type->target) {
     case TARGET_ONE:
         refer(typer, REFERENCE_VALUE, pointer, type->elem, 0);
@@ -126,7 +126,7 @@ static void find_interface(const struct typing *typing, struct known_interface *
     uint32_t number = typing_interface_type(typing, known->first, known->is_empty);
     known->state = number == TYPE_NONE ? INTERFACE_OF_NONE : INTERFACE_LEADS;
     known->type = number;
-    if (number != TYPE_NONE && type_of(typing, number)->direct_interface &&
+    if (number != TYPE_NONE && typer_type_of(typing, number)->direct_interface &&
         ((number = only_pointer_field(typing->types, number)) == TYPE_NONE ||
          !word_leads(typing->types, number, &form, &known->type)))
         known->state = INTERFACE_LEADS_NOWHERE;
@@ -152,7 +152,7 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
                   const struct pointer_field *field, uint32_t target, enum source source)
 {
     const struct g2h_heap *heap = typer->typing->heap;
-    const struct type *type = type_of(typer->typing, field->type);
+    const struct type *type = typer_type_of(typer->typing, field->type);
     const uint64_t word = heap->params.pointer_size;
     const struct pointer pointer = {heap_word(heap, at), target, (uint8_t)source};
     if (pointer.value == 0)
@@ -232,7 +232,7 @@ static inline void follow_hit(struct typer *typer, const struct claimed *claimed
         break;
     case WORD_INTERFACE:
         typer_follow_interface(typer, word_at(heap, at + word->offset - size), value,
-                               type_of(typer->typing, word->type)->empty_interface, hit,
+                               typer_type_of(typer->typing, word->type)->empty_interface, hit,
                                SOURCE_INTERFACE);
         break;
     case WORD_OTHER:
@@ -316,7 +316,7 @@ static void follow_words(struct typer *typer, const struct claimed *claimed, con
 
 /* Returns whether the field list names the word of the malloc header and the word lies in the heap:
  * it points to a type that was made while the program ran. */
-static bool is_header_listed(const struct g2h_heap *heap, uint32_t number)
+static bool follow_is_header_listed(const struct g2h_heap *heap, uint32_t number)
 {
     struct g2h_object object;
     uint64_t offset;
@@ -364,7 +364,7 @@ static void follow_start(struct typer *typer, uint32_t object)
         follow_fields(typer, &claimed);
         return;
     }
-    target += claimed.offset > 0 && is_header_listed(heap, object);
+    target += claimed.offset > 0 && follow_is_header_listed(heap, object);
     follow_words(typer, &claimed, target, end, leaves_heap);
 }
 

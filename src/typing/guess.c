@@ -34,7 +34,7 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
     if (!map_put(&guesses->by_pattern, key, type, &known))
         return false;
     if (known != type && known != AMBIGUOUS &&
-        type_of(typing, known)->name != type_of(typing, type)->name)
+        typer_type_of(typing, known)->name != typer_type_of(typing, type)->name)
         map_set(&guesses->by_pattern, key, AMBIGUOUS);
     const uint32_t number = (uint32_t)guesses->candidates.count;
     const struct guess_candidate candidate = {type, map_get(&guesses->last_by_pattern, key)};
@@ -46,8 +46,8 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
 }
 
 /* Adds a type to the element types of arrays, of which one is kept for each size and field list.
- * The key is made word by word, so that array_of() gets the keys of all beginnings of a list in one
- * pass. Returns false if memory runs out. */
+ * The key is made word by word, so that guess_array_of() gets the keys of all beginnings of a list
+ * in one pass. Returns false if memory runs out. */
 static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
                         const struct pointer_map *map)
 {
@@ -63,7 +63,7 @@ static bool add_element(struct guesses *guesses, const struct typing *typing, ui
         return vector_push(&guesses->elements, ((struct guess_element){map, type}));
     struct guess_element *element = &guesses->elements.data[known];
     if (element->type != AMBIGUOUS &&
-        type_of(typing, element->type)->name != type_of(typing, type)->name)
+        typer_type_of(typing, element->type)->name != typer_type_of(typing, type)->name)
         element->type = AMBIGUOUS;
     return true;
 }
@@ -71,7 +71,7 @@ static bool add_element(struct guesses *guesses, const struct typing *typing, ui
 struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
 {
     for (uint32_t i = 0; i < typing->types->list.count; i++) {
-        const struct type *type = type_of(typing, i);
+        const struct type *type = typer_type_of(typing, i);
         /* The allocator gets the descriptor of a type; DWARF also has types without descriptors,
          * which are never allocated. */
         if (type->kind == TYPE_INVALID || type->role == ROLE_CLOSURE || type->size == 0 ||
@@ -103,8 +103,8 @@ void guesses_deinit(struct guesses *guesses)
  * Returns the type of which an object with pointers at these words may be an array; TYPE_NONE if
  * there is none, or AMBIGUOUS. is_cut: the object has more pointers than these.
  */
-static uint32_t array_of(const struct typing *typing, const struct guesses *guesses,
-                         const uint64_t *words, size_t count, bool is_cut, uint64_t slot)
+static uint32_t guess_array_of(const struct typing *typing, const struct guesses *guesses,
+                               const uint64_t *words, size_t count, bool is_cut, uint64_t slot)
 {
     uint32_t result = TYPE_NONE;
     uint64_t key = 0;
@@ -135,8 +135,8 @@ static uint32_t array_of(const struct typing *typing, const struct guesses *gues
 
 /* Reads the words of a field list, at most limit of them. Returns their number, and in *ret_size
  * the size of the list without its end, in bytes. */
-static size_t read_words(const struct g2h_fields *fields, uint64_t *words, size_t limit,
-                         size_t *ret_size)
+static size_t guess_read_words(const struct g2h_fields *fields, uint64_t *words, size_t limit,
+                               size_t *ret_size)
 {
     struct g2h_fields copy = *fields;
     size_t count = 0;
@@ -150,7 +150,7 @@ static size_t read_words(const struct g2h_fields *fields, uint64_t *words, size_
 static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
 {
     const struct shard *shard = shard_of(typing, object);
-    const uint64_t size = type_of(typing, type)->size;
+    const uint64_t size = typer_type_of(typing, type)->size;
     bool has_all = true;
     if (!typing_has_parts(typing, object))
         return false;
@@ -165,7 +165,7 @@ static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
 /* ---- by a part ---- */
 
 /* A value of which a typed pointer says that it is in an object. */
-struct part {
+struct guess_part {
     uint64_t offset;
     uint32_t type; /* TYPE_NONE: there is no such value */
 };
@@ -175,14 +175,14 @@ struct part {
 static bool is_telling_part(const struct typing *typing, uint32_t type, bool is_array,
                             uint32_t source)
 {
-    return !is_array && source < SOURCE_SWEEP && type_of(typing, type)->kind == TYPE_STRUCT &&
-           type_of(typing, type)->role == ROLE_NONE;
+    return !is_array && source < SOURCE_SWEEP && typer_type_of(typing, type)->kind == TYPE_STRUCT &&
+           typer_type_of(typing, type)->role == ROLE_NONE;
 }
 
 /* Returns the first part of an object that tells something. */
-static struct part part_of(struct typing *typing, uint32_t object)
+static struct guess_part part_of(struct typing *typing, uint32_t object)
 {
-    struct part part = {0, TYPE_NONE};
+    struct guess_part part = {0, TYPE_NONE};
     const uint32_t claim = typing->claims[object];
     if (claim != 0 && is_telling_part(typing, (claim & CLAIM_TYPE) - 1, (claim & CLAIM_ARRAY) != 0,
                                       (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT))
@@ -196,7 +196,7 @@ static struct part part_of(struct typing *typing, uint32_t object)
         const bool is_before = part.type == TYPE_NONE || one->offset < part.offset ||
                                (one->offset == part.offset && one->type < part.type);
         if (is_before && is_telling_part(typing, one->type, one->is_array, one->source))
-            part = (struct part){one->offset, one->type};
+            part = (struct guess_part){one->offset, one->type};
     }
     return part;
 }
@@ -231,7 +231,7 @@ static bool leads_well(struct typing *typing, const struct g2h_object *object, u
     const uint64_t word = heap->params.pointer_size;
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, number);
     for (uint32_t i = 0; map && i < map->field_count; i++) {
-        const struct type *type = type_of(typing, map->fields[i].type);
+        const struct type *type = typer_type_of(typing, map->fields[i].type);
         const uint64_t size = pointer_field_size(typing->types, map->fields[i].type);
         if (object->contents.size < size || map->fields[i].offset > object->contents.size - size)
             continue;
@@ -252,7 +252,7 @@ static bool leads_well(struct typing *typing, const struct g2h_object *object, u
 /* Returns the only type of objects with a pattern that has a part and, unless object is NULL, leads
  * well, or AMBIGUOUS. */
 static uint32_t type_with(const struct guesses *guesses, struct typing *typing, uint64_t key,
-                          const struct part *part, const struct g2h_object *object)
+                          const struct guess_part *part, const struct g2h_object *object)
 {
     enum { MOST = 64 }; /* types that are looked at for each object */
     uint32_t result = AMBIGUOUS, left = MOST;
@@ -264,7 +264,8 @@ static uint32_t type_with(const struct guesses *guesses, struct typing *typing, 
         if (type == part->type || !type_holds(typing->types, type, part->offset, part->type) ||
             (object && !leads_well(typing, object, type)))
             continue;
-        if (result != AMBIGUOUS && type_of(typing, result)->name != type_of(typing, type)->name)
+        if (result != AMBIGUOUS &&
+            typer_type_of(typing, result)->name != typer_type_of(typing, type)->name)
             return AMBIGUOUS;
         result = type;
     }
@@ -276,7 +277,7 @@ static bool guess_by_part(struct typer *typer, const struct guesses *guesses, st
                           const struct g2h_object *record, uint32_t object, uint64_t key)
 {
     struct typing *typing = typer->typing;
-    const struct part part = part_of(typing, object);
+    const struct guess_part part = part_of(typing, object);
     if (part.type == TYPE_NONE)
         return true;
     const uint64_t own = map_hash_pair(map_hash_pair(key, part.offset), part.type);
@@ -309,14 +310,14 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     struct g2h_object object;
     size_t size;
     heap_object(typer->typing->heap, number, &object);
-    const size_t count = read_words(&object.fields, words, MOST_WORDS, &size);
+    const size_t count = guess_read_words(&object.fields, words, MOST_WORDS, &size);
     if (count == 0)
         return true;
     const uint64_t key = pattern_key(object.fields.at, size, slot);
     uint32_t known, guess = map_get(memory, key);
     if (guess == MAP_NONE) {
         const bool is_cut = count == MOST_WORDS;
-        const uint32_t element = array_of(typer->typing, guesses, words, count, is_cut, slot),
+        const uint32_t element = guess_array_of(typer->typing, guesses, words, count, is_cut, slot),
                        value = is_cut ? MAP_NONE : map_get(&guesses->by_pattern, key);
         if (value == MAP_NONE)
             guess = element < AMBIGUOUS ? element | GUESS_ARRAY : AMBIGUOUS;

@@ -40,7 +40,7 @@ static uint64_t table_size(const struct typing *typing, uint32_t object)
     return found == count && count > 0 ? size : 0;
 }
 
-static bool add_type(struct types *types, uint64_t size, uint32_t *ret)
+static bool itabs_add_type(struct types *types, uint64_t size, uint32_t *ret)
 {
     static const char *const names[] = {"size", "count", "entries"};
     const char name[] = "runtime.itabTableType";
@@ -93,7 +93,7 @@ struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *ty
         if (size == 0)
             continue;
         uint32_t *type = &type_of_size[__builtin_ctzll(size)];
-        if (*type == TYPE_NONE && !add_type(types, size, type))
+        if (*type == TYPE_NONE && !itabs_add_type(types, size, type))
             return &error_no_memory;
         const struct itab_table table = {object, *type};
         if (!vector_push(&typing->itab_tables, table))

@@ -33,7 +33,7 @@ static int compare_names(const struct types *types, uint32_t one, uint32_t other
 
 /* Returns how many types of the same size are nested in a type: struct{conn} is deeper than
  * conn. */
-static unsigned depth_of(const struct types *types, uint32_t number)
+static unsigned judge_depth_of(const struct types *types, uint32_t number)
 {
     const uint64_t size = types->list.data[number].size;
     unsigned depth = 0;
@@ -71,7 +71,8 @@ static bool is_certain(const struct candidate *candidate, const struct type *typ
 static bool is_better(const struct typing *typing, const struct candidate *one,
                       const struct candidate *other)
 {
-    const struct type *type = type_of(typing, one->type), *rival = type_of(typing, other->type);
+    const struct type *type = typer_type_of(typing, one->type),
+                      *rival = typer_type_of(typing, other->type);
     const bool certain = is_certain(one, type), rival_certain = is_certain(other, rival);
     if (certain != rival_certain)
         return certain;
@@ -90,8 +91,8 @@ static bool is_better(const struct typing *typing, const struct candidate *one,
         return type->size > rival->size; /* the outer type */
     if (one->is_array != other->is_array)
         return one->is_array;
-    const unsigned depth = depth_of(typing->types, one->type),
-                   rival_depth = depth_of(typing->types, other->type);
+    const unsigned depth = judge_depth_of(typing->types, one->type),
+                   rival_depth = judge_depth_of(typing->types, other->type);
     if (depth != rival_depth)
         return depth > rival_depth;
     if (one->source != other->source)
@@ -117,7 +118,8 @@ static struct candidate of_claim(uint32_t claim)
 static bool gives_way(const struct typing *typing, const struct candidate *header,
                       const struct candidate *other)
 {
-    const struct type *type = type_of(typing, header->type), *rival = type_of(typing, other->type);
+    const struct type *type = typer_type_of(typing, header->type),
+                      *rival = typer_type_of(typing, other->type);
     return header->type != other->type && rival->role != ROLE_NONE && is_certain(other, rival) &&
            (type->is_generic || type->size == rival->size);
 }
@@ -203,8 +205,8 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
     *claim = claim_pack(best.is_array, best.is_exact, best.source, best.type);
 }
 
-static int order_parts(const struct typing *typing, const struct typed_part *one,
-                       const struct typed_part *other)
+static int judge_order_parts(const struct typing *typing, const struct typed_part *one,
+                             const struct typed_part *other)
 {
     if (one->object != other->object)
         return one->object < other->object ? -1 : 1;
@@ -219,15 +221,15 @@ static int order_parts(const struct typing *typing, const struct typed_part *one
     return one->count > other->count ? -1 : one->count < other->count;
 }
 
-static int compare_parts(const void *one, const void *other, void *typing)
+static int judge_compare_parts(const void *one, const void *other, void *typing)
 {
-    return order_parts(typing, one, other);
+    return judge_order_parts(typing, one, other);
 }
 
 bool part_is_before(const struct typing *typing, const struct typed_part *one,
                     const struct typed_part *other)
 {
-    return order_parts(typing, one, other) < 0;
+    return judge_order_parts(typing, one, other) < 0;
 }
 
 /* Sorts the parts of a shard, so that the chain of each object becomes a run of the array: an
@@ -243,7 +245,7 @@ static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
     shard->parts.count = kept;
     if (kept == 0)
         return NULL;
-    qsort_r(shard->parts.data, shard->parts.count, sizeof(*shard->parts.data), compare_parts,
+    qsort_r(shard->parts.data, shard->parts.count, sizeof(*shard->parts.data), judge_compare_parts,
             typing);
     const size_t objects = shard->first.count;
     map_deinit(&shard->first);
@@ -254,8 +256,8 @@ static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
         const bool last =
             i + 1 == shard->parts.count || shard->parts.data[i + 1].object != part->object;
         const bool is_first = i == 0 || shard->parts.data[i - 1].object != part->object;
-        const uint64_t end =
-            part->offset + (part->is_array ? part->count : 1) * type_of(typing, part->type)->size;
+        const uint64_t end = part->offset + (part->is_array ? part->count : 1) *
+                                                typer_type_of(typing, part->type)->size;
         part->next = last ? UINT32_MAX : (uint32_t)i + 1;
         part->reach = is_first || part[-1].reach < end ? end : part[-1].reach;
         if (is_first && !map_put(&shard->first, part->object, (uint32_t)i, &number))
@@ -288,7 +290,7 @@ static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker
     (void)worker;
     for (size_t i = 0; entries && i <= shard->first.mask; i++) {
         if (i + AHEAD <= shard->first.mask && entries[i + AHEAD].value != MAP_NONE)
-            prefetch_target(typing, REFERENCE_VALUE, (uint32_t)entries[i + AHEAD].key);
+            typer_prefetch_target(typing, REFERENCE_VALUE, (uint32_t)entries[i + AHEAD].key);
         if (entries[i].value == MAP_NONE)
             continue;
         drop_held(typing, (uint32_t)entries[i].key, shard, entries[i].value);

@@ -32,7 +32,7 @@ static bool find_field(const struct types *types, uint32_t type, const char *nam
 }
 
 /* Returns the type of a map's tables, or TYPE_NONE if the type is no Swiss map. */
-static uint32_t table_of(const struct types *types, uint32_t map)
+static uint32_t map_finder_table_of(const struct types *types, uint32_t map)
 {
     const uint32_t count = (uint32_t)types->list.count,
                    header = map < count ? types->list.data[map].header : TYPE_NONE;
@@ -48,7 +48,7 @@ static uint32_t table_of(const struct types *types, uint32_t map)
 
 static bool find_swiss(const struct types *types, uint32_t map, struct swiss_layout *ret)
 {
-    const uint32_t table = table_of(types, map), count = (uint32_t)types->list.count;
+    const uint32_t table = map_finder_table_of(types, map), count = (uint32_t)types->list.count;
     if (table >= count)
         return false;
     const uint32_t header = types->list.data[map].header;
@@ -123,7 +123,7 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing)
             finder->is_classic = find_classic(types, i, &finder->classic);
             break;
         }
-        const struct map_table pair = {i, table_of(types, i)};
+        const struct map_table pair = {i, map_finder_table_of(types, i)};
         if (pair.table < count && !vector_push(&finder->map_tables, pair))
             return false;
     }
@@ -147,8 +147,8 @@ static uint32_t known_table(const struct map_finder *finder, uint32_t map)
                : TYPE_NONE;
 }
 
-static uint64_t number_at(const struct g2h_heap *heap, const struct g2h_bytes *contents,
-                          const struct map_field *field)
+static uint64_t map_finder_number_at(const struct g2h_heap *heap, const struct g2h_bytes *contents,
+                                     const struct map_field *field)
 {
     const uint8_t *at = contents->data + field->offset;
     uint64_t result = 0;
@@ -159,11 +159,11 @@ static uint64_t number_at(const struct g2h_heap *heap, const struct g2h_bytes *c
 
 /* Returns whether nothing is known for sure of an object, or only that it is a structure that any
  * map may have. */
-static bool is_open(const struct typing *typing, uint32_t object)
+static bool map_finder_is_open(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     return claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS ||
-           type_of(typing, (claim & CLAIM_TYPE) - 1)->is_generic;
+           typer_type_of(typing, (claim & CLAIM_TYPE) - 1)->is_generic;
 }
 
 /* Returns whether an object's slot is the one that Go takes for count values of a size. */
@@ -177,7 +177,7 @@ static bool holds_values(const struct typing *typing, uint32_t object, uint64_t 
 }
 
 /* The arguments of a thread's search for maps. */
-struct search {
+struct map_finder_search {
     struct typer *typer;
     const struct map_finder *finder;
     struct map *memory;
@@ -185,23 +185,23 @@ struct search {
 
 /* Returns the map type of buckets or groups, by the claim on them or else by their contents, or
  * TYPE_NONE. */
-static uint32_t map_of_array(const struct search *search, const struct map_array *array)
+static uint32_t map_of_array(const struct map_finder_search *search, const struct map_array *array)
 {
     const struct typing *typing = search->typer->typing;
     const uint32_t claim = __atomic_load_n(&typing->claims[array->object], __ATOMIC_RELAXED);
     if (claim != 0) {
-        const struct type *part = type_of(typing, (claim & CLAIM_TYPE) - 1);
+        const struct type *part = typer_type_of(typing, (claim & CLAIM_TYPE) - 1);
         if ((part->role == ROLE_MAP_GROUP || part->role == ROLE_MAP_BUCKET) &&
             holds_values(typing, array->object, array->allocated, part->size))
             return part->elem;
-        if (!is_open(typing, array->object))
+        if (!map_finder_is_open(typing, array->object))
             return TYPE_NONE;
     }
     return map_parts_find(search->typer, &search->finder->parts, search->memory, array);
 }
 
-static uint32_t map_of_groups(const struct search *search, uint64_t address, uint64_t groups,
-                              uint64_t used)
+static uint32_t map_of_groups(const struct map_finder_search *search, uint64_t address,
+                              uint64_t groups, uint64_t used)
 {
     const struct map_array array = {
         .object = value_at(search->typer->typing, address),
@@ -213,20 +213,23 @@ static uint32_t map_of_groups(const struct search *search, uint64_t address, uin
 }
 
 /* Returns the map type of an object with these contents that may be a table, or TYPE_NONE. */
-static uint32_t map_of_table(const struct search *search, const struct g2h_bytes *contents)
+static uint32_t map_of_table(const struct map_finder_search *search,
+                             const struct g2h_bytes *contents)
 {
     const struct g2h_heap *heap = search->typer->typing->heap;
     const struct swiss_layout *layout = &search->finder->swiss;
-    const uint64_t mask = number_at(heap, contents, &layout->mask),
-                   capacity = number_at(heap, contents, &layout->capacity),
-                   used = number_at(heap, contents, &layout->used);
+    const uint64_t mask = map_finder_number_at(heap, contents, &layout->mask),
+                   capacity = map_finder_number_at(heap, contents, &layout->capacity),
+                   used = map_finder_number_at(heap, contents, &layout->used);
     if ((mask & (mask + 1)) != 0 || capacity != (mask + 1) * SLOTS || used > capacity)
         return TYPE_NONE;
-    return map_of_groups(search, number_at(heap, contents, &layout->groups), mask + 1, used);
+    return map_of_groups(search, map_finder_number_at(heap, contents, &layout->groups), mask + 1,
+                         used);
 }
 
 /* Returns the map type of a directory of length pointers, by its first table, or TYPE_NONE. */
-static uint32_t map_of_directory(const struct search *search, uint64_t address, uint64_t length)
+static uint32_t map_of_directory(const struct map_finder_search *search, uint64_t address,
+                                 uint64_t length)
 {
     const struct typing *typing = search->typer->typing;
     const struct g2h_heap *heap = typing->heap;
@@ -246,14 +249,15 @@ static uint32_t map_of_directory(const struct search *search, uint64_t address, 
 }
 
 /* Returns the map type of an object with these contents that may be a Swiss map, or TYPE_NONE. */
-static uint32_t map_of_swiss(const struct search *search, const struct g2h_bytes *contents)
+static uint32_t map_of_swiss(const struct map_finder_search *search,
+                             const struct g2h_bytes *contents)
 {
     const struct g2h_heap *heap = search->typer->typing->heap;
     const struct swiss_layout *layout = &search->finder->swiss;
-    const uint64_t depth = number_at(heap, contents, &layout->depth),
-                   length = number_at(heap, contents, &layout->length),
-                   address = number_at(heap, contents, &layout->directory),
-                   elements = number_at(heap, contents, &layout->elements);
+    const uint64_t depth = map_finder_number_at(heap, contents, &layout->depth),
+                   length = map_finder_number_at(heap, contents, &layout->length),
+                   address = map_finder_number_at(heap, contents, &layout->directory),
+                   elements = map_finder_number_at(heap, contents, &layout->elements);
     if (length == 0)
         return depth == 0 && elements <= SLOTS ? map_of_groups(search, address, 1, elements)
                                                : TYPE_NONE;
@@ -263,28 +267,29 @@ static uint32_t map_of_swiss(const struct search *search, const struct g2h_bytes
 }
 
 /* Returns the map type of an object with these contents that may be a classic map, or TYPE_NONE. */
-static uint32_t map_of_classic(const struct search *search, const struct g2h_bytes *contents)
+static uint32_t map_of_classic(const struct map_finder_search *search,
+                               const struct g2h_bytes *contents)
 {
     const struct typing *typing = search->typer->typing;
     const struct g2h_heap *heap = typing->heap;
     const struct classic_layout *layout = &search->finder->classic;
-    const uint64_t elements = number_at(heap, contents, &layout->elements),
-                   shift = number_at(heap, contents, &layout->shift),
-                   old_buckets = number_at(heap, contents, &layout->old_buckets);
+    const uint64_t elements = map_finder_number_at(heap, contents, &layout->elements),
+                   shift = map_finder_number_at(heap, contents, &layout->shift),
+                   old_buckets = map_finder_number_at(heap, contents, &layout->old_buckets);
     if (shift >= DEPTH_LIMIT || elements == 0 ||
-        number_at(heap, contents, &layout->flags) >= 1 << 4 ||
-        number_at(heap, contents, &layout->seed) == 0)
+        map_finder_number_at(heap, contents, &layout->flags) >= 1 << 4 ||
+        map_finder_number_at(heap, contents, &layout->seed) == 0)
         return TYPE_NONE;
     const uint64_t buckets = (uint64_t)1 << shift;
     if (elements / SLOTS > buckets) /* the map would have grown */
         return TYPE_NONE;
     struct map_array array = {
-        .object = value_at(typing, number_at(heap, contents, &layout->buckets)),
+        .object = value_at(typing, map_finder_number_at(heap, contents, &layout->buckets)),
         /* runtime.makeBucketArray: since Go 1.9 overflow buckets are allocated with the buckets */
         .allocated = buckets + (shift >= 4 && layout->overflows.size != 0 ? buckets >> 4 : 0),
         .used = elements,
         .all_used = old_buckets == 0 && layout->overflows.size != 0 &&
-                    number_at(heap, contents, &layout->overflows) == 0,
+                    map_finder_number_at(heap, contents, &layout->overflows) == 0,
     };
     if (array.object == NO_TARGET)
         return TYPE_NONE;
@@ -297,7 +302,7 @@ static uint32_t map_of_classic(const struct search *search, const struct g2h_byt
 
 /* Returns the type of an object that may be a map or a table by its role, or TYPE_NONE if it is
  * none. */
-static uint32_t find_type(const struct search *search, uint32_t object)
+static uint32_t map_finder_find_type(const struct map_finder_search *search, uint32_t object)
 {
     const struct typing *typing = search->typer->typing;
     const struct map_finder *finder = search->finder;
@@ -312,17 +317,18 @@ static uint32_t find_type(const struct search *search, uint32_t object)
         if (known_table(finder, map) == TYPE_NONE)
             return TYPE_NONE;
     }
-    return map < typing->types->list.count ? type_of(typing, map)->header : TYPE_NONE;
+    return map < typing->types->list.count ? typer_type_of(typing, map)->header : TYPE_NONE;
 }
 
 void map_finder_seed(struct typer *typer, const struct map_finder *finder, struct map *memory,
                      uint32_t object)
 {
-    const struct search search = {typer, finder, memory};
-    if (!is_open(typer->typing, object))
+    const struct map_finder_search search = {typer, finder, memory};
+    if (!map_finder_is_open(typer->typing, object))
         return;
-    const struct reference reference = {
-        .type = find_type(&search, object), .source = SOURCE_POINTER, .form = REFERENCE_VALUE};
+    const struct reference reference = {.type = map_finder_find_type(&search, object),
+                                        .source = SOURCE_POINTER,
+                                        .form = REFERENCE_VALUE};
     if (reference.type < typer->typing->types->list.count)
         typer_propose(typer, object, 0, &reference);
 }

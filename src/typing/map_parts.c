@@ -39,7 +39,7 @@ static uint32_t slots_of(const struct types *types, const struct type_field *fie
 
 /* Finds the keys and elems of { keys [8]K; elems [8]V }, or of { slots [8]struct { key K; elem V }
  * }. Returns false if a type is neither. */
-static bool find_slots(const struct types *types, uint32_t type, struct map_part *ret)
+static bool map_parts_find_slots(const struct types *types, uint32_t type, struct map_part *ret)
 {
     const struct type_field *keys = types_field(types, type, "keys"),
                             *elems = types_field(types, type, "elems"),
@@ -61,7 +61,7 @@ static bool find_slots(const struct types *types, uint32_t type, struct map_part
 }
 
 /* Sorts by size; parts of a size with the same pointers stand together. */
-static int compare_parts(const void *left, const void *right)
+static int map_parts_compare(const void *left, const void *right)
 {
     const struct map_part *a = left, *b = right;
     if (a->size != b->size)
@@ -80,7 +80,7 @@ bool map_parts_init(struct map_parts *parts, const struct typing *typing)
         const struct type *type = &types->list.data[i];
         struct map_part part = {.size = type->size, .map = type->elem, .type = i};
         if ((type->role != ROLE_MAP_BUCKET && type->role != ROLE_MAP_GROUP) || type->size < SLOTS ||
-            type->elem >= types->list.count || !find_slots(types, i, &part))
+            type->elem >= types->list.count || !map_parts_find_slots(types, i, &part))
             continue;
         const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, i);
         if (!map)
@@ -93,7 +93,7 @@ bool map_parts_init(struct map_parts *parts, const struct typing *typing)
             return false;
     }
     if (parts->list.count > 0)
-        qsort(parts->list.data, parts->list.count, sizeof(*parts->list.data), compare_parts);
+        qsort(parts->list.data, parts->list.count, sizeof(*parts->list.data), map_parts_compare);
     return true;
 }
 
@@ -138,7 +138,7 @@ static bool has_entries(const struct map_parts *parts, const struct g2h_bytes *v
 
 /* Returns the slot that the byte at an offset of a bucket or group belongs to, or SLOTS if there is
  * none. */
-static unsigned slot_of(const struct map_part *part, uint64_t offset)
+static unsigned map_parts_slot_of(const struct map_part *part, uint64_t offset)
 {
     if (part->key_stride > 0 && offset >= part->keys &&
         (offset - part->keys) / part->key_stride < SLOTS)
@@ -184,7 +184,8 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
         offset > slot_class->size || size > slot_class->size - offset)
         return DISAGREES;
     bool rest = false;
-    if (!slot_class->has_pointers && map->word_count > 0 && !type_of(typing, type)->may_be_noscan)
+    if (!slot_class->has_pointers && map->word_count > 0 &&
+        !typer_type_of(typing, type)->may_be_noscan)
         return DISAGREES;
     if (slot_class->has_pointers && map->known) {
         struct g2h_object object;
@@ -257,7 +258,7 @@ static enum agreement chan_agrees(const struct typing *typing, uint64_t address,
     if (header >= typing->types->list.count || number == NO_TARGET)
         return in_heap_range(heap, address) ? MAY_AGREE : AGREES;
     heap_object(heap, number, &object);
-    return typing->elemtype_offset == 0 || is_other_channel(typing, type_of(typing, header),
+    return typing->elemtype_offset == 0 || is_other_channel(typing, typer_type_of(typing, header),
                                                             &object, address - object.address)
                ? DISAGREES
                : AGREES;
@@ -268,7 +269,7 @@ static enum agreement field_agrees(struct typer *typer, uint32_t number, const u
 {
     const struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const struct type *type = type_of(typing, number);
+    const struct type *type = typer_type_of(typing, number);
     const uint64_t word = heap->params.pointer_size, first = heap_word(heap, at);
     switch ((enum type_kind)type->kind) {
     case TYPE_POINTER:
@@ -307,7 +308,7 @@ static enum agreement entries_agree(struct typer *typer, const struct map_parts 
         const uint8_t *value = values->data + i * part->size;
         for (uint32_t j = 0; j < map->field_count && worst != DISAGREES; j++) {
             const struct pointer_field *field = &map->fields[j];
-            const unsigned slot = slot_of(part, field->offset);
+            const unsigned slot = map_parts_slot_of(part, field->offset);
             if (slot == SLOTS || !is_used(heap, parts, value, slot))
                 continue;
             const enum agreement one = field_agrees(typer, field->type, value + field->offset);
@@ -325,7 +326,7 @@ static bool pointers_fit(struct typer *typer, uint32_t number, const struct map_
 {
     const struct typing *typing = typer->typing;
     const struct slot_class *slot_class = heap_slot_class(typing->heap, number);
-    const struct type *type = type_of(typing, part->type);
+    const struct type *type = typer_type_of(typing, part->type);
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, part->type);
     struct g2h_object object;
     bool rest;
@@ -340,26 +341,26 @@ static bool pointers_fit(struct typer *typer, uint32_t number, const struct map_
 
 /* The part that agrees, as its index in parts->list, or NOTHING; and whether parts of several map
  * types agree. */
-struct choice {
+struct map_parts_choice {
     uint32_t part;
     bool several;
 };
 
-static void choose(const struct typing *typing, const struct map_parts *parts,
-                   struct choice *choice, uint32_t part)
+static void map_parts_choose(const struct typing *typing, const struct map_parts *parts,
+                             struct map_parts_choice *choice, uint32_t part)
 {
     if (choice->part == NOTHING)
         choice->part = part;
-    else if (type_of(typing, parts->list.data[choice->part].map)->name !=
-             type_of(typing, parts->list.data[part].map)->name)
+    else if (typer_type_of(typing, parts->list.data[choice->part].map)->name !=
+             typer_type_of(typing, parts->list.data[part].map)->name)
         choice->several = true;
 }
 
 /* Returns the only part that agrees in all, or if there is none, the only part that may agree.
  * Returns NOTHING if there are several. */
-static uint32_t chosen(const struct choice *best, const struct choice *others)
+static uint32_t chosen(const struct map_parts_choice *best, const struct map_parts_choice *others)
 {
-    const struct choice *choice = best->part != NOTHING ? best : others;
+    const struct map_parts_choice *choice = best->part != NOTHING ? best : others;
     return choice->several ? NOTHING : choice->part;
 }
 
@@ -381,20 +382,20 @@ static bool is_alike(const struct typer *typer, const struct map_part *one,
                              *right = pointer_map_of(&typing->pointer_maps, other->type);
     return left && right && left->known && right->known && left->code_size == right->code_size &&
            one->size == other->size &&
-           type_of(typing, one->type)->may_be_noscan ==
-               type_of(typing, other->type)->may_be_noscan &&
+           typer_type_of(typing, one->type)->may_be_noscan ==
+               typer_type_of(typing, other->type)->may_be_noscan &&
            memcmp(left->code, right->code, left->code_size) == 0;
 }
 
 /* Returns the index in parts->list of the part of which an object has allocated values, or
  * NOTHING. */
-static uint32_t find(struct typer *typer, const struct map_parts *parts, uint32_t object,
-                     uint64_t allocated)
+static uint32_t map_parts_index(struct typer *typer, const struct map_parts *parts, uint32_t object,
+                                uint64_t allocated)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const uint64_t slot = heap_object_size(heap, object), base = object_base(heap, object);
     const struct g2h_bytes values = values_of(heap, object);
-    struct choice best = {.part = NOTHING}, others = best;
+    struct map_parts_choice best = {.part = NOTHING}, others = best;
     const struct map_part *last = NULL;
     bool fits = false;
     size_t at;
@@ -416,7 +417,8 @@ static uint32_t find(struct typer *typer, const struct map_parts *parts, uint32_
         const enum agreement agreement =
             fits ? entries_agree(typer, parts, part, &values, count) : DISAGREES;
         if (agreement != DISAGREES)
-            choose(typer->typing, parts, agreement == AGREES ? &best : &others, (uint32_t)at);
+            map_parts_choose(typer->typing, parts, agreement == AGREES ? &best : &others,
+                             (uint32_t)at);
     }
     return chosen(&best, &others);
 }
@@ -427,7 +429,7 @@ uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, stru
     const uint64_t key = map_hash_pair(array->object, array->allocated);
     uint32_t part = map_get(memory, key), first;
     if (part == MAP_NONE) {
-        part = find(typer, parts, array->object, array->allocated);
+        part = map_parts_index(typer, parts, array->object, array->allocated);
         if (!map_put(memory, key, part, &first))
             typer->no_memory = true;
     }

@@ -113,7 +113,7 @@ static uint32_t struct_of(const struct typing *typing, const struct dictionary *
     for (unsigned i = 1; i < DICTIONARY_WORDS; i++) {
         if (dictionary->types[i] == TYPE_NONE)
             continue;
-        const struct type *type = type_of(typing, dictionary->types[i]);
+        const struct type *type = typer_type_of(typing, dictionary->types[i]);
         if (type->kind == TYPE_STRUCT && type->field_count > 0 &&
             typing->types->fields.data[type->first_field].type == dictionary->types[0])
             return dictionary->types[i];
@@ -126,7 +126,7 @@ static uint32_t result_of(const struct typing *typing, const struct dictionary *
 {
     for (unsigned i = 1; i < DICTIONARY_WORDS; i++)
         if (dictionary->types[i] != TYPE_NONE &&
-            type_of(typing, dictionary->types[i])->name == dictionary->results[number])
+            typer_type_of(typing, dictionary->types[i])->name == dictionary->results[number])
             return dictionary->types[i];
     return TYPE_NONE;
 }

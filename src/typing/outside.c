@@ -23,7 +23,7 @@ static int compare_areas(const void *a, const void *b)
     return one->first_word < other->first_word ? -1 : one->first_word > other->first_word;
 }
 
-static bool add_area(struct outside *outside, const struct area *area)
+static bool outside_words_add_area(struct outside *outside, const struct area *area)
 {
     return area->contents.size == 0 || vector_push(&outside->areas, *area);
 }
@@ -57,7 +57,7 @@ static bool add_segments(struct outside *outside, const struct g2h_heap *heap, u
                                 .frame = UINT32_MAX,
                                 .first_word = *words,
                                 .listed = listed_words(heap, &record.segment)};
-            if (!area.listed || !add_area(outside, &area)) {
+            if (!area.listed || !outside_words_add_area(outside, &area)) {
                 free(area.listed);
                 return false;
             }
@@ -93,7 +93,7 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
         struct area before = section;
         before.contents.size =
             segment.address > section.address ? segment.address - section.address : 0;
-        if (!add_area(outside, &before))
+        if (!outside_words_add_area(outside, &before))
             return false;
         const uint64_t behind = segment.address + segment.contents.size - section.address;
         if (behind >= section.contents.size)
@@ -102,7 +102,7 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
         section.contents.data += behind;
         section.contents.size -= behind;
     }
-    return add_area(outside, &section);
+    return outside_words_add_area(outside, &section);
 }
 
 /* Adds the sections of the executable, since no dump has data that the program does not change. */
@@ -124,7 +124,8 @@ static bool add_image(struct outside *outside, const struct image *image, uint64
     return true;
 }
 
-static bool add_frames(struct outside *outside, const struct g2h_heap *heap, uint64_t *words)
+static bool outside_words_add_frames(struct outside *outside, const struct g2h_heap *heap,
+                                     uint64_t *words)
 {
     for (size_t i = 0; i < heap->goroutines.count; i++)
         for (uint32_t j = 0; j < heap->goroutines.data[i].frame_count; j++) {
@@ -135,14 +136,14 @@ static bool add_frames(struct outside *outside, const struct g2h_heap *heap, uin
                                       .frame = frame,
                                       .goroutine = (uint32_t)i,
                                       .first_word = *words};
-            if (!add_area(outside, &area))
+            if (!outside_words_add_area(outside, &area))
                 return false;
             *words += area.contents.size / heap->params.pointer_size + 1;
         }
     return true;
 }
 
-static void widen(uint64_t *low, uint64_t *high, const struct area *area)
+static void outside_words_widen(uint64_t *low, uint64_t *high, const struct area *area)
 {
     if (*high == 0 || area->address < *low)
         *low = area->address;
@@ -164,9 +165,9 @@ static void drop_overlaps(struct outside *outside)
         }
         end = area->address + area->contents.size;
         if (area->frame == UINT32_MAX)
-            widen(&outside->static_low, &outside->static_high, area);
+            outside_words_widen(&outside->static_low, &outside->static_high, area);
         else
-            widen(&outside->stack_low, &outside->stack_high, area);
+            outside_words_widen(&outside->stack_low, &outside->stack_high, area);
         outside->areas.data[kept++] = *area;
     }
     outside->areas.count = kept;
@@ -177,7 +178,7 @@ struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *h
 {
     uint64_t words = 0;
     if (!add_segments(outside, heap, &words) || !add_image(outside, image, slide) ||
-        !add_frames(outside, heap, &words))
+        !outside_words_add_frames(outside, heap, &words))
         return &error_no_memory;
     outside->words = (size_t)words + 1;
     outside->value_of_word = large_alloc(outside->words, sizeof(*outside->value_of_word));
@@ -203,7 +204,7 @@ void outside_deinit(struct outside *outside)
     map_deinit(&outside->seen);
 }
 
-static const struct area *area_at(const struct outside *outside, uint64_t address)
+static const struct area *outside_words_area_at(const struct outside *outside, uint64_t address)
 {
     size_t behind;
     if (!outside_is_static(outside, address) && !outside_is_stack(outside, address))
@@ -219,7 +220,7 @@ const struct outside_value *outside_value_at(const struct outside *outside,
                                              const struct g2h_heap *heap, uint64_t address,
                                              uint64_t *ret_offset)
 {
-    const struct area *area = area_at(outside, address);
+    const struct area *area = outside_words_area_at(outside, address);
     if (!area || area->first_word == UINT64_MAX)
         return NULL;
     const uint32_t number =
@@ -234,7 +235,7 @@ const struct outside_value *outside_value_at(const struct outside *outside,
 /* ---- pointers that lead outside ---- */
 
 /* Returns whether a value of a type has pointers to follow. */
-static bool leads_on(struct typer *typer, uint32_t type)
+static bool outside_words_leads_on(struct typer *typer, uint32_t type)
 {
     const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
     if (!map)
@@ -256,7 +257,7 @@ static int compare_pointers(const void *a, const void *b)
 
 /* Adds a pointer that was found in an object. The same pointers are found in many objects, so a
  * thread keeps each of them once, except those whose keys collide. */
-static void remember(struct typer *typer, const struct outside_pointer *pointer)
+static void outside_words_remember(struct typer *typer, const struct outside_pointer *pointer)
 {
     const uint64_t key =
         map_hash_pair(map_hash_pair(pointer->address, (uint64_t)pointer->type << 2 | pointer->form),
@@ -273,17 +274,18 @@ static void remember(struct typer *typer, const struct outside_pointer *pointer)
         typer->no_memory = true;
 }
 
-void typer_refer_outside(struct typer *typer, const struct holder *holder, enum reference_form form,
-                         uint64_t value, uint64_t count, uint32_t type)
+void typer_refer_outside(struct typer *typer, const struct outside_words_holder *holder,
+                         enum reference_form form, uint64_t value, uint64_t count, uint32_t type)
 {
     struct outside *outside = &typer->typing->outside;
     const struct outside_pointer pointer = {value, count, *holder, type, (uint8_t)form};
-    if (form == REFERENCE_TEXT || !area_at(outside, value))
+    if (form == REFERENCE_TEXT || !outside_words_area_at(outside, value))
         return;
-    if ((form == REFERENCE_VALUE || form == REFERENCE_ARRAY) && !leads_on(typer, type))
+    if ((form == REFERENCE_VALUE || form == REFERENCE_ARRAY) &&
+        !outside_words_leads_on(typer, type))
         return;
     if (holder->kind == HOLDER_OBJECT)
-        remember(typer, &pointer);
+        outside_words_remember(typer, &pointer);
     else if (!vector_push(&outside->pointers, pointer))
         typer->no_memory = true;
 }
@@ -292,14 +294,16 @@ void typer_refer_outside(struct typer *typer, const struct holder *holder, enum 
 
 /* Returns the goroutine in whose frames a pointer was found, or UINT32_MAX if it was found
  * elsewhere. Only a goroutine's own frames can point into its stack. */
-static uint32_t goroutine_of(const struct typing *typing, const struct holder *holder)
+static uint32_t outside_words_goroutine_of(const struct typing *typing,
+                                           const struct outside_words_holder *holder)
 {
     const struct outside *outside = &typing->outside;
-    const struct area *area = holder->kind == HOLDER_LOCAL
-                                  ? area_at(outside, typing->heap->frames.data[holder->frame].sp)
-                              : holder->kind == HOLDER_VALUE
-                                  ? area_at(outside, outside->values.data[holder->value].address)
-                                  : NULL;
+    const struct area *area =
+        holder->kind == HOLDER_LOCAL
+            ? outside_words_area_at(outside, typing->heap->frames.data[holder->frame].sp)
+        : holder->kind == HOLDER_VALUE
+            ? outside_words_area_at(outside, outside->values.data[holder->value].address)
+            : NULL;
     return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
 }
 
@@ -317,21 +321,21 @@ static bool resolve_type(const struct typing *typing, const struct area *area,
         pointer->type =
             map_get(&typing->closure_by_entry, heap_word(typing->heap, at) + area->slide);
     } else if (pointer->form == REFERENCE_CONTENT) {
-        const struct type *type = type_of(typing, pointer->type);
+        const struct type *type = typer_type_of(typing, pointer->type);
         pointer->type = *at == 0 ? type->elem : type->other;
     }
     return pointer->type < typing->types->list.count;
 }
 
-static bool is_listed(const struct area *area, uint64_t word)
+static bool outside_words_is_listed(const struct area *area, uint64_t word)
 {
     return (area->listed[word / 64] >> (word % 64) & 1) != 0;
 }
 
 /* Returns whether the words at offset that the collector looks at are exactly the type's
  * pointers. */
-static bool fits(const struct typing *typing, const struct area *area, uint64_t offset,
-                 const struct pointer_map *map)
+static bool outside_words_fits(const struct typing *typing, const struct area *area,
+                               uint64_t offset, const struct pointer_map *map)
 {
     const uint64_t size = typing->heap->params.pointer_size, first = offset / size;
     uint32_t next = 0;
@@ -341,7 +345,7 @@ static bool fits(const struct typing *typing, const struct area *area, uint64_t 
         return false;
     for (uint64_t i = 0; i < map->size / size; i++) {
         const bool wanted = next < map->word_count && map->words[next] == i * size;
-        if (is_listed(area, first + i) != wanted)
+        if (outside_words_is_listed(area, first + i) != wanted)
             return false;
         next += wanted;
     }
@@ -401,18 +405,18 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
         return;
     const struct extent extent = {at, at + map->size};
     for (uint32_t i = 0; i < map->field_count; i++) {
-        typer->holder = (struct holder){
+        typer->holder = (struct outside_words_holder){
             .kind = HOLDER_VALUE, .value = number, .offset = inside + map->fields[i].offset};
         typer_follow(typer, at + map->fields[i].offset, &extent, &map->fields[i], NO_TARGET,
                      SOURCE_POINTER);
     }
-    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
 }
 
 /* Returns the value that a pointer leads to, which is added if it is new, or UINT32_MAX if there is
  * nothing new to follow. *ret_from: how many of its values have been gone through already. */
-static uint32_t value_of(struct typer *typer, const struct outside_pointer *pointer, uint64_t count,
-                         uint64_t *ret_from)
+static uint32_t outside_words_value_of(struct typer *typer, const struct outside_pointer *pointer,
+                                       uint64_t count, uint64_t *ret_from)
 {
     struct outside *outside = &typer->typing->outside;
     const bool is_array = pointer->form == REFERENCE_ARRAY;
@@ -455,12 +459,12 @@ static void follow_outside(struct typer *typer, struct outside_pointer pointer)
 {
     struct typing *typing = typer->typing;
     struct outside *outside = &typing->outside;
-    const struct area *area = area_at(outside, pointer.address);
+    const struct area *area = outside_words_area_at(outside, pointer.address);
     uint64_t from;
     if (!area || !resolve_type(typing, area, &pointer))
         return;
     if (area->frame != UINT32_MAX && pointer.holder.kind != HOLDER_OBJECT &&
-        goroutine_of(typing, &pointer.holder) != area->goroutine)
+        outside_words_goroutine_of(typing, &pointer.holder) != area->goroutine)
         return; /* a stale pointer into memory that is another goroutine's now */
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, pointer.type);
     if (!map) {
@@ -478,10 +482,10 @@ static void follow_outside(struct typer *typer, struct outside_pointer pointer)
         if (cost > outside->left)
             return;
         outside->left -= cost;
-        if (!fits(typing, area, offset + i * map->size, map))
+        if (!outside_words_fits(typing, area, offset + i * map->size, map))
             return;
     }
-    const uint32_t number = value_of(typer, &pointer, count, &from);
+    const uint32_t number = outside_words_value_of(typer, &pointer, count, &from);
     for (uint64_t i = from; number != UINT32_MAX && i < count && !typer->no_memory; i++) {
         name_words(typing, area, offset + i * map->size, map, number);
         follow_value(typer, area, offset + i * map->size, map, number);

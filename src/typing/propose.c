@@ -45,8 +45,8 @@ static uint64_t values_of_whole(struct field_index *index, const struct g2h_obje
 
 /* Returns whether a slice that ends before its slot does leads into an array of its own, whose
  * capacity was cut: "b[100:112:112]". It does unless the array may be a field of a struct. */
-static bool is_cut(const struct typer *typer, const struct slot_class *slot_class, uint64_t base,
-                   uint64_t offset, const struct reference *reference)
+static bool propose_is_cut(const struct typer *typer, const struct slot_class *slot_class,
+                           uint64_t base, uint64_t offset, const struct reference *reference)
 {
     return (slot_class->size != TINY_BLOCK || slot_class->has_pointers) &&
            !is_array_field(typer->typing, slot_class->size, base, offset - base, reference->type,
@@ -82,10 +82,10 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
         exact = offset == base && fills_slot(typing, slot_class, reference->count * stride);
     if (!slot_class->has_pointers) {
-        if (map->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
+        if (map->word_count > 0 && !typer_type_of(typing, reference->type)->may_be_noscan)
             return;
         whole = (offset - base) % stride == 0;
-        exact = exact || (whole && is_cut(typer, slot_class, base, offset, reference));
+        exact = exact || (whole && propose_is_cut(typer, slot_class, base, offset, reference));
     } else {
         if (offset != base && !exact && part_is_known(typer, number, offset, true, reference))
             return;
@@ -99,7 +99,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
             exact = exact ||
                     (whole && fits_class(typing, base + (values - 1) * stride, slot_class->size) &&
                      (is_telling(map, values - 1) ||
-                      is_cut(typer, slot_class, base, offset, reference)));
+                      propose_is_cut(typer, slot_class, base, offset, reference)));
         }
     }
     if (whole && (offset == base || exact)) {
@@ -151,7 +151,7 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
                           const struct pointer_map *map)
 {
     struct typing *typing = typer->typing;
-    const struct type *type = type_of(typing, reference->type);
+    const struct type *type = typer_type_of(typing, reference->type);
     struct g2h_object object;
     uint64_t size = base + map->size;
     bool rest = false;
@@ -239,8 +239,8 @@ static uint32_t closure_type(struct typer *typer, uint32_t number, const struct 
     if (other != MAP_NONE && is_whole_closure(typer, number, object, other))
         return other;
     uint32_t result = TYPE_NONE;
-    for (uint32_t next = type_of(typer->typing, type)->alternative; next != TYPE_NONE;
-         next = type_of(typer->typing, next)->alternative) {
+    for (uint32_t next = typer_type_of(typer->typing, type)->alternative; next != TYPE_NONE;
+         next = typer_type_of(typer->typing, next)->alternative) {
         if (!is_whole_closure(typer, number, object, next))
             continue;
         if (result != TYPE_NONE)
@@ -270,7 +270,7 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
         if (reference->source < SOURCE_CLOSURE)
             reference->source = SOURCE_CLOSURE;
     } else {
-        const struct type *type = type_of(typing, reference->type);
+        const struct type *type = typer_type_of(typing, reference->type);
         if (offset >= object.contents.size)
             return false;
         reference->type = object.contents.data[offset] == 0 ? type->elem : type->other;
@@ -285,7 +285,7 @@ static enum fit find_fit(struct typer *typer, const struct slot_class *slot_clas
                          const struct pointer_map **ret_map)
 {
     struct typing *typing = typer->typing;
-    const struct type *type = type_of(typing, number);
+    const struct type *type = typer_type_of(typing, number);
     bool rest;
     if (type->size > slot_class->size)
         return FIT_NONE;
@@ -336,7 +336,7 @@ static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old
     if ((old & CLAIM_FRESH) != 0)
         return false; /* other threads may look before the claim is made, so none may rely on it */
     if (claim_is_certain(old) && reference->source != SOURCE_HEADER &&
-        type_of(typing, reference->type)->role == ROLE_NONE)
+        typer_type_of(typing, reference->type)->role == ROLE_NONE)
         return true;
     return claim_holds(typing, base, (old & CLAIM_TYPE) - 1, (old & CLAIM_ARRAY) != 0, offset,
                        reference->type, reference->form == REFERENCE_ARRAY);
@@ -351,7 +351,7 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
     const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
     const bool is_array = reference->form == REFERENCE_ARRAY;
     if (offset >= slot_class->size ||
-        type_of(typing, reference->type)->size > slot_class->size - offset)
+        typer_type_of(typing, reference->type)->size > slot_class->size - offset)
         return; /* it does not fit, so no pointer map is needed */
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, reference->type);
     if (!map) {
@@ -359,7 +359,7 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
         return;
     }
     if (map->size == 0 ||
-        (!map->known && (is_array || type_of(typing, reference->type)->role == ROLE_NONE)) ||
+        (!map->known && (is_array || typer_type_of(typing, reference->type)->role == ROLE_NONE)) ||
         waits_first(typer, object, slot_class, base, offset, reference))
         return;
     if (is_array)
@@ -368,9 +368,9 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
         propose_value(typer, object, slot_class, base, offset, reference, map);
 }
 
-static inline void propose(struct typer *typer, uint32_t object,
-                           const struct slot_class *slot_class, uint64_t offset,
-                           const struct reference *reference)
+static inline void propose_propose(struct typer *typer, uint32_t object,
+                                   const struct slot_class *slot_class, uint64_t offset,
+                                   const struct reference *reference)
 {
     struct typing *typing = typer->typing;
     const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
@@ -395,10 +395,10 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
     if ((own.form == REFERENCE_CLOSURE || own.form == REFERENCE_CONTENT) &&
         !resolve_content(typer, object, offset, &own))
         return;
-    propose(typer, object, heap_slot_class(typer->typing->heap, object), offset, &own);
+    propose_propose(typer, object, heap_slot_class(typer->typing->heap, object), offset, &own);
 }
 
-void typer_claim_again(struct typer *typer, const struct waiting *claim)
+void typer_claim_again(struct typer *typer, const struct typer_waiting *claim)
 {
     struct typing *typing = typer->typing;
     const struct reference reference = {.type = claim->type,
@@ -416,7 +416,7 @@ void typer_claim_again(struct typer *typer, const struct waiting *claim)
 
 /* ---- references ---- */
 
-static void find_targets(struct typer *typer)
+static void propose_find_targets(struct typer *typer)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
@@ -439,7 +439,7 @@ static void find_targets(struct typer *typer)
         struct reference *reference = &typer->batch[indexes[i]];
         reference->target = targets[i];
         if (reference->target != NO_TARGET)
-            prefetch_target(typing, (enum reference_form)reference->form, reference->target);
+            typer_prefetch_target(typing, (enum reference_form)reference->form, reference->target);
     }
 }
 
@@ -466,7 +466,7 @@ void typer_flush(struct typer *typer)
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     if (typer->unknown_targets)
-        find_targets(typer);
+        propose_find_targets(typer);
     if (!typer->texts_only)
         prefetch_objects(typer);
     const size_t count = typer->batch_count;
@@ -475,7 +475,7 @@ void typer_flush(struct typer *typer)
         const struct reference *reference = &typer->batch[i];
         if (reference->target == NO_TARGET) {
             if (outside_is_stack(&typing->outside, reference->value))
-                typer_refer_outside(typer, &(struct holder){.kind = HOLDER_OBJECT},
+                typer_refer_outside(typer, &(struct outside_words_holder){.kind = HOLDER_OBJECT},
                                     (enum reference_form)reference->form, reference->value,
                                     reference->count, reference->type);
             continue;
@@ -485,7 +485,7 @@ void typer_flush(struct typer *typer)
         if (offset >= slot_class->size)
             continue;
         if (reference->form == REFERENCE_VALUE || reference->form == REFERENCE_ARRAY)
-            propose(typer, reference->target, slot_class, offset, reference);
+            propose_propose(typer, reference->target, slot_class, offset, reference);
         else if (reference->form != REFERENCE_TEXT)
             typer_propose(typer, reference->target, offset, reference);
         else if (!slot_class->has_pointers)

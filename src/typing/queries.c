@@ -31,7 +31,7 @@ const struct dwarf_global *typing_global(const struct typing *typing, uint64_t a
         return NULL;
     const struct dwarf_global *global = &typing->dwarf_info->globals.data[behind - 1];
     if (global->type >= typing->types->list.count ||
-        in_file - global->address >= type_of(typing, global->type)->size)
+        in_file - global->address >= typer_type_of(typing, global->type)->size)
         return NULL;
     if (ret_offset)
         *ret_offset = in_file - global->address;
@@ -92,13 +92,14 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {
     return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||
-           ((claim & CLAIM_ARRAY) != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
+           ((claim & CLAIM_ARRAY) != 0 &&
+            typer_type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
 }
 
 /* Returns the first of an object's parts that contains the word at offset, or NULL if none
  * does. */
-static const struct typed_part *part_at(const struct typing *typing, uint32_t object,
-                                        uint64_t offset)
+static const struct typed_part *queries_part_at(const struct typing *typing, uint32_t object,
+                                                uint64_t offset)
 {
     const struct shard *shard = &typing->shards[shard_number(object)];
     const struct typed_part *parts = shard->parts.data;
@@ -153,7 +154,7 @@ bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset
                                        .offset = offset - base,
                                        .is_array = (claim & CLAIM_ARRAY) != 0,
                                        .is_start = true};
-        const uint64_t size = type_of(typing, ret->type)->size;
+        const uint64_t size = typer_type_of(typing, ret->type)->size;
         if (ret->is_array && size > 0) {
             ret->element = ret->offset / size;
             ret->offset %= size;
@@ -162,10 +163,10 @@ bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset
         if (ret->offset < size)
             return true;
     }
-    const struct typed_part *part = part_at(typing, object, offset);
+    const struct typed_part *part = queries_part_at(typing, object, offset);
     if (!part)
         return false;
-    const uint64_t size = type_of(typing, part->type)->size, inside = offset - part->offset;
+    const uint64_t size = typer_type_of(typing, part->type)->size, inside = offset - part->offset;
     *ret = (struct typed_location){.type = part->type,
                                    .offset = inside % size,
                                    .element = inside / size,

@@ -33,7 +33,7 @@ struct made {
     enum { MADE_NEW, MADE_BUSY, MADE_DONE } state;
 };
 
-struct reader {
+struct reflected_reader {
     struct typing *typing;
     struct types *types;
     VECTOR(struct made) list; /* ascending */
@@ -44,7 +44,8 @@ struct reader {
 
 /* ---- memory ---- */
 
-static const uint8_t *memory_at(const struct reader *reader, uint64_t address, uint64_t size)
+static const uint8_t *reflected_memory_at(const struct reflected_reader *reader, uint64_t address,
+                                          uint64_t size)
 {
     return typing_memory(reader->typing, address, size, UINT32_MAX);
 }
@@ -62,11 +63,11 @@ static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
 }
 
 /* Reads a field's name. Returns false if there is none, or if it is not text. */
-static bool read_name(const struct reader *reader, uint64_t address, struct g2h_bytes *ret,
-                      uint8_t *ret_flags)
+static bool reflected_read_name(const struct reflected_reader *reader, uint64_t address,
+                                struct g2h_bytes *ret, uint8_t *ret_flags)
 {
     enum { LENGTH_MOST = 4 };
-    const uint8_t *at = memory_at(reader, address, 1 + 2);
+    const uint8_t *at = reflected_memory_at(reader, address, 1 + 2);
     uint64_t size;
     if (!at)
         return false;
@@ -79,7 +80,7 @@ static bool read_name(const struct reader *reader, uint64_t address, struct g2h_
         return false; /* no name has 2^14 bytes */
     }
     const uint64_t skip = (uint64_t)(cursor.at - at);
-    if (size == 0 || size > NAME_MOST || !(at = memory_at(reader, address + skip, size)))
+    if (size == 0 || size > NAME_MOST || !(at = reflected_memory_at(reader, address + skip, size)))
         return false;
     for (uint64_t i = 0; i < size; i++)
         if (at[i] < 0x20 || at[i] == 0x7f)
@@ -91,30 +92,31 @@ static bool read_name(const struct reader *reader, uint64_t address, struct g2h_
 /* ---- names ---- */
 
 /* Appends text to a name, which is cut at NAME_MOST bytes. */
-static void append(struct text *name, const void *text, size_t size)
+static void reflected_append(struct text *name, const void *text, size_t size)
 {
     text_append(name, text, size < NAME_MOST - name->size ? size : NAME_MOST - name->size);
 }
 
 static void append_text(struct text *name, const char *text)
 {
-    append(name, text, strlen(text));
+    reflected_append(name, text, strlen(text));
 }
 
-static void append_type(const struct reader *reader, struct text *name, uint32_t type)
+static void reflected_append_type(const struct reflected_reader *reader, struct text *name,
+                                  uint32_t type)
 {
     size_t size;
     const char *text =
         string_pool_text(&reader->types->names, reader->types->list.data[type].name, &size);
-    append(name, text, size);
+    reflected_append(name, text, size);
 }
 
 /* ---- descriptors ---- */
 
-static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth);
+static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsigned depth);
 
 /* Returns the type whose descriptor is at an address, or TYPE_NONE. */
-static uint32_t type_at(struct reader *reader, uint64_t address, unsigned depth)
+static uint32_t type_at(struct reflected_reader *reader, uint64_t address, unsigned depth)
 {
     const uint32_t known = types_at(reader->types, address);
     if (known != TYPE_NONE)
@@ -125,8 +127,8 @@ static uint32_t type_at(struct reader *reader, uint64_t address, unsigned depth)
 
 /* Returns a type by its index among the types that a descriptor's contents list from offset on, or
  * TYPE_NONE. */
-static uint32_t part_at(struct reader *reader, const struct g2h_bytes *contents, uint64_t offset,
-                        unsigned index, unsigned depth)
+static uint32_t reflected_part_at(struct reflected_reader *reader, const struct g2h_bytes *contents,
+                                  uint64_t offset, unsigned index, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size, at = offset + index * word;
@@ -136,8 +138,8 @@ static uint32_t part_at(struct reader *reader, const struct g2h_bytes *contents,
     return type_at(reader, heap_word(heap, contents->data + at), depth);
 }
 
-static bool read_chan(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
-                      struct type *type, struct text *name)
+static bool read_chan(struct reflected_reader *reader, const struct g2h_bytes *contents,
+                      uint64_t parts, struct type *type, struct text *name)
 {
     enum { RECEIVE = 1, SEND = 2 };
     const struct g2h_heap *heap = reader->typing->heap;
@@ -150,13 +152,13 @@ static bool read_chan(struct reader *reader, const struct g2h_bytes *contents, u
         string_pool_text(&reader->types->names, reader->types->list.data[type->elem].name, &size);
     const bool ambiguous = direction == (RECEIVE | SEND) && size > 2 && memcmp(elem, "<-", 2) == 0;
     append_text(name, ambiguous ? "(" : "");
-    append_type(reader, name, type->elem);
+    reflected_append_type(reader, name, type->elem);
     append_text(name, ambiguous ? ")" : "");
     return true;
 }
 
-static bool read_func(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
-                      bool is_uncommon, struct text *name, unsigned depth)
+static bool read_func(struct reflected_reader *reader, const struct g2h_bytes *contents,
+                      uint64_t parts, bool is_uncommon, struct text *name, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t first = parts + heap->params.pointer_size + (is_uncommon ? 16 : 0);
@@ -167,7 +169,7 @@ static bool read_func(struct reader *reader, const struct g2h_bytes *contents, u
         return false;
     append_text(name, "func(");
     for (unsigned i = 0; i < in + out; i++) {
-        uint32_t type = part_at(reader, contents, first, i, depth);
+        uint32_t type = reflected_part_at(reader, contents, first, i, depth);
         if (type == TYPE_NONE)
             return false;
         if (i == in)
@@ -179,14 +181,15 @@ static bool read_func(struct reader *reader, const struct g2h_bytes *contents, u
             append_text(name, "...");
             type = reader->types->list.data[type].elem;
         }
-        append_type(reader, name, type);
+        reflected_append_type(reader, name, type);
     }
     append_text(name, out == 1 ? "" : ")");
     return true;
 }
 
-static bool read_fields(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
-                        struct type *type, struct text *name, unsigned depth)
+static bool reflected_read_fields(struct reflected_reader *reader, const struct g2h_bytes *contents,
+                                  uint64_t parts, struct type *type, struct text *name,
+                                  unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size,
@@ -198,7 +201,8 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
     bool good = count <= reader->parts;
     const uint8_t *at =
         good && count > 0
-            ? memory_at(reader, heap_word(heap, contents->data + parts + word), count * 3 * word)
+            ? reflected_memory_at(reader, heap_word(heap, contents->data + parts + word),
+                                  count * 3 * word)
             : NULL;
     good = good && (at || count == 0);
     append_text(name, "struct {");
@@ -208,7 +212,8 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
         uint8_t flags;
         reader->parts -= reader->parts > 0;
         field.type = type_at(reader, heap_word(heap, at + word), depth);
-        good = field.type != TYPE_NONE && read_name(reader, heap_word(heap, at), &text, &flags);
+        good = field.type != TYPE_NONE &&
+               reflected_read_name(reader, heap_word(heap, at), &text, &flags);
         if (!good)
             break;
         char redacted[REDACTED_MOST];
@@ -224,10 +229,10 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
         end = field.offset + size;
         append_text(name, i > 0 ? "; " : " ");
         if (!field.embedded) {
-            append(name, text.data, (size_t)text.size);
+            reflected_append(name, text.data, (size_t)text.size);
             append_text(name, " ");
         }
-        append_type(reader, name, field.type);
+        reflected_append_type(reader, name, field.type);
         if (good && (!types_intern(reader->types, (const char *)text.data, (size_t)text.size,
                                    &field.name) ||
                      !vector_push(&fields, field)))
@@ -245,8 +250,9 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
 
 /* Reads the part of a descriptor behind the header, which depends on the kind. Returns false if it
  * makes no sense. */
-static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
-                       bool is_uncommon, struct type *type, struct text *name, unsigned depth)
+static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *contents,
+                       uint64_t parts, bool is_uncommon, struct type *type, struct text *name,
+                       unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size;
@@ -260,37 +266,37 @@ static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, 
     if (type->kind == TYPE_FUNC)
         return type->size == word && read_func(reader, contents, parts, is_uncommon, name, depth);
     if (type->kind == TYPE_STRUCT)
-        return read_fields(reader, contents, parts, type, name, depth);
-    type->elem = part_at(reader, contents, parts, type->kind == TYPE_MAP, depth);
+        return reflected_read_fields(reader, contents, parts, type, name, depth);
+    type->elem = reflected_part_at(reader, contents, parts, type->kind == TYPE_MAP, depth);
     if (type->elem == TYPE_NONE)
         return false;
     uint64_t size;
     switch (type->kind) {
     case TYPE_POINTER:
         append_text(name, "*");
-        append_type(reader, name, type->elem);
+        reflected_append_type(reader, name, type->elem);
         return type->size == word;
     case TYPE_SLICE:
         append_text(name, "[]");
-        append_type(reader, name, type->elem);
+        reflected_append_type(reader, name, type->elem);
         return type->size == 3 * word;
     case TYPE_CHAN:
         return type->size == word && read_chan(reader, contents, parts, type, name);
     case TYPE_ARRAY:
         type->length = heap_word(heap, contents->data + parts + 2 * word);
         text_printf(name, "[%llu]", (unsigned long long)type->length);
-        append_type(reader, name, type->elem);
+        reflected_append_type(reader, name, type->elem);
         return !__builtin_mul_overflow(type->length, reader->types->list.data[type->elem].size,
                                        &size) &&
                size == type->size;
     case TYPE_MAP:
-        type->key = part_at(reader, contents, parts, 0, depth);
+        type->key = reflected_part_at(reader, contents, parts, 0, depth);
         if (type->key == TYPE_NONE)
             return false;
         append_text(name, "map[");
-        append_type(reader, name, type->key);
+        reflected_append_type(reader, name, type->key);
         append_text(name, "]");
-        append_type(reader, name, type->elem);
+        reflected_append_type(reader, name, type->elem);
         return type->size == word;
     default:
         return false;
@@ -299,19 +305,20 @@ static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, 
 
 /* Returns the collector's mask, in which the first words of interfaces are pointers as well, or
  * NULL if it is not there. */
-static const uint8_t *read_mask(const struct reader *reader, const uint8_t *header)
+static const uint8_t *reflected_read_mask(const struct reflected_reader *reader,
+                                          const uint8_t *header)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size, words = heap_word(heap, header + word) / word;
     const uint8_t *flags = header + 2 * word + 4;
     if (words == 0 || (flags[3] & KIND_GC_PROG) != 0 || (flags[0] & TFLAG_GC_MASK_ON_DEMAND) != 0)
         return NULL;
-    return memory_at(reader, heap_word(heap, header + 3 * word + 8), (words + 7) / 8);
+    return reflected_memory_at(reader, heap_word(heap, header + 3 * word + 8), (words + 7) / 8);
 }
 
 /* Adds the type that a descriptor describes, unless that has been done. Returns the type, or
  * TYPE_NONE if the object is no descriptor. */
-static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth)
+static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size;
@@ -328,7 +335,7 @@ static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth
             (flags[3] & KIND_DIRECT_IFACE) != 0 || (flags[0] & TFLAG_DIRECT_IFACE) != 0,
         .size = heap_word(heap, at),
         .pointer_bytes = heap_word(heap, at + word),
-        .gc_mask = read_mask(reader, at),
+        .gc_mask = reflected_read_mask(reader, at),
         .address = object.address,
         .elem = TYPE_NONE,
         .key = TYPE_NONE,
@@ -376,7 +383,7 @@ static bool is_header(const struct g2h_heap *heap, const struct g2h_object *obje
            size % flags[1] == 0;
 }
 
-static bool list_all(struct reader *reader)
+static bool list_all(struct reflected_reader *reader)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const size_t slot_classes = heap->slot_classes.list.count;
@@ -403,7 +410,7 @@ static bool list_all(struct reader *reader)
 
 struct g2h_error *typing_add_reflected(struct typing *typing, struct types *types)
 {
-    struct reader reader = {.typing = typing, .types = types, .parts = MOST_PARTS};
+    struct reflected_reader reader = {.typing = typing, .types = types, .parts = MOST_PARTS};
     if (!list_all(&reader))
         reader.no_memory = true;
     for (uint32_t i = 0; i < reader.list.count && !reader.no_memory; i++)

@@ -20,7 +20,7 @@ static void seed_object(struct typer *typer, uint32_t object, uint64_t offset, u
     const uint32_t type = types_at(typing->types, address);
     if (type == TYPE_NONE)
         return;
-    const uint64_t size = type_of(typing, type)->size,
+    const uint64_t size = typer_type_of(typing, type)->size,
                    space = typing_room(typing, heap_object_size(heap, object) - offset);
     struct reference reference = {.value = heap_address(heap, object) + offset,
                                   .type = type,
@@ -60,7 +60,8 @@ void typer_seed_facts(struct typer *typer)
 
 /* Returns whether the word at offset is the data word of an interface that begins one word before
  * it. A reflect.Type is such an interface, and holds the address of a type. */
-static bool is_held(const struct typing *typing, const struct g2h_bytes *contents, uint64_t offset)
+static bool seeds_is_held(const struct typing *typing, const struct g2h_bytes *contents,
+                          uint64_t offset)
 {
     const uint64_t word = typing->heap->params.pointer_size;
     return offset >= word &&
@@ -84,13 +85,14 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, u
         const uint64_t first = heap_word(heap, contents->data + offset - word),
                        data = heap_word(heap, contents->data + offset);
         if (address != 0)
-            typer->holder = (struct holder){.kind = HOLDER_WORD, .offset = address + offset};
+            typer->holder =
+                (struct outside_words_holder){.kind = HOLDER_WORD, .offset = address + offset};
         if (first != 0 && data != 0 &&
             !typer_follow_interface(typer, first, data, false, NO_TARGET, SOURCE_SWEEP) &&
-            !is_held(typer->typing, contents, offset - word))
+            !seeds_is_held(typer->typing, contents, offset - word))
             typer_follow_interface(typer, first, data, true, NO_TARGET, SOURCE_SWEEP);
     }
-    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
 }
 
 /* Proposes that an object is a closure if it begins with the address of a closure's code. */
@@ -122,7 +124,7 @@ static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h
     const unsigned elem_size = heap->params.big_endian ? (unsigned)size[0] << 8 | size[1]
                                                        : (unsigned)size[1] << 8 | size[0];
     const struct reference reference = {.type = channel, .source = SOURCE_SWEEP};
-    if (elem_size == type_of(typing, types_at(typing->types, address))->size)
+    if (elem_size == typer_type_of(typing, types_at(typing->types, address))->size)
         typer_propose(typer, object, 0, &reference);
 }
 
@@ -142,7 +144,7 @@ void typer_sweep(struct typer *typer, uint32_t object)
 
 /* ---- the runtime's records ---- */
 
-static void seed_value(struct typer *typer, uint64_t address, uint32_t type)
+static void seeds_value(struct typer *typer, uint64_t address, uint32_t type)
 {
     if (type != TYPE_NONE)
         typer_refer(typer, REFERENCE_VALUE, address, 0, type, NO_TARGET, SOURCE_RUNTIME);
@@ -165,8 +167,8 @@ static void seed_records(struct typer *typer)
                                                  G2H_RECORD_QUEUEDFINALIZER};
     for (size_t i = 0; i < heap->goroutines.count; i++) {
         const struct g2h_goroutine *goroutine = &heap->goroutines.data[i].record;
-        seed_value(typer, goroutine->address, g);
-        seed_value(typer, goroutine->m, m);
+        seeds_value(typer, goroutine->address, g);
+        seeds_value(typer, goroutine->m, m);
         seed_closure(typer, goroutine->ctxt);
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -174,17 +176,17 @@ static void seed_records(struct typer *typer)
             struct g2h_record record;
             g2h_heap_record(heap, kinds[i], j, &record);
             if (kinds[i] == G2H_RECORD_OSTHREAD) {
-                seed_value(typer, record.osthread.m, m);
+                seeds_value(typer, record.osthread.m, m);
             } else if (kinds[i] == G2H_RECORD_DEFER) {
-                seed_value(typer, record.defer.address, defer);
+                seeds_value(typer, record.defer.address, defer);
                 seed_closure(typer, record.defer.funcval);
             } else if (kinds[i] == G2H_RECORD_PANIC) {
                 typer_follow_interface(typer, record.panic.type, record.panic.data, true, NO_TARGET,
                                        SOURCE_INTERFACE);
             } else {
                 const uint32_t type = types_at(typing->types, record.finalizer.object_type);
-                if (type != TYPE_NONE && type_of(typing, type)->kind == TYPE_POINTER)
-                    seed_value(typer, record.finalizer.object, type_of(typing, type)->elem);
+                if (type != TYPE_NONE && typer_type_of(typing, type)->kind == TYPE_POINTER)
+                    seeds_value(typer, record.finalizer.object, typer_type_of(typing, type)->elem);
                 seed_closure(typer, record.finalizer.funcval);
             }
         }
@@ -213,8 +215,8 @@ enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 
 /* Follows the pointers of the values of one type in a row, except those that nobody has written to.
  */
-static void seed_elements(struct typer *typer, const struct g2h_segment *segment, uint64_t offset,
-                          const struct pointer_map *map, uint64_t count)
+static void seeds_elements(struct typer *typer, const struct g2h_segment *segment, uint64_t offset,
+                           const struct pointer_map *map, uint64_t count)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const struct g2h_bytes *contents = &segment->contents;
@@ -230,7 +232,8 @@ static void seed_elements(struct typer *typer, const struct g2h_segment *segment
         }
         for (uint32_t j = 0; j < map->field_count; j++) {
             const uint64_t at = begin + map->fields[j].offset;
-            typer->holder = (struct holder){.kind = HOLDER_WORD, .offset = segment->address + at};
+            typer->holder =
+                (struct outside_words_holder){.kind = HOLDER_WORD, .offset = segment->address + at};
             typer_follow(typer, contents->data + at, &extent, &map->fields[j], NO_TARGET,
                          SOURCE_POINTER);
         }
@@ -255,12 +258,12 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
         uint64_t count = 1;
         /* Arrays are followed element by element: each has the same pointer fields. */
         for (unsigned depth = 0;
-             depth < 64 && type_of(typing, number)->kind == TYPE_ARRAY &&
-             type_of(typing, number)->elem < typing->types->list.count && count < UINT32_MAX;
+             depth < 64 && typer_type_of(typing, number)->kind == TYPE_ARRAY &&
+             typer_type_of(typing, number)->elem < typing->types->list.count && count < UINT32_MAX;
              depth++) {
-            if (__builtin_mul_overflow(count, type_of(typing, number)->length, &count))
+            if (__builtin_mul_overflow(count, typer_type_of(typing, number)->length, &count))
                 count = UINT64_MAX;
-            number = type_of(typing, number)->elem;
+            number = typer_type_of(typing, number)->elem;
         }
         const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, number);
         if (!map) {
@@ -274,7 +277,7 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
         if (count * map->size > left)
             continue;
         left -= count * map->size;
-        seed_elements(typer, segment, offset, map, count);
+        seeds_elements(typer, segment, offset, map, count);
     }
 }
 
@@ -300,7 +303,7 @@ static void each_segment(struct typer *typer,
 
 /* ---- frames ---- */
 
-static bool is_local(void *context, uint64_t offset)
+static bool seeds_is_local(void *context, uint64_t offset)
 {
     const uint8_t *typed = context;
     return typed[offset / 4] != 0;
@@ -396,7 +399,7 @@ static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t
     if (capacity == 0 || length > capacity || capacity >= heap->index.high - heap->index.low)
         return false;
     const uint32_t object = heap_find(heap, value);
-    const uint64_t size = elem < typing->types->list.count ? type_of(typing, elem)->size : 0;
+    const uint64_t size = elem < typing->types->list.count ? typer_type_of(typing, elem)->size : 0;
     return object == UINT32_MAX || size == 0 ||
            capacity <=
                (heap_object_size(heap, object) - (value - heap_address(heap, object))) / size;
@@ -420,8 +423,8 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
     *left -= cost;
     for (uint32_t i = 0; i < map->field_count; i++) {
         const struct pointer_field *field = &map->fields[i];
-        const enum type_kind kind = type_of(typing, field->type)->kind;
-        const uint32_t elem = type_of(typing, field->type)->elem;
+        const enum type_kind kind = typer_type_of(typing, field->type)->kind;
+        const uint32_t elem = typer_type_of(typing, field->type)->elem;
         const uint64_t size = pointer_field_size(typing->types, field->type);
         uint64_t offsets[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
         uint8_t copy[24]; /* a slice's three words may be in three places */
@@ -436,10 +439,11 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
             }
         }
         const bool is_whole = found == (1u << size / word) - 1;
-        typer->holder = (struct holder){.kind = HOLDER_LOCAL,
-                                        .frame = parts[0].number,
-                                        .local = (uint32_t)(local - typing->scopes->locals.data),
-                                        .offset = field->offset};
+        typer->holder =
+            (struct outside_words_holder){.kind = HOLDER_LOCAL,
+                                          .frame = parts[0].number,
+                                          .local = (uint32_t)(local - typing->scopes->locals.data),
+                                          .offset = field->offset};
         if (is_whole && (kind != TYPE_SLICE || is_slice(typing, copy, elem)))
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, field, NO_TARGET,
                          SOURCE_POINTER);
@@ -452,14 +456,14 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
             if (offsets[j] != UINT64_MAX)
                 typed[offsets[j] / 4] = 1;
     }
-    typer->holder = (struct holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
 }
 
 /* How many words of variables are looked for per byte of a frame, and how many more in any frame.
  * Variables share memory, but not without limit. */
 enum { LOCAL_VISITS = 8, LOCAL_VISITS_MORE = 512 };
 
-static void seed_frame(struct typer *typer, const struct stack_parts *all)
+static void seeds_frame(struct typer *typer, const struct stack_parts *all)
 {
     struct typing *typing = typer->typing;
     const struct stack_part *parts = all->of;
@@ -472,7 +476,7 @@ static void seed_frame(struct typer *typer, const struct stack_parts *all)
         for (uint32_t k = 0; k < count; k++)
             if (locals[k].is_made == (made != 0))
                 seed_local(typer, &locals[k], parts, all->typed.data, &left);
-    sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, is_local,
+    sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, seeds_is_local,
                 all->typed.data);
 }
 
@@ -485,7 +489,7 @@ static void seed_frames(struct typer *typer)
         parts.of[0].listed = NULL;
         for (uint32_t j = goroutine->frame_count; j-- > 0 && !typer->no_memory;)
             if (load_frame(typer, &parts, goroutine->first_frame + j))
-                seed_frame(typer, &parts);
+                seeds_frame(typer, &parts);
             else
                 typer->no_memory = true;
     }

@@ -59,8 +59,8 @@ static bool is_believed(const struct flow *flow, const struct flow_value *value,
 }
 
 /* Combines all that the code says of a value. */
-static struct spilled_word word_of(const struct spiller *spiller, uint32_t number,
-                                   enum belief belief)
+static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32_t number,
+                                           enum belief belief)
 {
     const struct flow *flow = &spiller->coded->flow;
     const struct flow_value *value = &flow->values.data[number];
@@ -74,7 +74,8 @@ static struct spilled_word word_of(const struct spiller *spiller, uint32_t numbe
             return (struct spilled_word){.reach = 0};
         fact = fact != UINT32_MAX ? flow->facts.data[fact].next : fact;
     } while (fact != UINT32_MAX);
-    if (word.type.is_receiver && type_of(spiller->typer->typing, word.type.type)->size < word.reach)
+    if (word.type.is_receiver &&
+        typer_type_of(spiller->typer->typing, word.type.type)->size < word.reach)
         word.type.is = WORD_IS_UNKNOWN;
     return word;
 }
@@ -95,13 +96,13 @@ static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
 }
 
 /* Adds what is known of the words of a frame during the call that returns to a program counter. */
-static bool add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots,
-                      enum belief belief)
+static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots,
+                              enum belief belief)
 {
     const struct flow *flow = &spiller->coded->flow;
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
     for (uint32_t i = 0; slots && i < flow->slot_count; i++) {
-        const struct spilled_word word = word_of(spiller, slots[i], belief);
+        const struct spilled_word word = spilled_word_of(spiller, slots[i], belief);
         const uint64_t key = key_of(pc, i * size);
         uint32_t first;
         if (!add_pool(spiller, key, flow->values.data[slots[i]].pool))
@@ -119,7 +120,7 @@ static bool add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slot
 static uint32_t type_behind(const struct spiller *spiller, uint32_t value, enum belief belief)
 {
     const struct types *types = spiller->typer->typing->types;
-    const struct word_type word = word_of(spiller, value, belief).type;
+    const struct word_type word = spilled_word_of(spiller, value, belief).type;
     return word.is == WORD_POINTS_TO  ? word.type
            : word.is == WORD_IS_VALUE ? types->list.data[word.type].header
                                       : TYPE_NONE;
@@ -182,8 +183,8 @@ static struct g2h_error *read_functions(struct spiller *spiller)
         last = index;
         TRY_MEMORY(map_put(&spiller->values_of, pc + 1, first, &put));
         const uint64_t behind = offset + 1 - pclntab_entry(pclntab, index);
-        TRY_MEMORY(
-            add_words(spiller, pc + 1, flow_frame_at(&spiller->coded->flow, behind), belief));
+        TRY_MEMORY(spilled_add_words(spiller, pc + 1, flow_frame_at(&spiller->coded->flow, behind),
+                                     belief));
     }
     return NULL;
 }
@@ -197,8 +198,8 @@ uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame 
     return number == MAP_NONE ? 0 : typing->pools.data[number];
 }
 
-static void seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
-                      uint64_t offset)
+static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
+                              uint64_t offset)
 {
     struct typer *typer = spiller->typer;
     struct typing *typing = typer->typing;
@@ -214,7 +215,8 @@ static void seed_word(struct spiller *spiller, const struct heap_stack_frame *fr
     const struct extent extent = {frame->contents.data,
                                   frame->contents.data + frame->contents.size};
     if (!type.is_receiver ||
-        fits_class(typing, object_base(typing->heap, object) + type_of(typing, type.type)->size,
+        fits_class(typing,
+                   object_base(typing->heap, object) + typer_type_of(typing, type.type)->size,
                    heap_slot_class(typing->heap, object)->size))
         coded_refer(typer, type, frame->contents.data + offset, &extent);
 }
@@ -249,14 +251,14 @@ static void seed_values(struct spiller *spiller, const struct heap_stack_frame *
     }
 }
 
-static void seed_frame(struct spiller *spiller, const struct heap_stack_frame *frame)
+static void spilled_seed_frame(struct spiller *spiller, const struct heap_stack_frame *frame)
 {
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
     uint64_t offset;
     while (fields_next_pointer(&fields, &offset))
         if (frame->contents.size >= size && offset <= frame->contents.size - size)
-            seed_word(spiller, frame, offset);
+            spilled_seed_word(spiller, frame, offset);
 }
 
 static void spiller_deinit(struct spiller *spiller)
@@ -283,7 +285,7 @@ struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
     for (size_t i = 0; i < typing->heap->frames.count && !typer->no_memory; i++) {
         const struct heap_stack_frame frame = heap_frame(typing->heap, i);
         seed_values(&spiller, &frame);
-        seed_frame(&spiller, &frame);
+        spilled_seed_frame(&spiller, &frame);
     }
     typer_flush(typer);
     return NULL;

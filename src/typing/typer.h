@@ -35,7 +35,7 @@ struct item {
 typedef VECTOR(struct item) item_vector;
 
 /* A reference that waits until its round is over (waves.c). */
-struct waiting {
+struct typer_waiting {
     uint64_t offset, count; /* the offset in the object; an array's count */
     uint32_t object;
     uint32_t type : 26, source : 3, is_array : 1;
@@ -73,7 +73,7 @@ struct typer {
     item_vector items;      /* new claims, to be followed */
     uint32_t shared;        /* CLAIM_FRESH while other threads propose as well, else 0 */
     VECTOR(uint32_t) fresh; /* objects with fresh claims on their starts that lead nowhere */
-    VECTOR(struct waiting) waiting[SHARDS];
+    VECTOR(struct typer_waiting) waiting[SHARDS];
     struct reference batch[BATCH];
     size_t batch_count;
     bool unknown_targets; /* some references of the batch have no target yet */
@@ -81,7 +81,7 @@ struct typer {
     struct known_interface interfaces[INTERFACES];
     /* For pointers that lead out of the heap: where the pointers that are being followed lie; and,
      * of the pointers in objects, those that are still to be followed. */
-    struct holder holder;
+    struct outside_words_holder holder;
     VECTOR(struct outside_pointer) outside;
     struct map outside_known;
     bool texts_only; /* only the strings of objects are followed; else all but strings */
@@ -98,7 +98,7 @@ static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t obj
     return heap_slot_class(heap, object)->has_pointers;
 }
 
-static inline const struct type *type_of(const struct typing *typing, uint32_t type)
+static inline const struct type *typer_type_of(const struct typing *typing, uint32_t type)
 {
     return &typing->types->list.data[type];
 }
@@ -123,16 +123,16 @@ static inline const struct typed_part *first_part(const struct typing *typing, u
 void typer_flush(struct typer *typer);
 
 /* Prefetches the memory that is read first of a target. */
-static inline void prefetch_target(const struct typing *typing, enum reference_form form,
-                                   uint32_t target)
+static inline void typer_prefetch_target(const struct typing *typing, enum reference_form form,
+                                         uint32_t target)
 {
     __builtin_prefetch(&typing->heap->objects[target]);
     __builtin_prefetch(form == REFERENCE_TEXT ? &typing->texts[target] : &typing->claims[target]);
 }
 
 /* Records a reference to memory outside of the heap, to be followed later. */
-void typer_refer_outside(struct typer *typer, const struct holder *holder, enum reference_form form,
-                         uint64_t value, uint64_t count, uint32_t type);
+void typer_refer_outside(struct typer *typer, const struct outside_words_holder *holder,
+                         enum reference_form form, uint64_t value, uint64_t count, uint32_t type);
 
 /* Returns whether a reference leads out of the heap. Stacks lie between objects; that a pointer of
  * an object leads to a stack is known only when no object is found there. */
@@ -169,7 +169,7 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
     if (target == NO_TARGET)
         typer->unknown_targets = true;
     else
-        prefetch_target(typing, form, target);
+        typer_prefetch_target(typing, form, target);
 }
 
 /*
@@ -287,7 +287,7 @@ struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run
 struct g2h_error *waves_follow(struct waves *waves);
 
 /* Makes again a claim on an object's start that was taken back: propose.c. */
-void typer_claim_again(struct typer *typer, const struct waiting *claim);
+void typer_claim_again(struct typer *typer, const struct typer_waiting *claim);
 
 /* ---- seeds.c ---- */
 void typing_seed_roots(struct typer *typer);

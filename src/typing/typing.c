@@ -17,7 +17,7 @@
 
 enum { OBJECTS_PER_TASK = 1 << 16 };
 
-struct run {
+struct typing_run {
     struct typing *typing;
     struct waves waves;
     struct guesses guesses;
@@ -99,7 +99,7 @@ static struct g2h_error *collect_types(struct typing *typing)
 /* ---- sources ---- */
 
 /* Returns the end of the objects of a task that begins with first. */
-static uint32_t task_end(const struct typing *typing, uint32_t first)
+static uint32_t typing_task_end(const struct typing *typing, uint32_t first)
 {
     const uint32_t left = typing->heap->object_count - first;
     return first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
@@ -107,9 +107,9 @@ static uint32_t task_end(const struct typing *typing, uint32_t first)
 
 static struct g2h_error *headers_task(void *context, size_t task, unsigned worker)
 {
-    struct run *run = context;
+    struct typing_run *run = context;
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
-    typer_seed_headers(&run->waves.typers[worker], first, task_end(run->typing, first));
+    typer_seed_headers(&run->waves.typers[worker], first, typing_task_end(run->typing, first));
     return run->waves.typers[worker].no_memory ? &error_no_memory : NULL;
 }
 
@@ -127,9 +127,10 @@ static bool is_sweepable(const struct typing *typing, uint32_t object)
 
 static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
 {
-    struct run *run = context;
+    struct typing_run *run = context;
     struct typer *typer = &run->waves.typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   end = typing_task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (is_sweepable(run->typing, object))
             typer_sweep(typer, object);
@@ -139,9 +140,10 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
 
 static struct g2h_error *maps_task(void *context, size_t task, unsigned worker)
 {
-    struct run *run = context;
+    struct typing_run *run = context;
     struct typer *typer = &run->waves.typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   end = typing_task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (map_finder_role(&run->maps, run->typing->heap, object) != NO_MAP)
             map_finder_seed(typer, &run->maps, &run->map_memories[worker], object);
@@ -161,9 +163,10 @@ static bool is_unknown(const struct typing *typing, uint32_t object)
 
 static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
 {
-    struct run *run = context;
+    struct typing_run *run = context;
     struct typer *typer = &run->waves.typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   end = typing_task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (is_unknown(run->typing, object) &&
             !typer_guess(typer, &run->guesses, &run->memories[worker], object))
@@ -171,14 +174,14 @@ static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-static struct g2h_error *each_object(struct run *run, workers_task *task)
+static struct g2h_error *each_object(struct typing_run *run, workers_task *task)
 {
     const size_t objects = run->typing->heap->object_count;
     return waves_run(&run->waves, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, task, run);
 }
 
 /* Finds the maps that no typed pointer leads to. */
-static struct g2h_error *find_maps(struct run *run)
+static struct g2h_error *typing_find_maps(struct typing_run *run)
 {
     if (run->maps.parts.list.count == 0)
         return NULL;
@@ -186,7 +189,7 @@ static struct g2h_error *find_maps(struct run *run)
     return waves_follow(&run->waves);
 }
 
-static struct g2h_error *make_guesses(struct run *run)
+static struct g2h_error *make_guesses(struct typing_run *run)
 {
     run->memories = calloc(run->typing->threads, sizeof(*run->memories));
     TRY_MEMORY(run->memories);
@@ -194,7 +197,7 @@ static struct g2h_error *make_guesses(struct run *run)
     return each_object(run, guess_task);
 }
 
-static struct g2h_error *guess(struct run *run)
+static struct g2h_error *guess(struct typing_run *run)
 {
     struct g2h_error *error = make_guesses(run);
     for (unsigned i = 0; run->memories && i < run->typing->threads; i++)
@@ -217,10 +220,11 @@ static inline bool has_strings(const struct typing *typing, uint64_t object)
  * were found to be true, and in the order of addresses. */
 static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
 {
-    struct run *run = context;
+    struct typing_run *run = context;
     struct typing *typing = run->typing;
     struct typer *typer = &run->waves.typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   end = typing_task_end(run->typing, first);
     typer->texts_only = true;
     for (uint32_t object = first; object < end; object++) {
         if (has_strings(typing, (uint64_t)object + OBJECTS_AHEAD))
@@ -240,7 +244,7 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-static struct g2h_error *find_types(struct run *run)
+static struct g2h_error *find_types(struct typing_run *run)
 {
     struct typer *alone = &run->waves.typers[0];
     TRY(each_object(run, headers_task));
@@ -264,12 +268,12 @@ static struct g2h_error *find_types(struct run *run)
     TRY_MEMORY(map_finder_init(&run->maps, run->typing));
     run->map_memories = calloc(run->typing->threads, sizeof(*run->map_memories));
     TRY_MEMORY(run->map_memories);
-    TRY(find_maps(run));
+    TRY(typing_find_maps(run));
     typing_seed_alike(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
-    TRY(guess(run));     /* without DWARF the types of the runtime's processors are guesses */
-    TRY(find_maps(run)); /* large groups have no malloc header, and may have been guessed */
+    TRY(guess(run)); /* without DWARF the types of the runtime's processors are guesses */
+    TRY(typing_find_maps(run)); /* large groups have no malloc header, and may have been guessed */
     typing_seed_timers(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
@@ -316,7 +320,7 @@ static struct g2h_error *account_task(void *context, size_t task, unsigned worke
     const struct accounting *accounting = context;
     const struct g2h_heap *heap = accounting->typing->heap;
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
-    const uint32_t end = task_end(accounting->typing, first);
+    const uint32_t end = typing_task_end(accounting->typing, first);
     for (uint32_t object = first; object < end; object++) {
         const bool lives =
             !accounting->live || (accounting->live[object / 64] >> (object % 64) & 1) != 0;
@@ -328,7 +332,7 @@ static struct g2h_error *account_task(void *context, size_t task, unsigned worke
 }
 
 /* Computes the totals from the sums of sources and kinds. */
-static void add_up(struct g2h_type_account *account)
+static void typing_add_up(struct g2h_type_account *account)
 {
     account->typed = account->text;
     for (int i = 0; i < SOURCE_GUESS; i++)
@@ -357,12 +361,12 @@ struct g2h_error *typing_account(const struct typing *typing, const uint64_t *li
         add_sum(&sums.part, &more->part);
         add_sum(&sums.untyped, &more->untyped);
     }
-    add_up(&sums);
+    typing_add_up(&sums);
     *ret = sums;
     return NULL;
 }
 
-static void run_deinit(struct run *run)
+static void run_deinit(struct typing_run *run)
 {
     waves_deinit(&run->waves);
     for (unsigned i = 0; run->map_memories && i < run->typing->threads; i++)
@@ -384,12 +388,12 @@ static struct g2h_error *run_all(struct typing *typing)
     typing->has_parts = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*typing->has_parts));
     if (!typing->claims || !typing->texts || !typing->has_parts)
         return &error_no_memory;
-    _cleanup_(run_deinit) struct run run = {.typing = typing};
+    _cleanup_(run_deinit) struct typing_run run = {.typing = typing};
     TRY(waves_init(&run.waves, typing));
     return find_types(&run);
 }
 
-static void destroy(struct typing **typing)
+static void typing_cleanup(struct typing **typing)
 {
     typing_destroy(*typing);
 }
@@ -398,7 +402,7 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
                                 const struct g2h_exe *exe, const struct g2h_redaction *redaction,
                                 unsigned threads, struct typing **ret)
 {
-    _cleanup_(destroy) struct typing *typing = calloc(1, sizeof(*typing));
+    _cleanup_(typing_cleanup) struct typing *typing = calloc(1, sizeof(*typing));
     TRY_MEMORY(typing);
     typing->heap = heap;
     typing->targets = targets;

@@ -59,11 +59,11 @@ void waves_deinit(struct waves *waves)
 
 /* Compares waiting references to the same offset of the same object by the order in which they are
  * proposed. */
-static int compare_details(const struct typing *typing, const struct waiting *one,
-                           const struct waiting *other)
+static int compare_details(const struct typing *typing, const struct typer_waiting *one,
+                           const struct typer_waiting *other)
 {
-    const uint64_t size = type_of(typing, one->type)->size,
-                   other_size = type_of(typing, other->type)->size;
+    const uint64_t size = typer_type_of(typing, one->type)->size,
+                   other_size = typer_type_of(typing, other->type)->size;
     if (size != other_size)
         return size > other_size ? -1 : 1; /* the outer type: it contains the others */
     if (one->type != other->type)
@@ -77,8 +77,8 @@ static int compare_details(const struct typing *typing, const struct waiting *on
     return one->source < other->source ? -1 : one->source > other->source;
 }
 
-static inline bool is_earlier(const struct typing *typing, const struct waiting *one,
-                              const struct waiting *other)
+static inline bool is_earlier(const struct typing *typing, const struct typer_waiting *one,
+                              const struct typer_waiting *other)
 {
     if (one->object != other->object)
         return one->object < other->object;
@@ -87,7 +87,7 @@ static inline bool is_earlier(const struct typing *typing, const struct waiting 
     return compare_details(typing, one, other) < 0;
 }
 
-typedef VECTOR(struct waiting) waiting_vector;
+typedef VECTOR(struct typer_waiting) waiting_vector;
 
 /* Takes back the claim on an object's start that was made in this round, and adds it to the
  * references that have waited, so that it is no earlier than they are. Returns false if memory runs
@@ -97,7 +97,7 @@ static bool take_back(struct typing *typing, uint32_t object, waiting_vector *al
     uint32_t *claim = &typing->claims[object];
     if ((*claim & CLAIM_FRESH) == 0)
         return true;
-    const struct waiting waiting = {
+    const struct typer_waiting waiting = {
         .offset = object_base(typing->heap, object),
         .object = object,
         .type = ((*claim & CLAIM_TYPE) - 1) & CLAIM_TYPE,
@@ -113,10 +113,10 @@ static bool take_back(struct typing *typing, uint32_t object, waiting_vector *al
 /* Runs of this length are sorted by insertion, then merged. */
 enum { RUN = 8 };
 
-static void sort_run(const struct typing *typing, struct waiting *run, size_t count)
+static void sort_run(const struct typing *typing, struct typer_waiting *run, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        const struct waiting waiting = run[i];
+        const struct typer_waiting waiting = run[i];
         size_t at = i;
         for (; at > 0 && is_earlier(typing, &waiting, &run[at - 1]); at--)
             run[at] = run[at - 1];
@@ -124,10 +124,10 @@ static void sort_run(const struct typing *typing, struct waiting *run, size_t co
     }
 }
 
-static void sort_merging(const struct typing *typing, struct waiting *data, struct waiting *scratch,
-                         size_t count)
+static void sort_merging(const struct typing *typing, struct typer_waiting *data,
+                         struct typer_waiting *scratch, size_t count)
 {
-    struct waiting *from = data, *to = scratch;
+    struct typer_waiting *from = data, *to = scratch;
     for (size_t i = 0; i < count; i += RUN)
         sort_run(typing, from + i, count - i < RUN ? count - i : RUN);
     for (size_t size = RUN; size < count; size *= 2) {
@@ -140,7 +140,7 @@ static void sort_merging(const struct typing *typing, struct waiting *data, stru
             memcpy(to + at, from + one, (middle - one) * sizeof(*to));
             memcpy(to + at + (middle - one), from + other, (end - other) * sizeof(*to));
         }
-        struct waiting *sorted = to;
+        struct typer_waiting *sorted = to;
         to = from;
         from = sorted;
     }
@@ -152,14 +152,14 @@ static void sort_merging(const struct typing *typing, struct waiting *data, stru
  * are. */
 enum { MANY = 1 << 12, DIGIT = 11, BUCKETS = 1 << DIGIT };
 
-static inline uint64_t part_of_key(const struct waiting *waiting, unsigned part)
+static inline uint64_t part_of_key(const struct typer_waiting *waiting, unsigned part)
 {
     return part == 0 ? waiting->offset : waiting->object;
 }
 
-static void sort_by_word(struct waiting *data, struct waiting *scratch, size_t count)
+static void sort_by_word(struct typer_waiting *data, struct typer_waiting *scratch, size_t count)
 {
-    struct waiting *from = data, *to = scratch;
+    struct typer_waiting *from = data, *to = scratch;
     for (unsigned part = 0; part < 2; part++) {
         uint64_t some = 0, all = UINT64_MAX;
         for (size_t i = 0; i < count; i++) {
@@ -176,7 +176,7 @@ static void sort_by_word(struct waiting *data, struct waiting *scratch, size_t c
                 starts[i + 1] += starts[i];
             for (size_t i = 0; i < count; i++)
                 to[starts[part_of_key(&from[i], part) >> shift & (BUCKETS - 1)]++] = from[i];
-            struct waiting *sorted = to;
+            struct typer_waiting *sorted = to;
             to = from;
             from = sorted;
         }
@@ -187,7 +187,7 @@ static void sort_by_word(struct waiting *data, struct waiting *scratch, size_t c
 
 static bool sort_waiting(const struct typing *typing, waiting_vector *all)
 {
-    struct waiting *data = all->data, *scratch;
+    struct typer_waiting *data = all->data, *scratch;
     size_t end;
     if (all->count <= RUN) {
         sort_run(typing, data, all->count);
@@ -212,12 +212,12 @@ static bool sort_waiting(const struct typing *typing, waiting_vector *all)
 
 /* Gathers the references that wait for the objects of a shard, and sorts them. Returns false if
  * memory runs out. */
-static bool gather(struct waves *waves, size_t shard, waiting_vector *all)
+static bool waves_gather(struct waves *waves, size_t shard, waiting_vector *all)
 {
     for (unsigned i = 0; i < waves->typing->threads; i++) {
         struct typer *typer = &waves->typers[i];
         for (size_t j = 0; j < typer->waiting[shard].count; j++) {
-            const struct waiting *waiting = &typer->waiting[shard].data[j];
+            const struct typer_waiting *waiting = &typer->waiting[shard].data[j];
             if (!vector_push(all, *waiting) || !take_back(waves->typing, waiting->object, all))
                 return false;
         }
@@ -231,12 +231,13 @@ static struct g2h_error *settle_shard(void *context, size_t task, unsigned worke
     struct waves *waves = context;
     struct typer *typer = &waves->typers[worker];
     waiting_vector all = {0};
-    if (!gather(waves, task, &all))
+    if (!waves_gather(waves, task, &all))
         typer->no_memory = true;
     for (size_t i = 0; i < all.count && !typer->no_memory; i++) {
-        const struct waiting *waiting = &all.data[i];
+        const struct typer_waiting *waiting = &all.data[i];
         if (i + OBJECTS_AHEAD < all.count)
-            prefetch_target(waves->typing, REFERENCE_VALUE, all.data[i + OBJECTS_AHEAD].object);
+            typer_prefetch_target(waves->typing, REFERENCE_VALUE,
+                                  all.data[i + OBJECTS_AHEAD].object);
         const struct reference reference = {.count = waiting->count,
                                             .type = waiting->type,
                                             .target = waiting->object,
@@ -276,7 +277,7 @@ static bool take_items(struct waves *waves, struct typer *typer)
     return true;
 }
 
-static struct g2h_error *settle(struct waves *waves)
+static struct g2h_error *waves_settle(struct waves *waves)
 {
     const unsigned threads = waves->typing->threads;
     size_t waiting = 0;
@@ -303,7 +304,7 @@ static struct g2h_error *run_round(struct waves *waves, size_t tasks, workers_ta
     struct g2h_error *error = workers_run(threads, tasks, run, context);
     for (unsigned i = 0; i < threads; i++)
         waves->typers[i].shared = 0;
-    return error ? error : settle(waves);
+    return error ? error : waves_settle(waves);
 }
 
 struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run, void *context)
@@ -360,7 +361,7 @@ static uint64_t item_bytes(const struct typing *typing, const struct item *item)
         return size;
     const struct shard *shard = &typing->shards[shard_number(item->object)];
     const struct typed_part *part = &shard->parts.data[item->part];
-    const uint64_t value = type_of(typing, part->type)->size,
+    const uint64_t value = typer_type_of(typing, part->type)->size,
                    count = !part->is_array ? 1 : part->count;
     return count == 0 || value > size / count ? size : count * value;
 }
@@ -406,7 +407,7 @@ static struct g2h_error *follow_wave(struct waves *waves)
 
 /* Returns whether an item comes before another item of the same object: the claim on the start
  * comes first. */
-static bool is_before(const struct item *one, const struct item *other)
+static bool waves_is_before(const struct item *one, const struct item *other)
 {
     return one->part + 1 < other->part + 1;
 }
@@ -416,7 +417,7 @@ static bool is_before(const struct item *one, const struct item *other)
 static bool insert_item(struct item *data, size_t count, struct item item)
 {
     size_t at = count;
-    while (at > 0 && data[at - 1].object == item.object && is_before(&item, &data[at - 1]))
+    while (at > 0 && data[at - 1].object == item.object && waves_is_before(&item, &data[at - 1]))
         at--;
     if (at > 0 && data[at - 1].object == item.object && data[at - 1].part == item.part)
         return false;
@@ -427,7 +428,7 @@ static bool insert_item(struct item *data, size_t count, struct item item)
 
 /* Sorts the items of each object, and drops duplicates. The items of an object are few, or in
  * order, and seldom the same. Clears CLAIM_FRESH of the claims, which are about to be followed. */
-static void order_parts(struct typing *typing, item_vector *items)
+static void waves_order_parts(struct typing *typing, item_vector *items)
 {
     struct item *data = items->data;
     uint32_t *claims = typing->claims;
@@ -461,7 +462,7 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
     enum { DIGITS = 3, FEW = 64 };
     if (items->count < FEW) {
         sort_few(items);
-        order_parts(typing, items);
+        waves_order_parts(typing, items);
         return true;
     }
     const uint32_t last = typing->heap->object_count - 1;
@@ -488,7 +489,7 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
         *scratch = *items;
         *items = sorted;
     }
-    order_parts(typing, items);
+    waves_order_parts(typing, items);
     return true;
 }
 

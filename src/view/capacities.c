@@ -38,16 +38,16 @@ static bool is_visited(const struct g2h_capacities *capacities, const struct typ
                (capacities->of == OF_POINTER_SLICES);
 }
 
-static bool add_run(struct g2h_capacities *capacities, const struct owner *owner,
-                    const struct type *type, uint64_t offset)
+static bool capacities_add_run(struct g2h_capacities *capacities, const struct owner *owner,
+                               const struct type *type, uint64_t offset)
 {
     const struct types *types = capacities->typing->types;
     const bool is_string = type->kind == TYPE_STRING;
     const uint64_t size = is_string                        ? 1
                           : type->elem < types->list.count ? types->list.data[type->elem].size
                                                            : 0;
-    const struct run run = {offset,   type->size, 1, size, (uint32_t)capacities->declarations.count,
-                            is_string};
+    const struct capacity_run run = {
+        offset, type->size, 1, size, (uint32_t)capacities->declarations.count, is_string};
     const struct declaration declaration = {owner->of, owner->number, offset};
     return size == 0 || (vector_push(&capacities->runs, run) &&
                          vector_push(&capacities->declarations, declaration));
@@ -64,7 +64,7 @@ static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_
     const size_t end = capacities->runs.count;
     bool all_extend = true;
     for (size_t i = first; i < end; i++) {
-        struct run *run = &capacities->runs.data[i];
+        struct capacity_run *run = &capacities->runs.data[i];
         if (run->count > 1 && run->stride * run->count != size) {
             all_extend = false;
             continue;
@@ -74,7 +74,7 @@ static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_
     }
     for (uint64_t i = 1; !all_extend && i < count && capacities->left > 0; i++)
         for (size_t j = first; j < end && capacities->left > 0; j++, capacities->left--) {
-            struct run run = capacities->runs.data[j];
+            struct capacity_run run = capacities->runs.data[j];
             run.offset += i * size;
             if (run.count > 1 && run.stride * run.count < size &&
                 !vector_push(&capacities->runs, run))
@@ -124,13 +124,13 @@ static bool find_runs(struct g2h_capacities *capacities, const struct owner *own
     capacities->left--;
     if ((type->kind == TYPE_SLICE && type->size == 3 * word) ||
         (type->kind == TYPE_STRING && type->size == 2 * word))
-        return !is_visited(capacities, type) || add_run(capacities, owner, type, offset);
+        return !is_visited(capacities, type) || capacities_add_run(capacities, owner, type, offset);
     if (type->kind == TYPE_STRUCT)
         return find_in_struct(capacities, owner, type, offset, depth - 1);
     return type->kind != TYPE_ARRAY || find_in_array(capacities, owner, type, offset, depth - 1);
 }
 
-static bool add_type(struct g2h_capacities *capacities, uint32_t number)
+static bool capacities_add_type(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct owner owner = {DECLARATION_OF_TYPE, number};
     struct runs *runs = &capacities->of_type[number];
@@ -156,7 +156,7 @@ static bool add_global(struct g2h_capacities *capacities, uint32_t number)
 
 /* Adds a map's type, or that of its buckets or groups. Map types with the same key and element
  * types share one declaration, whatever their names. */
-static bool add_map(struct g2h_capacities *capacities, uint32_t number)
+static bool capacities_add_map(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct types *types = capacities->typing->types;
     const uint32_t map = types->list.data[number].elem;
@@ -184,15 +184,15 @@ static bool add_types(struct g2h_capacities *capacities)
         capacities->map_of_type[i] = UINT32_MAX;
         if (names[i].value == NAME_NONE && names[i].array == NAME_NONE)
             continue; /* no object has this type */
-        if (!add_type(capacities, i) ||
+        if (!capacities_add_type(capacities, i) ||
             (capacities->of == OF_EVERYTHING &&
              (role == ROLE_MAP || role == ROLE_MAP_BUCKET || role == ROLE_MAP_GROUP) &&
-             !add_map(capacities, i)))
+             !capacities_add_map(capacities, i)))
             return false;
     }
     for (size_t i = 0; i < typing->outside.values.count; i++)
         if (typing->outside.values.data[i].type < types->list.count &&
-            !add_type(capacities, typing->outside.values.data[i].type))
+            !capacities_add_type(capacities, typing->outside.values.data[i].type))
             return false;
     for (uint32_t i = 0; i < typing->dwarf_info->globals.count; i++)
         if (!add_global(capacities, i))
@@ -200,7 +200,7 @@ static bool add_types(struct g2h_capacities *capacities)
     return true;
 }
 
-static bool fill(struct g2h_capacities *capacities)
+static bool capacities_fill(struct g2h_capacities *capacities)
 {
     enum { VISITS = 16, VISITS_MORE = 1 << 20 };
     const struct types *types = capacities->typing->types;
@@ -221,7 +221,7 @@ struct g2h_error *capacities_create(const struct g2h_graph *graph, enum capaciti
     (*ret)->graph = graph;
     (*ret)->typing = graph->typing;
     (*ret)->of = of;
-    if (!(*ret)->typing || fill(*ret))
+    if (!(*ret)->typing || capacities_fill(*ret))
         return NULL;
     g2h_capacities_destroy(*ret);
     *ret = NULL;
@@ -256,7 +256,8 @@ uint32_t g2h_capacities_declaration_count(const struct g2h_capacities *capacitie
 
 /* ---- names ---- */
 
-static void append_type(const struct g2h_capacities *capacities, uint32_t type, struct text *text)
+static void capacities_append_type(const struct g2h_capacities *capacities, uint32_t type,
+                                   struct text *text)
 {
     const struct g2h_bytes name = types_name(capacities->typing->types, type);
     text_append_name(text, &capacities->graph->names, name.data, name.size, NAME_LIMIT);
@@ -266,15 +267,15 @@ static void append_map(const struct g2h_capacities *capacities, const struct typ
                        struct text *text)
 {
     text_append(text, "map[", 4);
-    append_type(capacities, map->key, text);
+    capacities_append_type(capacities, map->key, text);
     text_append(text, "]", 1);
-    append_type(capacities, map->elem, text);
+    capacities_append_type(capacities, map->elem, text);
 }
 
 /* Appends the path to an offset of a type without indices: "[3].Name" becomes "[].Name", for all
  * elements. */
-static void append_path(const struct g2h_capacities *capacities, uint32_t type, uint64_t offset,
-                        struct text *text)
+static void capacities_append_path(const struct g2h_capacities *capacities, uint32_t type,
+                                   uint64_t offset, struct text *text)
 {
     static const char *const parts[][2] = {
         {"slots[].elem", "[]"}, {"elems[]", "[]"}, {"slots[].key", " (key)"}, {"keys[]", " (key)"}};
@@ -316,14 +317,14 @@ void g2h_capacities_declaration(const struct g2h_capacities *capacities, uint32_
         if (map < types->list.count)
             append_map(capacities, &types->list.data[map], &made);
         else
-            append_type(capacities, declaration->number, &made);
-        append_path(capacities, declaration->number, declaration->offset, &made);
+            capacities_append_type(capacities, declaration->number, &made);
+        capacities_append_path(capacities, declaration->number, declaration->offset, &made);
     } else {
         const struct dwarf_global *global =
             &capacities->typing->dwarf_info->globals.data[declaration->number];
         const struct g2h_bytes name = types_text(types, global->name);
         text_append_name(&made, &capacities->graph->names, name.data, name.size, NAME_LIMIT);
-        append_path(capacities, global->type, declaration->offset, &made);
+        capacities_append_path(capacities, global->type, declaration->offset, &made);
     }
     view_give_back(text, &made);
 }

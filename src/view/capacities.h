@@ -22,7 +22,7 @@ enum declaration_of {
 };
 
 /* Slices or strings of one type at equal distances from each other. */
-struct run {
+struct capacity_run {
     uint64_t offset, stride, count;
     uint64_t element; /* size of a slice's elements; 1 for strings */
     uint32_t declaration;
@@ -44,7 +44,7 @@ struct g2h_capacities {
     const struct g2h_graph *graph;
     const struct typing *typing; /* NULL: nothing is typed */
     enum capacities_of of;
-    VECTOR(struct run) runs;
+    VECTOR(struct capacity_run) runs;
     VECTOR(struct declaration) declarations;
     struct runs *of_type;  /* by type; empty if no object has it */
     uint32_t *map_of_type; /* by type: the declaration of a map, or of the map that a bucket or

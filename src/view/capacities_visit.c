@@ -7,14 +7,15 @@
  */
 #include "view/capacities.h"
 
-struct visitor {
+struct capacities_visitor {
     const struct g2h_capacities *capacities;
     uint32_t object;
     g2h_capacity_visit visit;
     void *context;
 };
 
-static bool visit_slice(const struct visitor *visitor, const struct run *run, const uint8_t *at)
+static bool capacities_visit_slice(const struct capacities_visitor *visitor,
+                                   const struct capacity_run *run, const uint8_t *at)
 {
     const struct g2h_heap *heap = visitor->capacities->graph->heap;
     const uint64_t word = heap->params.pointer_size, address = heap_word(heap, at);
@@ -34,19 +35,19 @@ static bool visit_slice(const struct visitor *visitor, const struct run *run, co
 
 /* Visits the slices and strings of count values in a row, each size bytes large; runs are those of
  * one value. */
-static bool visit_slices(const struct visitor *visitor, const struct runs *runs,
+static bool visit_slices(const struct capacities_visitor *visitor, const struct runs *runs,
                          const struct g2h_bytes *contents, uint64_t size, uint64_t count)
 {
     const uint64_t word = visitor->capacities->graph->heap->params.pointer_size;
     for (uint64_t i = 0; i < count && (i == 0 || i <= contents->size / size); i++)
         for (uint32_t j = runs->first; j < runs->end; j++) {
-            const struct run *run = &visitor->capacities->runs.data[j];
+            const struct capacity_run *run = &visitor->capacities->runs.data[j];
             const uint64_t header = (run->is_string ? 2 : 3) * word;
             uint64_t at = i * size + run->offset;
             for (uint64_t k = 0;
                  k < run->count && contents->size >= header && at <= contents->size - header;
                  k++, at += run->stride)
-                if (!visit_slice(visitor, run, contents->data + at))
+                if (!capacities_visit_slice(visitor, run, contents->data + at))
                     return false;
         }
     return true;
@@ -54,8 +55,8 @@ static bool visit_slices(const struct visitor *visitor, const struct runs *runs,
 
 /* Visits a map's buckets or groups. The number of a table's groups is a power of two; the bytes
  * behind them, which are the rest of the heap slot, would look like a full group. */
-static bool visit_slots(const struct visitor *visitor, uint32_t type,
-                        const struct g2h_bytes *contents, uint64_t count)
+static bool capacities_visit_slots(const struct capacities_visitor *visitor, uint32_t type,
+                                   const struct g2h_bytes *contents, uint64_t count)
 {
     const struct g2h_graph *graph = visitor->capacities->graph;
     const struct map_entries *entries = visitor->capacities->entries[type];
@@ -80,8 +81,8 @@ static bool visit_slots(const struct visitor *visitor, uint32_t type,
 }
 
 /* Visits a map. The field "used" has the number of its entries, before Go 1.24 "count". */
-static bool visit_map(const struct visitor *visitor, uint32_t type,
-                      const struct g2h_bytes *contents)
+static bool capacities_visit_map(const struct capacities_visitor *visitor, uint32_t type,
+                                 const struct g2h_bytes *contents)
 {
     const struct g2h_graph *graph = visitor->capacities->graph;
     const struct types *types = visitor->capacities->typing->types;
@@ -98,7 +99,7 @@ static bool visit_map(const struct visitor *visitor, uint32_t type,
     return visitor->visit(visitor->context, &capacity);
 }
 
-static bool visit_object(struct visitor *visitor, uint32_t object, uint32_t number)
+static bool visit_object(struct capacities_visitor *visitor, uint32_t object, uint32_t number)
 {
     const struct g2h_capacities *capacities = visitor->capacities;
     const struct g2h_heap *heap = capacities->graph->heap;
@@ -114,8 +115,8 @@ static bool visit_object(struct visitor *visitor, uint32_t object, uint32_t numb
     visitor->object = object;
     const uint64_t count = known.form == OBJECT_ARRAY ? contents.size / type->size : 1;
     if (capacities->map_of_type[number] != UINT32_MAX &&
-        !(type->role == ROLE_MAP ? visit_map(visitor, number, &contents)
-                                 : visit_slots(visitor, number, &contents, count)))
+        !(type->role == ROLE_MAP ? capacities_visit_map(visitor, number, &contents)
+                                 : capacities_visit_slots(visitor, number, &contents, count)))
         return false;
     return visit_slices(visitor, &capacities->of_type[number], &contents, type->size, count);
 }
@@ -127,7 +128,8 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     const uint32_t objects = typing ? capacities->graph->heap->object_count : 0,
                    *claims = typing ? typing->claims : NULL, *map_of_type = capacities->map_of_type;
     const struct runs *of_type = capacities->of_type;
-    struct visitor visitor = {.capacities = capacities, .visit = visit, .context = context};
+    struct capacities_visitor visitor = {
+        .capacities = capacities, .visit = visit, .context = context};
     end = end < objects ? end : objects;
     for (uint32_t i = first; i < end; i++) {
         if (claims[i] == 0)
@@ -163,7 +165,7 @@ bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_ca
 {
     const struct typing *typing = capacities->typing;
     const struct g2h_heap *heap = capacities->graph->heap;
-    const struct visitor visitor = {capacities, UINT32_MAX, visit, context};
+    const struct capacities_visitor visitor = {capacities, UINT32_MAX, visit, context};
     for (size_t i = 0; i < capacities->of_global.count; i++) {
         const struct runs *runs = &capacities->of_global.data[i];
         if (runs->first == runs->end)

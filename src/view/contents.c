@@ -20,12 +20,13 @@ struct saying {
     struct g2h_content *content;
 };
 
-static const struct type *type_of(const struct saying *saying, uint32_t number)
+static const struct type *contents_type_of(const struct saying *saying, uint32_t number)
 {
     return &saying->view->graph->typing->types->list.data[number];
 }
 
-static uint64_t word_at(const struct saying *saying, const struct g2h_value *value, unsigned index)
+static uint64_t contents_word_at(const struct saying *saying, const struct g2h_value *value,
+                                 unsigned index)
 {
     const struct g2h_heap *heap = saying->view->graph->heap;
     return heap_word(heap, value->data + index * heap->params.pointer_size);
@@ -97,8 +98,9 @@ static void say_slice(const struct saying *saying, const struct g2h_value *value
 {
     struct g2h_content *content = saying->content;
     const struct types *types = saying->view->graph->typing->types;
-    const uint64_t first = word_at(saying, value, 0), length = word_at(saying, value, 1),
-                   capacity = word_at(saying, value, 2);
+    const uint64_t first = contents_word_at(saying, value, 0),
+                   length = contents_word_at(saying, value, 1),
+                   capacity = contents_word_at(saying, value, 2);
     if (first == 0) {
         say_nil(saying);
         return;
@@ -108,7 +110,7 @@ static void say_slice(const struct saying *saying, const struct g2h_value *value
     content->capacity = capacity;
     content->target = first;
     text_printf(saying->text, "len %" PRIu64 " cap %" PRIu64, length, capacity);
-    if (value_is_byte(types, type_of(saying, value->number)->elem)) {
+    if (value_is_byte(types, contents_type_of(saying, value->number)->elem)) {
         text_append(saying->text, " ", 1);
         say_memory(saying, first, length, false);
     }
@@ -118,9 +120,9 @@ static void say_slice(const struct saying *saying, const struct g2h_value *value
 
 static void say_header(const struct saying *saying, const struct g2h_value *value)
 {
-    const struct type *type = type_of(saying, value->number);
+    const struct type *type = contents_type_of(saying, value->number);
     const bool is_map = type->kind == TYPE_MAP;
-    const uint64_t address = word_at(saying, value, 0);
+    const uint64_t address = contents_word_at(saying, value, 0);
     struct g2h_content *content = saying->content;
     struct view_memory memory;
     content->target = address;
@@ -147,7 +149,7 @@ static void say_header(const struct saying *saying, const struct g2h_value *valu
 static void say_function(const struct saying *saying, const struct g2h_value *value)
 {
     const struct g2h_graph *graph = saying->view->graph;
-    const uint64_t closure = word_at(saying, value, 0);
+    const uint64_t closure = contents_word_at(saying, value, 0);
     struct view_memory memory;
     struct g2h_bytes name;
     uint64_t entry;
@@ -163,8 +165,8 @@ static void say_function(const struct saying *saying, const struct g2h_value *va
 
 static void say_pointer(const struct saying *saying, const struct g2h_value *value)
 {
-    const uint8_t kind = type_of(saying, value->number)->kind;
-    const uint64_t address = word_at(saying, value, 0);
+    const uint8_t kind = contents_type_of(saying, value->number)->kind;
+    const uint64_t address = contents_word_at(saying, value, 0);
     if (address == 0) {
         say_nil(saying);
     } else if (kind == TYPE_MAP || kind == TYPE_CHAN) {
@@ -187,7 +189,7 @@ static bool first_string(const struct saying *saying, uint32_t number,
 {
     struct g2h_value first;
     const struct types *types = saying->view->graph->typing->types;
-    const struct type *type = type_of(saying, number);
+    const struct type *type = contents_type_of(saying, number);
     if (type->kind != TYPE_STRUCT || type->field_count == 0)
         return false;
     const struct type_field *field = &types->fields.data[type->first_field];
@@ -227,7 +229,7 @@ static void say_direct(const struct saying *saying, uint32_t number, uint64_t ad
                        bool is_error)
 {
     const struct types *types = saying->view->graph->typing->types;
-    const struct type *type = type_of(saying, number);
+    const struct type *type = contents_type_of(saying, number);
     struct g2h_value value;
     struct view_memory memory;
     if (address == 0) {
@@ -246,13 +248,14 @@ static void say_direct(const struct saying *saying, uint32_t number, uint64_t ad
 static void say_interface(const struct saying *saying, const struct g2h_value *value)
 {
     const struct typing *typing = saying->view->graph->typing;
-    const uint64_t first = word_at(saying, value, 0), data = word_at(saying, value, 1);
+    const uint64_t first = contents_word_at(saying, value, 0),
+                   data = contents_word_at(saying, value, 1);
     if (first == 0) {
         say_nil(saying);
         return;
     }
-    const uint32_t dynamic =
-        typing_interface_type(typing, first, type_of(saying, value->number)->empty_interface);
+    const uint32_t dynamic = typing_interface_type(
+        typing, first, contents_type_of(saying, value->number)->empty_interface);
     saying->content->target = data;
     if (dynamic == TYPE_NONE) {
         text_printf(saying->text, "(unknown type)");
@@ -260,7 +263,7 @@ static void say_interface(const struct saying *saying, const struct g2h_value *v
     }
     const struct g2h_bytes name = types_name(typing->types, dynamic);
     text_append_name(saying->text, &saying->view->graph->names, name.data, name.size, NAME_LIMIT);
-    if (type_of(saying, dynamic)->direct_interface)
+    if (contents_type_of(saying, dynamic)->direct_interface)
         say_direct(saying, dynamic, data,
                    value->type_size == 5 && memcmp(value->type, "error", 5) == 0);
     else
@@ -283,8 +286,8 @@ static void say_value(const struct saying *saying, const struct g2h_value *value
     switch (value->kind) {
     case G2H_VALUE_STRING:
         content->has_length = true;
-        content->length = content->capacity = word_at(saying, value, 1);
-        content->target = content->length > 0 ? word_at(saying, value, 0) : 0;
+        content->length = content->capacity = contents_word_at(saying, value, 1);
+        content->target = content->length > 0 ? contents_word_at(saying, value, 0) : 0;
         say_memory(saying, content->target, content->length, true);
         break;
     case G2H_VALUE_SLICE:

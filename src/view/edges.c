@@ -39,14 +39,14 @@ struct g2h_edges {
     struct entry_keys keys;
 };
 
-static void destroy(struct g2h_edges **edges)
+static void edges_destroy(struct g2h_edges **edges)
 {
     g2h_edges_destroy(*edges);
 }
 
 struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges **ret)
 {
-    _cleanup_(destroy) struct g2h_edges *edges = calloc(1, sizeof(*edges));
+    _cleanup_(edges_destroy) struct g2h_edges *edges = calloc(1, sizeof(*edges));
     TRY_MEMORY(edges);
     edges->view = view;
     edges->has_usual_words = heap_words_are_usual(view->graph->heap);
@@ -154,8 +154,8 @@ static inline void name_untyped(const struct g2h_edges *edges, const struct name
 }
 
 /* Reads pointers of the object that the walk is at, whose words are usual and have bits. */
-static inline size_t read_words(struct g2h_edges *restrict edges, struct g2h_edge *restrict ret,
-                                size_t most, bool is_untyped)
+static inline size_t edges_read_words(struct g2h_edges *restrict edges,
+                                      struct g2h_edge *restrict ret, size_t most, bool is_untyped)
 {
     const struct g2h_graph *graph = edges->view->graph;
     struct object_walk *walk = &edges->walk;
@@ -212,8 +212,8 @@ static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_
     if (!edges->has_usual_words || walk->pointers.walk > WALK_POINTERS)
         return read_any(edges, ret, most);
     do
-        count += edges->untyped ? read_words(edges, &ret[count], most - count, true)
-                                : read_words(edges, &ret[count], most - count, false);
+        count += edges->untyped ? edges_read_words(edges, &ret[count], most - count, true)
+                                : edges_read_words(edges, &ret[count], most - count, false);
     while (count < most && walk->target < walk->end && walk->pointers.walk == WALK_POINTERS &&
            pointers_decode(&walk->pointers));
     if (count < most)
@@ -238,8 +238,8 @@ static inline void pass_children(struct g2h_edges *edges, uint32_t object)
 
 /* ---- other edges ---- */
 
-static void fill_other(struct g2h_edges *edges, enum edge_type type, uint32_t name, uint32_t target,
-                       struct g2h_edge *ret)
+static void edges_fill_other(struct g2h_edges *edges, enum roots_edge_type type, uint32_t name,
+                             uint32_t target, struct g2h_edge *ret)
 {
     const name_uses *uses = &edges->view->uses;
     *ret = (struct g2h_edge){.source = edges->source,
@@ -260,7 +260,7 @@ static void next_child(struct g2h_edges *edges, struct g2h_edge *ret)
 {
     const struct g2h_graph *graph = edges->view->graph;
     const struct edge *edge = &graph->children[edges->child++];
-    fill_other(edges, edge->type, edge->name, graph_node_number(graph, edge->target), ret);
+    edges_fill_other(edges, edge->type, edge->name, graph_node_number(graph, edge->target), ret);
     ret->flags |= flags_of(graph_hold_as(graph, edge));
     if ((ret->flags & (G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX)) == (G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX))
         ret->name = graph->weak_element;
@@ -298,16 +298,17 @@ static bool next_of_fold(struct g2h_edges *edges, struct g2h_edge *ret)
     const struct fold *fold = &edges->view->fold;
     if (edges->is_to_group && edges->source < fold->kept) { /* the root: its last edge */
         edges->is_to_group = false;
-        fill_other(edges, EDGE_ELEMENT, root_group_index(G2H_NODE_FOLDED), fold->group, ret);
+        edges_fill_other(edges, EDGE_ELEMENT, root_group_index(G2H_NODE_FOLDED), fold->group, ret);
         return true;
     }
     if (edges->extra < edges->extra_end) {
-        fill_other(edges, EDGE_INTERNAL, fold->group_name, fold->extra[edges->extra++], ret);
+        edges_fill_other(edges, EDGE_INTERNAL, fold->group_name, fold->extra[edges->extra++], ret);
         return true;
     }
     if (edges->folded < edges->folded_end) {
         const uint32_t folded = edges->folded++;
-        fill_other(edges, EDGE_WEAK, fold->folded[folded].count_name, fold->kept + folded, ret);
+        edges_fill_other(edges, EDGE_WEAK, fold->folded[folded].count_name, fold->kept + folded,
+                         ret);
         return true;
     }
     return false;
@@ -479,8 +480,8 @@ static bool next_to_group(struct g2h_edges *edges, struct g2h_edge *ret)
     if (!edges->is_to_group || edges->source < view_kept(edges->view))
         return false;
     edges->is_to_group = false;
-    fill_other(edges, EDGE_WEAK, fold->folded[edges->source - fold->kept].count_name, fold->group,
-               ret);
+    edges_fill_other(edges, EDGE_WEAK, fold->folded[edges->source - fold->kept].count_name,
+                     fold->group, ret);
     return true;
 }
 

@@ -43,8 +43,8 @@ static void begin_source(struct entry_keys *keys, const struct g2h_view *view, u
 }
 
 /* Finds the bucket or group that an edge begins in. Returns false if there is none. */
-static inline bool find_entry(struct entry_keys *keys, const struct g2h_view *view,
-                              const struct g2h_edge *edge)
+static inline bool entry_keys_find(struct entry_keys *keys, const struct g2h_view *view,
+                                   const struct g2h_edge *edge)
 {
     if (keys->source != edge->source)
         begin_source(keys, view, edge->source);
@@ -56,7 +56,7 @@ static inline bool find_entry(struct entry_keys *keys, const struct g2h_view *vi
 }
 
 /* Reads the key of a slot. */
-static void read_key(struct entry_keys *keys, unsigned slot, uint32_t hint)
+static void entry_keys_read(struct entry_keys *keys, unsigned slot, uint32_t hint)
 {
     const struct namer *namer = &keys->namer;
     const struct key_reader reader = {namer->names, hint};
@@ -70,14 +70,14 @@ enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *vie
                              const struct g2h_edge *edge, struct g2h_key_name *ret)
 {
     if ((edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0 || edge->offset > UINT32_MAX ||
-        !find_entry(keys, view, edge))
+        !entry_keys_find(keys, view, edge))
         return G2H_KEY_NONE;
     const struct map_entries *entries = keys->namer.entries;
     const uint64_t word = (edge->offset - keys->value) >> keys->namer.names->word_shift;
     const unsigned slot = entries->slot_of_word[word] & (SLOTS - 1);
     const uint32_t path = entries->path_of_word[word];
     if ((keys->known >> slot & 1) == 0)
-        read_key(keys, slot, hint_of(view, edge));
+        entry_keys_read(keys, slot, hint_of(view, edge));
     const struct slot_key *key = &keys->keys[slot];
     if (key->form == KEY_NONE)
         return G2H_KEY_NONE;
@@ -112,7 +112,7 @@ static struct g2h_bytes behind_elem(const struct map_entries *entries,
 }
 
 /* Gets the entries of the source. Names have none of types without pointers. */
-static struct g2h_error *find_entries(struct entry_keys *keys)
+static struct g2h_error *entry_keys_find_entries(struct entry_keys *keys)
 {
     struct namer *namer = &keys->namer;
     const struct typing *typing = namer->names->typing;
@@ -137,7 +137,7 @@ static bool is_rest(const struct map_entries *entries, const uint8_t *value)
 }
 
 /* Gets the slot of the entry in whose elem a value is. Returns false if it is in none in use. */
-static bool slot_of(const struct entry_keys *keys, uint64_t offset, unsigned *ret)
+static bool entry_keys_slot_of(const struct entry_keys *keys, uint64_t offset, unsigned *ret)
 {
     const struct namer *namer = &keys->namer;
     const struct map_entries *entries = namer->entries;
@@ -153,7 +153,7 @@ static bool slot_of(const struct entry_keys *keys, uint64_t offset, unsigned *re
 }
 
 /* Appends what the key of a slot, which is then followed by a path, is called. */
-static void append_key(struct entry_keys *keys, unsigned slot, const struct g2h_bytes *path)
+static void entry_keys_append(struct entry_keys *keys, unsigned slot, const struct g2h_bytes *path)
 {
     struct text *text = &keys->texts[slot];
     const struct namer *namer = &keys->namer;
@@ -172,10 +172,10 @@ struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_
     *ret_form = G2H_KEY_NONE;
     if (keys->source != node) {
         begin_source(keys, view, node);
-        TRY(find_entries(keys));
+        TRY(entry_keys_find_entries(keys));
     }
-    if (value->offset > UINT32_MAX || !find_entry(keys, view, &edge) ||
-        !slot_of(keys, value->offset, &slot))
+    if (value->offset > UINT32_MAX || !entry_keys_find(keys, view, &edge) ||
+        !entry_keys_slot_of(keys, value->offset, &slot))
         return NULL;
     const struct g2h_bytes path = behind_elem(keys->namer.entries, value);
     if (path.size > 0 && path.data[path.size - 1] == ']')
@@ -184,7 +184,7 @@ struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_
         keys->texts[slot].size = 0;
         keys->keys[slot].form = KEY_NONE;
         if (keys->namer.entries->kind != KEYS_WITHOUT_TEXT)
-            read_key(keys, slot, UINT32_MAX);
+            entry_keys_read(keys, slot, UINT32_MAX);
     }
     if (keys->keys[slot].form == KEY_INTEGER && path.size == 0) {
         *ret_form = G2H_KEY_INDEX;
@@ -193,7 +193,7 @@ struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_
     }
     struct text *text = &keys->texts[slot];
     const size_t size = text->size;
-    append_key(keys, slot, &path);
+    entry_keys_append(keys, slot, &path);
     TRY_MEMORY(!text->failed);
     *ret_form = G2H_KEY_TEXT;
     ret->text = text->data;

@@ -110,7 +110,7 @@ struct folding {
 /* ---- whether there is anything to do ---- */
 
 /* Returns the number of nodes, without the garbage if that is left out. */
-static uint64_t count_nodes(const struct g2h_graph *graph, bool leaves_out_garbage)
+static uint64_t fold_count_nodes(const struct g2h_graph *graph, bool leaves_out_garbage)
 {
     const uint64_t count = graph_node_count(graph);
     return leaves_out_garbage && graph->live ? count - 1 - graph->account.unreachable_objects
@@ -119,7 +119,8 @@ static uint64_t count_nodes(const struct g2h_graph *graph, bool leaves_out_garba
 
 static bool is_too_large(const struct g2h_graph *graph, const struct g2h_view_options *options)
 {
-    return options->max_nodes > 0 && count_nodes(graph, options->reachable) > options->max_nodes;
+    return options->max_nodes > 0 &&
+           fold_count_nodes(graph, options->reachable) > options->max_nodes;
 }
 
 bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options *options)
@@ -131,7 +132,7 @@ bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options
 
 /* Sets the fate of a block's objects to their class in DevTools' Summary: an object's class is its
  * name, and all strings have the same class. */
-static struct g2h_error *find_classes(void *context, size_t task, unsigned worker)
+static struct g2h_error *fold_find_classes(void *context, size_t task, unsigned worker)
 {
     const struct folding *folding = context;
     const struct g2h_graph *graph = folding->graph;
@@ -162,7 +163,7 @@ static struct g2h_error *classify(struct folding *folding)
 {
     const struct g2h_graph *graph = folding->graph;
     struct g2h_error *error =
-        workers_run(graph->threads, graph->targets->block_count, find_classes, folding);
+        workers_run(graph->threads, graph->targets->block_count, fold_find_classes, folding);
     for (uint32_t i = 0; i < graph_synthetics(graph); i++) {
         const uint32_t preorder = folding->tree.preorder_of[i];
         const enum g2h_node_kind kind = graph->roots.nodes.data[i].kind;
@@ -180,7 +181,8 @@ static struct g2h_error *classify(struct folding *folding)
 
 /* ---- how much to fold ---- */
 
-static inline bool is_cut(const struct folding *folding, const struct cut *cut, uint32_t preorder)
+static inline bool fold_is_cut(const struct folding *folding, const struct cut *cut,
+                               uint32_t preorder)
 {
     const uint64_t worth = folding->worth[preorder];
     return worth < cut->worth ||
@@ -190,13 +192,13 @@ static inline bool is_cut(const struct folding *folding, const struct cut *cut, 
 /* Pairs that are about to be added to the table. Their slots are prefetched some time before they
  * are read. */
 enum { BATCH = 32 };
-struct batch {
+struct fold_batch {
     uint64_t pairs[BATCH];
     size_t slots[BATCH], count;
 };
 
 /* Adds the pairs of a batch to the table. Returns how many are new. */
-static inline uint32_t add_pairs(struct folding *folding, struct batch *batch)
+static inline uint32_t add_pairs(struct folding *folding, struct fold_batch *batch)
 {
     uint32_t added = 0;
     for (size_t i = 0; i < batch->count; i++) {
@@ -215,7 +217,7 @@ static inline uint32_t add_pairs(struct folding *folding, struct batch *batch)
 static uint64_t count_written(struct folding *folding, const struct cut *cut, uint64_t limit)
 {
     const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
-    struct batch batch = {.count = 0};
+    struct fold_batch batch = {.count = 0};
     uint64_t count = 2, last = 0; /* the root and "(folded)" */
     memset(folding->pairs, 0, (folding->mask + 1) * sizeof(*folding->pairs));
     folding->nearest_kept[0] = 0;
@@ -224,7 +226,7 @@ static uint64_t count_written(struct folding *folding, const struct cut *cut, ui
                        dominator = folding->nearest_kept[idom[preorder]];
         if (class == FATE_LEFT_OUT)
             continue;
-        if (!is_cut(folding, cut, preorder)) {
+        if (!fold_is_cut(folding, cut, preorder)) {
             folding->nearest_kept[preorder] = preorder;
             count++;
             continue;
@@ -304,7 +306,7 @@ static bool make_groups(struct folding *folding, const struct cut *cut)
         const uint32_t class = folding->fate[preorder];
         if (class == FATE_LEFT_OUT)
             continue;
-        if (!is_cut(folding, cut, preorder)) {
+        if (!fold_is_cut(folding, cut, preorder)) {
             folding->nearest_kept[preorder] = preorder;
             folding->fate[preorder] = FATE_KEPT;
             continue;
@@ -356,7 +358,7 @@ static bool keep_lone_ones(struct folding *folding)
 
 /* ---- the view's nodes ---- */
 
-static bool is_object(const struct g2h_graph *graph, uint32_t node)
+static bool fold_is_object(const struct g2h_graph *graph, uint32_t node)
 {
     return node >= graph_synthetics(graph);
 }
@@ -373,7 +375,7 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
             .name = group->class,
             .kind = group->class == CLASS_TEXT        ? G2H_NODE_TEXT
                     : group->class == CLASS_SYNTHETIC ? G2H_NODE_FOLDED_SYNTHETICS
-                    : is_object(graph, node)          ? G2H_NODE_OBJECT
+                    : fold_is_object(graph, node)     ? G2H_NODE_OBJECT
                                                       : G2H_NODE_STACK,
         };
         group->last = (uint32_t)folded->count;
@@ -381,8 +383,8 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
             return false;
     }
     folded->data[group->last].size +=
-        is_object(graph, node) ? heap_object_size(graph->heap, node - graph_synthetics(graph))
-                               : graph->roots.nodes.data[node].size;
+        fold_is_object(graph, node) ? heap_object_size(graph->heap, node - graph_synthetics(graph))
+                                    : graph->roots.nodes.data[node].size;
     folded->data[group->last].count++;
     folding->fold->number_of[node] = group->last;
     return true;
@@ -439,12 +441,12 @@ static bool number_nodes(struct folding *folding)
             continue;
         }
         fold->number_of[node] = FOLD_LEFT_OUT;
-        if (is_object(graph, node))
+        if (fold_is_object(graph, node))
             fold->hidden[(node - synthetics) / 64] |= (uint64_t)1 << ((node - synthetics) % 64);
         if (fate == FATE_LEFT_OUT)
             continue;
         good = add_member(folding, &folding->groups.data[fate], node, &folded);
-        fold->folded_objects += is_object(graph, node);
+        fold->folded_objects += fold_is_object(graph, node);
     }
     if (nodes == synthetics)
         fold->group = fold->kept++;
@@ -549,7 +551,7 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
 /* ---- all of it ---- */
 
 /* Numbers the kept nodes of a view that leaves out garbage and folds nothing. */
-static void leave_out(struct fold *fold)
+static void fold_leave_out(struct fold *fold)
 {
     const struct g2h_graph *graph = fold->graph;
     const uint32_t synthetics = graph_synthetics(graph);
@@ -631,7 +633,7 @@ struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
     if (fold->folds)
         TRY(fold_nodes(fold, names, &dominators));
     else
-        leave_out(fold);
+        fold_leave_out(fold);
     TRY_MEMORY(list_kept(fold));
     return fold_count_edges(fold, dominators);
 }

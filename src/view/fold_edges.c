@@ -116,7 +116,7 @@ static void count_of_folded(const struct counting *counting, uint32_t *seen, uin
     }
 }
 
-static struct g2h_error *count_edges(void *context, size_t task, unsigned worker)
+static struct g2h_error *fold_edges_count(void *context, size_t task, unsigned worker)
 {
     const struct counting *counting = context;
     const struct fold *fold = counting->fold;
@@ -208,7 +208,7 @@ struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators
     if (good) {
         memset(counting.entered, 0xff, (size_t)fold->nodes * sizeof(*counting.entered));
         const size_t tasks = 1 + graph->targets->block_count + fold_tasks(fold);
-        error = workers_run(threads, tasks, count_edges, &counting);
+        error = workers_run(threads, tasks, fold_edges_count, &counting);
     }
     if (!error && !add_extras(&counting))
         error = &error_no_memory;

@@ -46,12 +46,13 @@ static uint8_t align_of_kind(const struct type *type, unsigned word)
                                                             : (uint8_t)word;
 }
 
-static const struct type_layout *find_layout(const struct types *types, struct type_layout *layouts,
-                                             uint32_t number, unsigned depth);
+static const struct type_layout *layouts_find(const struct types *types,
+                                              struct type_layout *layouts, uint32_t number,
+                                              unsigned depth);
 
 /* Sums up a struct's fields. Returns false if they are not where Go would put them. */
-static bool find_fields(const struct types *types, struct type_layout *layouts,
-                        const struct type *type, struct type_layout *ret, unsigned depth)
+static bool layouts_find_fields(const struct types *types, struct type_layout *layouts,
+                                const struct type *type, struct type_layout *ret, unsigned depth)
 {
     uint64_t end = 0, sum = 0;
     bool is_fixed = false, is_empty = false;
@@ -60,7 +61,7 @@ static bool find_fields(const struct types *types, struct type_layout *layouts,
         const struct type_field *field = &types->fields.data[type->first_field + i];
         if (field->type >= types->list.count || depth == 0)
             return false;
-        const struct type_layout *layout = find_layout(types, layouts, field->type, depth - 1);
+        const struct type_layout *layout = layouts_find(types, layouts, field->type, depth - 1);
         const uint64_t size = types->list.data[field->type].size;
         if (layout->align == 0 || size > type->size ||
             round_up(end, layout->align) != field->offset)
@@ -81,8 +82,9 @@ static bool find_fields(const struct types *types, struct type_layout *layouts,
     return true;
 }
 
-static const struct type_layout *find_layout(const struct types *types, struct type_layout *layouts,
-                                             uint32_t number, unsigned depth)
+static const struct type_layout *layouts_find(const struct types *types,
+                                              struct type_layout *layouts, uint32_t number,
+                                              unsigned depth)
 {
     const struct type *type = &types->list.data[number];
     struct type_layout found = {.reordered = type->size, .is_found = true};
@@ -90,13 +92,13 @@ static const struct type_layout *find_layout(const struct types *types, struct t
         return &layouts[number];
     layouts[number] = found; /* a damaged type may contain itself */
     if (type->kind == TYPE_ARRAY && type->elem < types->list.count && depth > 0) {
-        const struct type_layout *elem = find_layout(types, layouts, type->elem, depth - 1);
+        const struct type_layout *elem = layouts_find(types, layouts, type->elem, depth - 1);
         const uint64_t size = types->list.data[type->elem].size;
         const bool is_known = elem->align > 0 && (size == 0 || type->size / size == type->length);
         found.align = is_known ? elem->align : 0;
         found.padding = is_known && size > 0 ? elem->padding * type->length : 0;
     } else if (type->kind == TYPE_STRUCT) {
-        if (!find_fields(types, layouts, type, &found, depth))
+        if (!layouts_find_fields(types, layouts, type, &found, depth))
             found = (struct type_layout){.reordered = type->size, .is_found = true};
     } else {
         found.align = align_of_kind(type, types->pointer_size);
@@ -107,8 +109,8 @@ static const struct type_layout *find_layout(const struct types *types, struct t
 
 /* ---- classes ---- */
 
-static bool add_class(struct g2h_layouts *layouts, uint32_t number, bool is_array, uint32_t name,
-                      const struct type_layout *layout)
+static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool is_array,
+                              uint32_t name, const struct type_layout *layout)
 {
     const struct type *type = &layouts->view->graph->typing->types->list.data[number];
     /* the order of the fields of a closure or of the runtime's structures is not the program's */
@@ -135,9 +137,9 @@ static bool add_classes(struct g2h_layouts *layouts)
     for (uint32_t i = 0; i < types->list.count; i++) {
         const struct type_names *names = &graph->names.of_type[i];
         const bool is_used = names->value != NAME_NONE || names->array != NAME_NONE;
-        const struct type_layout *layout = is_used ? find_layout(types, found, i, DEPTH) : NULL;
-        if (!add_class(layouts, i, false, names->value, layout) ||
-            !add_class(layouts, i, true, names->array, layout))
+        const struct type_layout *layout = is_used ? layouts_find(types, found, i, DEPTH) : NULL;
+        if (!layouts_add_class(layouts, i, false, names->value, layout) ||
+            !layouts_add_class(layouts, i, true, names->array, layout))
             return false;
     }
     return vector_push(&layouts->classes,

@@ -14,7 +14,7 @@ static struct heap_stack_frame frame_of(const struct g2h_view *view, size_t numb
 }
 
 /* Returns whether a word of a frame is in its field list. */
-static bool is_listed(const struct heap_stack_frame *frame, uint64_t offset)
+static bool locals_is_listed(const struct heap_stack_frame *frame, uint64_t offset)
 {
     struct g2h_fields fields = frame->fields;
     struct g2h_field field;
@@ -40,8 +40,8 @@ static uint64_t bytes_together(const struct typing *typing, const struct dwarf_l
 }
 
 /* Gets the memory of a variable that is there as a whole, in the frame or its caller's. */
-static bool locate(const struct g2h_view *view, const struct dwarf_local *local, size_t number,
-                   size_t caller, struct g2h_local *ret)
+static bool locals_locate(const struct g2h_view *view, const struct dwarf_local *local,
+                          size_t number, size_t caller, struct g2h_local *ret)
 {
     const struct typing *typing = view->graph->typing;
     struct heap_stack_frame frame = frame_of(view, number);
@@ -64,11 +64,11 @@ static bool locate(const struct g2h_view *view, const struct dwarf_local *local,
                                           .bytes = {frame.contents.data + at, size},
                                           .object = UINT32_MAX};
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, local->type);
-    ret->is_doubtful = map && map->word_count > 0 && !is_listed(&frame, at + map->words[0]);
+    ret->is_doubtful = map && map->word_count > 0 && !locals_is_listed(&frame, at + map->words[0]);
     return true;
 }
 
-static const char *text_of(const struct g2h_view *view, uint32_t string, size_t *ret_size)
+static const char *locals_text_of(const struct g2h_view *view, uint32_t string, size_t *ret_size)
 {
     *ret_size = 0;
     return string == UINT32_MAX
@@ -89,8 +89,8 @@ bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller, ui
         return false;
     local += index;
     *ret = (struct g2h_local){.is_parameter = local->is_parameter, .is_made = local->is_made};
-    ret->name = text_of(view, local->name, &ret->name_size);
-    ret->function = text_of(view, local->function, &ret->function_size);
-    ret->is_there = locate(view, local, frame, caller, ret);
+    ret->name = locals_text_of(view, local->name, &ret->name_size);
+    ret->function = locals_text_of(view, local->function, &ret->function_size);
+    ret->is_there = locals_locate(view, local, frame, caller, ret);
     return true;
 }

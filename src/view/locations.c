@@ -11,7 +11,8 @@
 /* ---- memory ---- */
 
 /* Gets the memory outside of the heap at an address that a dump or the file has. */
-static bool area_at(const struct typing *typing, uint64_t address, struct view_memory *ret)
+static bool locations_area_at(const struct typing *typing, uint64_t address,
+                              struct view_memory *ret)
 {
     const struct outside *outside = &typing->outside;
     size_t behind;
@@ -33,7 +34,7 @@ static bool area_at(const struct typing *typing, uint64_t address, struct view_m
 static bool outside_at(const struct typing *typing, uint64_t address, struct view_memory *ret)
 {
     struct g2h_bytes bytes;
-    const bool is_there = area_at(typing, address, ret);
+    const bool is_there = locations_area_at(typing, address, ret);
     if ((is_there && !ret->is_of_file) || !facts_data_at(&typing->heap->facts, address, &bytes))
         return is_there;
     *ret = (struct view_memory){.bytes = bytes, .object = UINT32_MAX};
@@ -99,8 +100,8 @@ bool g2h_location_of_object(const struct g2h_view *view, uint32_t object, struct
 
 /* Returns whether a variable has a name: its own, or that without the directories of its package.
  */
-static bool is_called(const struct types *types, const struct dwarf_global *global,
-                      const char *asked, size_t length)
+static bool locations_is_called(const struct types *types, const struct dwarf_global *global,
+                                const char *asked, size_t length)
 {
     const struct g2h_bytes name = types_text(types, global->name);
     return name.size >= length && memcmp(name.data + name.size - length, asked, length) == 0 &&
@@ -137,7 +138,7 @@ enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const ch
         const struct dwarf_global *global = &typing->dwarf_info->globals.data[i];
         struct view_memory memory;
         if (global->type >= typing->types->list.count ||
-            !is_called(typing->types, global, name, length))
+            !locations_is_called(typing->types, global, name, length))
             continue;
         found = G2H_VARIABLE_NOT_IN_DUMP;
         const uint64_t address = global->address + exe_slide(typing->exe),
@@ -162,7 +163,7 @@ void g2h_location_of_value(const struct g2h_value *value, struct g2h_location *r
 
 /* ---- types ---- */
 
-static void append_type(const struct g2h_view *view, uint32_t type, struct text *text)
+static void locations_append_type(const struct g2h_view *view, uint32_t type, struct text *text)
 {
     const struct g2h_bytes name = types_name(view->graph->typing->types, type);
     text_append_name(text, &view->graph->names, name.data, name.size, NAME_LIMIT);
@@ -174,7 +175,7 @@ void g2h_location_type(const struct g2h_view *view, const struct g2h_location *l
     struct text made = view_borrow(text);
     if (location->is_array)
         text_append(&made, "[]", 2);
-    append_type(view, location->type, &made);
+    locations_append_type(view, location->type, &made);
     view_give_back(text, &made);
 }
 
@@ -189,7 +190,7 @@ void g2h_value_type(const struct g2h_view *view, const struct g2h_value *value, 
         dynamic = typing_interface_type(typing, heap_word(view->graph->heap, value->data),
                                         type->empty_interface);
     if (dynamic != TYPE_NONE)
-        append_type(view, dynamic, &made);
+        locations_append_type(view, dynamic, &made);
     else
         text_append_name(&made, &view->graph->names, (const uint8_t *)value->type, value->type_size,
                          NAME_LIMIT);

@@ -38,8 +38,9 @@ static uint32_t elem_of(const struct types *types, uint32_t type, const char *na
 /* ---- slots ---- */
 
 /* Gets a key or elem. It may be stored as a pointer, if it is large. */
-static bool value_of(const struct slots *slots, uint32_t stored, uint32_t type,
-                     const struct g2h_bytes *bucket, uint64_t offset, struct g2h_value *ret)
+static bool map_slots_value_of(const struct slots *slots, uint32_t stored, uint32_t type,
+                               const struct g2h_bytes *bucket, uint64_t offset,
+                               struct g2h_value *ret)
 {
     const struct types *types = slots->view->graph->typing->types;
     struct view_memory memory;
@@ -52,7 +53,7 @@ static bool value_of(const struct slots *slots, uint32_t stored, uint32_t type,
 }
 
 /* Visits the entries of a bucket or group, which is a whole one. */
-static bool visit_slots(struct slots *slots, const struct g2h_bytes *bucket)
+static bool map_slots_visit(struct slots *slots, const struct g2h_bytes *bucket)
 {
     const struct map_entries *entries = slots->entries;
     const struct type *map = &slots->view->graph->typing->types->list.data[slots->map];
@@ -60,10 +61,10 @@ static bool visit_slots(struct slots *slots, const struct g2h_bytes *bucket)
     for (unsigned slot = 0; slot < SLOTS; slot++) {
         struct g2h_entry entry;
         if ((used >> slot & 1) != 0 &&
-            value_of(slots, entries->key, map->key, bucket,
-                     entries->keys + slot * entries->key_stride, &entry.key) &&
-            value_of(slots, entries->elem, map->elem, bucket,
-                     entries->elems + slot * entries->elem_stride, &entry.elem) &&
+            map_slots_value_of(slots, entries->key, map->key, bucket,
+                               entries->keys + slot * entries->key_stride, &entry.key) &&
+            map_slots_value_of(slots, entries->elem, map->elem, bucket,
+                               entries->elems + slot * entries->elem_stride, &entry.elem) &&
             !slots->visit(slots->context, &entry))
             return false;
     }
@@ -85,7 +86,7 @@ static bool visit_buckets(struct slots *slots, uint32_t type, uint64_t address, 
         bucket.bytes.data += i * size;
         bucket.bytes.size -= i * size;
         while (slots->left-- > 0) {
-            if (!visit_slots(slots, &bucket.bytes))
+            if (!map_slots_visit(slots, &bucket.bytes))
                 return false;
             const uint64_t next = view_memory_word(slots->view, &bucket, overflow->offset);
             if (next == 0 || !view_memory_at(slots->view, next, &bucket) ||
@@ -125,7 +126,7 @@ static bool visit_groups(struct slots *slots, uint64_t address, uint64_t count)
         return true;
     for (uint64_t i = 0; i < count && (i + 1) * size <= groups.bytes.size; i++) {
         const struct g2h_bytes group = {groups.bytes.data + i * size, groups.bytes.size - i * size};
-        if (slots->left-- == 0 || !visit_slots(slots, &group))
+        if (slots->left-- == 0 || !map_slots_visit(slots, &group))
             return false;
     }
     return true;

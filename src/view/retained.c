@@ -11,7 +11,7 @@ struct g2h_dominators {
     uint64_t *sizes;        /* by number in preorder */
 };
 
-static void destroy(struct g2h_dominators **dominators)
+static void retained_destroy(struct g2h_dominators **dominators)
 {
     g2h_dominators_destroy(*dominators);
 }
@@ -30,7 +30,7 @@ static void pass_folded(struct dominators *tree, const struct fold *fold)
 
 struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_dominators **ret)
 {
-    _cleanup_(destroy) struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));
+    _cleanup_(retained_destroy) struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));
     TRY_MEMORY(dominators);
     dominators->view = view;
     TRY(dominators_init(&dominators->tree, view->graph));
@@ -142,8 +142,8 @@ uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, u
 
 /* Reads the dominators and retained sizes of count nodes, few enough that all memory can be
  * prefetched before it is used, and stays in the cache. */
-static void read_some(const struct g2h_dominators *dominators, uint32_t first, size_t count,
-                      uint32_t *ret_nodes, uint64_t *ret_sizes)
+static void retained_read_some(const struct g2h_dominators *dominators, uint32_t first,
+                               size_t count, uint32_t *ret_nodes, uint64_t *ret_sizes)
 {
     const struct dominators *tree = &dominators->tree;
     const uint32_t *numbers = &tree->preorder_of[first];
@@ -166,8 +166,8 @@ void g2h_dominators_read(const struct g2h_dominators *dominators, uint32_t first
     enum { SOME = 64 };
     if (!dominators->view->is_folded) {
         for (size_t i = 0; i < count; i += SOME)
-            read_some(dominators, first + (uint32_t)i, count - i < SOME ? count - i : SOME,
-                      ret_nodes + i, ret_sizes + i);
+            retained_read_some(dominators, first + (uint32_t)i, count - i < SOME ? count - i : SOME,
+                               ret_nodes + i, ret_sizes + i);
         return;
     }
     for (size_t i = 0; i < count; i++) {

@@ -17,18 +17,18 @@ struct g2h_retainers {
     uint32_t *sources; /* by target, ascending within each */
 };
 
-static void destroy(struct g2h_retainers **retainers)
+static void view_retainers_destroy(struct g2h_retainers **retainers)
 {
     g2h_retainers_destroy(*retainers);
 }
 
-static void destroy_edges(struct g2h_edges **edges)
+static void view_retainers_destroy_edges(struct g2h_edges **edges)
 {
     g2h_edges_destroy(*edges);
 }
 
 /* Adds the number of edges that lead to node i to first[i + 1]. */
-static void count_edges(struct g2h_edges *edges, uint32_t nodes, uint64_t *first)
+static void view_retainers_count_edges(struct g2h_edges *edges, uint32_t nodes, uint64_t *first)
 {
     struct g2h_edge read[EDGES];
     size_t count;
@@ -54,12 +54,13 @@ static void put_sources(struct g2h_edges *edges, uint32_t nodes, uint64_t *first
 struct g2h_error *g2h_retainers_create(const struct g2h_view *view, struct g2h_retainers **ret)
 {
     const uint32_t nodes = g2h_view_node_count(view);
-    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
-    _cleanup_(destroy) struct g2h_retainers *retainers = calloc(1, sizeof(*retainers));
+    _cleanup_(view_retainers_destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_(view_retainers_destroy) struct g2h_retainers *retainers =
+        calloc(1, sizeof(*retainers));
     TRY(g2h_edges_create(view, &edges));
     TRY_MEMORY(retainers && (retainers->first = calloc((size_t)nodes + 2, sizeof(uint64_t))));
     uint64_t *first = retainers->first + 1; /* so that the sources move to where they belong */
-    count_edges(edges, nodes, first);
+    view_retainers_count_edges(edges, nodes, first);
     for (uint32_t i = 0; i < nodes; i++)
         first[i + 1] += first[i];
     const uint64_t total = first[nodes];

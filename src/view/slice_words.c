@@ -11,7 +11,7 @@
 
 enum { DEPTH = 64 /* of nested structs and arrays */ };
 
-struct visitor {
+struct slice_words_visitor {
     const struct g2h_graph *graph;
     slice_word_visit visit;
     void *context;
@@ -47,7 +47,8 @@ static uint32_t find_array(const struct g2h_graph *graph, uint64_t word)
                                                                                       : UINT32_MAX;
 }
 
-static bool visit_word(const struct visitor *visitor, uint32_t array, const struct slice *slice)
+static bool visit_word(const struct slice_words_visitor *visitor, uint32_t array,
+                       const struct slice *slice)
 {
     return slice->size == 0 || slice->length > slice->capacity ||
            visitor->visit(visitor->context, array, slice);
@@ -71,7 +72,8 @@ static uint64_t static_element_size(const struct g2h_graph *graph, uint64_t addr
     return element_size_at(graph, value->type, offset % typing->types->list.data[value->type].size);
 }
 
-static bool visit_segment(const struct visitor *visitor, const struct g2h_segment *segment)
+static bool visit_segment(const struct slice_words_visitor *visitor,
+                          const struct g2h_segment *segment)
 {
     const struct g2h_heap *heap = visitor->graph->heap;
     const uint64_t word = heap->params.pointer_size;
@@ -117,7 +119,8 @@ static bool read_local(const struct g2h_graph *graph, const struct heap_stack_fr
     return false;
 }
 
-static bool visit_frame(const struct visitor *visitor, const struct heap_stack_frame *frame)
+static bool visit_frame(const struct slice_words_visitor *visitor,
+                        const struct heap_stack_frame *frame)
 {
     const struct g2h_graph *graph = visitor->graph;
     const uint64_t word = graph->heap->params.pointer_size;
@@ -145,7 +148,7 @@ static bool visit_frame(const struct visitor *visitor, const struct heap_stack_f
 bool slice_words_visit(const struct g2h_graph *graph, slice_word_visit visit, void *context)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
-    const struct visitor visitor = {graph, visit, context};
+    const struct slice_words_visitor visitor = {graph, visit, context};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
         for (size_t j = 0; j < graph->heap->records[kinds[i]].count; j++) {
             struct g2h_record record;

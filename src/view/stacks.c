@@ -4,7 +4,7 @@
 #include "view/view.h"
 
 /* Returns the view's node of a synthetic node of the graph. */
-static uint32_t node_of(const struct g2h_view *view, uint32_t synthetic)
+static uint32_t stacks_node_of(const struct g2h_view *view, uint32_t synthetic)
 {
     return view->is_folded ? view->fold.number_of[synthetic] : synthetic;
 }
@@ -20,7 +20,7 @@ void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
     const struct root_goroutine *root = &view->graph->roots.goroutines.data[goroutine];
     *ret = (struct g2h_view_goroutine){
         .record = view->graph->heap->goroutines.data[root->goroutine].record,
-        .node = node_of(view, root->node),
+        .node = stacks_node_of(view, root->node),
         .minutes = root->minutes,
         .first_frame = root->first_frame,
         .frame_count = root->frame_count};
@@ -30,7 +30,7 @@ void g2h_view_frame(const struct g2h_view *view, size_t number, struct g2h_view_
 {
     const struct root_frame *root = &view->graph->roots.frames.data[number];
     const struct heap_stack_frame frame = heap_frame(view->graph->heap, root->frame);
-    *ret = (struct g2h_view_frame){.node = node_of(view, root->node),
+    *ret = (struct g2h_view_frame){.node = stacks_node_of(view, root->node),
                                    .function = frame.function,
                                    .sp = frame.sp,
                                    .entry = frame.entry,
@@ -71,7 +71,8 @@ bool g2h_view_sharers(const struct g2h_view *view, uint32_t node, const char **r
 void g2h_view_owner(const struct g2h_view *view, size_t number, struct g2h_view_owner *ret)
 {
     const struct graph_owner *owner = &view->graph->owners.data[number];
-    const uint32_t node = owner->node == UINT32_MAX ? UINT32_MAX : node_of(view, owner->node);
+    const uint32_t node =
+        owner->node == UINT32_MAX ? UINT32_MAX : stacks_node_of(view, owner->node);
     *ret = (struct g2h_view_owner){.node = node < view_first_object(view) ? node : UINT32_MAX,
                                    .bytes = owner->bytes};
 }

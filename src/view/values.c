@@ -20,7 +20,7 @@
 enum { DEPTH = 64 /* of nested structs and arrays: deeper ones are skipped */ };
 
 /* A struct or array that is being visited. */
-struct level {
+struct values_level {
     uint32_t type;
     uint64_t offset;      /* in the object */
     uint64_t next, count; /* fields or elements */
@@ -31,7 +31,7 @@ struct level {
 struct g2h_values {
     const struct g2h_view *view;
     struct g2h_bytes contents;
-    struct level levels[DEPTH];
+    struct values_level levels[DEPTH];
     size_t depth;
     uint64_t parts_left; /* how many more may be visited */
     bool as_seen;        /* values that are one for people are one */
@@ -62,15 +62,16 @@ static const struct types *types_of(const struct g2h_values *values)
 }
 
 /* Enters a struct or array at an offset, which has count fields or elements. */
-static void enter(struct g2h_values *values, uint32_t type, uint64_t offset, uint32_t element,
-                  uint64_t count)
+static void values_enter(struct g2h_values *values, uint32_t type, uint64_t offset,
+                         uint32_t element, uint64_t count)
 {
     if (values->depth < DEPTH)
         values->levels[values->depth++] =
-            (struct level){type, offset, 0, count, element, values->path.size};
+            (struct values_level){type, offset, 0, count, element, values->path.size};
 }
 
-static void begin(struct g2h_values *values, const struct g2h_location *location, bool as_seen)
+static void values_begin(struct g2h_values *values, const struct g2h_location *location,
+                         bool as_seen)
 {
     const struct types *types = types_of(values);
     const uint64_t size = types->list.data[location->type].size, all = location->bytes.size,
@@ -79,8 +80,8 @@ static void begin(struct g2h_values *values, const struct g2h_location *location
     values->parts_left = 2 * (all + types->fields.count) + DEPTH;
     values->as_seen = as_seen;
     if (size > 0)
-        enter(values, TYPE_NONE, location->base, location->type,
-              location->is_array ? space / size : 1);
+        values_enter(values, TYPE_NONE, location->base, location->type,
+                     location->is_array ? space / size : 1);
     if (!location->is_array && values->depth > 0)
         values->levels[0].type = location->type; /* the value itself, not an element of an array */
 }
@@ -94,14 +95,14 @@ void g2h_values_begin(struct g2h_values *values, uint32_t node)
     values->parts_left = 0;
     if (view_is_object(view, node) &&
         g2h_location_of_object(view, view_object_of(view, node), &location))
-        begin(values, &location, false);
+        values_begin(values, &location, false);
 }
 
 void g2h_values_begin_at(struct g2h_values *values, const struct g2h_location *location)
 {
     values->depth = 0;
     values->path.size = 0;
-    begin(values, location, true);
+    values_begin(values, location, true);
 }
 
 uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
@@ -120,7 +121,7 @@ uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
 /* ---- iteration ---- */
 
 /* Returns whether a type's name begins with some text. */
-static bool begins_with(const struct types *types, uint32_t type, const char *text)
+static bool values_begins_with(const struct types *types, uint32_t type, const char *text)
 {
     const struct g2h_bytes name = types_name(types, type);
     return name.size >= strlen(text) && memcmp(name.data, text, strlen(text)) == 0;
@@ -128,10 +129,10 @@ static bool begins_with(const struct types *types, uint32_t type, const char *te
 
 /* Returns the type of the innermost level's next field or element, stores its offset, and makes the
  * path lead to it. */
-static uint32_t next_part(struct g2h_values *values, uint64_t *ret_offset)
+static uint32_t values_next_part(struct g2h_values *values, uint64_t *ret_offset)
 {
     const struct types *types = types_of(values);
-    struct level *level = &values->levels[values->depth - 1];
+    struct values_level *level = &values->levels[values->depth - 1];
     values->path.size = level->path_size;
     values->atomic = TYPE_NONE;
     if (level->element != TYPE_NONE) {
@@ -147,7 +148,7 @@ static uint32_t next_part(struct g2h_values *values, uint64_t *ret_offset)
     const char *name = string_pool_text(&types->names, field->name, &size);
     *ret_offset = level->offset + field->offset;
     if (values->as_seen && size == 1 && *name == 'v' &&
-        begins_with(types, level->type, "sync/atomic.")) {
+        values_begins_with(types, level->type, "sync/atomic.")) {
         values->atomic = level->type;
         return field->type;
     }
@@ -166,13 +167,13 @@ static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offs
     if (values->as_seen && value_kind_of(types, number, &kind) && kind != G2H_VALUE_OTHER)
         return false;
     if (type->kind == TYPE_STRUCT) {
-        enter(values, number, offset, TYPE_NONE, type->field_count);
+        values_enter(values, number, offset, TYPE_NONE, type->field_count);
         return true;
     }
     if (type->kind != TYPE_ARRAY)
         return false;
     if (type->elem < types->list.count && types->list.data[type->elem].size > 0)
-        enter(values, TYPE_NONE, offset, type->elem, type->length);
+        values_enter(values, TYPE_NONE, offset, type->elem, type->length);
     return true;
 }
 
@@ -267,7 +268,8 @@ bool value_fill(const struct g2h_view *view, uint32_t number, const struct g2h_b
     return true;
 }
 
-static bool fill(struct g2h_values *values, uint32_t number, uint64_t offset, struct g2h_value *ret)
+static bool values_fill(struct g2h_values *values, uint32_t number, uint64_t offset,
+                        struct g2h_value *ret)
 {
     const struct types *types = types_of(values);
     if (!value_fill(values->view, number, &values->contents, offset, ret))
@@ -280,7 +282,7 @@ static bool fill(struct g2h_values *values, uint32_t number, uint64_t offset, st
         const struct g2h_bytes name = types_name(types, values->atomic);
         ret->type = (const char *)name.data;
         ret->type_size = (size_t)name.size;
-        if (begins_with(types, values->atomic, "sync/atomic.Bool"))
+        if (values_begins_with(types, values->atomic, "sync/atomic.Bool"))
             ret->kind = G2H_VALUE_BOOL;
     }
     return true;
@@ -289,19 +291,19 @@ static bool fill(struct g2h_values *values, uint32_t number, uint64_t offset, st
 bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
 {
     while (values->depth > 0 && values->parts_left-- > 0) {
-        const struct level *level = &values->levels[values->depth - 1];
+        const struct values_level *level = &values->levels[values->depth - 1];
         uint64_t offset;
         if (level->next >= level->count || level->offset > values->contents.size) {
             values->depth--;
             continue;
         }
-        const uint32_t type = next_part(values, &offset);
+        const uint32_t type = values_next_part(values, &offset);
         if (offset > values->contents.size) {
             values->depth--; /* all later parts have larger offsets */
             continue;
         }
         if (type < types_of(values)->list.count && !enter_part(values, type, offset) &&
-            fill(values, type, offset, ret))
+            values_fill(values, type, offset, ret))
             return true;
     }
     return false;
@@ -333,7 +335,8 @@ static void append_complex(const struct g2h_heap *heap, const uint8_t *at, uint6
     text_append(text, "i)", 2);
 }
 
-static void append_string(const struct g2h_graph *graph, const uint8_t *at, struct text *text)
+static void values_append_string(const struct g2h_graph *graph, const uint8_t *at,
+                                 struct text *text)
 {
     const struct g2h_heap *heap = graph->heap;
     const uint64_t size = heap_word(heap, at + heap->params.pointer_size);
@@ -351,8 +354,8 @@ static void append_string(const struct g2h_graph *graph, const uint8_t *at, stru
     text_append(text, "\"", 1);
 }
 
-static void append_integer(const struct g2h_heap *heap, const struct g2h_value *value,
-                           struct text *text)
+static void values_append_integer(const struct g2h_heap *heap, const struct g2h_value *value,
+                                  struct text *text)
 {
     uint64_t number = heap_number(heap, value->data, value->size);
     if (value->kind == G2H_VALUE_UINT) {
@@ -373,7 +376,7 @@ void value_append(const struct g2h_graph *graph, const struct g2h_value *value, 
         break;
     case G2H_VALUE_INT:
     case G2H_VALUE_UINT:
-        append_integer(heap, value, text);
+        values_append_integer(heap, value, text);
         break;
     case G2H_VALUE_FLOAT:
         text_append_float(text, value_float(heap, value->data, value->size), value->size == 4);
@@ -382,7 +385,7 @@ void value_append(const struct g2h_graph *graph, const struct g2h_value *value, 
         append_complex(heap, value->data, value->size, text);
         break;
     case G2H_VALUE_STRING:
-        append_string(graph, value->data, text);
+        values_append_string(graph, value->data, text);
         break;
     case G2H_VALUE_SLICE:
     case G2H_VALUE_INTERFACE:

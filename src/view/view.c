@@ -162,7 +162,7 @@ static void fill_kept(const struct fold *fold, uint32_t first, size_t count, str
 }
 
 /* Fills in a node that is not an object. */
-static void fill_other(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
+static void view_fill_other(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
 {
     const struct g2h_graph *graph = view->graph;
     const struct fold *fold = &view->fold;
@@ -199,7 +199,7 @@ size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
     for (size_t i = 0; i < count;) {
         const uint32_t node = first + (uint32_t)i;
         if (node < first_object || node >= kept) {
-            fill_other(view, node, &ret[i++]);
+            view_fill_other(view, node, &ret[i++]);
             continue;
         }
         const size_t objects = count - i < kept - node ? count - i : kept - node;
@@ -275,7 +275,7 @@ uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node)
     return names_text_size(&view->graph->names, view_object_of(view, node));
 }
 
-static inline bool is_text(const struct g2h_graph *graph, uint32_t object)
+static inline bool view_is_text(const struct g2h_graph *graph, uint32_t object)
 {
     return typing_is_text(graph->typing, object);
 }
@@ -289,8 +289,9 @@ static inline bool is_keyed(const struct g2h_graph *graph, uint32_t object)
 }
 
 /* Returns the first node in [first, end) that is an object for which is_one() is true, or end. */
-static inline uint32_t next_object(const struct g2h_view *view, uint32_t first, uint32_t end,
-                                   bool (*is_one)(const struct g2h_graph *graph, uint32_t object))
+static inline uint32_t view_next_object(const struct g2h_view *view, uint32_t first, uint32_t end,
+                                        bool (*is_one)(const struct g2h_graph *graph,
+                                                       uint32_t object))
 {
     const uint32_t first_object = view_first_object(view), kept = view_kept(view),
                    last = end < kept ? end : kept;
@@ -309,12 +310,12 @@ static inline uint32_t next_object(const struct g2h_view *view, uint32_t first, 
 
 uint32_t g2h_view_next_text(const struct g2h_view *view, uint32_t first, uint32_t end)
 {
-    return next_object(view, first, end, is_text);
+    return view_next_object(view, first, end, view_is_text);
 }
 
 uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t first, uint32_t end)
 {
-    return next_object(view, first, end, is_keyed);
+    return view_next_object(view, first, end, is_keyed);
 }
 
 /* ---- prefetching ---- */
@@ -329,7 +330,7 @@ static void prefetch_contents(const struct g2h_heap *heap, uint32_t object)
 
 /* Prefetches, for the first pointers of an object, their targets' contents if keys is set, else
  * their targets' entries of heap->objects. */
-static void prefetch_targets(const struct g2h_graph *graph, uint32_t object, bool keys)
+static void view_prefetch_targets(const struct g2h_graph *graph, uint32_t object, bool keys)
 {
     enum { POINTERS = 16 };
     const struct g2h_heap *heap = graph->heap;
@@ -350,7 +351,7 @@ void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, enum g2h_soon
     if (soon == G2H_SOON_NODE)
         prefetch_contents(view->graph->heap, object);
     else
-        prefetch_targets(view->graph, object, soon == G2H_SOON_KEYS);
+        view_prefetch_targets(view->graph, object, soon == G2H_SOON_KEYS);
 }
 
 /* ---- views ---- */
@@ -408,7 +409,7 @@ static uint64_t count_texts(const struct g2h_view *view)
     return count;
 }
 
-static void count_all(struct g2h_view *view)
+static void view_count_all(struct g2h_view *view)
 {
     const struct g2h_graph *graph = view->graph;
     const struct fold *fold = &view->fold;
@@ -462,7 +463,7 @@ struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
         g2h_view_destroy(view);
         return error;
     }
-    count_all(view);
+    view_count_all(view);
     *ret = view;
     return NULL;
 }

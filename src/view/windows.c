@@ -26,7 +26,7 @@ enum {
     SHORT = 1024             /* the first pass looks for pointers behind a slice in so many bytes */
 };
 
-struct finder {
+struct windows_finder {
     const struct g2h_graph *graph;
     struct g2h_capacities *capacities;
     unsigned threads;
@@ -40,8 +40,8 @@ struct finder {
 
 /* Finds the part of an array that a slice uses. Returns false if the object is no array of such
  * elements, or cannot have this slice. */
-static bool locate(const struct finder *finder, uint32_t object, const struct slice *slice,
-                   struct window *ret)
+static bool windows_locate(const struct windows_finder *finder, uint32_t object,
+                           const struct slice *slice, struct slice_window *ret)
 {
     const struct g2h_graph *graph = finder->graph;
     const struct g2h_heap *heap = graph->heap;
@@ -55,15 +55,15 @@ static bool locate(const struct finder *finder, uint32_t object, const struct sl
         begin < base || begin >= slot_class->size || (begin - base) % slice->size != 0 ||
         slice->capacity > (slot_class->size - begin) / slice->size)
         return false;
-    *ret = (struct window){.begin = begin,
-                           .end = begin + slice->length * slice->size,
-                           .capacity_end = begin + slice->capacity * slice->size,
-                           .size = slice->size,
-                           .object = object};
+    *ret = (struct slice_window){.begin = begin,
+                                 .end = begin + slice->length * slice->size,
+                                 .capacity_end = begin + slice->capacity * slice->size,
+                                 .size = slice->size,
+                                 .object = object};
     return true;
 }
 
-static void widen(struct window *window, const struct window *by)
+static void windows_widen(struct slice_window *window, const struct slice_window *by)
 {
     window->begin = by->begin < window->begin ? by->begin : window->begin;
     window->end = by->end > window->end ? by->end : window->end;
@@ -72,7 +72,7 @@ static void widen(struct window *window, const struct window *by)
 }
 
 /* Returns whether a range of an object has pointers that are not nil. */
-static bool has_pointers_in(const struct finder *finder, uint32_t object, uint64_t begin,
+static bool has_pointers_in(const struct windows_finder *finder, uint32_t object, uint64_t begin,
                             uint64_t end)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -88,7 +88,7 @@ static bool has_pointers_in(const struct finder *finder, uint32_t object, uint64
 
 /* Returns whether a window leaves something out: elements before it, which it gives other numbers;
  * elements behind it that are not nil; or what is behind a capacity that was cut. */
-static bool leaves_out(const struct finder *finder, const struct window *window)
+static bool leaves_out(const struct windows_finder *finder, const struct slice_window *window)
 {
     const struct g2h_heap *heap = finder->graph->heap;
     const struct slot_class *slot_class = heap_slot_class(heap, window->object);
@@ -102,16 +102,17 @@ static bool leaves_out(const struct finder *finder, const struct window *window)
 
 /* ---- the first pass ---- */
 
-struct visit {
-    struct finder *finder;
+struct windows_visit {
+    struct windows_finder *finder;
     window_vector *list;
 };
 
-static bool note_slice(const struct visit *visit, uint32_t object, const struct slice *slice)
+static bool note_slice(const struct windows_visit *visit, uint32_t object,
+                       const struct slice *slice)
 {
-    const struct finder *finder = visit->finder;
-    struct window window;
-    return !locate(finder, object, slice, &window) ||
+    const struct windows_finder *finder = visit->finder;
+    struct slice_window window;
+    return !windows_locate(finder, object, slice, &window) ||
            (heap_slot_class(finder->graph->heap, object)->size - window.end <= SHORT &&
             !leaves_out(finder, &window)) ||
            vector_push(visit->list, window);
@@ -119,7 +120,7 @@ static bool note_slice(const struct visit *visit, uint32_t object, const struct 
 
 static bool note_capacity(void *context, const struct g2h_capacity *capacity)
 {
-    const struct visit *visit = context;
+    const struct windows_visit *visit = context;
     const struct g2h_graph *graph = visit->finder->graph;
     const struct slice slice = {capacity->address, capacity->used, capacity->all, capacity->size};
     if (graph_is_garbage(graph, capacity->object))
@@ -135,9 +136,9 @@ static bool note_word(void *context, uint32_t object, const struct slice *slice)
 
 static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
 {
-    struct finder *finder = context;
+    struct windows_finder *finder = context;
     const uint32_t first = (uint32_t)task * OBJECTS;
-    struct visit visit = {finder, &finder->lists[task]};
+    struct windows_visit visit = {finder, &finder->lists[task]};
     (void)worker;
     TRY_MEMORY(
         task == finder->tasks
@@ -150,12 +151,12 @@ static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
 
 static int compare_windows(const void *a, const void *b)
 {
-    const struct window *one = a, *other = b;
+    const struct slice_window *one = a, *other = b;
     return one->object < other->object ? -1 : one->object > other->object;
 }
 
 /* Merges the slices that the first pass has found, and counts those of each array. */
-static struct g2h_error *merge(struct finder *finder)
+static struct g2h_error *windows_merge(struct windows_finder *finder)
 {
     window_vector *all = &finder->found.list;
     size_t merged = 0;
@@ -172,7 +173,7 @@ static struct g2h_error *merge(struct finder *finder)
     TRY_MEMORY(finder->slices && finder->pointers);
     for (size_t i = 0; i < all->count; i++) {
         if (merged > 0 && all->data[merged - 1].object == all->data[i].object)
-            widen(&all->data[merged - 1], &all->data[i]);
+            windows_widen(&all->data[merged - 1], &all->data[i]);
         else
             all->data[merged++] = all->data[i];
         finder->slices[merged - 1]++;
@@ -183,14 +184,14 @@ static struct g2h_error *merge(struct finder *finder)
 
 /* ---- the second pass ---- */
 
-static void count_pointer(struct finder *finder, uint32_t object)
+static void count_pointer(struct windows_finder *finder, uint32_t object)
 {
     const struct windows *found = &finder->found;
     const size_t index = (size_t)(windows_of(found, object) - found->list.data);
     __atomic_fetch_add(&finder->pointers[index], 1, __ATOMIC_RELAXED);
 }
 
-static void count_roots(struct finder *finder)
+static void count_roots(struct windows_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
     const struct edge *edges = graph->children ? graph->children : graph->roots.edges.data;
@@ -204,7 +205,7 @@ static void count_roots(struct finder *finder)
 }
 
 /* Counts the pointers of objects of one block; those of garbage do not count. */
-static void count_objects(struct finder *finder, uint32_t object, uint32_t end)
+static void count_objects(struct windows_finder *finder, uint32_t object, uint32_t end)
 {
     const struct g2h_graph *graph = finder->graph;
     const struct windows *found = &finder->found;
@@ -222,7 +223,7 @@ static void count_objects(struct finder *finder, uint32_t object, uint32_t end)
 
 static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
 {
-    struct finder *finder = context;
+    struct windows_finder *finder = context;
     const uint32_t objects = finder->graph->heap->object_count, first = (uint32_t)task * OBJECTS;
     (void)worker;
     if (task == finder->tasks)
@@ -233,7 +234,7 @@ static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
 }
 
 /* Keeps the windows of the arrays that nothing but slices leads to. */
-static void keep_known(struct finder *finder)
+static void keep_known(struct windows_finder *finder)
 {
     window_vector *list = &finder->found.list;
     size_t kept = 0;
@@ -245,7 +246,7 @@ static void keep_known(struct finder *finder)
 
 /* ---- all of it ---- */
 
-static void finder_deinit(struct finder *finder)
+static void windows_finder_deinit(struct windows_finder *finder)
 {
     for (size_t i = 0; finder->lists && i <= finder->tasks; i++)
         free(finder->lists[i].data);
@@ -272,7 +273,7 @@ struct g2h_error *windows_find(const struct g2h_graph *graph, enum capacities_of
                                unsigned threads, struct windows *ret)
 {
     const uint32_t objects = graph->heap->object_count;
-    _cleanup_(finder_deinit) struct finder finder = {
+    _cleanup_(windows_finder_deinit) struct windows_finder finder = {
         .graph = graph, .threads = threads, .tasks = objects / OBJECTS + 1};
     *ret = (struct windows){.has = NULL};
     if (!graph->typing)
@@ -281,7 +282,7 @@ struct g2h_error *windows_find(const struct g2h_graph *graph, enum capacities_of
     finder.lists = calloc(finder.tasks + 1, sizeof(*finder.lists));
     TRY_MEMORY(finder.lists);
     TRY(workers_run(threads, finder.tasks + 1, note_task, &finder));
-    TRY(merge(&finder));
+    TRY(windows_merge(&finder));
     TRY(set_bits(&finder.found, objects));
     if (finder.found.has)
         TRY(workers_run(threads, finder.tasks + 1, count_task, &finder));
@@ -299,7 +300,7 @@ struct g2h_windows {
     struct windows windows;
 };
 
-static void destroy(struct g2h_windows **windows)
+static void windows_destroy(struct g2h_windows **windows)
 {
     g2h_windows_destroy(*windows);
 }
@@ -324,7 +325,7 @@ struct g2h_error *g2h_windows_find(const struct g2h_view *view, unsigned threads
 {
     const struct g2h_graph *graph = view->graph;
     _cleanup_(windows_deinit) struct windows noscan = {.has = NULL};
-    _cleanup_(destroy) struct g2h_windows *windows = calloc(1, sizeof(*windows));
+    _cleanup_(windows_destroy) struct g2h_windows *windows = calloc(1, sizeof(*windows));
     TRY_MEMORY(windows);
     windows->typing = graph->typing;
     TRY(windows_find(graph, OF_NOSCAN_SLICES, threads > 0 ? threads : workers_available(),
@@ -348,7 +349,7 @@ uint32_t g2h_windows_count(const struct g2h_windows *windows)
 
 void g2h_windows_get(const struct g2h_windows *windows, uint32_t number, struct g2h_window *ret)
 {
-    const struct window *window = &windows->windows.list.data[number];
+    const struct slice_window *window = &windows->windows.list.data[number];
     const struct g2h_heap *heap = windows->typing->heap;
     const struct slot_class *slot_class = heap_slot_class(heap, window->object);
     *ret = (struct g2h_window){
@@ -365,6 +366,6 @@ void g2h_windows_get(const struct g2h_windows *windows, uint32_t number, struct 
 
 uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object)
 {
-    const struct window *window = windows_of(&windows->windows, object);
+    const struct slice_window *window = windows_of(&windows->windows, object);
     return window ? (uint32_t)(window - windows->windows.list.data) : UINT32_MAX;
 }

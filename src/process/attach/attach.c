@@ -77,7 +77,7 @@ static int open_process(uint64_t pid)
 /* Looks whether the process still lives, and whether there still is memory: a process that grows
  * meanwhile, in the same control group, must not be ended because of its copy. A function of
  * struct attach_guard. */
-static bool may_go_on(void *context, uint64_t left)
+static bool attach_may_go_on(void *context, uint64_t left)
 {
     struct preparing *preparing = context;
     struct pollfd end = {preparing->process, POLLIN, 0};
@@ -93,11 +93,12 @@ static bool may_go_on(void *context, uint64_t left)
 
 /* Gets memory for the pages. Returns the error if the process ends meanwhile, or memory becomes
  * short. */
-static struct g2h_error *fill(uint64_t pid, const struct attach_pages *pages,
-                              const struct attach_space *space, const struct g2h_progress *progress)
+static struct g2h_error *attach_fill(uint64_t pid, const struct attach_pages *pages,
+                                     const struct attach_space *space,
+                                     const struct g2h_progress *progress)
 {
     struct preparing preparing = {.pid = pid, .process = open_process(pid)};
-    const struct attach_guard guard = {may_go_on, &preparing};
+    const struct attach_guard guard = {attach_may_go_on, &preparing};
     (void)attach_space_fill(space, pages, &guard, progress);
     if (preparing.process >= 0)
         close(preparing.process);
@@ -107,8 +108,8 @@ static struct g2h_error *fill(uint64_t pid, const struct attach_pages *pages,
 /* Gets the memory of the copy while the process still runs, so that neither this work nor a refusal
  * stops it. If there is none, but the process may be forked and there is enough for a window, does
  * nothing and sets *ret_is_window. */
-static struct g2h_error *prepare(uint64_t pid, const struct attach_options *options, bool forks,
-                                 struct attach_space *ret, bool *ret_is_window)
+static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_options *options,
+                                        bool forks, struct attach_space *ret, bool *ret_is_window)
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     struct attach_available available;
@@ -130,7 +131,7 @@ static struct g2h_error *prepare(uint64_t pid, const struct attach_options *opti
         if (!attach_space_make(&pages, 0, ret))
             return attach_available_refuse_addresses(pid, ret->size);
     }
-    return pages.is_guess ? NULL : fill(pid, &pages, ret, options->progress);
+    return pages.is_guess ? NULL : attach_fill(pid, &pages, ret, options->progress);
 }
 
 /* Copies a process that is stopped, or the child of its fork. Returns 0 or an errno value. */
@@ -231,7 +232,8 @@ static int copy_child(uint64_t pid, const struct attach_options *options, struct
 }
 
 /* Gives the process's memory a window to the child. Returns 0 or an errno value. */
-static int open_window(const struct held *held, struct attach_space *space, struct process *ret)
+static int attach_open_window(const struct held *held, struct attach_space *space,
+                              struct process *ret)
 {
     attach_space_deinit(space);
     const int error = copied_open_window((uint64_t)held->fork.child, space, ret);
@@ -294,8 +296,9 @@ static int stop_and_copy(uint64_t pid, const struct attach_options *options, boo
     if (error == 0 && account->is_forked)
         copied_note_smaps(pid, ret); /* the child has no pages of files yet */
     if (error == 0 && is_window)
-        error = account->is_forked ? explain_end(pid, &held->fork, open_window(held, space, ret))
-                                   : NO_CHILD;
+        error = account->is_forked
+                    ? explain_end(pid, &held->fork, attach_open_window(held, space, ret))
+                    : NO_CHILD;
     else if (error == 0 && account->is_forked)
         error = copy_child(pid, options, held, space, ret, account);
     return error;
@@ -335,8 +338,10 @@ static struct g2h_error *refuse_copy(uint64_t pid, const struct attach_options *
 }
 
 /* Returns the error for what stop_and_copy() returns. */
-static struct g2h_error *explain(uint64_t pid, int error, const struct attach_options *options,
-                                 const struct attach_fork *fork, const struct attach_space *space)
+static struct g2h_error *attach_explain(uint64_t pid, int error,
+                                        const struct attach_options *options,
+                                        const struct attach_fork *fork,
+                                        const struct attach_space *space)
 {
     if (error == 0)
         return NULL;
@@ -377,13 +382,13 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
         space = *options->space;
         *options->space = (struct attach_space){0};
     } else {
-        TRY(add_reason(prepare(pid, options, held->forks, &space, &is_window), &held->fork));
+        TRY(add_reason(attach_prepare(pid, options, held->forks, &space, &is_window), &held->fork));
     }
     process.executable = copied_executable(pid);
     if (held->forks)
         hold_signals(held);
     const int error = stop_and_copy(pid, options, is_window, held, &space, &process, &account);
-    TRY(explain(pid, error, options, &held->fork, &space));
+    TRY(attach_explain(pid, error, options, &held->fork, &space));
     if (!account.is_forked)
         memcpy(account.not_forked, held->fork.refused, sizeof(account.not_forked));
     process.is_new = has_one_thread(&process, &account) || g2h_process_is_new(pid);

@@ -68,7 +68,7 @@ static bool parse_mount(const char *line, const struct flavour *flavour, struct 
            (!*flavour->option || has_word(options, flavour->option));
 }
 
-static const char *next_line(const char *line)
+static const char *available_next_line(const char *line)
 {
     const char *end = strchr(line, '\n');
     return end ? end + 1 : line + strlen(line);
@@ -76,7 +76,7 @@ static const char *next_line(const char *line)
 
 static bool find_mount(const char *mounts, const struct flavour *flavour, struct mount *ret)
 {
-    for (const char *line = mounts; *line; line = next_line(line))
+    for (const char *line = mounts; *line; line = available_next_line(line))
         if (parse_mount(line, flavour, ret))
             return true;
     return false;
@@ -95,7 +95,7 @@ static bool parse_group(const char *line, const struct flavour *flavour, char re
 
 static bool find_group(const char *groups, const struct flavour *flavour, char ret[1000])
 {
-    for (const char *line = groups; *line; line = next_line(line))
+    for (const char *line = groups; *line; line = available_next_line(line))
         if (parse_group(line, flavour, ret))
             return true;
     return false;

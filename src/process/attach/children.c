@@ -7,11 +7,11 @@
 #include "base/scope.h"
 #include "process/attach/procfs.h"
 
-struct child {
+struct attach_child {
     uint64_t pid, parent;
 };
 
-typedef VECTOR(struct child) child_vector;
+typedef VECTOR(struct attach_child) child_vector;
 
 static void child_vector_deinit(child_vector *children)
 {
@@ -26,7 +26,7 @@ static bool child_vector_read(child_vector *ret)
     for (uint64_t pid; (pid = procfs_next_number(processes)) != 0;) {
         if (procfs_read_of(pid, "status", &status) != 0)
             continue; /* it has ended */
-        const struct child child = {pid, procfs_number(&status, "PPid:")};
+        const struct attach_child child = {pid, procfs_number(&status, "PPid:")};
         if (!vector_push(ret, child))
             return false;
     }

@@ -16,7 +16,7 @@
 
 /* ---- the header and the executable ---- */
 
-static int read_header(const char *path, Elf64_Ehdr *ret)
+static int copied_read_header(const char *path, Elf64_Ehdr *ret)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -36,14 +36,14 @@ static bool is_64_little(const Elf64_Ehdr *header)
 struct g2h_error *copied_check_machine(uint64_t pid, uint16_t *ret)
 {
     Elf64_Ehdr its, ours;
-    const int error = read_header(procfs_path(pid, "exe").text, &its);
+    const int error = copied_read_header(procfs_path(pid, "exe").text, &its);
     if (error != 0)
         return attach_refuse(pid, error, true);
     if (!is_64_little(&its))
         return error_create(G2H_ERROR_NOT_DUMP,
                             "process %llu: 32-bit and big-endian processes are not read",
                             (unsigned long long)pid);
-    if (read_header("/proc/self/exe", &ours) == 0 && ours.e_machine != its.e_machine)
+    if (copied_read_header("/proc/self/exe", &ours) == 0 && ours.e_machine != its.e_machine)
         return error_create(G2H_ERROR_NOT_DUMP,
                             "process %llu: is of another machine (ELF machine %u) than "
                             "go2heapsnapshot itself (%u): use a build of it for that one",

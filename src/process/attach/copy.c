@@ -41,7 +41,7 @@ struct piece {
     bool is_maybe; /* many of its pages may be zeros */
 };
 
-struct batch {
+struct copy_batch {
     size_t first, count; /* its pieces */
 };
 
@@ -51,7 +51,7 @@ struct copy {
     bool is_child; /* of a fork: see copy.h */
     uint64_t page, total;
     VECTOR(struct piece) pieces;
-    VECTOR(struct batch) batches;
+    VECTOR(struct copy_batch) batches;
     pthread_mutex_t lock; /* guards the fields below */
     size_t next;          /* the first batch that nobody has taken */
     uint64_t bytes, reads;
@@ -65,8 +65,8 @@ struct copy {
 /* Adds a piece to the last batch, or to a new one if the last is full. */
 static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_size)
 {
-    const struct batch next = {copy->pieces.count, 0};
-    struct batch *last =
+    const struct copy_batch next = {copy->pieces.count, 0};
+    struct copy_batch *last =
         copy->batches.count > 0 ? &copy->batches.data[copy->batches.count - 1] : NULL;
     if (!last || last->count == MOST_PIECES || *batch_size + piece.size > MOST_BATCH) {
         if (!vector_push(&copy->batches, next))
@@ -135,8 +135,8 @@ static ssize_t read_by_file(const struct copy *copy, const struct piece *piece, 
 
 /* Reads at least the first page, by the system call that is made for it, or by a file where a
  * seccomp filter or the kernel does not have that one. */
-static ssize_t read_some(const struct copy *copy, const struct piece *pieces, size_t count,
-                         uint64_t skip)
+static ssize_t copy_read_some(const struct copy *copy, const struct piece *pieces, size_t count,
+                              uint64_t skip)
 {
     if (copy->is_child && copy->file >= 0)
         return read_by_file(copy, pieces, skip);
@@ -145,7 +145,7 @@ static ssize_t read_some(const struct copy *copy, const struct piece *pieces, si
     return is_forbidden && copy->file >= 0 ? read_by_file(copy, pieces, skip) : size;
 }
 
-static bool leave_out(struct copy *copy, uint64_t address)
+static bool copy_leave_out(struct copy *copy, uint64_t address)
 {
     pthread_mutex_lock(&copy->lock);
     const bool good = vector_push(&copy->unreadable, address);
@@ -154,7 +154,7 @@ static bool leave_out(struct copy *copy, uint64_t address)
 }
 
 /* Gives pages of zeros back to the system: they still read as zeros, and take no memory. */
-static bool drop(struct copy *copy, const struct piece *piece, uint64_t from, uint64_t end)
+static bool copy_drop(struct copy *copy, const struct piece *piece, uint64_t from, uint64_t end)
 {
     const struct range zeros = {piece->address + from, piece->address + end};
     (void)madvise(piece->data + from, (size_t)(end - from), MADV_DONTNEED);
@@ -171,7 +171,7 @@ static bool drop_zeros(struct copy *copy, const struct piece *piece)
         const uint64_t from = at;
         while (at < piece->size && sparse_is_zero(piece->data + at, (size_t)copy->page))
             at += copy->page;
-        if (at > from && !drop(copy, piece, from, at))
+        if (at > from && !copy_drop(copy, piece, from, at))
             return false;
     }
     return true;
@@ -179,15 +179,15 @@ static bool drop_zeros(struct copy *copy, const struct piece *piece)
 
 /* Reads a batch, and notes the pages that cannot be read, which stay empty. Returns 0 or an errno
  * value. */
-static int read_batch(struct copy *copy, const struct batch *batch, uint64_t *bytes,
+static int read_batch(struct copy *copy, const struct copy_batch *batch, uint64_t *bytes,
                       uint64_t *reads)
 {
     const struct piece *piece = &copy->pieces.data[batch->first], *const end = piece + batch->count;
     for (uint64_t done = 0; piece < end; ++*reads) {
-        const ssize_t size = read_some(copy, piece, (size_t)(end - piece), done);
+        const ssize_t size = copy_read_some(copy, piece, (size_t)(end - piece), done);
         if (size < 0 && errno != EFAULT)
             return errno;
-        if (size <= 0 && !leave_out(copy, piece->address + done))
+        if (size <= 0 && !copy_leave_out(copy, piece->address + done))
             return ENOMEM;
         *bytes += size > 0 ? (uint64_t)size : 0;
         done += size > 0 ? (uint64_t)size : copy->page;
@@ -251,7 +251,7 @@ static int start_helper(struct copy *copy, pthread_t *ret)
 }
 
 /* Reads all batches, on the caller's thread and on others. */
-static void read_all(struct copy *copy, const struct g2h_progress *progress)
+static void copy_read_all(struct copy *copy, const struct g2h_progress *progress)
 {
     const unsigned available = workers_available();
     pthread_t helpers[MOST_THREADS];
@@ -266,7 +266,7 @@ static void read_all(struct copy *copy, const struct g2h_progress *progress)
 
 /* ---- the copied memory ---- */
 
-static int compare_addresses(const void *a, const void *b)
+static int copy_compare_addresses(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
     return (one > other) - (one < other);
@@ -274,8 +274,8 @@ static int compare_addresses(const void *a, const void *b)
 
 /* Adds a run to memory, except its pages that could not be read: those are in the list of
  * unreadable pages from *next on. */
-static bool add_run(const struct copy *copy, const struct attach_run *run, const uint8_t *data,
-                    size_t *next, struct memory *memory)
+static bool copy_add_run(const struct copy *copy, const struct attach_run *run, const uint8_t *data,
+                         size_t *next, struct memory *memory)
 {
     uint64_t from = 0;
     for (; *next < copy->unreadable.count; ++*next) {
@@ -294,11 +294,11 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
                      const struct attach_space *space, struct memory *memory)
 {
     size_t next = 0;
-    vector_sort(&copy->unreadable, compare_addresses);
+    vector_sort(&copy->unreadable, copy_compare_addresses);
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         const struct range zeros = {run->address, run->address + run->size};
-        if (!add_run(copy, run, attach_space_at(space, run), &next, memory) ||
+        if (!copy_add_run(copy, run, attach_space_at(space, run), &next, memory) ||
             (run->kind == ATTACH_ZERO && !vector_push(&copy->zeros.list, zeros)))
             return false;
     }
@@ -319,7 +319,7 @@ static int copy_all(struct copy *copy, const struct attach_pages *pages,
 {
     if (!plan(copy, pages, space))
         return ENOMEM;
-    read_all(copy, progress);
+    copy_read_all(copy, progress);
     if (copy->error != 0)
         return copy->error;
     return add_runs(copy, pages, space, memory) ? 0 : ENOMEM;

@@ -35,13 +35,14 @@ enum { CLASS = 0x07, BY_X = 0x08, TXA = 0x80, RET_A = 0x10 };
 
 /* ---- a filter ---- */
 
-struct machine {
+struct filter_machine {
     uint32_t a, x, cells[CELLS];
     const struct filters_call *call;
 };
 
 /* Loads a value to *ret. Returns false if there is no such value. */
-static bool load(const struct machine *machine, const struct filters_instruction *at, uint32_t *ret)
+static bool filters_load(const struct filter_machine *machine, const struct filters_instruction *at,
+                         uint32_t *ret)
 {
     switch (at->code & MODE) {
     case IMM:
@@ -65,7 +66,7 @@ static bool load(const struct machine *machine, const struct filters_instruction
     }
 }
 
-static bool calculate(struct machine *machine, unsigned code, uint32_t by)
+static bool calculate(struct filter_machine *machine, unsigned code, uint32_t by)
 {
     switch (code & OPERATION) {
     case ADD:
@@ -104,7 +105,7 @@ static bool calculate(struct machine *machine, unsigned code, uint32_t by)
 }
 
 /* Returns how many instructions a jump passes over, or UINT64_MAX if there is no such jump. */
-static uint64_t jump(const struct machine *machine, const struct filters_instruction *at,
+static uint64_t jump(const struct filter_machine *machine, const struct filters_instruction *at,
                      uint32_t by)
 {
     bool is_true;
@@ -130,14 +131,14 @@ static uint64_t jump(const struct machine *machine, const struct filters_instruc
 }
 
 /* Executes an instruction that neither jumps nor returns. */
-static bool execute(struct machine *machine, const struct filters_instruction *at)
+static bool execute(struct filter_machine *machine, const struct filters_instruction *at)
 {
     const unsigned class = at->code & CLASS;
     switch (class) {
     case LD:
-        return load(machine, at, &machine->a);
+        return filters_load(machine, at, &machine->a);
     case LDX:
-        return load(machine, at, &machine->x);
+        return filters_load(machine, at, &machine->x);
     case ST:
     case STX:
         if (at->value >= CELLS)
@@ -158,7 +159,7 @@ static bool execute(struct machine *machine, const struct filters_instruction *a
 uint32_t filters_run(const struct filters_instruction *program, size_t count,
                      const struct filters_call *call)
 {
-    struct machine machine = {.call = call};
+    struct filter_machine machine = {.call = call};
     for (uint64_t i = 0; i < count; i++) {
         const struct filters_instruction *at = &program[i];
         if ((at->code & CLASS) == RET)
@@ -191,8 +192,8 @@ static enum filters_answer answer_of(uint32_t returned)
 }
 
 /* Asks one filter of a thread. Returns false if there is none of this number. */
-static bool ask(pid_t id, uintptr_t number, const struct filters_call *call,
-                enum filters_answer *ret)
+static bool filters_ask_one(pid_t id, uintptr_t number, const struct filters_call *call,
+                            enum filters_answer *ret)
 {
     struct filters_instruction program[MOST_INSTRUCTIONS];
     const long count = ptrace(GET_FILTER, id, (void *)number, NULL);
@@ -221,7 +222,7 @@ enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
     memcpy(call.arguments, arguments, sizeof(call.arguments));
     for (uintptr_t i = 0; i < MOST_FILTERS; i++) {
         enum filters_answer answer;
-        if (!ask(id, i, &call, &answer))
+        if (!filters_ask_one(id, i, &call, &answer))
             return i > 0 ? worst : FILTERS_UNKNOWN;
         worst = answer > worst ? answer : worst;
     }

@@ -36,8 +36,8 @@ enum { PART_OF_LIMIT = 50 };
  * thread. */
 enum { LEAST_TASKS = 16 };
 
-__attribute__((format(printf, 2, 3))) static bool refuse(struct attach_fork *fork,
-                                                         const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool fork_refuse(struct attach_fork *fork,
+                                                              const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -67,7 +67,7 @@ static bool check_descriptors(struct attach_fork *fork)
 {
     _cleanup_(procfs_close) DIR *directory = opendir(procfs_path(fork->pid, "fd").text);
     if (!directory)
-        return refuse(fork, "its descriptors cannot be read");
+        return fork_refuse(fork, "its descriptors cannot be read");
     for (const struct dirent *entry; (entry = readdir(directory));) {
         char target[64];
         const ssize_t size =
@@ -75,7 +75,7 @@ static bool check_descriptors(struct attach_fork *fork)
         target[size > 0 ? size : 0] = '\0';
         const char *what = is_disturbed(target);
         if (what)
-            return refuse(fork, "it uses %s", what);
+            return fork_refuse(fork, "it uses %s", what);
     }
     return true;
 }
@@ -87,17 +87,18 @@ static bool check_mappings(struct attach_fork *fork)
     _cleanup_(text_deinit) struct text smaps = {0};
     bool is_private = false;
     if (procfs_read_of(fork->pid, "smaps", &smaps) != 0)
-        return refuse(fork, "its mappings cannot be read");
+        return fork_refuse(fork, "its mappings cannot be read");
     if (strstr(smaps.data, " /[aio]"))
-        return refuse(fork, "it uses aio");
+        return fork_refuse(fork, "it uses aio");
     if (strstr(smaps.data, " anon_inode:[io_uring]"))
-        return refuse(fork, "it uses io_uring");
+        return fork_refuse(fork, "it uses io_uring");
     for (const char *line = smaps.data; *line;) {
         const char *end = strchrnul(line, '\n'), *blank = memchr(line, ' ', (size_t)(end - line));
         if (strncmp(line, "VmFlags:", 8) == 0) {
             const char *flag = strstr(line, " dc");
             if (is_private && flag && flag < end)
-                return refuse(fork, "it has memory that a fork would not have (MADV_DONTFORK)");
+                return fork_refuse(fork,
+                                   "it has memory that a fork would not have (MADV_DONTFORK)");
         } else if (blank && end - blank > 4 && memchr(line, '-', (size_t)(blank - line))) {
             is_private = blank[1] == 'r' && blank[2] == 'w' && blank[4] == 'p';
         }
@@ -124,14 +125,14 @@ static bool check_tasks(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text limits = {0}, status = {0};
     if (attach_available_tasks_of(fork->pid) < LEAST_TASKS)
-        return refuse(fork, "its control group has no room for another process (pids.max)");
+        return fork_refuse(fork, "its control group has no room for another process (pids.max)");
     if (procfs_read_of(fork->pid, "limits", &limits) != 0 ||
         procfs_read_of(fork->pid, "status", &status) != 0)
-        return refuse(fork, "its limits cannot be read");
+        return fork_refuse(fork, "its limits cannot be read");
     const uint64_t user = procfs_number(&status, "Uid:"),
                    most = procfs_number(&limits, "Max processes");
     if (user != 0 && most != UINT64_MAX && threads_of(user) + LEAST_TASKS > most)
-        return refuse(fork, "its user may have no other process (ulimit -u)");
+        return fork_refuse(fork, "its user may have no other process (ulimit -u)");
     return true;
 }
 
@@ -152,28 +153,29 @@ static bool check_room(struct attach_fork *fork)
     _cleanup_(text_deinit) struct text status = {0}, overcommit = {0};
     struct attach_available available;
     if (procfs_read_of(fork->pid, "status", &status) != 0)
-        return refuse(fork, "its size cannot be read");
+        return fork_refuse(fork, "its size cannot be read");
     attach_available_find_of(fork->pid, &available);
     const uint64_t resident = procfs_number(&status, "VmRSS:") << 10,
                    tables = procfs_number(&status, "VmPTE:") << 10,
                    wanted =
                        least_room(&available) + tables + (available.ends_all ? resident / 4 : 0);
     if (available.left < wanted)
-        return refuse(fork, "a fork needs %.0f MB, and %s leaves %.0f MB", (double)wanted / 1e6,
-                      *available.limit ? available.limit : "this machine",
-                      (double)available.left / 1e6);
+        return fork_refuse(
+            fork, "a fork needs %.0f MB, and %s leaves %.0f MB", (double)wanted / 1e6,
+            *available.limit ? available.limit : "this machine", (double)available.left / 1e6);
     if (procfs_read("/proc/sys/vm/overcommit_memory", &overcommit) == 0 &&
         procfs_number(&overcommit, "") == 2)
-        return refuse(fork, "/proc/sys/vm/overcommit_memory is 2, which counts a fork as a copy");
+        return fork_refuse(fork,
+                           "/proc/sys/vm/overcommit_memory is 2, which counts a fork as a copy");
     return true;
 }
 
 bool attach_fork_check(struct attach_fork *fork)
 {
     if (!inject_is_possible())
-        return refuse(fork, "that is possible on amd64 only");
+        return fork_refuse(fork, "that is possible on amd64 only");
     if (fork->code.futex == 0 || fork->code.exit == 0)
-        return refuse(fork, "runtime.futex or runtime.exit is not found in the executable");
+        return fork_refuse(fork, "runtime.futex or runtime.exit is not found in the executable");
     return check_descriptors(fork) && check_mappings(fork) && check_tasks(fork) && check_room(fork);
 }
 
@@ -234,8 +236,8 @@ static bool pass_filters(struct injection *injection, long call, const uint64_t 
 }
 
 /* Chooses the thread to be borrowed: if possible one whose sleep has no time limit. */
-static bool choose(struct attach_fork *fork, struct tracee *tracees, size_t count,
-                   struct injection *ret)
+static bool fork_choose(struct attach_fork *fork, struct tracee *tracees, size_t count,
+                        struct injection *ret)
 {
     for (int may_be_timed = 0; may_be_timed < 2; may_be_timed++)
         for (size_t i = 0; i < count; i++)
@@ -243,7 +245,8 @@ static bool choose(struct attach_fork *fork, struct tracee *tracees, size_t coun
                 (may_be_timed != 0 || !ret->is_timed))
                 return true;
     fork->may_come = true;
-    return refuse(fork, "none of its threads sleeps where it could be borrowed (runtime.futex)");
+    return fork_refuse(fork,
+                       "none of its threads sleeps where it could be borrowed (runtime.futex)");
 }
 
 /* Notes what the call has returned. Returns whether there is a child. */
@@ -260,13 +263,14 @@ static bool note_result(struct attach_fork *fork, const struct injection *inject
         injection->child == 0 &&
         (result == INJECT_AGAIN || (-result >= ERESTARTSYS && -result <= ERESTART_LAST));
     if (fork->is_lost)
-        return refuse(fork, "a thread of it does not answer");
+        return fork_refuse(fork, "a thread of it does not answer");
     if (fork->may_come)
-        return refuse(fork, "signals for it came all the time");
+        return fork_refuse(fork, "signals for it came all the time");
     if (fork->child == 0 && result == -EAGAIN)
-        return refuse(fork, "it may not start another process (pids.max, ulimit -u)");
+        return fork_refuse(fork, "it may not start another process (pids.max, ulimit -u)");
     if (fork->child == 0)
-        return refuse(fork, "clone: %s", result < 0 ? strerror((int)-result) : "no child appeared");
+        return fork_refuse(fork, "clone: %s",
+                           result < 0 ? strerror((int)-result) : "no child appeared");
     return true;
 }
 
@@ -278,21 +282,21 @@ bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t c
     fork->may_come = false;
     for (size_t i = 0; i < count; i++)
         if (tracees[i].state == TRACEE_STUCK)
-            return refuse(fork, "a thread of it waits in the kernel for a device");
-    if (!choose(fork, tracees, count, &injection))
+            return fork_refuse(fork, "a thread of it waits in the kernel for a device");
+    if (!fork_choose(fork, tracees, count, &injection))
         return false;
     if (!has_own_namespace(fork, injection.tracee->id))
-        return refuse(fork, "its children begin another pid namespace");
+        return fork_refuse(fork, "its children begin another pid namespace");
     arguments[1] = inject_exit_frame(&injection, &fork->code);
     if (arguments[1] == 0)
-        return refuse(fork, "the stack of a thread cannot be written to");
+        return fork_refuse(fork, "the stack of a thread cannot be written to");
     waits_for((uint64_t)fork->pid, wait);
     const bool waits = pass_filters(&injection, SYS_wait4, wait, &answer_to_wait),
                clones = pass_filters(&injection, SYS_clone, arguments, &answer);
     if (answer == FILTERS_UNKNOWN || answer_to_wait == FILTERS_UNKNOWN)
-        return refuse(fork, "it has a seccomp filter, which takes CAP_SYS_ADMIN to look at");
+        return fork_refuse(fork, "it has a seccomp filter, which takes CAP_SYS_ADMIN to look at");
     if (!waits || !clones)
-        return refuse(fork, "its seccomp filter would act on %s", waits ? "clone" : "wait4");
+        return fork_refuse(fork, "its seccomp filter would act on %s", waits ? "clone" : "wait4");
     injection.traces_child = true;
     return note_result(fork, &injection, inject(&injection, SYS_clone, arguments));
 }
@@ -332,7 +336,7 @@ static bool stop_one(pid_t id, struct tracee *ret)
     return true;
 }
 
-static void let_go(const struct tracee *tracee)
+static void fork_let_go(const struct tracee *tracee)
 {
     (void)ptrace(PTRACE_DETACH, tracee->id, NULL, (void *)(intptr_t)tracee->signal);
 }
@@ -353,7 +357,7 @@ static long reap_once(const struct attach_fork *fork, uint64_t child)
     if (inject_begin(&tracee, &fork->code, &injection) &&
         pass_filters(&injection, SYS_wait4, arguments, &answer))
         result = inject(&injection, SYS_wait4, arguments);
-    let_go(&tracee);
+    fork_let_go(&tracee);
     return result;
 }
 

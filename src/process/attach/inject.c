@@ -65,7 +65,7 @@ bool inject_is_possible(void)
 
 /* ---- registers and code ---- */
 
-static bool read_registers(pid_t id, machine_registers *ret)
+static bool inject_read_registers(pid_t id, machine_registers *ret)
 {
     struct iovec part = {ret, sizeof(*ret)};
     return ptrace(PTRACE_GETREGSET, id, (void *)(uintptr_t)NT_PRSTATUS, &part) == 0 &&
@@ -103,7 +103,8 @@ bool inject_begin(struct tracee *tracee, const struct inject_code *code, struct 
     machine_registers registers;
     *ret = (struct injection){.tracee = tracee};
     if (tracee->state != TRACEE_STOPPED || tracee->signal != 0 || tracee->is_group_stop ||
-        !read_registers(tracee->id, &registers) || !machine_sleeps(&registers, code->futex) ||
+        !inject_read_registers(tracee->id, &registers) ||
+        !machine_sleeps(&registers, code->futex) ||
         !has_code(tracee->id, code->futex, machine_futex, sizeof(machine_futex)) ||
         !has_code(tracee->id, code->exit, machine_exit, sizeof(machine_exit)))
         return false;
@@ -191,7 +192,7 @@ static bool resume(pid_t id, ptrace_request request)
  * back, because there, on its way out of the kernel, the kernel looks for a call to restart; at the
  * exit's stop the program would see the number by which the kernel asks itself to.
  */
-static long follow(struct injection *injection)
+static long inject_follow(struct injection *injection)
 {
     struct tracee *tracee = injection->tracee;
     const pid_t id = tracee->id;
@@ -210,7 +211,7 @@ static long follow(struct injection *injection)
             if (!resume(id, PTRACE_SYSCALL))
                 return INJECT_LOST;
         } else if (event == 0 && stop == SYSCALL_STOP) {
-            if (!read_registers(id, &registers))
+            if (!inject_read_registers(id, &registers))
                 return INJECT_LOST;
             result = machine_result(&registers);
             has_left = true;
@@ -245,7 +246,7 @@ long inject(struct injection *injection, long call, const uint64_t arguments[6])
         return -errno;
     if (!write_registers(injection->tracee->id, &registers))
         return INJECT_LOST;
-    return follow(injection);
+    return inject_follow(injection);
 }
 
 #else

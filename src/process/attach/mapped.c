@@ -8,7 +8,7 @@
 
 /* Parses a line of maps: start-end perms offset device inode path. Returns whether it is of a
  * file. */
-static bool parse_line(const char *at, struct mapped_file *ret)
+static bool mapped_parse_line(const char *at, struct mapped_file *ret)
 {
     uint64_t start, end, offset, inode;
     if (!procfs_take_number(&at, 16, &start) || *at++ != '-' ||
@@ -31,7 +31,7 @@ bool mapped_parse_maps(const char *maps, struct mapped_files *ret)
 {
     for (const char *line = maps; line && *line;) {
         struct mapped_file file;
-        if (parse_line(line, &file) && !vector_push(ret, file))
+        if (mapped_parse_line(line, &file) && !vector_push(ret, file))
             return false;
         line = strchr(line, '\n');
         line = line ? line + 1 : NULL;

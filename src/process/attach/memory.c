@@ -92,8 +92,8 @@ const struct memory_range *memory_range_at(const struct memory *memory, uint64_t
 }
 
 /* Finds the place of bytes, and whether it is of the process, and not of the executable. */
-static const uint8_t *find_place(const struct memory *memory, uint64_t address, uint64_t size,
-                                 bool *ret_is_own)
+static const uint8_t *process_memory_find_place(const struct memory *memory, uint64_t address,
+                                                uint64_t size, bool *ret_is_own)
 {
     const struct memory_range *range = memory_range_at(memory, address);
     *ret_is_own = range != NULL;
@@ -107,13 +107,13 @@ static const uint8_t *find_place(const struct memory *memory, uint64_t address, 
 const uint8_t *memory_place(const struct memory *memory, uint64_t address, uint64_t size)
 {
     bool is_own;
-    return find_place(memory, address, size, &is_own);
+    return process_memory_find_place(memory, address, size, &is_own);
 }
 
 const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size)
 {
     bool is_own;
-    const uint8_t *place = find_place(memory, address, size, &is_own);
+    const uint8_t *place = process_memory_find_place(memory, address, size, &is_own);
     return !place || !is_own || memory_fill(memory, address, size, place) ? place : NULL;
 }
 

@@ -50,7 +50,7 @@ enum { ENTRIES = 1 << 13, REGIONS = 1 << 11 };
 
 /* ---- mappings ---- */
 
-static bool is_named(const char *path, const char *name)
+static bool pages_is_named(const char *path, const char *name)
 {
     return strncmp(path, name, strlen(name)) == 0;
 }
@@ -59,18 +59,18 @@ static bool is_named(const char *path, const char *name)
  * give away, or gives to all processes alike. */
 static bool is_of_kernel(const char *path)
 {
-    return is_named(path, "[vvar") || is_named(path, "[vsyscall]");
+    return pages_is_named(path, "[vvar") || pages_is_named(path, "[vsyscall]");
 }
 
 /* Returns whether a mapping is memory that begins as zeros, although it has a name and an inode. */
 static bool is_zeros(const char *path)
 {
-    return is_named(path, "/anon_hugepage") || is_named(path, "/dev/zero");
+    return pages_is_named(path, "/anon_hugepage") || pages_is_named(path, "/dev/zero");
 }
 
 /* Parses a line of maps: start-end perms offset device inode path. Returns whether its pages are
  * wanted. */
-static bool parse_line(const char *at, struct attach_mapping *ret)
+static bool pages_parse_line(const char *at, struct attach_mapping *ret)
 {
     uint64_t start, end, offset, inode;
     if (!procfs_take_number(&at, 16, &start) || *at++ != '-' || !procfs_take_number(&at, 16, &end))
@@ -96,7 +96,7 @@ bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
 {
     for (const char *line = maps; line && *line;) {
         struct attach_mapping mapping;
-        if (parse_line(line, &mapping) && !vector_push(ret, mapping))
+        if (pages_parse_line(line, &mapping) && !vector_push(ret, mapping))
             return false;
         line = strchr(line, '\n');
         line = line ? line + 1 : NULL;
@@ -108,7 +108,8 @@ bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
 
 /* Adds pages behind the last run, or to that run if they follow it directly and are of the same
  * kind. Returns false if memory runs out. */
-static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, enum attach_kind kind)
+static bool pages_add(struct attach_pages *pages, uint64_t address, uint64_t size,
+                      enum attach_kind kind)
 {
     struct attach_run *last =
         pages->runs.count > 0 ? &pages->runs.data[pages->runs.count - 1] : NULL;
@@ -133,8 +134,8 @@ static bool add_slow(struct attach_pages *pages, uint64_t address, uint64_t size
 }
 
 /* Returns an attach_kind, LEFT_OUT or SLOW. */
-static inline int kind_of(const struct attach_pages *pages, const struct attach_mapping *mapping,
-                          uint64_t entry)
+static inline int pages_kind_of(const struct attach_pages *pages,
+                                const struct attach_mapping *mapping, uint64_t entry)
 {
     if (pages->is_apart && (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) == PAGEMAP_SWAPPED)
         return SLOW;
@@ -152,13 +153,13 @@ static bool add_entries(struct attach_pages *pages, const struct attach_mapping 
                         uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
 {
     for (size_t begin = 0, end; begin < count; begin = end) {
-        const int kind = kind_of(pages, mapping, entries[begin]);
-        for (end = begin + 1; end < count && kind_of(pages, mapping, entries[end]) == kind;)
+        const int kind = pages_kind_of(pages, mapping, entries[begin]);
+        for (end = begin + 1; end < count && pages_kind_of(pages, mapping, entries[end]) == kind;)
             end++;
         if (kind == SLOW && !add_slow(pages, address + begin * page, (end - begin) * page))
             return false;
         if (kind >= 0 &&
-            !add(pages, address + begin * page, (end - begin) * page, (enum attach_kind)kind))
+            !pages_add(pages, address + begin * page, (end - begin) * page, (enum attach_kind)kind))
             return false;
     }
     return true;
@@ -192,13 +193,13 @@ static bool add_region(struct attach_pages *pages, const struct attach_mapping *
     const bool is_zero = (region->bits & SCAN_ZERO) != 0, is_file = mapping->is_file;
     if (region->end <= start)
         return true;
-    if (!is_file && !add(pages, *at, start - *at, ATTACH_ZERO))
+    if (!is_file && !pages_add(pages, *at, start - *at, ATTACH_ZERO))
         return false;
     *at = region->end;
     if (pages->is_apart && (region->bits & SCAN_PRESENT) == 0)
         return add_slow(pages, start, region->end - start);
     return (is_file && (region->bits & SCAN_FILE) != 0) ||
-           add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
+           pages_add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
 }
 
 /* Adds the pages of a mapping by one scan after the other. Each begins behind the last region:
@@ -225,7 +226,7 @@ static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *
             if (!add_region(pages, mapping, &regions[i], &at))
                 return ENOMEM;
     }
-    return mapping->is_file || add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
+    return mapping->is_file || pages_add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
 }
 
 /* Adds a file that may be written to to what is slow. */
@@ -246,7 +247,8 @@ static int add_mapping(struct attach_pages *pages, const struct attach_mapping *
     else if (mapping->size > most)
         return 0;
     if (is_whole)
-        return add(pages, mapping->address, mapping->size, is_guess ? ATTACH_MAYBE : ATTACH_WRITTEN)
+        return pages_add(pages, mapping->address, mapping->size,
+                         is_guess ? ATTACH_MAYBE : ATTACH_WRITTEN)
                    ? 0
                    : ENOMEM;
     if (is_guess)

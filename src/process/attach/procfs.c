@@ -11,7 +11,7 @@
 
 enum { PIECE = 4096 }; /* the files' sizes are not known in advance */
 
-static struct procfs_path path_of(uint64_t id, const char *name)
+static struct procfs_path procfs_path_of(uint64_t id, const char *name)
 {
     struct procfs_path path;
     snprintf(path.text, sizeof(path.text), "/proc/%llu/%s", (unsigned long long)id, name);
@@ -38,7 +38,7 @@ uint64_t procfs_living_thread(uint64_t pid)
 {
     if (!procfs_has_exited(pid, pid))
         return pid;
-    _cleanup_(procfs_close) DIR *tasks = opendir(path_of(pid, "task").text);
+    _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path_of(pid, "task").text);
     for (uint64_t id; (id = procfs_next_number(tasks)) != 0;)
         if (id != pid && !procfs_has_exited(pid, id))
             return id;
@@ -58,10 +58,10 @@ static bool is_given_up(const char *name)
 
 struct procfs_path procfs_path(uint64_t pid, const char *name)
 {
-    return path_of(is_given_up(name) ? procfs_living_thread(pid) : pid, name);
+    return procfs_path_of(is_given_up(name) ? procfs_living_thread(pid) : pid, name);
 }
 
-static int read_all(int fd, struct text *ret)
+static int procfs_read_all(int fd, struct text *ret)
 {
     for (;;) {
         if (ret->capacity - ret->size < PIECE && !text_grow(ret, PIECE))
@@ -84,7 +84,7 @@ int procfs_read(const char *path, struct text *ret)
     ret->size = 0;
     if (fd < 0)
         return errno;
-    const int error = read_all(fd, ret);
+    const int error = procfs_read_all(fd, ret);
     close(fd);
     return error;
 }

@@ -215,7 +215,7 @@ static uint64_t other_tracer(const struct text *status)
 }
 
 /* Notes the facts in the process's status. */
-static void note_process(const struct text *status, struct attach_facts *facts)
+static void refuse_note_process(const struct text *status, struct attach_facts *facts)
 {
     const char *state = procfs_value(status, "State:");
     facts->is_there = true;
@@ -324,7 +324,7 @@ struct g2h_error *attach_refuse(uint64_t pid, int error, bool was_there)
     if (has_no_descriptors(unread)) {
         facts.error = unread;
     } else if (unread == 0) {
-        note_process(&status, &facts);
+        refuse_note_process(&status, &facts);
         note_users(&status, &facts);
     } else if (pid > 0 && pid <= INT32_MAX) {
         facts.is_hidden = facts.is_there = kill((pid_t)pid, 0) == 0 || errno == EPERM;

@@ -17,7 +17,7 @@
 
 #define NEAR (128ull << 10)
 
-static bool add_area(struct attach_space *space, uint64_t from, uint64_t to)
+static bool space_add_area(struct attach_space *space, uint64_t from, uint64_t to)
 {
     struct attach_area *last =
         space->areas.count > 0 ? &space->areas.data[space->areas.count - 1] : NULL;
@@ -80,7 +80,7 @@ static bool allow_runs(const struct attach_space *space, const struct attach_pag
     return true;
 }
 
-static bool reserve(struct attach_space *space, int protection)
+static bool space_reserve(struct attach_space *space, int protection)
 {
     void *data = space->size > 0 && space->size <= SIZE_MAX
                      ? mmap(NULL, (size_t)space->size, protection,
@@ -95,14 +95,14 @@ bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         const uint64_t from = run->address > around ? run->address - around : 0;
-        if (!add_area(ret, from, run->address + run->size + around))
+        if (!space_add_area(ret, from, run->address + run->size + around))
             return false;
     }
-    if (reserve(ret, PROT_READ | PROT_WRITE))
+    if (space_reserve(ret, PROT_READ | PROT_WRITE))
         return true;
     /* Some systems count what may be written as if it took memory: overcommit_memory 2, ulimit -d.
      */
-    if (around > 0 || !reserve(ret, PROT_READ))
+    if (around > 0 || !space_reserve(ret, PROT_READ))
         return false;
     ret->is_lean = true;
     if (allow_runs(ret, pages))

@@ -51,7 +51,7 @@ struct attach_tracer {
 /* ---- threads of the process ---- */
 
 /* Becomes the tracer of a thread, but does not stop it yet. Returns 0 or an errno value. */
-static int seize(const struct attach_tracer *tracer, struct tracee *tracee)
+static int stop_seize(const struct attach_tracer *tracer, struct tracee *tracee)
 {
     if (ptrace(PTRACE_SEIZE, tracee->id, NULL, NULL) == 0) {
         tracee->state = TRACEE_RUNNING;
@@ -71,7 +71,7 @@ static int seize_new(struct attach_tracer *tracer, pid_t id)
         (index == tracer->tracees.count && !vector_push(&tracer->tracees, fresh)))
         return ENOMEM;
     struct tracee *tracee = &tracer->tracees.data[index];
-    return tracee->state == TRACEE_ENDED ? seize(tracer, tracee) : 0;
+    return tracee->state == TRACEE_ENDED ? stop_seize(tracer, tracee) : 0;
 }
 
 /* Seizes all threads that are not seized yet. Returns 0 or an errno value. */
@@ -92,7 +92,7 @@ static int seize_all(struct attach_tracer *tracer)
  * program were killed. But a thread that has ended must be reaped: if it ended because of an
  * execve(2), that call waits for it. The end of the first thread is left to the process's parent.
  */
-static void look_at(const struct attach_tracer *tracer, struct tracee *tracee)
+static void stop_look_at(const struct attach_tracer *tracer, struct tracee *tracee)
 {
     siginfo_t info = {0};
     const int flags = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
@@ -119,7 +119,7 @@ static size_t look_at_all(struct attach_tracer *tracer)
     for (size_t i = 0; i < tracer->tracees.count; i++) {
         struct tracee *tracee = &tracer->tracees.data[i];
         if (tracee->state == TRACEE_RUNNING)
-            look_at(tracer, tracee);
+            stop_look_at(tracer, tracee);
         running += tracee->state == TRACEE_RUNNING;
     }
     return running;
@@ -186,7 +186,7 @@ static size_t interrupt_all(struct attach_tracer *tracer)
         if (tracee->state != TRACEE_RUNNING)
             continue;
         running++;
-        /* This fails for a thread that has ended meanwhile, which look_at() notices. */
+        /* This fails for a thread that has ended meanwhile, which stop_look_at() notices. */
         (void)ptrace(PTRACE_INTERRUPT, tracee->id, NULL, NULL);
     }
     return running;
@@ -211,7 +211,7 @@ static int stop_all(struct attach_tracer *tracer)
 
 /* ---- registers ---- */
 
-static bool read_registers(struct tracee *tracee, struct attach_threads *threads)
+static bool stop_read_registers(struct tracee *tracee, struct attach_threads *threads)
 {
     struct process_thread thread = {.id = (uint64_t)tracee->id};
     struct iovec registers = {thread.registers, sizeof(thread.registers)};
@@ -228,7 +228,7 @@ static int read_all_registers(struct attach_tracer *tracer)
     struct attach_stop *stop = tracer->stop;
     for (size_t i = 0; i < tracer->tracees.count; i++)
         if (tracer->tracees.data[i].state == TRACEE_STOPPED &&
-            !read_registers(&tracer->tracees.data[i], &stop->threads))
+            !stop_read_registers(&tracer->tracees.data[i], &stop->threads))
             return ENOMEM;
     return stop->threads.count + stop->stuck > 0 ? 0 : ESRCH;
 }
@@ -236,7 +236,7 @@ static int read_all_registers(struct attach_tracer *tracer)
 /* ---- the tracer ---- */
 
 /* Sets a flag of the tracer, and tells the other thread. */
-static void set(struct attach_tracer *tracer, bool *flag)
+static void stop_set(struct attach_tracer *tracer, bool *flag)
 {
     pthread_mutex_lock(&tracer->lock);
     *flag = true;
@@ -245,7 +245,7 @@ static void set(struct attach_tracer *tracer, bool *flag)
 }
 
 /* Waits until a flag is set. */
-static void await(struct attach_tracer *tracer, const bool *flag)
+static void stop_await(struct attach_tracer *tracer, const bool *flag)
 {
     pthread_mutex_lock(&tracer->lock);
     while (!*flag)
@@ -271,7 +271,7 @@ static bool await_end_briefly(struct attach_tracer *tracer)
 
 /* Detaches from all stopped threads. Threads that have not stopped cannot be detached in this way:
  * the end of the tracer thread does that. */
-static void let_go(const struct attach_tracer *tracer)
+static void stop_let_go(const struct attach_tracer *tracer)
 {
     for (size_t i = 0; i < tracer->tracees.count; i++) {
         const struct tracee *tracee = &tracer->tracees.data[i];
@@ -311,18 +311,18 @@ static void *trace(void *argument)
     if (tracer->error == 0)
         tracer->error = make_child(tracer);
     const bool is_good = tracer->error == 0;
-    set(tracer, &tracer->is_ready);
+    stop_set(tracer, &tracer->is_ready);
     if (is_good)
-        await(tracer, &tracer->may_go);
-    let_go(tracer);
+        stop_await(tracer, &tracer->may_go);
+    stop_let_go(tracer);
     tracer->stop->seconds = attach_clock() - start;
-    set(tracer, &tracer->has_gone);
+    stop_set(tracer, &tracer->has_gone);
     if (is_good)
         keep_child(tracer);
     return NULL;
 }
 
-static void destroy(struct attach_tracer *tracer)
+static void stop_destroy(struct attach_tracer *tracer)
 {
     pthread_mutex_destroy(&tracer->lock);
     pthread_cond_destroy(&tracer->changed);
@@ -343,11 +343,11 @@ int attach_stop(uint64_t pid, struct attach_fork *fork, struct attach_stop *ret)
     pthread_cond_init(&tracer->changed, NULL);
     const int error = attach_urgent_start(&tracer->thread, trace, tracer);
     if (error != 0) {
-        destroy(tracer);
+        stop_destroy(tracer);
         return error;
     }
     ret->tracer = tracer;
-    await(tracer, &tracer->is_ready);
+    stop_await(tracer, &tracer->is_ready);
     return tracer->error;
 }
 
@@ -355,8 +355,8 @@ void attach_stop_let_go(struct attach_stop *stop)
 {
     if (!stop->tracer)
         return;
-    set(stop->tracer, &stop->tracer->may_go);
-    await(stop->tracer, &stop->tracer->has_gone);
+    stop_set(stop->tracer, &stop->tracer->may_go);
+    stop_await(stop->tracer, &stop->tracer->has_gone);
 }
 
 void attach_stop_end(struct attach_stop *stop)
@@ -364,10 +364,10 @@ void attach_stop_end(struct attach_stop *stop)
     struct attach_tracer *tracer = stop->tracer;
     if (!tracer)
         return;
-    set(tracer, &tracer->may_go);
-    set(tracer, &tracer->may_end);
+    stop_set(tracer, &tracer->may_go);
+    stop_set(tracer, &tracer->may_end);
     pthread_join(tracer->thread, NULL);
-    destroy(tracer);
+    stop_destroy(tracer);
     stop->tracer = NULL;
 }
 

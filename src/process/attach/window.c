@@ -43,12 +43,12 @@ struct window {
 
 /* ---- bits ---- */
 
-static bool has(const uint64_t *bits, uint64_t page)
+static bool memory_window_has(const uint64_t *bits, uint64_t page)
 {
     return (__atomic_load_n(&bits[page / BITS], __ATOMIC_ACQUIRE) >> (page % BITS) & 1) != 0;
 }
 
-static void set(uint64_t *bits, uint64_t page)
+static void memory_window_set(uint64_t *bits, uint64_t page)
 {
     __atomic_fetch_or(&bits[page / BITS], (uint64_t)1 << (page % BITS), __ATOMIC_RELEASE);
 }
@@ -85,7 +85,7 @@ static bool prepare_checks(struct window *window, const struct attach_pages *pag
 static void check_page(struct window *window, uint64_t page, uint64_t address)
 {
     uint8_t truth[1 << 16];
-    if (!has(window->there, page) ||
+    if (!memory_window_has(window->there, page) ||
         pread(window->file, truth, (size_t)window->page, (off_t)address) != (ssize_t)window->page)
         return;
     __atomic_fetch_add(&window->compared, 1, __ATOMIC_RELAXED);
@@ -181,9 +181,9 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
         const struct attach_run *run = &pages->runs.data[i];
         const uint64_t first = (uint64_t)(attach_space_at(space, run) - space->data) / window->page;
         for (uint64_t at = first; at < first + run->size / window->page; at++) {
-            set(run->kind == ATTACH_ZERO ? window->there : window->mapped, at);
+            memory_window_set(run->kind == ATTACH_ZERO ? window->there : window->mapped, at);
             if (run->kind != ATTACH_ZERO)
-                set(window->ahead, at);
+                memory_window_set(window->ahead, at);
         }
     }
     return window;
@@ -230,7 +230,8 @@ static bool is_asked_to_end(void)
 
 /* Reads bytes of the process to their place, by its file: see copy.h. Returns false if not all can
  * be read. */
-static bool read_bytes(struct window *window, uint64_t address, uint64_t size, uint8_t *data)
+static bool memory_window_read_bytes(struct window *window, uint64_t address, uint64_t size,
+                                     uint8_t *data)
 {
     uint64_t done = 0;
     while (done < size) {
@@ -260,19 +261,19 @@ static bool fill_pages(struct window *window, const struct attach_area *area,
     bool good = true;
     for (uint64_t page = pages.first, next; page < pages.end; page = next) {
         next = page + 1;
-        if (has(window->there, page))
+        if (memory_window_has(window->there, page))
             continue;
-        while (next < pages.end && !has(window->there, next))
+        while (next < pages.end && !memory_window_has(window->there, next))
             next++;
         const uint64_t offset = page * window->page, size = (next - page) * window->page;
-        if (!read_bytes(window, area->address + (offset - area->offset), size,
-                        window->data + offset)) {
+        if (!memory_window_read_bytes(window, area->address + (offset - area->offset), size,
+                                      window->data + offset)) {
             good = false;
             continue;
         }
         __atomic_fetch_add(&window->bytes, size, __ATOMIC_RELAXED);
         for (uint64_t i = page; i < next; i++)
-            set(window->there, i);
+            memory_window_set(window->there, i);
     }
     return good;
 }
@@ -280,20 +281,22 @@ static bool fill_pages(struct window *window, const struct attach_area *area,
 /* Adds the pages of a block around the needed ones that may be read ahead: a page that was given
  * back would stay for nothing. Only pages of one area have consecutive addresses, although areas
  * adjoin in the space. */
-static struct window_pages widen(const struct window *window, struct window_pages block,
-                                 struct window_pages area, struct window_pages needed)
+static struct window_pages memory_window_widen(const struct window *window,
+                                               struct window_pages block, struct window_pages area,
+                                               struct window_pages needed)
 {
     while (needed.first > block.first && needed.first > area.first &&
-           has(window->ahead, needed.first - 1))
+           memory_window_has(window->ahead, needed.first - 1))
         needed.first--;
-    while (needed.end < block.end && needed.end < area.end && has(window->ahead, needed.end))
+    while (needed.end < block.end && needed.end < area.end &&
+           memory_window_has(window->ahead, needed.end))
         needed.end++;
     return needed;
 }
 
 static bool are_there(const struct window *window, uint64_t first, uint64_t end)
 {
-    while (first < end && has(window->there, first))
+    while (first < end && memory_window_has(window->there, first))
         first++;
     return first >= end;
 }
@@ -324,8 +327,9 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
         const struct window_pages of_block = {block * pages, (block + 1) * pages};
         next = of_block.end < end ? of_block.end : end;
         const struct window_pages needed = {page, next},
-                                  all =
-                                      is_small ? widen(window, of_block, of_area, needed) : needed;
+                                  all = is_small
+                                            ? memory_window_widen(window, of_block, of_area, needed)
+                                            : needed;
         pthread_mutex_lock(&window->locks[block % LOCKS]);
         good = fill_pages(window, area, all);
         if (!good && (all.first < page || all.end > next))
@@ -351,9 +355,10 @@ void window_drop(struct window *window, uint64_t from, uint64_t end)
     for (uint64_t page = (from + window->page - 1) / window->page; page < last; page = next) {
         const uint64_t block = page / pages, limit = (block + 1) * pages;
         next = page + 1;
-        if (has(window->kept, page) || !has(window->mapped, page))
+        if (memory_window_has(window->kept, page) || !memory_window_has(window->mapped, page))
             continue;
-        while (next < last && next < limit && !has(window->kept, next) && has(window->mapped, next))
+        while (next < last && next < limit && !memory_window_has(window->kept, next) &&
+               memory_window_has(window->mapped, next))
             next++;
         pthread_mutex_lock(&window->locks[block % LOCKS]);
         check_pages(window, page, next);
@@ -374,7 +379,7 @@ void window_drop_at(struct window *window, const uint8_t *place, uint64_t size)
 void window_keep(struct window *window, uint64_t from, uint64_t end)
 {
     for (uint64_t page = from / window->page; page * window->page < end; page++)
-        set(window->kept, page);
+        memory_window_set(window->kept, page);
 }
 
 uint64_t window_read(const struct window *window)
