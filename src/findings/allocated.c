@@ -15,7 +15,7 @@
  * word: a program knows that time.AfterFunc allocates. */
 enum { NEAR = 1 };
 
-struct finder {
+struct allocated_finder {
     const struct merged *merged;
     const struct g2h_exe *exe; /* NULL: not known */
     struct allocated *found;
@@ -42,7 +42,7 @@ static bool is_made(const struct g2h_call *call)
 }
 
 /* Returns which of the calls a site counts for: see allocated.h. */
-static size_t choose(const struct finder *finder)
+static size_t allocated_choose(const struct allocated_finder *finder)
 {
     const struct g2h_call *calls = finder->calls.list.data;
     const size_t first = finder->calls.first, count = finder->calls.list.count;
@@ -55,15 +55,16 @@ static size_t choose(const struct finder *finder)
     return first;
 }
 
-static uint64_t hash_of(struct g2h_bytes text)
+static uint64_t allocated_hash_of(struct g2h_bytes text)
 {
     return map_hash_text(text.data, (size_t)text.size);
 }
 
-static bool number_call(struct finder *finder, const struct g2h_call *call, uint32_t *ret)
+static bool number_call(struct allocated_finder *finder, const struct g2h_call *call, uint32_t *ret)
 {
-    const uint64_t key =
-        map_hash_pair(map_hash_pair(hash_of(call->function), hash_of(call->file)), call->line);
+    const uint64_t key = map_hash_pair(
+        map_hash_pair(allocated_hash_of(call->function), allocated_hash_of(call->file)),
+        call->line);
     const struct allocating_call made = {call->function, call->file, call->line};
     const uint32_t number = (uint32_t)finder->found->calls.count;
     return map_put(&finder->call_keys, key, number, ret) &&
@@ -71,7 +72,7 @@ static bool number_call(struct finder *finder, const struct g2h_call *call, uint
 }
 
 /* Adds the site of a record. */
-static struct g2h_error *add_site(struct finder *finder, uint32_t index)
+static struct g2h_error *add_site(struct allocated_finder *finder, uint32_t index)
 {
     struct g2h_record record;
     struct allocation_site site = {.within = bytes_none};
@@ -82,7 +83,7 @@ static struct g2h_error *add_site(struct finder *finder, uint32_t index)
     if (finder->calls.list.count == 0) {
         TRY_MEMORY(number_call(finder, &none, &site.call));
     } else {
-        const size_t first = finder->calls.first, chosen = choose(finder);
+        const size_t first = finder->calls.first, chosen = allocated_choose(finder);
         TRY_MEMORY(number_call(finder, &calls[chosen], &site.call));
         if (chosen > first + NEAR)
             site.within = calls[first].function;
@@ -93,7 +94,7 @@ static struct g2h_error *add_site(struct finder *finder, uint32_t index)
 
 /* ---- samples ---- */
 
-static struct g2h_error *add_sample(struct finder *finder, size_t index, uint32_t node)
+static struct g2h_error *add_sample(struct allocated_finder *finder, size_t index, uint32_t node)
 {
     struct g2h_record record;
     const struct merged_node *merged = &finder->merged->nodes.data[node];
@@ -116,7 +117,7 @@ static struct g2h_error *add_sample(struct finder *finder, size_t index, uint32_
     return NULL;
 }
 
-static int compare_samples(const void *a, const void *b)
+static int allocated_compare_samples(const void *a, const void *b)
 {
     const struct allocation_sample *one = a, *other = b;
     if (one->name != other->name)
@@ -128,7 +129,7 @@ static int compare_samples(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-static struct g2h_error *find_all(struct finder *finder)
+static struct g2h_error *find_all(struct allocated_finder *finder)
 {
     const struct merged *merged = finder->merged;
     const struct g2h_heap *heap = g2h_view_heap(merged->view);
@@ -142,11 +143,11 @@ static struct g2h_error *find_all(struct finder *finder)
     for (size_t i = 0; i < merged->samples.count; i++)
         if (merged->samples.data[i] != MERGED_NONE)
             TRY(add_sample(finder, i, merged->samples.data[i]));
-    vector_sort(&finder->found->samples, compare_samples);
+    vector_sort(&finder->found->samples, allocated_compare_samples);
     return NULL;
 }
 
-static void finder_deinit(struct finder *finder)
+static void allocated_finder_deinit(struct allocated_finder *finder)
 {
     calls_deinit(&finder->calls);
     map_deinit(&finder->records);
@@ -156,7 +157,7 @@ static void finder_deinit(struct finder *finder)
 
 struct g2h_error *allocated_find(const struct merged *merged, struct allocated *ret)
 {
-    _cleanup_(finder_deinit) struct finder finder = {
+    _cleanup_(allocated_finder_deinit) struct allocated_finder finder = {
         .merged = merged, .exe = g2h_view_exe(merged->view), .found = ret};
     *ret = (struct allocated){.calls = {0}};
     if (merged->samples.count == 0)

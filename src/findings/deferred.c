@@ -23,7 +23,7 @@ static bool is_of_call(const struct findings *findings, uint32_t node)
            merged_form(&findings->merged, node) == G2H_FORM_CLOSURE;
 }
 
-static bool add(struct holding *holding, uint32_t node)
+static bool deferred_add(struct holding *holding, uint32_t node)
 {
     const struct merged_node *of = findings_node(holding->findings, node);
     const uint32_t number = (uint32_t)holding->list->count;
@@ -38,7 +38,7 @@ static bool add(struct holding *holding, uint32_t node)
 
 /* Collects what the calls below a node hold. Parents come before their children, so one pass finds
  * all nodes below. */
-static struct g2h_error *collect(struct holding *holding, uint32_t calls)
+static struct g2h_error *deferred_collect(struct holding *holding, uint32_t calls)
 {
     const struct findings *findings = holding->findings;
     const size_t count = findings->merged.nodes.count;
@@ -51,12 +51,12 @@ static struct g2h_error *collect(struct holding *holding, uint32_t calls)
             continue;
         is_passed[i] = is_of_call(findings, i);
         if (!is_passed[i])
-            TRY_MEMORY(add(holding, i));
+            TRY_MEMORY(deferred_add(holding, i));
     }
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
+static int deferred_compare(const void *a, const void *b)
 {
     const struct deferred_held *one = a, *other = b;
     if (one->retained != other->retained)
@@ -73,7 +73,7 @@ struct g2h_error *deferred_find(const struct findings *findings, uint32_t calls,
                                 deferred_vector *ret)
 {
     _cleanup_(holding_deinit) struct holding holding = {.findings = findings, .list = ret};
-    TRY(collect(&holding, calls));
-    vector_sort(ret, compare);
+    TRY(deferred_collect(&holding, calls));
+    vector_sort(ret, deferred_compare);
     return NULL;
 }

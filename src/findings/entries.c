@@ -12,8 +12,8 @@ struct collector {
 };
 
 /* Writes a key as a text if it is a string, as it is shown. */
-static bool write_string(const struct g2h_view *view, const struct g2h_value *key,
-                         struct g2h_text *text)
+static bool entries_write_string(const struct g2h_view *view, const struct g2h_value *key,
+                                 struct g2h_text *text)
 {
     struct g2h_content content;
     if (key->kind != G2H_VALUE_STRING || g2h_view_is_redacted(view))
@@ -29,7 +29,7 @@ static bool is_before(struct collector *collector, const struct g2h_value *key, 
 {
     uint64_t one_order, other_order;
     const struct g2h_text *one = &collector->key, *two = &collector->other;
-    if (is_string && write_string(collector->view, other, &collector->other)) {
+    if (is_string && entries_write_string(collector->view, other, &collector->other)) {
         const size_t size = one->size < two->size ? one->size : two->size;
         const int order = size > 0 ? memcmp(one->data, two->data, size) : 0;
         return order < 0 || (order == 0 && one->size < two->size);
@@ -38,11 +38,11 @@ static bool is_before(struct collector *collector, const struct g2h_value *key, 
            g2h_value_order(collector->view, other, &other_order) && one_order < other_order;
 }
 
-static bool collect(void *context, const struct g2h_entry *entry)
+static bool entries_collect(void *context, const struct g2h_entry *entry)
 {
     struct collector *collector = context;
     struct entries *entries = collector->entries;
-    const bool is_string = write_string(collector->view, &entry->key, &collector->key);
+    const bool is_string = entries_write_string(collector->view, &entry->key, &collector->key);
     size_t at = entries->shown;
     entries->count++;
     while (at > 0 && is_before(collector, &entry->key, is_string, &entries->first[at - 1].key))
@@ -61,7 +61,7 @@ struct g2h_error *entries_find(const struct g2h_view *view, const struct g2h_loc
 {
     struct collector collector = {.view = view, .entries = ret};
     *ret = (struct entries){.count = 0};
-    struct g2h_error *error = g2h_location_entries(view, map, collect, &collector);
+    struct g2h_error *error = g2h_location_entries(view, map, entries_collect, &collector);
     const bool failed = collector.key.failed || collector.other.failed;
     g2h_text_deinit(&collector.key);
     g2h_text_deinit(&collector.other);

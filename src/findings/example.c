@@ -14,46 +14,46 @@ enum {
     MOST_LINES = 16, /* nodes above a suspect whose objects are tried as holders */
 };
 
-struct finder {
+struct example_finder {
     const struct findings *findings;
     uint32_t item;
     bool *is_item, *is_map; /* by node of merged: its objects are the suspect's, or maps */
     uint32_t *near;         /* by number: that of the nearest holder from here upwards, or NONE; */
     bool *is_inside; /* an object of the suspect is between it and that holder, or is the holder */
     bool *is_branch; /* see mark_branches() */
-    bool *is_seen;   /* by number, for sum_up() and list_items(): all false between calls */
-    bool has_branches;          /* only branches may be named */
-    uint32_t count;             /* of numbers */
-    VECTOR(uint32_t) items;     /* the numbers of the suspect's objects */
-    VECTOR(uint32_t) upwards;   /* the same, and all above them, ascending */
-    uint64_t holders;           /* that find_holders() has found, whether they hold any or not */
+    bool *is_seen;   /* by number, for example_sum_up() and list_items(): all false between calls */
+    bool has_branches;        /* only branches may be named */
+    uint32_t count;           /* of numbers */
+    VECTOR(uint32_t) items;   /* the numbers of the suspect's objects */
+    VECTOR(uint32_t) upwards; /* the same, and all above them, ascending */
+    uint64_t holders; /* that example_find_holders() has found, whether they hold any or not */
     uint64_t objects, retained; /* of the suspect */
     int64_t above;              /* the node of merged above it */
 };
 
-static uint32_t line_of(const struct finder *finder, uint32_t number)
+static uint32_t line_of(const struct example_finder *finder, uint32_t number)
 {
     return finder->findings->merged.of[number];
 }
 
-static uint32_t node_of(const struct finder *finder, uint32_t number)
+static uint32_t node_of(const struct example_finder *finder, uint32_t number)
 {
     return g2h_dominators_node(finder->findings->dominators, number);
 }
 
-static uint32_t above(const struct finder *finder, uint32_t number)
+static uint32_t above(const struct example_finder *finder, uint32_t number)
 {
     return g2h_dominators_above(finder->findings->dominators, number);
 }
 
-static uint64_t retained_by(const struct finder *finder, uint32_t number)
+static uint64_t retained_by(const struct example_finder *finder, uint32_t number)
 {
     return g2h_dominators_retained_size(finder->findings->dominators, node_of(finder, number));
 }
 
 /* Returns whether what has a number is memory of a map that is merged with it, and so no object of
  * its own. */
-static bool is_of_map(const struct finder *finder, uint32_t number)
+static bool example_is_of_map(const struct example_finder *finder, uint32_t number)
 {
     const struct findings *findings = finder->findings;
     const uint32_t line = line_of(finder, number);
@@ -64,10 +64,10 @@ static bool is_of_map(const struct finder *finder, uint32_t number)
     return node.name != findings_node(findings, line)->name;
 }
 
-static bool is_object(const struct finder *finder, uint32_t number)
+static bool example_is_object(const struct example_finder *finder, uint32_t number)
 {
     return node_of(finder, number) != NONE && finder->is_item[line_of(finder, number)] &&
-           !is_of_map(finder, number);
+           !example_is_of_map(finder, number);
 }
 
 /* ---- holders ---- */
@@ -78,7 +78,7 @@ static bool is_object(const struct finder *finder, uint32_t number)
 enum holders { UPPERMOST = -1, NEAREST = -2 };
 
 /* Sets near and is_inside. line is a node of merged, or one of enum holders. */
-static void find_holders(struct finder *finder, int64_t line)
+static void example_find_holders(struct example_finder *finder, int64_t line)
 {
     finder->near[0] = NONE;
     finder->is_inside[0] = false;
@@ -88,7 +88,7 @@ static void find_holders(struct finder *finder, int64_t line)
         const bool is_holder = (line >= 0 ? line_of(finder, number) == line
                                           : finder->is_item[line_of(finder, number)] &&
                                                 (line == NEAREST || finder->near[over] == NONE)) &&
-                               !is_of_map(finder, number);
+                               !example_is_of_map(finder, number);
         finder->holders += is_holder;
         finder->near[number] = is_holder ? number : finder->near[over];
         finder->is_inside[number] =
@@ -101,23 +101,23 @@ static void find_holders(struct finder *finder, int64_t line)
 
 /* Returns the bytes by which an object counts for its holder: what it retains, unless another
  * object of the suspect, of the same holder, retains it. */
-static uint64_t weight_of(const struct finder *finder, uint32_t number)
+static uint64_t example_weight_of(const struct example_finder *finder, uint32_t number)
 {
     return finder->is_inside[number] ? 0 : retained_by(finder, number);
 }
 
-static uint32_t holder_of(const struct finder *finder, uint32_t number)
+static uint32_t holder_of(const struct example_finder *finder, uint32_t number)
 {
     return finder->near[number];
 }
 
 /* Returns the nearest holder that is not the object itself. */
-static uint32_t holder_above(const struct finder *finder, uint32_t number)
+static uint32_t holder_above(const struct example_finder *finder, uint32_t number)
 {
     return finder->near[above(finder, number)];
 }
 
-static uint64_t one(const struct finder *finder, uint32_t number)
+static uint64_t one(const struct example_finder *finder, uint32_t number)
 {
     (void)finder, (void)number;
     return 1;
@@ -126,9 +126,9 @@ static uint64_t one(const struct finder *finder, uint32_t number)
 /* Returns the holder that has more than half of the weight of all objects, if there is one;
  * otherwise any holder, or NONE. It is the one that is left if the weights of different holders
  * annul each other. */
-static uint32_t vote(const struct finder *finder,
-                     uint32_t (*of)(const struct finder *finder, uint32_t number),
-                     uint64_t (*weigh)(const struct finder *finder, uint32_t number))
+static uint32_t vote(const struct example_finder *finder,
+                     uint32_t (*of)(const struct example_finder *finder, uint32_t number),
+                     uint64_t (*weigh)(const struct example_finder *finder, uint32_t number))
 {
     uint32_t best = NONE;
     uint64_t votes = 0;
@@ -150,7 +150,7 @@ static uint32_t vote(const struct finder *finder,
 }
 
 /* Sets the sums of a holder, and how many holders there are of its kind that have objects. */
-static void sum_up(struct finder *finder, uint32_t holder, struct example *ret)
+static void example_sum_up(struct example_finder *finder, uint32_t holder, struct example *ret)
 {
     uint32_t last = NONE;
     *ret = (struct example){.node = NONE, .most = NONE};
@@ -163,7 +163,7 @@ static void sum_up(struct finder *finder, uint32_t holder, struct example *ret)
         if (near != holder)
             continue;
         ret->count++;
-        ret->retained += weight_of(finder, number);
+        ret->retained += example_weight_of(finder, number);
         last = number;
     }
     if (last != NONE)
@@ -175,15 +175,15 @@ static void sum_up(struct finder *finder, uint32_t holder, struct example *ret)
 
 /* Returns whether a holder of several has most of the suspect's bytes, or all; sets *ret if it
  * does. */
-static bool has_most(struct finder *finder, int64_t line, struct example *ret)
+static bool has_most(struct example_finder *finder, int64_t line, struct example *ret)
 {
-    find_holders(finder, line);
-    const uint32_t holder = vote(finder, holder_of, weight_of);
+    example_find_holders(finder, line);
+    const uint32_t holder = vote(finder, holder_of, example_weight_of);
     if (holder == NONE)
         return false;
     const uint64_t above = ret->above;
     struct example found;
-    sum_up(finder, holder, &found);
+    example_sum_up(finder, holder, &found);
     ret->above = found.above = line == finder->above ? found.holders : above;
     if (finder->holders < 2 || found.retained <= finder->retained / 2 ||
         (found.holders > 1 && found.retained / 3 * found.holders <= finder->retained / 2))
@@ -194,7 +194,7 @@ static bool has_most(struct finder *finder, int64_t line, struct example *ret)
 
 /* Looks for a holder that has most: among the objects themselves, then among those that hold them,
  * the nearest first. Leaves near as it is for that holder. */
-static bool find_most(struct finder *finder, struct example *ret)
+static bool find_most(struct example_finder *finder, struct example *ret)
 {
     const struct findings *findings = finder->findings;
     uint32_t line = findings_node(findings, finder->item)->parent;
@@ -217,10 +217,10 @@ static bool find_most(struct finder *finder, struct example *ret)
 /* Marks the objects that are directly below the one of the suspect's objects that holds most of
  * the others, as the root of a wide tree holds its branches. Marks none if there is no such object.
  */
-static void mark_branches(struct finder *finder)
+static void mark_branches(struct example_finder *finder)
 {
     uint64_t count = 0;
-    find_holders(finder, NEAREST);
+    example_find_holders(finder, NEAREST);
     const uint32_t root = vote(finder, holder_above, one);
     for (size_t i = 0; root != NONE && i < finder->items.count; i++) {
         const uint32_t number = finder->items.data[i];
@@ -232,7 +232,7 @@ static void mark_branches(struct finder *finder)
 
 /* Returns the heaviest of the objects that may be named; of equal ones the one with the lowest
  * address. */
-static uint32_t heaviest(const struct finder *finder, uint32_t most)
+static uint32_t heaviest(const struct example_finder *finder, uint32_t most)
 {
     const uint32_t holder =
         most == NONE ? NONE : g2h_dominators_number(finder->findings->dominators, most);
@@ -255,7 +255,7 @@ static uint32_t heaviest(const struct finder *finder, uint32_t most)
 
 /* ---- all of it ---- */
 
-static void finder_deinit(struct finder *finder)
+static void example_finder_deinit(struct example_finder *finder)
 {
     free(finder->is_item);
     free(finder->is_map);
@@ -267,7 +267,7 @@ static void finder_deinit(struct finder *finder)
     large_free(finder->is_seen, finder->count, sizeof(*finder->is_seen));
 }
 
-static void find_maps(struct finder *finder)
+static void example_find_maps(struct example_finder *finder)
 {
     const struct merged *merged = &finder->findings->merged;
     for (uint32_t i = 0; i < merged->nodes.count; i++)
@@ -276,7 +276,7 @@ static void find_maps(struct finder *finder)
 
 /* Finds which nodes of merged have objects of the suspect: item, and those of its name below it. Of
  * goroutines in one place these are the goroutines. */
-static struct g2h_error *find_items(struct finder *finder)
+static struct g2h_error *example_find_items(struct example_finder *finder)
 {
     const struct findings *findings = finder->findings;
     const uint32_t count = (uint32_t)findings->merged.nodes.count;
@@ -298,11 +298,11 @@ static struct g2h_error *find_items(struct finder *finder)
 }
 
 /* Lists the suspect's objects, and what is above these, where their holders are. */
-static struct g2h_error *list_items(struct finder *finder)
+static struct g2h_error *list_items(struct example_finder *finder)
 {
     bool *is_wanted = finder->is_seen;
     for (uint32_t number = finder->count; number-- > 1;) {
-        if (is_object(finder, number))
+        if (example_is_object(finder, number))
             is_wanted[number] = true;
         if (is_wanted[number])
             is_wanted[above(finder, number)] = true;
@@ -312,7 +312,7 @@ static struct g2h_error *list_items(struct finder *finder)
             continue;
         is_wanted[number] = false;
         TRY_MEMORY(vector_push(&finder->upwards, number));
-        if (is_object(finder, number))
+        if (example_is_object(finder, number))
             TRY_MEMORY(vector_push(&finder->items, number));
     }
     is_wanted[0] = false;
@@ -320,7 +320,7 @@ static struct g2h_error *list_items(struct finder *finder)
 }
 
 /* Counts the holders right above the suspect, if find_most() has not come to them. */
-static void count_above(struct finder *finder, struct example *ret)
+static void count_above(struct example_finder *finder, struct example *ret)
 {
     const uint32_t above = (uint32_t)finder->above;
     struct example sums;
@@ -328,18 +328,18 @@ static void count_above(struct finder *finder, struct example *ret)
         findings_node(finder->findings, above)->kind != MERGED_CLASS ||
         findings_node(finder->findings, above)->count < 2)
         return;
-    find_holders(finder, finder->above);
-    sum_up(finder, NONE, &sums);
+    example_find_holders(finder, finder->above);
+    example_sum_up(finder, NONE, &sums);
     ret->above = sums.holders;
 }
 
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret)
 {
-    _cleanup_(finder_deinit) struct finder finder = {.findings = findings,
-                                                     .item = item,
-                                                     .count = findings->merged.of_count,
-                                                     .above =
-                                                         findings_node(findings, item)->parent};
+    _cleanup_(example_finder_deinit) struct example_finder finder = {
+        .findings = findings,
+        .item = item,
+        .count = findings->merged.of_count,
+        .above = findings_node(findings, item)->parent};
     finder.is_item = calloc(findings->merged.nodes.count, sizeof(*finder.is_item));
     finder.is_map = calloc(findings->merged.nodes.count, sizeof(*finder.is_map));
     finder.near = large_alloc(finder.count, sizeof(*finder.near));
@@ -349,8 +349,8 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
     TRY_MEMORY(finder.is_item && finder.is_map && finder.near && finder.is_inside &&
                finder.is_branch && finder.is_seen);
     *ret = (struct example){.node = findings_node(findings, item)->example, .most = NONE};
-    find_maps(&finder);
-    TRY(find_items(&finder));
+    example_find_maps(&finder);
+    TRY(example_find_items(&finder));
     TRY(list_items(&finder));
     mark_branches(&finder);
     if (!find_most(&finder, ret))

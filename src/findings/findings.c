@@ -79,12 +79,12 @@ uint32_t findings_find_kind(const struct findings *findings, enum g2h_node_kind 
     return MERGED_NONE;
 }
 
-static int64_t count_of(const struct findings *findings, uint32_t node)
+static int64_t findings_count_of(const struct findings *findings, uint32_t node)
 {
     return (int64_t)findings_node(findings, node)->count;
 }
 
-static int64_t growth_of(const struct findings *findings, uint32_t node)
+static int64_t findings_growth_of(const struct findings *findings, uint32_t node)
 {
     return findings->growth.data[node].count;
 }
@@ -124,12 +124,12 @@ static int64_t sum_members(const struct findings *findings, uint32_t node,
 
 uint64_t findings_members(const struct findings *findings, uint32_t node)
 {
-    return (uint64_t)sum_members(findings, node, count_of);
+    return (uint64_t)sum_members(findings, node, findings_count_of);
 }
 
 int64_t findings_members_grown(const struct findings *findings, uint32_t node)
 {
-    return sum_members(findings, node, growth_of);
+    return sum_members(findings, node, findings_growth_of);
 }
 
 /* Returns the weight that nodes are ranked by: the bytes that a node retains or, with a base, by

@@ -19,19 +19,19 @@
 enum { OBJECTS = 1 << 16 /* in a task */ };
 
 /* What a worker has found. */
-struct found {
+struct fragmentation_found {
     VECTOR(struct span_row) rows;
     VECTOR(struct span_pin) pins;
     struct map row_by_slot, pin_by_class;
 };
 
-struct finder {
+struct fragmentation_finder {
     const struct findings *findings;
-    struct found *found; /* by worker */
+    struct fragmentation_found *found; /* by worker */
 };
 
 /* The span that the walk over objects is in. */
-struct span {
+struct fragmentation_span {
     uint64_t slot, begin, end; /* end 0: none */
     uint32_t first;            /* of its objects */
     uint64_t objects, live;
@@ -40,19 +40,19 @@ struct span {
 /* ---- spans ---- */
 
 /* Finds the span of a slot. Returns false if there cannot be one. */
-static bool find_span(uint64_t address, uint64_t slot, struct span *ret)
+static bool find_span(uint64_t address, uint64_t slot, struct fragmentation_span *ret)
 {
     const uint64_t size = size_class_span(slot);
     uint64_t begin = address & ~(uint64_t)(SPAN_UNIT - 1);
     for (; size > 0 && address - begin < size; begin -= SPAN_UNIT)
         if ((address - begin) % slot == 0 && address - begin + slot <= size) {
-            *ret = (struct span){.slot = slot, .begin = begin, .end = begin + size};
+            *ret = (struct fragmentation_span){.slot = slot, .begin = begin, .end = begin + size};
             return true;
         }
     return false;
 }
 
-static struct span_row *row_of(struct found *found, uint64_t slot)
+static struct span_row *row_of(struct fragmentation_found *found, uint64_t slot)
 {
     uint32_t index = (uint32_t)found->rows.count;
     if (!map_put(&found->row_by_slot, slot, index, &index) ||
@@ -62,7 +62,7 @@ static struct span_row *row_of(struct found *found, uint64_t slot)
     return &found->rows.data[index];
 }
 
-static struct span_pin *pin_of(struct found *found, uint64_t slot, uint32_t name)
+static struct span_pin *pin_of(struct fragmentation_found *found, uint64_t slot, uint32_t name)
 {
     uint32_t index = (uint32_t)found->pins.count;
     if (!map_put(&found->pin_by_class, slot << 32 | name, index, &index) ||
@@ -72,7 +72,7 @@ static struct span_pin *pin_of(struct found *found, uint64_t slot, uint32_t name
     return &found->pins.data[index];
 }
 
-static void add(struct span_sums *sums, const struct span *span)
+static void fragmentation_add(struct span_sums *sums, const struct fragmentation_span *span)
 {
     sums->spans++;
     sums->bytes += span->end - span->begin;
@@ -81,8 +81,8 @@ static void add(struct span_sums *sums, const struct span *span)
 }
 
 /* Counts the objects of a sparse span, which ends before object end, by class. */
-static bool add_pins(const struct findings *findings, struct found *found, const struct span *span,
-                     uint32_t end)
+static bool add_pins(const struct findings *findings, struct fragmentation_found *found,
+                     const struct fragmentation_span *span, uint32_t end)
 {
     for (uint32_t i = span->first; i < end; i++) {
         if (g2h_view_is_garbage(findings->view, i))
@@ -98,33 +98,34 @@ static bool add_pins(const struct findings *findings, struct found *found, const
 }
 
 /* Adds the span that has been walked over, whose objects end before object end. */
-static bool add_span(const struct findings *findings, struct found *found, const struct span *span,
-                     uint32_t end)
+static bool fragmentation_add_span(const struct findings *findings,
+                                   struct fragmentation_found *found,
+                                   const struct fragmentation_span *span, uint32_t end)
 {
     const uint64_t bytes = span->end - span->begin;
     struct span_row *row = span->objects > 0 ? row_of(found, span->slot) : NULL;
     if (!row)
         return span->objects == 0;
-    add(&row->all, span);
+    fragmentation_add(&row->all, span);
     if (span->live >= bytes / SPAN_SPARSE)
         return true;
-    add(&row->sparse, span);
+    fragmentation_add(&row->sparse, span);
     if (span->live < bytes / SPAN_EMPTY)
-        add(&row->empty, span);
+        fragmentation_add(&row->empty, span);
     return add_pins(findings, found, span, end);
 }
 
 /* Walks over the spans in which the objects [first, end) begin. A span belongs to the task of its
  * first object. */
-static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *fragmentation_find_task(void *context, size_t task, unsigned worker)
 {
-    const struct finder *finder = context;
+    const struct fragmentation_finder *finder = context;
     const struct findings *findings = finder->findings;
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
-    struct found *found = &finder->found[worker];
+    struct fragmentation_found *found = &finder->found[worker];
     const uint32_t count = g2h_heap_object_count(heap), first = (uint32_t)task * OBJECTS,
                    end = count - first > OBJECTS ? first + OBJECTS : count;
-    struct span span = {0}, next;
+    struct fragmentation_span span = {0}, next;
     uint64_t behind = 0; /* the end of the last span that was found */
     uint32_t i = first;
     if (first > 0 &&
@@ -133,8 +134,8 @@ static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
     for (span.end = 0; i < count; i++) {
         const uint64_t address = g2h_heap_address(heap, i);
         if (address >= span.end) {
-            TRY_MEMORY(add_span(findings, found, &span, i));
-            span = (struct span){0};
+            TRY_MEMORY(fragmentation_add_span(findings, found, &span, i));
+            span = (struct fragmentation_span){0};
             if (i >= end)
                 return NULL;
             if (address < behind || !find_span(address, g2h_heap_size(heap, i), &next))
@@ -148,7 +149,7 @@ static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
             span.live += g2h_heap_size(heap, i);
         }
     }
-    TRY_MEMORY(add_span(findings, found, &span, count));
+    TRY_MEMORY(fragmentation_add_span(findings, found, &span, count));
     return NULL;
 }
 
@@ -162,20 +163,21 @@ static void add_sums(struct span_sums *to, const struct span_sums *from)
     to->live += from->live;
 }
 
-static void add_row(struct span_row *to, const struct span_row *from)
+static void fragmentation_add_row(struct span_row *to, const struct span_row *from)
 {
     add_sums(&to->all, &from->all);
     add_sums(&to->sparse, &from->sparse);
     add_sums(&to->empty, &from->empty);
 }
 
-static bool merge(struct found *to, const struct found *from)
+static bool fragmentation_merge(struct fragmentation_found *to,
+                                const struct fragmentation_found *from)
 {
     for (size_t i = 0; i < from->rows.count; i++) {
         struct span_row *row = row_of(to, from->rows.data[i].slot);
         if (!row)
             return false;
-        add_row(row, &from->rows.data[i]);
+        fragmentation_add_row(row, &from->rows.data[i]);
     }
     for (size_t i = 0; i < from->pins.count; i++) {
         struct span_pin *pin = pin_of(to, from->pins.data[i].slot, from->pins.data[i].name);
@@ -207,7 +209,7 @@ static int compare_pins(const void *a, const void *b)
     return one->name < other->name ? -1 : one->name > other->name;
 }
 
-static void finder_deinit(struct finder *finder)
+static void fragmentation_finder_deinit(struct fragmentation_finder *finder)
 {
     for (unsigned i = 0; finder->found && i < finder->findings->threads; i++) {
         free(finder->found[i].rows.data);
@@ -222,18 +224,20 @@ struct g2h_error *fragmentation_find(const struct findings *findings, struct fra
 {
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     const uint32_t objects = g2h_heap_object_count(heap);
-    _cleanup_(finder_deinit) struct finder finder = {.findings = findings};
+    _cleanup_(fragmentation_finder_deinit) struct fragmentation_finder finder = {.findings =
+                                                                                     findings};
     if (go_release_parse(g2h_heap_go_version(heap)).minor < SIZE_CLASSES_SINCE || objects == 0)
         return NULL;
     finder.found = calloc(findings->threads, sizeof(*finder.found));
     TRY_MEMORY(finder.found);
-    TRY(workers_run(findings->threads, (objects - 1) / OBJECTS + 1, find_task, &finder));
-    struct found *all = &finder.found[0];
+    TRY(workers_run(findings->threads, (objects - 1) / OBJECTS + 1, fragmentation_find_task,
+                    &finder));
+    struct fragmentation_found *all = &finder.found[0];
     for (unsigned i = 1; i < findings->threads; i++)
-        TRY_MEMORY(merge(all, &finder.found[i]));
+        TRY_MEMORY(fragmentation_merge(all, &finder.found[i]));
     for (size_t i = 0; i < all->rows.count; i++) {
         TRY_MEMORY(vector_push(&ret->rows, all->rows.data[i]));
-        add_row(&ret->sums, &all->rows.data[i]);
+        fragmentation_add_row(&ret->sums, &all->rows.data[i]);
     }
     for (size_t i = 0; i < all->pins.count; i++)
         TRY_MEMORY(vector_push(&ret->pins, all->pins.data[i]));

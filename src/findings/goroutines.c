@@ -15,7 +15,7 @@ static bool is_place(const struct findings *findings, uint32_t node)
            findings_is_kind(findings, node, G2H_NODE_GOROUTINE);
 }
 
-static int compare_places(const void *a, const void *b)
+static int goroutines_compare_places(const void *a, const void *b)
 {
     const struct goroutine_place *one = a, *other = b;
     if (one->weight != other->weight)
@@ -39,7 +39,7 @@ struct g2h_error *goroutines_find_places(const struct findings *findings,
             .grown = findings->base ? findings_members_grown(findings, i) : 0};
         TRY_MEMORY(vector_push(ret, place));
     }
-    vector_sort(ret, compare_places);
+    vector_sort(ret, goroutines_compare_places);
     return NULL;
 }
 
@@ -58,7 +58,7 @@ uint64_t goroutines_stack_bytes(const struct findings *findings, uint32_t place)
 /* ---- the functions on a stack ---- */
 
 /* The frames of a goroutine by their functions. */
-struct frames {
+struct goroutines_frames {
     uint64_t count;
     struct map by_function; /* hash of a function's name → index in times */
     VECTOR(uint64_t) times;
@@ -66,7 +66,7 @@ struct frames {
     uint32_t example; /* one of these: a node of the view */
 };
 
-static void frames_deinit(struct frames *frames)
+static void goroutines_frames_deinit(struct goroutines_frames *frames)
 {
     map_deinit(&frames->by_function);
     free(frames->times.data);
@@ -82,7 +82,8 @@ static const char *function_of(const struct findings *findings, uint32_t frame, 
     return name;
 }
 
-static bool count_frame(struct frames *frames, const struct findings *findings, uint32_t frame)
+static bool count_frame(struct goroutines_frames *frames, const struct findings *findings,
+                        uint32_t frame)
 {
     const uint32_t number = (uint32_t)frames->times.count;
     size_t size;
@@ -99,8 +100,9 @@ static bool count_frame(struct frames *frames, const struct findings *findings, 
     return true;
 }
 
-static struct g2h_error *count_frames(struct frames *frames, const struct findings *findings,
-                                      struct g2h_edges *edges, uint32_t goroutine)
+static struct g2h_error *count_frames(struct goroutines_frames *frames,
+                                      const struct findings *findings, struct g2h_edges *edges,
+                                      uint32_t goroutine)
 {
     struct g2h_edge edge;
     struct g2h_node target;
@@ -113,7 +115,7 @@ static struct g2h_error *count_frames(struct frames *frames, const struct findin
     return NULL;
 }
 
-static void destroy_edges(struct g2h_edges **edges)
+static void goroutines_destroy_edges(struct g2h_edges **edges)
 {
     g2h_edges_destroy(*edges);
 }
@@ -121,8 +123,8 @@ static void destroy_edges(struct g2h_edges **edges)
 struct g2h_error *goroutines_find_frames(const struct findings *findings, uint32_t goroutine,
                                          struct goroutine_frames *ret)
 {
-    _cleanup_(frames_deinit) struct frames frames = {0};
-    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_(goroutines_frames_deinit) struct goroutines_frames frames = {0};
+    _cleanup_(goroutines_destroy_edges) struct g2h_edges *edges = NULL;
     *ret = (struct goroutine_frames){0};
     TRY(g2h_edges_create(findings->view, &edges));
     TRY(count_frames(&frames, findings, edges, goroutine));
@@ -151,7 +153,7 @@ static void living_deinit(struct living *living)
     free(living->is_of);
 }
 
-static struct g2h_error *find_nodes(struct living *living)
+static struct g2h_error *goroutines_find_nodes(struct living *living)
 {
     const struct findings *findings = living->findings;
     const uint32_t count = (uint32_t)findings->merged.nodes.count;
@@ -214,7 +216,7 @@ struct g2h_error *goroutines_find_ended(const struct findings *findings,
 {
     _cleanup_(living_deinit) struct living living = {.findings = findings, .name = G2H_NAME_NONE};
     *ret = (struct goroutines_ended){0};
-    TRY(find_nodes(&living));
+    TRY(goroutines_find_nodes(&living));
     if (living.name == G2H_NAME_NONE)
         return NULL;
     TRY(g2h_edges_create(findings->view, &living.edges));

@@ -9,11 +9,11 @@
 
 struct before {
     uint64_t retained, bytes, count;
-    uint64_t loose; /* its key without what may change: see struct keys */
+    uint64_t loose; /* its key without what may change: see struct growth_keys */
 };
 
 /* A large node, whose name is kept. */
-struct named {
+struct growth_named {
     uint32_t number, parent; /* in nodes; */
     uint32_t name;           /* in names */
     enum merged_kind kind;
@@ -34,14 +34,14 @@ struct g2h_base {
     VECTOR(struct before) nodes;
     struct map classes; /* hash of a name → number in of_classes */
     VECTOR(struct growth_class) of_classes;
-    VECTOR(struct named) named; /* the largest first */
+    VECTOR(struct growth_named) named; /* the largest first */
     struct string_pool names;
     struct growth_totals totals;
 };
 
 /* Returns the hash of a name. In the name of a node that is no class, words that are numbers do not
  * count, for "main and 20 goroutines" may become "main and 80 goroutines". */
-static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
+static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind kind)
 {
     char named[1024];
     const char *word;
@@ -58,11 +58,11 @@ static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
 /* The keys of each node, hashes of all names from the root to it. That two nodes get the same key
  * by chance is too unlikely to happen. loose: without the states of goroutines and the lines of
  * frames, which are other ones in the next dump. */
-struct keys {
+struct growth_keys {
     uint64_t *exact, *loose;
 };
 
-static void keys_deinit(struct keys *keys)
+static void growth_keys_deinit(struct growth_keys *keys)
 {
     free(keys->exact);
     free(keys->loose);
@@ -80,12 +80,12 @@ static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind ki
     const char *close = is_goroutine ? memchr(name, ']', size) : NULL;
     const size_t without_line = close ? size : expression_without_line(name, size);
     if (!close)
-        return without_line == size ? exact : hash_of(name, without_line, kind);
-    return map_hash_pair(hash_of(close, (size_t)(name + size - close), kind),
+        return without_line == size ? exact : growth_hash_of(name, without_line, kind);
+    return map_hash_pair(growth_hash_of(close, (size_t)(name + size - close), kind),
                          (uint64_t)(unsigned char)name[sizeof(goroutine) - 1]);
 }
 
-static struct g2h_error *keys_of(const struct merged *merged, struct keys *ret)
+static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys *ret)
 {
     ret->exact = calloc(merged->nodes.count + 1, sizeof(*ret->exact));
     ret->loose = calloc(merged->nodes.count + 1, sizeof(*ret->loose));
@@ -95,7 +95,7 @@ static struct g2h_error *keys_of(const struct merged *merged, struct keys *ret)
         const bool is_root = node->parent == MERGED_NONE;
         size_t size;
         const char *name = merged_name(merged, i, &size);
-        const uint64_t exact = hash_of(name, size, node->kind),
+        const uint64_t exact = growth_hash_of(name, size, node->kind),
                        loose = loose_hash_of(name, size, node->kind, exact);
         ret->exact[i] = map_hash_pair(is_root ? 0 : ret->exact[node->parent], exact);
         ret->loose[i] = map_hash_pair(is_root ? 0 : ret->loose[node->parent], loose);
@@ -143,7 +143,8 @@ static struct g2h_error *name_largest(struct g2h_base *base, const struct merged
     for (size_t i = 0; i < order.count && i < MOST_NAMED && base->names.text_size < NAMES_BYTES;
          i++) {
         const struct merged_node *node = &merged->nodes.data[order.data[i].node];
-        struct named named = {numbers[order.data[i].node], numbers[node->parent], 0, node->kind};
+        struct growth_named named = {numbers[order.data[i].node], numbers[node->parent], 0,
+                                     node->kind};
         size_t size;
         const char *name = merged_name(merged, order.data[i].node, &size);
         TRY_MEMORY(string_pool_intern(&base->names, name, size < NAME_BYTES ? size : NAME_BYTES,
@@ -155,7 +156,7 @@ static struct g2h_error *name_largest(struct g2h_base *base, const struct merged
 
 static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *merged)
 {
-    _cleanup_(keys_deinit) struct keys keys = {NULL, NULL};
+    _cleanup_(growth_keys_deinit) struct growth_keys keys = {NULL, NULL};
     _cleanup_free_ uint32_t *numbers = calloc(merged->nodes.count + 1, sizeof(*numbers));
     TRY_MEMORY(numbers);
     TRY(keys_of(merged, &keys));
@@ -180,8 +181,8 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
     return name_largest(base, merged, numbers);
 }
 
-static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view, const char *name,
-                              unsigned threads)
+static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_view *view,
+                                     const char *name, unsigned threads)
 {
     struct g2h_dominators *dominators;
     struct merged merged;
@@ -205,7 +206,7 @@ struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name,
 {
     *ret = calloc(1, sizeof(**ret));
     TRY_MEMORY(*ret);
-    struct g2h_error *error = fill(*ret, view, name, threads);
+    struct g2h_error *error = growth_fill(*ret, view, name, threads);
     if (error) {
         g2h_base_destroy(*ret);
         *ret = NULL;
@@ -283,7 +284,7 @@ static uint32_t take_leftover(struct leftovers *leftovers, uint64_t key)
 static struct g2h_error *match(const struct g2h_base *base, const struct merged *merged,
                                uint32_t *before)
 {
-    _cleanup_(keys_deinit) struct keys keys = {NULL, NULL};
+    _cleanup_(growth_keys_deinit) struct growth_keys keys = {NULL, NULL};
     _cleanup_(leftovers_deinit) struct leftovers leftovers = {.next = NULL};
     _cleanup_free_ bool *is_matched = calloc(base->nodes.count + 1, sizeof(*is_matched));
     TRY_MEMORY(is_matched);
@@ -407,7 +408,7 @@ struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vec
         if (growth->data[i].before != MERGED_NONE)
             now[growth->data[i].before] = (uint32_t)i;
     for (size_t i = 0; i < base->named.count; i++) {
-        const struct named *named = &base->named.data[i];
+        const struct growth_named *named = &base->named.data[i];
         const struct before *before = &base->nodes.data[named->number];
         struct growth_gone gone = {.kind = named->kind,
                                    .parent = now[named->parent],

@@ -37,12 +37,12 @@ struct sequence {
 };
 
 /* A sequence that may be told. */
-struct told {
+struct keys_told {
     uint64_t retained;
     uint32_t first, sequence;
 };
 
-struct keys {
+struct keys_search {
     const struct findings *findings;
     struct g2h_edges *edges;
     uint32_t item;
@@ -52,7 +52,7 @@ struct keys {
     uint32_t any; /* the name "[]" */
     uint32_t *at; /* by number of the dominators: the sequence of a node; NO_SEQUENCE: none */
     uint32_t at_count;
-    VECTOR(struct told) told;
+    VECTOR(struct keys_told) told;
 };
 
 /* ---- where maps are ---- */
@@ -64,7 +64,7 @@ static bool is_map(const struct findings *findings, uint32_t node)
 
 /* Finds the nodes of merged that have to be walked: maps in or below the item that retain enough to
  * be told, and what is above these. */
-static struct g2h_error *find_maps(struct keys *keys, bool *ret)
+static struct g2h_error *keys_find_maps(struct keys_search *keys, bool *ret)
 {
     const struct findings *findings = keys->findings;
     const size_t count = findings->merged.nodes.count;
@@ -83,12 +83,12 @@ static struct g2h_error *find_maps(struct keys *keys, bool *ret)
 
 /* ---- sequences ---- */
 
-static struct sequence *sequence_of(const struct keys *keys, uint32_t sequence)
+static struct sequence *sequence_of(const struct keys_search *keys, uint32_t sequence)
 {
     return &keys->sequences.data[sequence];
 }
 
-static uint32_t find_below(const struct keys *keys, uint32_t sequence, uint32_t name)
+static uint32_t find_below(const struct keys_search *keys, uint32_t sequence, uint32_t name)
 {
     uint32_t child = sequence_of(keys, sequence)->child;
     while (child != NO_SEQUENCE && sequence_of(keys, child)->name != name)
@@ -96,7 +96,7 @@ static uint32_t find_below(const struct keys *keys, uint32_t sequence, uint32_t 
     return child;
 }
 
-static void link_below(struct keys *keys, uint32_t parent, uint32_t sequence)
+static void link_below(struct keys_search *keys, uint32_t parent, uint32_t sequence)
 {
     sequence_of(keys, sequence)->parent = parent;
     sequence_of(keys, sequence)->sibling = sequence_of(keys, parent)->child;
@@ -106,7 +106,7 @@ static void link_below(struct keys *keys, uint32_t parent, uint32_t sequence)
 
 /* Finds or makes the sequence of a name below another one. If there are too many names, any further
  * key is "[]". Where no sequence can be made, that of the parent is the result. */
-static struct g2h_error *sequence_below(struct keys *keys, uint32_t parent, uint32_t name,
+static struct g2h_error *sequence_below(struct keys_search *keys, uint32_t parent, uint32_t name,
                                         bool is_key, uint32_t *ret)
 {
     uint32_t number = find_below(keys, parent, name);
@@ -159,8 +159,8 @@ static bool is_whole(const struct g2h_view *view, const struct g2h_edge *edge, c
 }
 
 /* Finds the sequence that an edge leads to from the sequence of its source. */
-static struct g2h_error *step(struct keys *keys, const struct g2h_edge *edge, uint32_t from,
-                              uint32_t *ret)
+static struct g2h_error *keys_step(struct keys_search *keys, const struct g2h_edge *edge,
+                                   uint32_t from, uint32_t *ret)
 {
     const struct g2h_view *view = keys->findings->view;
     struct g2h_key_name key;
@@ -187,7 +187,7 @@ static struct g2h_error *step(struct keys *keys, const struct g2h_edge *edge, ui
 }
 
 /* Counts a node, and what it retains, for a sequence. */
-static void add_node(struct keys *keys, uint32_t sequence, uint32_t node)
+static void add_node(struct keys_search *keys, uint32_t sequence, uint32_t node)
 {
     struct sequence *of = sequence_of(keys, sequence);
     of->retained += g2h_dominators_retained_size(keys->findings->dominators, node);
@@ -195,7 +195,7 @@ static void add_node(struct keys *keys, uint32_t sequence, uint32_t node)
 }
 
 /* Gives the nodes that a node alone holds, and points to, their sequences. */
-static struct g2h_error *step_down(struct keys *keys, uint32_t node, uint32_t from)
+static struct g2h_error *step_down(struct keys_search *keys, uint32_t node, uint32_t from)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
     struct g2h_edge edge;
@@ -208,7 +208,7 @@ static struct g2h_error *step_down(struct keys *keys, uint32_t node, uint32_t fr
         uint32_t *at = &keys->at[g2h_dominators_number(dominators, edge.target)];
         if (*at != NO_SEQUENCE)
             continue;
-        TRY(step(keys, &edge, from, &sequence));
+        TRY(keys_step(keys, &edge, from, &sequence));
         *at = sequence;
         if (sequence != from)
             add_node(keys, sequence, edge.target);
@@ -218,7 +218,7 @@ static struct g2h_error *step_down(struct keys *keys, uint32_t node, uint32_t fr
 
 /* Walks from the objects of the item down. A node of which no name is known is at the sequence of
  * its dominator. */
-static struct g2h_error *walk(struct keys *keys)
+static struct g2h_error *walk(struct keys_search *keys)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
     const struct merged *merged = &keys->findings->merged;
@@ -244,7 +244,7 @@ static struct g2h_error *walk(struct keys *keys)
 /* ---- sequences with many keys ---- */
 
 /* Merges a sequence into another one that has no fewer steps below it. */
-static void merge_sequences(struct keys *keys, uint32_t sequence, uint32_t into)
+static void merge_sequences(struct keys_search *keys, uint32_t sequence, uint32_t into)
 {
     struct sequence *from = sequence_of(keys, sequence), *to = sequence_of(keys, into);
     to->retained += from->retained;
@@ -261,7 +261,7 @@ static void merge_sequences(struct keys *keys, uint32_t sequence, uint32_t into)
 
 /* If there are more keys below a sequence than are told apart, those that hold little become one:
  * "[]" is then all of these. */
-static void merge_small(struct keys *keys, uint32_t sequence)
+static void merge_small(struct keys_search *keys, uint32_t sequence)
 {
     const uint32_t any = find_below(keys, sequence, keys->any);
     const uint64_t least = sequence_of(keys, FIRST)->retained / 100 * SHARE;
@@ -282,7 +282,7 @@ static void merge_small(struct keys *keys, uint32_t sequence)
 /* ---- what is told ---- */
 
 /* Returns how much the heaviest of the nearest keys below a sequence retains. */
-static uint64_t heaviest_key(const struct keys *keys, uint32_t sequence)
+static uint64_t heaviest_key(const struct keys_search *keys, uint32_t sequence)
 {
     uint64_t most = 0;
     for (uint32_t i = sequence_of(keys, sequence)->child; i != NO_SEQUENCE;
@@ -294,7 +294,7 @@ static uint64_t heaviest_key(const struct keys *keys, uint32_t sequence)
     return most;
 }
 
-static struct g2h_error *choose(struct keys *keys, uint32_t sequence)
+static struct g2h_error *keys_choose(struct keys_search *keys, uint32_t sequence)
 {
     const uint64_t least = sequence_of(keys, FIRST)->retained / 100 * SHARE;
     merge_small(keys, sequence);
@@ -302,22 +302,23 @@ static struct g2h_error *choose(struct keys *keys, uint32_t sequence)
     if (of->retained < least)
         return NULL;
     if (of->is_key && heaviest_key(keys, sequence) < of->retained / 100 * NARROW)
-        TRY_MEMORY(vector_push(&keys->told, ((struct told){of->retained, of->first, sequence})));
+        TRY_MEMORY(
+            vector_push(&keys->told, ((struct keys_told){of->retained, of->first, sequence})));
     for (uint32_t i = of->child; i != NO_SEQUENCE; i = sequence_of(keys, i)->sibling)
-        TRY(choose(keys, i));
+        TRY(keys_choose(keys, i));
     return NULL;
 }
 
 /* Orders sequences by what they retain, those that retain most first. */
 static int compare_told(const void *a, const void *b)
 {
-    const struct told *one = a, *other = b;
+    const struct keys_told *one = a, *other = b;
     if (one->retained != other->retained)
         return one->retained > other->retained ? -1 : 1;
     return one->first < other->first ? -1 : one->first > other->first;
 }
 
-static void append_names(const struct keys *keys, uint32_t sequence, struct text *text)
+static void append_names(const struct keys_search *keys, uint32_t sequence, struct text *text)
 {
     size_t size;
     if (sequence_of(keys, sequence)->parent == NO_SEQUENCE)
@@ -328,7 +329,7 @@ static void append_names(const struct keys *keys, uint32_t sequence, struct text
 }
 
 /* Gives the keys that are told. */
-static struct g2h_error *tell(const struct keys *keys, struct held_keys *ret)
+static struct g2h_error *keys_tell(const struct keys_search *keys, struct held_keys *ret)
 {
     ret->retained = sequence_of(keys, FIRST)->retained;
     for (size_t i = 0; i < keys->told.count && i < KEYS_MOST; i++) {
@@ -346,7 +347,7 @@ void held_keys_deinit(struct held_keys *keys)
         text_deinit(&keys->list[i].path);
 }
 
-static void keys_deinit(struct keys *keys)
+static void keys_search_deinit(struct keys_search *keys)
 {
     g2h_edges_destroy(keys->edges);
     free(keys->leads);
@@ -358,10 +359,10 @@ static void keys_deinit(struct keys *keys)
 
 struct g2h_error *keys_find(const struct findings *findings, uint32_t node, struct held_keys *ret)
 {
-    _cleanup_(keys_deinit) struct keys keys = {.findings = findings, .item = node};
+    _cleanup_(keys_search_deinit) struct keys_search keys = {.findings = findings, .item = node};
     bool has_maps;
     *ret = (struct held_keys){.count = 0};
-    TRY(find_maps(&keys, &has_maps));
+    TRY(keys_find_maps(&keys, &has_maps));
     if (!has_maps)
         return NULL;
     TRY_MEMORY(string_pool_intern(&keys.names, "[]", 2, &keys.any));
@@ -370,7 +371,7 @@ struct g2h_error *keys_find(const struct findings *findings, uint32_t node, stru
     TRY_MEMORY(keys.at);
     keys.at_count = findings->merged.of_count;
     TRY(walk(&keys));
-    TRY(choose(&keys, FIRST));
+    TRY(keys_choose(&keys, FIRST));
     vector_sort(&keys.told, compare_told);
-    return tell(&keys, ret);
+    return keys_tell(&keys, ret);
 }

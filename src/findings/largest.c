@@ -59,7 +59,7 @@ static struct g2h_error *find_candidates(const struct findings *findings, large_
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
+static int largest_compare(const void *a, const void *b)
 {
     const struct large_object *one = a, *other = b;
     if (one->retained != other->retained)
@@ -76,7 +76,7 @@ struct g2h_error *largest_find(const struct findings *findings, large_vector *re
 {
     _cleanup_(free_objects) large_vector candidates = {0};
     TRY(find_candidates(findings, &candidates));
-    vector_sort(&candidates, compare);
+    vector_sort(&candidates, largest_compare);
     for (size_t i = 0; i < candidates.count && ret->count < LARGEST_OBJECTS; i++) {
         size_t alike = 0;
         for (size_t j = 0; j < ret->count; j++)

@@ -10,23 +10,24 @@ enum { OBJECTS = 1 << 16 /* in a task */ };
 
 /* The objects of one layout that a worker has met. Most of them are equally large, so that the
  * slots of the last one are those of the next. */
-struct found {
+struct struct_layout_found {
     struct layout_row row;
     uint64_t size, header;    /* of the last object; size 0: there is none */
     uint64_t slot, reordered; /* which slots Go takes for it, as it is and if its fields were in the
                                  best order */
 };
 
-struct finder {
+struct struct_layout_finder {
     const struct findings *findings;
-    const struct layout *layout;
+    const struct layout_findings *layout;
     const struct g2h_layout_class *classes;
-    struct found **found; /* by worker, by class; NULL: the worker has met no object */
+    struct struct_layout_found *
+        *found; /* by worker, by class; NULL: the worker has met no object */
 };
 
 /* ---- arrays ---- */
 
-struct g2h_error *layout_init(const struct findings *findings, struct layout *ret)
+struct g2h_error *layout_init(const struct findings *findings, struct layout_findings *ret)
 {
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
     ret->ends = calloc((size_t)objects + 1, sizeof(*ret->ends));
@@ -34,7 +35,7 @@ struct g2h_error *layout_init(const struct findings *findings, struct layout *re
     return g2h_layouts_create(findings->view, &ret->layouts);
 }
 
-void layout_see_slice(const struct findings *findings, const struct layout *layout,
+void layout_see_slice(const struct findings *findings, const struct layout_findings *layout,
                       const struct g2h_capacity *capacity)
 {
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
@@ -54,8 +55,9 @@ void layout_see_slice(const struct findings *findings, const struct layout *layo
 
 /* ---- objects ---- */
 
-static void find_slots(const struct finder *finder, const struct g2h_layout_class *class,
-                       uint64_t header, uint64_t size, struct found *found)
+static void find_slots(const struct struct_layout_finder *finder,
+                       const struct g2h_layout_class *class, uint64_t header, uint64_t size,
+                       struct struct_layout_found *found)
 {
     const struct g2h_layouts *layouts = finder->layout->layouts;
     found->size = size;
@@ -66,8 +68,9 @@ static void find_slots(const struct finder *finder, const struct g2h_layout_clas
 }
 
 /* Adds an object to the row of its class, if its slot is the one that Go takes for its value. */
-static void add_object(const struct finder *finder, uint32_t object,
-                       const struct g2h_layout *layout, struct found *found)
+static void struct_layout_add_object(const struct struct_layout_finder *finder, uint32_t object,
+                                     const struct g2h_layout *layout,
+                                     struct struct_layout_found *found)
 {
     const struct g2h_layout_class *class = &finder->classes[layout->number];
     const uint64_t end = class->is_array ? finder->layout->ends[object] : 0,
@@ -93,28 +96,28 @@ static void add_object(const struct finder *finder, uint32_t object,
     }
 }
 
-static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *struct_layout_find_task(void *context, size_t task, unsigned worker)
 {
-    const struct finder *finder = context;
+    const struct struct_layout_finder *finder = context;
     const struct g2h_view *view = finder->findings->view;
     const uint32_t count = g2h_heap_object_count(g2h_view_heap(view)),
                    first = (uint32_t)task * OBJECTS,
                    end = count - first > OBJECTS ? first + OBJECTS : count;
-    struct found **found = &finder->found[worker];
+    struct struct_layout_found **found = &finder->found[worker];
     if (!*found)
         *found = calloc(g2h_layouts_count(finder->layout->layouts), sizeof(**found));
     TRY_MEMORY(*found);
     for (uint32_t i = first; i < end; i++) {
         struct g2h_layout layout;
         if (!g2h_view_is_garbage(view, i) && g2h_layouts_find(finder->layout->layouts, i, &layout))
-            add_object(finder, i, &layout, &(*found)[layout.number]);
+            struct_layout_add_object(finder, i, &layout, &(*found)[layout.number]);
     }
     return NULL;
 }
 
 /* ---- sums ---- */
 
-static void add_row(struct layout_row *to, const struct layout_row *from)
+static void struct_layout_add_row(struct layout_row *to, const struct layout_row *from)
 {
     to->objects += from->objects;
     to->values += from->values;
@@ -129,8 +132,8 @@ static void add_row(struct layout_row *to, const struct layout_row *from)
     }
 }
 
-static int compare(const struct layout_row *one, const struct layout_row *other, uint64_t weight,
-                   uint64_t other_weight)
+static int struct_layout_compare(const struct layout_row *one, const struct layout_row *other,
+                                 uint64_t weight, uint64_t other_weight)
 {
     if (weight != other_weight)
         return weight > other_weight ? -1 : 1;
@@ -139,22 +142,23 @@ static int compare(const struct layout_row *one, const struct layout_row *other,
 
 static int compare_rounding(const void *a, const void *b)
 {
-    return compare(a, b, layout_rounding(a), layout_rounding(b));
+    return struct_layout_compare(a, b, layout_rounding(a), layout_rounding(b));
 }
 
 static int compare_padding(const void *a, const void *b)
 {
-    return compare(a, b, layout_weight(a), layout_weight(b));
+    return struct_layout_compare(a, b, layout_weight(a), layout_weight(b));
 }
 
-static struct g2h_error *sum_up(const struct finder *finder, uint32_t classes, struct layout *ret)
+static struct g2h_error *struct_layout_sum_up(const struct struct_layout_finder *finder,
+                                              uint32_t classes, struct layout_findings *ret)
 {
     for (uint32_t i = 0; i < classes; i++) {
         struct layout_row row = {.class = i};
         for (unsigned j = 0; j < finder->findings->threads; j++)
             if (finder->found[j])
-                add_row(&row, &finder->found[j][i].row);
-        add_row(&ret->sums, &row);
+                struct_layout_add_row(&row, &finder->found[j][i].row);
+        struct_layout_add_row(&ret->sums, &row);
         TRY_MEMORY(layout_rounding(&row) == 0 || vector_push(&ret->rounding, row));
         TRY_MEMORY(row.padding == 0 || vector_push(&ret->padding, row));
     }
@@ -163,29 +167,29 @@ static struct g2h_error *sum_up(const struct finder *finder, uint32_t classes, s
     return NULL;
 }
 
-static void finder_deinit(struct finder *finder)
+static void struct_layout_finder_deinit(struct struct_layout_finder *finder)
 {
     for (unsigned i = 0; finder->found && i < finder->findings->threads; i++)
         free(finder->found[i]);
     free(finder->found);
 }
 
-struct g2h_error *layout_find(const struct findings *findings, struct layout *ret)
+struct g2h_error *layout_find(const struct findings *findings, struct layout_findings *ret)
 {
     const uint32_t classes = g2h_layouts_count(ret->layouts),
                    objects = g2h_heap_object_count(g2h_view_heap(findings->view));
     _cleanup_free_ struct g2h_layout_class *all = calloc((size_t)classes + 1, sizeof(*all));
-    _cleanup_(finder_deinit) struct finder finder = {
+    _cleanup_(struct_layout_finder_deinit) struct struct_layout_finder finder = {
         .findings = findings, .layout = ret, .classes = all};
     finder.found = calloc(findings->threads, sizeof(*finder.found));
     TRY_MEMORY(all && finder.found);
     for (uint32_t i = 0; i < classes; i++)
         all[i] = g2h_layouts_class(ret->layouts, i);
-    TRY(workers_run(findings->threads, objects / OBJECTS + 1, find_task, &finder));
-    return sum_up(&finder, classes, ret);
+    TRY(workers_run(findings->threads, objects / OBJECTS + 1, struct_layout_find_task, &finder));
+    return struct_layout_sum_up(&finder, classes, ret);
 }
 
-void layout_deinit(struct layout *layout)
+void layout_deinit(struct layout_findings *layout)
 {
     g2h_layouts_destroy(layout->layouts);
     free(layout->ends);

@@ -24,7 +24,7 @@ struct layout_row {
     uint64_t smallest, reordered; /* the smallest slot, and what it would be then */
 };
 
-struct layout {
+struct layout_findings {
     struct g2h_layouts *layouts;
     uint64_t *ends; /* by object: offset of the end of the slice that reaches furthest; 0: none */
     VECTOR(struct layout_row) rounding, padding; /* the row that loses most comes first */

@@ -15,12 +15,12 @@ enum { MOST_NEAR = 5, LONGEST = 256 /* bytes of a name that edits() compares */ 
 
 /* ---- classes ---- */
 
-struct classes {
+struct lookup_classes {
     const struct findings *findings;
     node_vector list; /* nodes of merged, one of each class: classes that come first retain most */
 };
 
-static struct g2h_error *find_classes(struct classes *classes)
+static struct g2h_error *lookup_find_classes(struct lookup_classes *classes)
 {
     const struct findings *findings = classes->findings;
     _cleanup_(map_deinit) struct map known = {0};
@@ -38,7 +38,7 @@ static struct g2h_error *find_classes(struct classes *classes)
 /* How the name of a class may match the text that was asked for, the most certain match first. */
 enum meaning { EXACT, SHORT, TYPE, END, PART, MEANINGS };
 
-static bool ends_in(const char *name, size_t size, const char *end, size_t length)
+static bool lookup_ends_in(const char *name, size_t size, const char *end, size_t length)
 {
     return size >= length && memcmp(name + size - length, end, length) == 0;
 }
@@ -59,7 +59,7 @@ static void shorten(const char *asked, struct text *text)
 static bool is_meant(const char *name, size_t size, const char *asked, size_t length,
                      enum meaning meaning)
 {
-    const bool is_end = ends_in(name, size, asked, length);
+    const bool is_end = lookup_ends_in(name, size, asked, length);
     if (meaning <= SHORT)
         return is_end && size == length;
     if (meaning == TYPE) /* a type's name without its package; neither a pointer to the type nor a
@@ -72,8 +72,8 @@ static bool is_meant(const char *name, size_t size, const char *asked, size_t le
     return memmem(name, size, asked, length) != NULL;
 }
 
-static struct g2h_error *find_meant(const struct classes *classes, const char *asked, size_t length,
-                                    enum meaning meaning, node_vector *ret)
+static struct g2h_error *find_meant(const struct lookup_classes *classes, const char *asked,
+                                    size_t length, enum meaning meaning, node_vector *ret)
 {
     for (size_t i = 0; i < classes->list.count; i++) {
         size_t size;
@@ -108,7 +108,7 @@ static unsigned edits(const char *one, size_t one_size, const char *other, size_
     return row[other_size];
 }
 
-static struct g2h_error *find_near(const struct classes *classes, const char *asked,
+static struct g2h_error *find_near(const struct lookup_classes *classes, const char *asked,
                                    node_vector *ret)
 {
     ranking ranks = {0};
@@ -131,8 +131,8 @@ static struct g2h_error *find_near(const struct classes *classes, const char *as
 }
 
 /* Returns an error that ends in a list of names: ": main.Watcher, main.Watch and 3 more". */
-static struct g2h_error *refuse(const struct findings *findings, const char *asked, const char *why,
-                                const node_vector *near)
+static struct g2h_error *lookup_refuse(const struct findings *findings, const char *asked,
+                                       const char *why, const node_vector *near)
 {
     _cleanup_(text_deinit) struct text list = {0};
     for (size_t i = 0; i < near->count && i < MOST_NEAR; i++) {
@@ -148,12 +148,12 @@ static struct g2h_error *refuse(const struct findings *findings, const char *ask
                         (int)list.size, list.size > 0 ? list.data : "");
 }
 
-static void free_nodes(node_vector *nodes)
+static void lookup_free_nodes(node_vector *nodes)
 {
     free(nodes->data);
 }
 
-static void classes_deinit(struct classes *classes)
+static void lookup_classes_deinit(struct lookup_classes *classes)
 {
     free(classes->list.data);
 }
@@ -175,12 +175,12 @@ static struct g2h_error *find_by_expression(const struct findings *findings, con
 static struct g2h_error *find_class(const struct findings *findings, const char *asked,
                                     struct lookup *ret)
 {
-    _cleanup_(classes_deinit) struct classes classes = {.findings = findings};
-    _cleanup_(free_nodes) node_vector found = {0};
+    _cleanup_(lookup_classes_deinit) struct lookup_classes classes = {.findings = findings};
+    _cleanup_(lookup_free_nodes) node_vector found = {0};
     _cleanup_(text_deinit) struct text short_name = {0};
     shorten(asked, &short_name);
     TRY_MEMORY(!short_name.failed);
-    TRY(find_classes(&classes));
+    TRY(lookup_find_classes(&classes));
     for (enum meaning meaning = EXACT; meaning < MEANINGS && found.count == 0; meaning++) {
         const bool is_short = meaning == SHORT;
         if (meaning == END) {
@@ -192,13 +192,13 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
                        is_short ? short_name.size : strlen(asked), meaning, &found));
     }
     if (found.count > 1)
-        return refuse(findings, asked, "is a part of the names of several classes", &found);
+        return lookup_refuse(findings, asked, "is a part of the names of several classes", &found);
     if (found.count == 0) {
         TRY(find_near(&classes, asked, &found));
-        return refuse(findings, asked,
-                      found.count > 0 ? "is not a class; did you mean"
-                                      : "is the class of no object in this heap",
-                      &found);
+        return lookup_refuse(findings, asked,
+                             found.count > 0 ? "is not a class; did you mean"
+                                             : "is the class of no object in this heap",
+                             &found);
     }
     *ret = (struct lookup){.is_class = true, .class = found.data[0], .node = UINT32_MAX};
     return NULL;

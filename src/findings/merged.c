@@ -91,7 +91,7 @@ static bool is_digit(const char *text, size_t size, size_t at)
 }
 
 /* Returns where a number ends, whose digits may be in groups: 1,234. */
-static size_t skip_number(const char *text, size_t size, size_t at)
+static size_t merged_skip_number(const char *text, size_t size, size_t at)
 {
     while (is_digit(text, size, at) ||
            (at < size && text[at] == ',' && at > 0 && is_digit(text, size, at - 1) &&
@@ -121,7 +121,7 @@ static void append_numberless(struct text *numberless, const char *text, size_t 
     const size_t behind = sizeof(goroutine) - 1;
     bool in_brackets = false;
     for (size_t i = 0; i < size;) {
-        const size_t end = skip_number(text, size, i);
+        const size_t end = merged_skip_number(text, size, i);
         const bool is_number = end > i && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '[') &&
                                (end == size || text[end] == ' ' || text[end] == ']');
         if (is_number && end < size && text[end] == ' ') {
@@ -188,7 +188,7 @@ static struct g2h_error *find_entries(struct merged *merged)
 
 /* ---- the tree of dominators ---- */
 
-static uint32_t name_of(const struct merging *merging, const struct g2h_node *node)
+static uint32_t merged_name_of(const struct merging *merging, const struct g2h_node *node)
 {
     return node->kind == G2H_NODE_TEXT   ? merging->texts
            : node->name != G2H_NAME_NONE ? node->name
@@ -220,7 +220,7 @@ static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
         }
         for (size_t i = 0; i < count; i++)
             *into[i] = (struct merging_node){.size = nodes[i].size,
-                                             .name = name_of(merging, &nodes[i]),
+                                             .name = merged_name_of(merging, &nodes[i]),
                                              .merged = nodes[i].kind};
     }
     return NULL;
@@ -253,14 +253,14 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
     return NULL;
 }
 
-static void destroy_edges(struct g2h_edges **edges)
+static void merged_destroy_edges(struct g2h_edges **edges)
 {
     g2h_edges_destroy(*edges);
 }
 
 static struct g2h_error *name_all_held(struct merging *merging)
 {
-    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_(merged_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_node node;
     TRY(g2h_edges_create(merging->view, &edges));
     for (uint32_t i = 0; i < g2h_view_account(merging->view)->synthetic_nodes; i++) {
@@ -396,28 +396,28 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
     return NULL;
 }
 
-static bool is_object(uint32_t kind)
+static bool merged_is_object(uint32_t kind)
 {
     return kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT;
 }
 
 /* Returns whether an object counts as part of the map that parent is the node of. */
-static bool is_of_map(const struct merged *merged, uint32_t name, uint32_t parent)
+static bool merged_is_of_map(const struct merged *merged, uint32_t name, uint32_t parent)
 {
     const struct merged_node *node = &merged->nodes.data[parent];
     return node->kind == MERGED_CLASS && map_get(&merged->entries, name) == node->name;
 }
 
 /* Merges a node, whose number is given, into a node below that of its dominator. */
-static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t number)
+static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, uint32_t number)
 {
     struct merged *merged = merging->merged;
     struct merging_node *one = &merging->by_number[number];
     const uint32_t kind = one->merged;
-    const bool object = is_object(kind);
+    const bool object = merged_is_object(kind);
     uint32_t name = one->name,
              parent = merging->by_number[g2h_dominators_above(merging->dominators, number)].merged;
-    if (object && is_of_map(merged, name, parent)) {
+    if (object && merged_is_of_map(merged, name, parent)) {
         merged->nodes.data[parent].bytes += one->size;
         one->merged = parent;
         return NULL;
@@ -454,7 +454,7 @@ static struct g2h_error *merge_all(struct merging *merging)
         const uint32_t node = g2h_dominators_node(merging->dominators, number);
         prefetch_above(merging, number + AHEAD);
         if (node != UINT32_MAX)
-            TRY(merge(merging, node, number));
+            TRY(merged_merge(merging, node, number));
     }
     return NULL;
 }
@@ -467,7 +467,7 @@ struct merged_place {
     uint32_t depth, example, parent_example, node;
 };
 
-static int compare_places(const void *a, const void *b)
+static int merged_compare_places(const void *a, const void *b)
 {
     const struct merged_place *one = a, *other = b;
     if (one->depth != other->depth)
@@ -504,7 +504,7 @@ static struct g2h_error *renumber(struct merged *merged, uint32_t *new_numbers)
         return &error_no_memory;
     }
     fill_places(merged, places);
-    qsort(places, count, sizeof(*places), compare_places);
+    qsort(places, count, sizeof(*places), merged_compare_places);
     for (uint32_t i = 0; i < count; i++) {
         new_numbers[places[i].node] = i;
         nodes[i] = merged->nodes.data[places[i].node];
@@ -520,7 +520,7 @@ static struct g2h_error *renumber(struct merged *merged, uint32_t *new_numbers)
 }
 
 /* Adds up retained sizes and links children. Parents come before their children in the array. */
-static void sum_up(struct merged *merged)
+static void merged_sum_up(struct merged *merged)
 {
     struct merged_node *nodes = merged->nodes.data;
     for (size_t i = merged->nodes.count; i-- > 0;) {
@@ -615,7 +615,7 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
     TRY(keep_nodes(&merging));
     TRY(add_samples(&merging));
     add_untouched(&merging);
-    sum_up(merged);
+    merged_sum_up(merged);
     return NULL;
 }
 

@@ -20,7 +20,7 @@ struct holder {
     uint64_t bytes;
 };
 
-struct search {
+struct outside_search {
     const struct findings *findings;
     enum g2h_memory_part part;
     struct g2h_edges *edges;
@@ -31,7 +31,7 @@ struct search {
     VECTOR(struct holder) list; /* until it is sorted, in the order of names */
 };
 
-static void search_deinit(struct search *search)
+static void search_deinit(struct outside_search *search)
 {
     g2h_edges_destroy(search->edges);
     map_deinit(&search->mappings);
@@ -42,7 +42,7 @@ static void search_deinit(struct search *search)
 }
 
 /* Finds the nodes of the part's mappings. */
-static struct g2h_error *find_mappings(struct search *search)
+static struct g2h_error *find_mappings(struct outside_search *search)
 {
     const struct g2h_view *view = search->findings->view;
     const struct g2h_memory *memory = search->findings->memory;
@@ -60,14 +60,14 @@ static struct g2h_error *find_mappings(struct search *search)
     return NULL;
 }
 
-static bool begins_with(const struct text *name, const char *prefix)
+static bool outside_begins_with(const struct text *name, const char *prefix)
 {
     return name->size >= strlen(prefix) && memcmp(name->data, prefix, strlen(prefix)) == 0;
 }
 
 /* Appends the name of a pointer without the numbers and keys of elements: chunks[3].data becomes
  * chunks[].data. */
-static void append_pointer(const struct search *search, const struct g2h_edge *edge,
+static void append_pointer(const struct outside_search *search, const struct g2h_edge *edge,
                            struct text *text)
 {
     size_t size;
@@ -84,7 +84,7 @@ static void append_pointer(const struct search *search, const struct g2h_edge *e
 }
 
 /* Returns whether a class says whose field a pointer is: main.T, but not []T or ptr64. */
-static bool has_fields(const char *class, size_t size)
+static bool outside_has_fields(const char *class, size_t size)
 {
     const char *bracket = size > 0 ? memchr(class, '[', size) : NULL;
     const size_t before = bracket ? (size_t)(bracket - class) : size;
@@ -92,9 +92,9 @@ static bool has_fields(const char *class, size_t size)
 }
 
 /* Makes the name of the holder that a pointer is in. */
-static struct g2h_error *name_holder(const struct search *search, const struct g2h_node *source,
-                                     const struct g2h_edge *edge, struct text *ret,
-                                     bool *ret_is_element)
+static struct g2h_error *name_holder(const struct outside_search *search,
+                                     const struct g2h_node *source, const struct g2h_edge *edge,
+                                     struct text *ret, bool *ret_is_element)
 {
     const struct g2h_view *view = search->findings->view;
     size_t size;
@@ -103,7 +103,7 @@ static struct g2h_error *name_holder(const struct search *search, const struct g
     *ret_is_element = false;
     if (source->object == UINT32_MAX)
         return expression_append_pointer(view, search->edges, edge, ret);
-    *ret_is_element = !has_fields(class, size);
+    *ret_is_element = !outside_has_fields(class, size);
     text_append(ret, class, size);
     if (!*ret_is_element)
         append_pointer(search, edge, ret);
@@ -111,7 +111,7 @@ static struct g2h_error *name_holder(const struct search *search, const struct g
 }
 
 /* Finds the holder that a pointer is in. */
-static struct g2h_error *find_holder(struct search *search, const struct g2h_node *source,
+static struct g2h_error *find_holder(struct outside_search *search, const struct g2h_node *source,
                                      const struct g2h_edge *edge, uint32_t *ret)
 {
     _cleanup_(text_deinit) struct text name = {0};
@@ -130,7 +130,8 @@ static struct g2h_error *find_holder(struct search *search, const struct g2h_nod
 }
 
 /* Adds the bytes of a mapping to the holder that points to it, unless it has them. */
-static struct g2h_error *add(struct search *search, const struct g2h_edge *edge, uint32_t mapping)
+static struct g2h_error *outside_add(struct outside_search *search, const struct g2h_edge *edge,
+                                     uint32_t mapping)
 {
     struct g2h_node source;
     uint32_t holder, number;
@@ -146,15 +147,15 @@ static struct g2h_error *add(struct search *search, const struct g2h_edge *edge,
     return NULL;
 }
 
-static void destroy(struct g2h_edges **edges)
+static void outside_destroy(struct g2h_edges **edges)
 {
     g2h_edges_destroy(*edges);
 }
 
-static struct g2h_error *find_holders(struct search *search)
+static struct g2h_error *outside_find_holders(struct outside_search *search)
 {
     const struct g2h_view *view = search->findings->view;
-    _cleanup_(destroy) struct g2h_edges *edges = NULL;
+    _cleanup_(outside_destroy) struct g2h_edges *edges = NULL;
     const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
     struct g2h_edge edge;
     TRY(g2h_edges_create(view, &edges));
@@ -165,12 +166,12 @@ static struct g2h_error *find_holders(struct search *search)
                                      ? map_get(&search->mappings, edge.target)
                                      : MAP_NONE;
         if (mapping != MAP_NONE)
-            TRY(add(search, &edge, mapping));
+            TRY(outside_add(search, &edge, mapping));
     }
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
+static int outside_compare(const void *a, const void *b)
 {
     const struct holder *one = a, *other = b;
     if (one->bytes != other->bytes)
@@ -179,22 +180,22 @@ static int compare(const void *a, const void *b)
 }
 
 /* What is told, in this order. */
-enum told { FIELDS, ELEMENTS, LISTS, TOLD };
+enum outside_told { FIELDS, ELEMENTS, LISTS, TOLD };
 
 /* Returns what a holder with this name is, or TOLD if it is not told at all: it is the runtime's,
  * or has no name but an address. */
-static enum told kind_of(const struct holder *holder, const struct text *name)
+static enum outside_told outside_kind_of(const struct holder *holder, const struct text *name)
 {
-    if (name->size == 0 || begins_with(name, "runtime.") || begins_with(name, "0x"))
+    if (name->size == 0 || outside_begins_with(name, "runtime.") || outside_begins_with(name, "0x"))
         return TOLD;
-    if (begins_with(name, "syscall.mapper.") || begins_with(name, "unix.mapper."))
+    if (outside_begins_with(name, "syscall.mapper.") || outside_begins_with(name, "unix.mapper."))
         return LISTS;
     return holder->object == UINT32_MAX ? FIELDS : ELEMENTS;
 }
 
 /* Makes what a holder is called. */
-static struct g2h_error *call_holder(const struct search *search, const struct holder *holder,
-                                     struct text *ret)
+static struct g2h_error *call_holder(const struct outside_search *search,
+                                     const struct holder *holder, struct text *ret)
 {
     size_t size;
     uint32_t end;
@@ -206,8 +207,8 @@ static struct g2h_error *call_holder(const struct search *search, const struct h
     return NULL;
 }
 
-static struct g2h_error *tell(const struct search *search, enum told told,
-                              struct outside_holders *ret)
+static struct g2h_error *outside_tell(const struct outside_search *search, enum outside_told told,
+                                      struct outside_holders *ret)
 {
     _cleanup_(text_deinit) struct text name = {0};
     const uint64_t least = search->findings->memory->parts[search->part] / 100 * LEAST_OF_PART;
@@ -219,7 +220,7 @@ static struct g2h_error *tell(const struct search *search, enum told told,
             continue;
         TRY(call_holder(search, holder, &name));
         TRY_MEMORY(!name.failed);
-        if (kind_of(holder, &name) != told)
+        if (outside_kind_of(holder, &name) != told)
             continue;
         ret->list[ret->count].name = name;
         ret->list[ret->count++].bytes = holder->bytes;
@@ -231,16 +232,16 @@ static struct g2h_error *tell(const struct search *search, enum told told,
 struct g2h_error *outside_holders_find(const struct findings *findings, enum g2h_memory_part part,
                                        struct outside_holders *ret)
 {
-    _cleanup_(search_deinit) struct search search = {.findings = findings, .part = part};
+    _cleanup_(search_deinit) struct outside_search search = {.findings = findings, .part = part};
     *ret = (struct outside_holders){.count = 0};
     if (part != G2H_MEMORY_FILES && part != G2H_MEMORY_C)
         return NULL;
     TRY(find_mappings(&search));
-    TRY(find_holders(&search));
-    vector_sort(&search.list, compare);
-    TRY(tell(&search, FIELDS, ret));
-    TRY(tell(&search, ELEMENTS, ret));
-    return ret->count == 0 ? tell(&search, LISTS, ret) : NULL;
+    TRY(outside_find_holders(&search));
+    vector_sort(&search.list, outside_compare);
+    TRY(outside_tell(&search, FIELDS, ret));
+    TRY(outside_tell(&search, ELEMENTS, ret));
+    return ret->count == 0 ? outside_tell(&search, LISTS, ret) : NULL;
 }
 
 void outside_holders_deinit(struct outside_holders *holders)

@@ -81,7 +81,7 @@ void path_search_deinit(struct path_search *search)
 }
 
 /* Whether frames of the runtime and of the packages below every program are followed. */
-enum frames { ALL_FRAMES, OWN_FRAMES, LIBRARY_FRAMES };
+enum path_search_frames { ALL_FRAMES, OWN_FRAMES, LIBRARY_FRAMES };
 
 static bool is_library_frame(const struct g2h_view *view, uint32_t node)
 {
@@ -90,7 +90,7 @@ static bool is_library_frame(const struct g2h_view *view, uint32_t node)
 }
 
 static struct g2h_error *follow_edges(struct path_search *search, uint32_t index,
-                                      enum frames frames)
+                                      enum path_search_frames frames)
 {
     const uint32_t node = search->visited.data[index].node, start = search->visited.data[0].node;
     struct g2h_edge edge;
@@ -108,7 +108,7 @@ static struct g2h_error *follow_edges(struct path_search *search, uint32_t index
 
 /* Follows the edges of a node. Of a goroutine, the frames of the runtime come last: the frames
  * above these have passed them what they hold, and tell people more. */
-static struct g2h_error *follow(struct path_search *search, uint32_t index)
+static struct g2h_error *path_search_follow(struct path_search *search, uint32_t index)
 {
     if (findings_kind_of(search->view, search->visited.data[index].node) != G2H_NODE_GOROUTINE)
         return follow_edges(search, index, ALL_FRAMES);
@@ -124,7 +124,7 @@ static struct g2h_error *follow_doubtful(struct path_search *search)
     search->scope = PATH_ALL;
     for (uint32_t i = 0; i < certain; i++)
         if (search->visited.data[i].node < synthetic)
-            TRY(follow(search, i));
+            TRY(path_search_follow(search, i));
     return NULL;
 }
 
@@ -134,7 +134,7 @@ struct g2h_error *path_search_extend(struct path_search *search, bool *ret)
         search->next >= search->most_nodes || search->followed >= search->most_edges;
     *ret = !is_limited && search->next < search->visited.count;
     if (*ret)
-        return follow(search, search->next++);
+        return path_search_follow(search, search->next++);
     *ret = !is_limited && search->scope == PATH_CERTAIN_FIRST;
     return *ret ? follow_doubtful(search) : NULL;
 }

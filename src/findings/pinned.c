@@ -21,7 +21,7 @@ struct array {
     uint64_t address, begin, element, elements;
 };
 
-struct finder {
+struct pinned_finder {
     const struct findings *findings;
     const struct g2h_heap *heap;
     struct g2h_edges *edges;
@@ -34,7 +34,7 @@ struct finder {
     bool has_slice;                 /* see_slice() has found one */
 };
 
-static void finder_deinit(struct finder *finder)
+static void pinned_finder_deinit(struct pinned_finder *finder)
 {
     g2h_edges_destroy(finder->edges);
     g2h_capacities_destroy(finder->capacities);
@@ -66,7 +66,7 @@ uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node)
 
 /* Describes an object if it is an array of two elements or more, each of which is larger than a
  * pointer. */
-static bool read_array(const struct finder *finder, uint32_t node, struct array *ret)
+static bool read_array(const struct pinned_finder *finder, uint32_t node, struct array *ret)
 {
     const struct g2h_view *view = finder->findings->view;
     struct g2h_node read;
@@ -87,7 +87,7 @@ static bool read_array(const struct finder *finder, uint32_t node, struct array 
     return ret->elements > 1;
 }
 
-static struct g2h_error *add_arrays(struct finder *finder, uint32_t item)
+static struct g2h_error *add_arrays(struct pinned_finder *finder, uint32_t item)
 {
     const struct findings *findings = finder->findings;
     for (uint32_t number = 0; number < findings->merged.of_count; number++) {
@@ -106,7 +106,7 @@ static struct g2h_error *add_arrays(struct finder *finder, uint32_t item)
 
 /* ---- what leads to them ---- */
 
-static bool is_alive(const struct finder *finder, uint32_t object)
+static bool is_alive(const struct pinned_finder *finder, uint32_t object)
 {
     const uint32_t node = g2h_view_object(finder->findings->view, object);
     return node != UINT32_MAX && !findings_is_dead(finder->findings->view, node);
@@ -115,7 +115,7 @@ static bool is_alive(const struct finder *finder, uint32_t object)
 /* Notes a slice in an array, which then is not pinned. */
 static bool see_slice(void *context, const struct g2h_capacity *capacity)
 {
-    struct finder *finder = context;
+    struct pinned_finder *finder = context;
     uint32_t object;
     if (capacity->kind != G2H_CAPACITY_SLICE || capacity->object == UINT32_MAX ||
         !g2h_heap_find(finder->heap, capacity->address, &object))
@@ -139,7 +139,7 @@ static uint64_t word_at(const struct g2h_params *params, const uint8_t *bytes)
 }
 
 /* Sets *ret to whether an object has a pointer to all of an array: a *[8]main.T. */
-static struct g2h_error *has_array_pointer(const struct finder *finder, uint32_t holder,
+static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, uint32_t holder,
                                            const struct array *array, bool *ret)
 {
     enum { MOST_VALUES = 1 << 20 };
@@ -157,7 +157,7 @@ static struct g2h_error *has_array_pointer(const struct finder *finder, uint32_t
     return NULL;
 }
 
-static const struct array *first_array(const struct finder *finder)
+static const struct array *first_array(const struct pinned_finder *finder)
 {
     const struct array *first = &finder->arrays.data[0];
     for (size_t i = 1; i < finder->arrays.count; i++)
@@ -168,7 +168,7 @@ static const struct array *first_array(const struct finder *finder)
 
 /* Sets *ret to whether the holder of the first array has it by a pointer to an element, not by a
  * slice. That is asked first, since most arrays belong to slices. */
-static struct g2h_error *may_be_pinned(struct finder *finder, bool *ret)
+static struct g2h_error *may_be_pinned(struct pinned_finder *finder, bool *ret)
 {
     bool has_all;
     struct g2h_node holder;
@@ -189,7 +189,7 @@ static struct g2h_error *may_be_pinned(struct finder *finder, bool *ret)
 /* Returns whether an object's pointer may be one to all of an array: that of a channel to its
  * buffer, or of a sync.Pool to what each processor has; or any pointer of an object without a type,
  * which may be a slice's. */
-static bool may_have_all(const struct finder *finder, const struct g2h_node *source)
+static bool may_have_all(const struct pinned_finder *finder, const struct g2h_node *source)
 {
     static const char library[] = "sync.";
     size_t size;
@@ -201,7 +201,7 @@ static bool may_have_all(const struct finder *finder, const struct g2h_node *sou
 }
 
 /* Notes the element that an edge leads to. */
-static struct g2h_error *see_edge(struct finder *finder, const struct g2h_edge *edge)
+static struct g2h_error *see_edge(struct pinned_finder *finder, const struct g2h_edge *edge)
 {
     const uint32_t index = map_get(&finder->by_node, edge->target);
     struct g2h_node source;
@@ -229,7 +229,7 @@ static struct g2h_error *see_edge(struct finder *finder, const struct g2h_edge *
     return NULL;
 }
 
-static struct g2h_error *see_edges(struct finder *finder)
+static struct g2h_error *see_edges(struct pinned_finder *finder)
 {
     struct g2h_edge read[EDGES];
     g2h_edges_begin(finder->edges, 0, g2h_view_node_count(finder->findings->view));
@@ -248,7 +248,8 @@ static int compare_addresses(const void *a, const void *b)
 }
 
 /* Counts an element that is pointed to, if it is of an array that counts. */
-static void count_referred(const struct finder *finder, uint64_t address, struct pinned *sums)
+static void count_referred(const struct pinned_finder *finder, uint64_t address,
+                           struct pinned *sums)
 {
     uint32_t object;
     if (!g2h_heap_find(finder->heap, address, &object))
@@ -261,7 +262,7 @@ static void count_referred(const struct finder *finder, uint64_t address, struct
     sums->wasted -= finder->arrays.data[index].element;
 }
 
-static void sum_up(struct finder *finder, struct pinned *ret)
+static void pinned_sum_up(struct pinned_finder *finder, struct pinned *ret)
 {
     for (size_t i = 0; i < finder->arrays.count; i++) {
         const struct array *array = &finder->arrays.data[i];
@@ -280,8 +281,8 @@ static void sum_up(struct finder *finder, struct pinned *ret)
 
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret)
 {
-    _cleanup_(finder_deinit) struct finder finder = {.findings = findings,
-                                                     .heap = g2h_view_heap(findings->view)};
+    _cleanup_(pinned_finder_deinit) struct pinned_finder finder = {
+        .findings = findings, .heap = g2h_view_heap(findings->view)};
     const uint64_t count = findings_node(findings, item)->count;
     bool is_possible;
     *ret = (struct pinned){0};
@@ -298,7 +299,7 @@ struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, st
     g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, see_slice, &finder);
     TRY(g2h_edges_create(findings->view, &finder.edges));
     TRY(see_edges(&finder));
-    sum_up(&finder, ret);
+    pinned_sum_up(&finder, ret);
     if (ret->arrays <= count / 2 || ret->elements < LEAST * ret->arrays ||
         ret->referred > ret->elements / 2)
         *ret = (struct pinned){0};

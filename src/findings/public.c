@@ -37,7 +37,7 @@ static void answer_deinit(struct answer *answer)
 }
 
 /* Adds a struct with nothing in it but its size. Returns NULL if memory runs out. */
-static void *add(struct answer *answer, size_t size)
+static void *public_add(struct answer *answer, size_t size)
 {
     void *made = calloc(1, size);
     if (!made || !vector_push(&answer->memory, made)) {
@@ -74,7 +74,7 @@ static void *struct_at(const struct answer *answer, size_t index)
 
 /* ---- what comes first ---- */
 
-static void destroy(struct g2h_findings **findings)
+static void public_destroy(struct g2h_findings **findings)
 {
     g2h_findings_destroy(*findings);
 }
@@ -84,7 +84,7 @@ struct g2h_error *g2h_findings_create(const struct g2h_view *view,
                                       struct g2h_findings **ret)
 {
     struct g2h_findings_options options;
-    _cleanup_(destroy) struct g2h_findings *made = calloc(1, sizeof(*made));
+    _cleanup_(public_destroy) struct g2h_findings *made = calloc(1, sizeof(*made));
     TRY_MEMORY(made);
     OPTIONS_COPY(&options, given);
     made->findings.view = view;
@@ -133,7 +133,7 @@ static int by_retained(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-static struct g2h_error *find_classes(struct g2h_findings *found)
+static struct g2h_error *public_find_classes(struct g2h_findings *found)
 {
     const struct findings *findings = &found->findings;
     _cleanup_(class_rows_deinit) struct class_rows rows = {0};
@@ -141,7 +141,7 @@ static struct g2h_error *find_classes(struct g2h_findings *found)
     vector_sort(&rows.list, by_retained);
     for (size_t i = 0; i < rows.list.count; i++) {
         const struct class_row *row = &rows.list.data[i];
-        struct g2h_class *made = add(&found->classes, sizeof(*made));
+        struct g2h_class *made = public_add(&found->classes, sizeof(*made));
         size_t size;
         TRY_MEMORY(made);
         const char *name = merged_name(&findings->merged, row->node, &size);
@@ -157,7 +157,7 @@ static struct g2h_error *find_classes(struct g2h_findings *found)
 
 struct g2h_error *g2h_findings_classes(struct g2h_findings *findings, size_t *ret)
 {
-    return answer_once(findings, &findings->classes, find_classes, ret);
+    return answer_once(findings, &findings->classes, public_find_classes, ret);
 }
 
 const struct g2h_class *g2h_findings_class(const struct g2h_findings *findings, size_t index)
@@ -167,7 +167,7 @@ const struct g2h_class *g2h_findings_class(const struct g2h_findings *findings, 
 
 /* ---- suspects ---- */
 
-static void append_name(const struct findings *findings, uint32_t node, struct text *text)
+static void public_append_name(const struct findings *findings, uint32_t node, struct text *text)
 {
     size_t size;
     const char *name = merged_name(&findings->merged, node, &size);
@@ -181,7 +181,7 @@ static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct 
     _cleanup_(text_deinit) struct text text = {0};
     text_append_grouped(&text, who_count(findings, suspect));
     text_append(&text, " ", 1);
-    append_name(findings, suspect->item, &text);
+    public_append_name(findings, suspect->item, &text);
     if (suspect->holder != MERGED_NONE) {
         const uint64_t holders = findings_node(findings, suspect->holder)->count;
         text_printf(&text, ", in ");
@@ -189,7 +189,7 @@ static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct 
             text_append_grouped(&text, holders);
             text_printf(&text, " × ");
         }
-        append_name(findings, suspect->holder, &text);
+        public_append_name(findings, suspect->holder, &text);
     }
     return keep(&found->suspects, &text, ret);
 }
@@ -208,7 +208,7 @@ static struct g2h_error *keep_example(struct g2h_findings *found, const struct s
     return keep(&found->suspects, &held_by, &ret->held_by);
 }
 
-static void free_suspects(suspect_vector *suspects)
+static void public_free_suspects(suspect_vector *suspects)
 {
     free(suspects->data);
 }
@@ -216,14 +216,14 @@ static void free_suspects(suspect_vector *suspects)
 static struct g2h_error *find_suspects(struct g2h_findings *found)
 {
     const struct findings *findings = &found->findings;
-    _cleanup_(free_suspects) suspect_vector suspects = {0};
+    _cleanup_(public_free_suspects) suspect_vector suspects = {0};
     TRY(suspects_find(findings, &suspects));
     for (size_t i = 0; i < suspects.count; i++) {
         const struct suspect *suspect = &suspects.data[i];
-        struct g2h_suspect *made = add(&found->suspects, sizeof(*made));
+        struct g2h_suspect *made = public_add(&found->suspects, sizeof(*made));
         _cleanup_(text_deinit) struct text name = {0};
         TRY_MEMORY(made);
-        append_name(findings, suspect->item, &name);
+        public_append_name(findings, suspect->item, &name);
         TRY(keep(&found->suspects, &name, &made->name));
         TRY(keep_sentence(found, suspect, &made->sentence));
         TRY(keep_example(found, suspect, made));
@@ -247,7 +247,8 @@ const struct g2h_suspect *g2h_findings_suspect(const struct g2h_findings *findin
 /* ---- what keeps an object alive ---- */
 
 /* Finds the nodes of the path, from the root on. */
-static struct g2h_error *find_nodes(struct g2h_findings *found, uint32_t node, node_vector *ret)
+static struct g2h_error *public_find_nodes(struct g2h_findings *found, uint32_t node,
+                                           node_vector *ret)
 {
     struct path_search *search = &found->from_root;
     bool more = true;
@@ -282,7 +283,7 @@ static struct g2h_error *keep_edge(struct g2h_findings *found, uint32_t from, ui
 
 static struct g2h_error *add_step(struct g2h_findings *found, uint32_t from, uint32_t number)
 {
-    struct g2h_step *step = add(&found->path, sizeof(*step));
+    struct g2h_step *step = public_add(&found->path, sizeof(*step));
     struct g2h_node node;
     size_t size;
     TRY_MEMORY(step);
@@ -298,16 +299,16 @@ static struct g2h_error *add_step(struct g2h_findings *found, uint32_t from, uin
     return keep_edge(found, from, number, &step->edge);
 }
 
-static void free_nodes(node_vector *nodes)
+static void public_free_nodes(node_vector *nodes)
 {
     free(nodes->data);
 }
 
 struct g2h_error *g2h_findings_path(struct g2h_findings *findings, uint32_t node, size_t *ret)
 {
-    _cleanup_(free_nodes) node_vector nodes = {0};
+    _cleanup_(public_free_nodes) node_vector nodes = {0};
     answer_deinit(&findings->path);
-    TRY(find_nodes(findings, node, &nodes));
+    TRY(public_find_nodes(findings, node, &nodes));
     for (size_t i = 0; i < nodes.count; i++)
         TRY(add_step(findings, i > 0 ? nodes.data[i - 1] : 0, nodes.data[i]));
     *ret = nodes.count;

@@ -10,7 +10,7 @@ void ranking_deinit(ranking *list)
     free(list->data);
 }
 
-static int compare(const void *a, const void *b)
+static int ranking_compare(const void *a, const void *b)
 {
     const struct ranked *one = a, *other = b;
     if (one->weight != other->weight)
@@ -20,7 +20,7 @@ static int compare(const void *a, const void *b)
 
 void ranking_sort(ranking *list)
 {
-    vector_sort(list, compare);
+    vector_sort(list, ranking_compare);
 }
 
 struct g2h_error *ranking_of_children(const struct findings *findings, uint32_t node, ranking *ret)

@@ -47,8 +47,8 @@ bool slices_locate(const struct findings *findings, const struct g2h_capacity *c
     return true;
 }
 
-static struct g2h_error *add(struct arrays *arrays, const struct open_slice *slice,
-                             const uint64_t *full)
+static struct g2h_error *slices_add(struct arrays *arrays, const struct open_slice *slice,
+                                    const uint64_t *full)
 {
     const uint64_t bit = full[slice->array / 64] & (uint64_t)1 << slice->array % 64;
     uint32_t index = (uint32_t)arrays->list.count;
@@ -129,8 +129,8 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
     return NULL;
 }
 
-static struct g2h_error *sum_up(const struct arrays *arrays, const uint32_t *declarations,
-                                struct waste_rows *ret)
+static struct g2h_error *slices_sum_up(const struct arrays *arrays, const uint32_t *declarations,
+                                       struct waste_rows *ret)
 {
     const struct findings *findings = arrays->findings;
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
@@ -185,10 +185,10 @@ struct g2h_error *slices_sum(const struct findings *findings,
     TRY_MEMORY(arrays.has);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < lists[i].count; j++)
-            TRY(add(&arrays, &lists[i].data[j], full));
+            TRY(slices_add(&arrays, &lists[i].data[j], full));
     if (arrays.has_any) {
         g2h_capacities_of_variables(capacities, visit_full, &arrays);
         TRY(workers_run(findings->threads, objects / OBJECTS + 1, full_task, &arrays));
     }
-    return sum_up(&arrays, declarations, ret);
+    return slices_sum_up(&arrays, declarations, ret);
 }

@@ -5,22 +5,22 @@
 
 #include "base/scope.h"
 
-struct finder {
+struct stale_finder {
     const struct g2h_view *view;
     struct g2h_edges *edges;
     struct stale *stale;
     uint32_t numbers;
 };
 
-static void finder_deinit(struct finder *finder)
+static void stale_finder_deinit(struct stale_finder *finder)
 {
     g2h_edges_destroy(finder->edges);
 }
 
 /* Gives each object that an array alone holds, in stale slots (is_stale) or in others, the mark of
  * these slots or none. Returns whether there are such edges. */
-static bool mark_targets(struct finder *finder, uint32_t node, const struct g2h_window *window,
-                         uint32_t array, bool is_stale)
+static bool mark_targets(struct stale_finder *finder, uint32_t node,
+                         const struct g2h_window *window, uint32_t array, bool is_stale)
 {
     struct stale *stale = finder->stale;
     struct g2h_edge edge;
@@ -37,7 +37,7 @@ static bool mark_targets(struct finder *finder, uint32_t node, const struct g2h_
     return any;
 }
 
-static struct g2h_error *mark_array(struct finder *finder, uint32_t number)
+static struct g2h_error *mark_array(struct stale_finder *finder, uint32_t number)
 {
     struct stale *stale = finder->stale;
     struct g2h_window window;
@@ -56,7 +56,7 @@ static struct g2h_error *mark_array(struct finder *finder, uint32_t number)
 }
 
 /* Marks what stale objects retain, and sums it up. */
-static void spread(struct finder *finder)
+static void spread(struct stale_finder *finder)
 {
     struct stale *stale = finder->stale;
     for (uint32_t number = 1; number < finder->numbers; number++) {
@@ -79,7 +79,7 @@ static void spread(struct finder *finder)
 struct g2h_error *stale_find(const struct g2h_view *view, const struct g2h_dominators *dominators,
                              const struct g2h_windows *windows, struct stale *ret)
 {
-    _cleanup_(finder_deinit) struct finder finder = {
+    _cleanup_(stale_finder_deinit) struct stale_finder finder = {
         .view = view, .stale = ret, .numbers = g2h_dominators_numbers(dominators)};
     ret->dominators = dominators;
     ret->windows = windows;

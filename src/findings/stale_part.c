@@ -7,8 +7,8 @@
 
 /* Sets a flag for each node of merged that is item or below it, and for each of them that has
  * objects of the suspect: those of item's name. */
-static void find_items(const struct findings *findings, uint32_t item, bool *is_below,
-                       bool *is_item)
+static void stale_part_find_items(const struct findings *findings, uint32_t item, bool *is_below,
+                                  bool *is_item)
 {
     const struct merged_node *node = findings_node(findings, item);
     merged_mark_below(&findings->merged, item, is_below);
@@ -20,7 +20,7 @@ static void find_items(const struct findings *findings, uint32_t item, bool *is_
 
 /* Returns whether a node of the view is an object of the node that it is merged in, and not memory
  * of such an object. */
-static bool is_object(const struct findings *findings, uint32_t node, uint32_t merged)
+static bool stale_part_is_object(const struct findings *findings, uint32_t node, uint32_t merged)
 {
     struct g2h_node read;
     g2h_view_brief(findings->view, node, &read);
@@ -37,7 +37,7 @@ static void count_items(const struct findings *findings, const bool *is_item, ui
         struct stale_reason reason;
         if (node == UINT32_MAX || !is_item[findings->merged.of[number]] ||
             !stale_of(stale, number, &reason) ||
-            !is_object(findings, node, findings->merged.of[number]))
+            !stale_part_is_object(findings, node, findings->merged.of[number]))
             continue;
         ret->before += reason.is_before;
         ret->beyond += !reason.is_before;
@@ -80,7 +80,7 @@ struct g2h_error *stale_find_part(const struct findings *findings, uint32_t item
     _cleanup_free_ bool *is_item = calloc(nodes, sizeof(*is_item));
     _cleanup_free_ uint64_t *counts = calloc(findings->stale.arrays.count, sizeof(*counts));
     TRY_MEMORY(is_below && is_item && counts);
-    find_items(findings, item, is_below, is_item);
+    stale_part_find_items(findings, item, is_below, is_item);
     count_items(findings, is_item, counts, ret);
     sum_held(findings, is_below, &held);
     const uint64_t stale = ret->beyond + ret->before;

@@ -16,7 +16,7 @@ enum {
     TEXTS_AHEAD = 16
 };
 
-static int compare(const void *a, const void *b)
+static int equals_compare(const void *a, const void *b)
 {
     const struct equal *one = a, *other = b;
     if (equal_waste(one) != equal_waste(other))
@@ -94,8 +94,8 @@ static uint64_t hash_whole(const struct g2h_view *view, uint32_t number,
                          size < contents.size ? (size_t)size : (size_t)contents.size);
 }
 
-static struct g2h_error *add(const struct g2h_view *view, size_t index, struct map *by_hash,
-                             struct equals *equals)
+static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, struct map *by_hash,
+                                    struct equals *equals)
 {
     struct g2h_node node;
     uint32_t number = (uint32_t)equals->list.count;
@@ -119,9 +119,9 @@ static struct g2h_error *add(const struct g2h_view *view, size_t index, struct m
 }
 
 /* Keeps the texts that waste most. */
-static void cut(struct equals *equals)
+static void equals_cut(struct equals *equals)
 {
-    vector_sort(&equals->list, compare);
+    vector_sort(&equals->list, equals_compare);
     if (equals->list.count <= MOST_TEXTS)
         return;
     struct equal *less = realloc(equals->list.data, MOST_TEXTS * sizeof(*less));
@@ -143,12 +143,12 @@ struct g2h_error *equals_find(const struct findings *findings, struct equals *eq
     TRY_MEMORY(times);
     for (size_t i = 0; i < equals->count; i++)
         if (times[equals->hashes.data[i] & mask] > 1)
-            TRY(add(view, i, &by_hash, equals));
+            TRY(equals_add(view, i, &by_hash, equals));
         else
             equals->different++;
     for (size_t i = 0; i < equals->list.count; i++)
         equals->wasted += equal_waste(&equals->list.data[i]);
-    cut(equals);
+    equals_cut(equals);
     return NULL;
 }
 

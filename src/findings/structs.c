@@ -11,7 +11,7 @@
 
 enum { OF_ALL = 1000 };
 
-static int compare(const void *a, const void *b)
+static int structs_compare(const void *a, const void *b)
 {
     const struct class_row *one = a, *other = b;
     if (one->bytes != other->bytes)
@@ -47,7 +47,8 @@ static bool find_layout(const struct findings *findings, const struct g2h_layout
 }
 
 /* Returns whether there are two values or more: of one, there is nothing to be shown. */
-static bool has_fields(const struct findings *findings, uint32_t object, struct g2h_values *values)
+static bool structs_has_fields(const struct findings *findings, uint32_t object,
+                               struct g2h_values *values)
 {
     struct g2h_location location;
     struct g2h_value value;
@@ -77,14 +78,14 @@ struct g2h_error *structs_find(const struct findings *findings, struct_vector *r
     TRY(class_rows_find(findings, false, &rows));
     TRY(g2h_layouts_create(findings->view, &layouts));
     TRY(g2h_values_create(findings->view, &values));
-    vector_sort(&rows.list, compare);
+    vector_sort(&rows.list, structs_compare);
     for (size_t i = 0; i < rows.list.count && ret->count < STRUCTS &&
                        rows.list.data[i].bytes >= findings->reachable / OF_ALL;
          i++) {
         struct struct_layout found;
         if (is_own(findings, rows.list.data[i].node) &&
             find_layout(findings, layouts, &rows.list.data[i], &found) &&
-            has_fields(findings, found.object, values))
+            structs_has_fields(findings, found.object, values))
             TRY_MEMORY(vector_push(ret, found));
     }
     return NULL;

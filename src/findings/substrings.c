@@ -21,7 +21,7 @@ static inline bool bit_of(const uint64_t *bits, uint32_t object)
 }
 
 /* Merges two parts of one text. */
-static void merge(struct part *part, const struct part *other)
+static void substrings_merge(struct waste_part *part, const struct waste_part *other)
 {
     part->begin = other->begin < part->begin ? other->begin : part->begin;
     part->end = other->end > part->end ? other->end : part->end;
@@ -34,12 +34,12 @@ static void merge(struct part *part, const struct part *other)
 
 /* Adds a part, or merges it with the last one if both are of one text: the strings that were cut
  * out of a text mostly come in a row. */
-static bool add_part(part_vector *parts, const struct part *part)
+static bool substrings_add_part(part_vector *parts, const struct waste_part *part)
 {
-    struct part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
+    struct waste_part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
     if (!last || last->text != part->text)
         return vector_push(parts, *part);
-    merge(last, part);
+    substrings_merge(last, part);
     return true;
 }
 
@@ -58,8 +58,8 @@ bool substrings_add(const struct findings *findings, const struct g2h_capacity *
     if (all >= WASTE_LEAST_TEXT && size >= all / 2)
         waste_set_bit(used, text);
     return all < WASTE_LEAST_TEXT || size >= all / 2 || bit_of(used, text) ||
-           add_part(parts,
-                    &(struct part){text, capacity->declaration, begin, begin + size, size, size});
+           substrings_add_part(parts, &(struct waste_part){text, capacity->declaration, begin,
+                                                           begin + size, size, size});
 }
 
 /* ---- roots ---- */
@@ -97,7 +97,7 @@ static struct g2h_error *unite(const part_vector *lists, size_t count, const uin
     _cleanup_(map_deinit) struct map by_text = {0};
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < lists[i].count; j++) {
-            const struct part *part = &lists[i].data[j];
+            const struct waste_part *part = &lists[i].data[j];
             uint32_t index = (uint32_t)ret->count;
             if (bit_of(used, part->text))
                 continue;
@@ -105,7 +105,7 @@ static struct g2h_error *unite(const part_vector *lists, size_t count, const uin
             if (index == ret->count)
                 TRY_MEMORY(vector_push(ret, *part));
             else
-                merge(&ret->data[index], part);
+                substrings_merge(&ret->data[index], part);
         }
     return NULL;
 }
@@ -116,12 +116,12 @@ static bool is_text(const struct g2h_view *view, uint32_t object)
     return node != UINT32_MAX && g2h_view_next_text(view, node, node + 1) == node;
 }
 
-static struct g2h_error *sum_up(const struct g2h_view *view, const part_vector *parts,
-                                struct waste_rows *ret)
+static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const part_vector *parts,
+                                           struct waste_rows *ret)
 {
     _cleanup_(map_deinit) struct map by_declaration = {0};
     for (size_t i = 0; i < parts->count; i++) {
-        const struct part *part = &parts->data[i];
+        const struct waste_part *part = &parts->data[i];
         const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
                        extent = part->end - part->begin,
                        used = part->bytes < extent ? part->bytes : extent;
@@ -139,7 +139,7 @@ struct g2h_error *substrings_sum(const struct findings *findings, const part_vec
     if (!error)
         error = unite(lists, count, used, &parts);
     if (!error)
-        error = sum_up(findings->view, &parts, ret);
+        error = substrings_sum_up(findings->view, &parts, ret);
     free(parts.data);
     return error;
 }

@@ -18,7 +18,7 @@ enum {
 /* The least bytes of a stack that is a suspect: a small heap consists of stacks. */
 #define LEAST_OF_STACK 1000000u
 
-struct finder {
+struct suspects_finder {
     const struct merged *merged;
     const struct g2h_base *base; /* NULL: there is none, and growth is NULL, too */
     const growth_vector *growth;
@@ -28,7 +28,7 @@ struct finder {
     suspect_vector *found;
 };
 
-static bool begins_with(const struct merged *merged, uint32_t node, const char *prefix)
+static bool suspects_begins_with(const struct merged *merged, uint32_t node, const char *prefix)
 {
     size_t size;
     const char *name = merged_name(merged, node, &size);
@@ -45,7 +45,7 @@ static bool is_package_or_goroutines(const struct merged *merged, uint32_t node)
 /* Returns whether only the runtime holds a node: its own types, objects below its own variables,
  * its goroutines. Timers are an exception: the runtime keeps them, but the program makes them by
  * package time. */
-static bool is_of_runtime(const struct merged *merged, uint32_t node)
+static bool suspects_is_of_runtime(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;
     if (merged_runtime_class(merged, node) == G2H_RUNTIME_TIMER)
@@ -55,7 +55,7 @@ static bool is_of_runtime(const struct merged *merged, uint32_t node)
     for (uint32_t i = node; i != MERGED_NONE; i = nodes[i].parent)
         if ((nodes[i].kind == MERGED_SYNTHETIC && is_package_or_goroutines(merged, i) &&
              merged_is_runtime(merged, i)) ||
-            (nodes[i].kind == MERGED_VARIABLE && begins_with(merged, i, "runtime and ")))
+            (nodes[i].kind == MERGED_VARIABLE && suspects_begins_with(merged, i, "runtime and ")))
             return true;
     return false;
 }
@@ -72,19 +72,19 @@ static uint64_t positive(int64_t number)
     return number > 0 ? (uint64_t)number : 0;
 }
 
-static uint64_t weight_of(const struct finder *finder, uint32_t node)
+static uint64_t suspects_weight_of(const struct suspects_finder *finder, uint32_t node)
 {
     return finder->growth ? finder->growth->data[node].weight
                           : finder->merged->nodes.data[node].retained;
 }
 
-static uint64_t own_of(const struct finder *finder, uint32_t node)
+static uint64_t own_of(const struct suspects_finder *finder, uint32_t node)
 {
     return finder->growth ? positive(finder->growth->data[node].bytes)
                           : finder->merged->nodes.data[node].bytes;
 }
 
-static uint64_t count_of(const struct finder *finder, uint32_t node)
+static uint64_t suspects_count_of(const struct suspects_finder *finder, uint32_t node)
 {
     return finder->growth ? positive(finder->growth->data[node].count)
                           : finder->merged->nodes.data[node].count;
@@ -92,7 +92,7 @@ static uint64_t count_of(const struct finder *finder, uint32_t node)
 
 /* Returns by how many objects the class of a node has grown in the heap as a whole, without
  * garbage. */
-static uint64_t class_growth(const struct finder *finder, uint32_t node)
+static uint64_t class_growth(const struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint64_t count = 0;
@@ -107,7 +107,7 @@ static uint64_t class_growth(const struct finder *finder, uint32_t node)
 }
 
 /* Counts the objects of a suspect and of its class below it. */
-static void count_all(const struct finder *finder, struct suspect *suspect)
+static void count_all(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     int64_t grown = 0;
@@ -127,7 +127,7 @@ static void count_all(const struct finder *finder, struct suspect *suspect)
 /* Sets the bytes and the growth of a suspect. An object that the base has in another place has not
  * grown, so no more objects of a class count than the class has grown by. A single object may have
  * become larger. */
-static void weigh(const struct finder *finder, struct suspect *suspect)
+static void weigh(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *node = &finder->merged->nodes.data[suspect->item];
     count_all(finder, suspect);
@@ -146,7 +146,7 @@ static void weigh(const struct finder *finder, struct suspect *suspect)
     suspect->bytes = more * each < suspect->bytes ? more * each : suspect->bytes;
 }
 
-static bool add(struct finder *finder, struct suspect suspect)
+static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
 {
     enum { LONE = 100 }; /* a new or larger single object has to be a hundredth of the heap */
     weigh(finder, &suspect);
@@ -155,29 +155,29 @@ static bool add(struct finder *finder, struct suspect suspect)
     if (suspect.bytes < finder->threshold ||
         (is_lone && suspect.bytes < finder->reachable / LONE) ||
         (suspect.bytes < finder->threshold_of_runtime &&
-         is_of_runtime(finder->merged, suspect.item)))
+         suspects_is_of_runtime(finder->merged, suspect.item)))
         return true;
     return vector_push(finder->found, suspect);
 }
 
-static uint32_t heaviest_child(const struct finder *finder, uint32_t node)
+static uint32_t heaviest_child(const struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t best = MERGED_NONE;
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (best == MERGED_NONE || weight_of(finder, i) > weight_of(finder, best))
+        if (best == MERGED_NONE || suspects_weight_of(finder, i) > suspects_weight_of(finder, best))
             best = i;
     return best;
 }
 
 /* Queues the children of a node that retain much, except one child, to be looked at later. Returns
  * how many it queues, or UINT32_MAX if memory runs out. */
-static uint32_t push_others(struct finder *finder, uint32_t node, uint32_t child)
+static uint32_t push_others(struct suspects_finder *finder, uint32_t node, uint32_t child)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t count = 0;
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (i != child && weight_of(finder, i) >= finder->threshold) {
+        if (i != child && suspects_weight_of(finder, i) >= finder->threshold) {
             if (!vector_push(&finder->left, i))
                 return UINT32_MAX;
             count++;
@@ -185,30 +185,30 @@ static uint32_t push_others(struct finder *finder, uint32_t node, uint32_t child
     return count;
 }
 
-static uint32_t push_children(struct finder *finder, uint32_t node)
+static uint32_t push_children(struct suspects_finder *finder, uint32_t node)
 {
     return push_others(finder, node, MERGED_NONE);
 }
 
 /* Returns how many objects a node has per object that holds them. */
-static uint64_t ratio_of(const struct finder *finder, uint32_t node)
+static uint64_t ratio_of(const struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     const uint32_t above = nodes[node].parent;
     const bool has_holder = above != MERGED_NONE && nodes[above].kind == MERGED_CLASS;
-    const uint64_t holders = has_holder ? count_of(finder, above) : 1;
-    return count_of(finder, node) / (holders > 0 ? holders : 1);
+    const uint64_t holders = has_holder ? suspects_count_of(finder, above) : 1;
+    return suspects_count_of(finder, node) / (holders > 0 ? holders : 1);
 }
 
 /* Returns the child that has HEAVY percent of what a node holds, or MERGED_NONE if there is none,
  * or if most of what the node retains is its own bytes. */
-static uint32_t heavy_child(const struct finder *finder, uint32_t node)
+static uint32_t heavy_child(const struct suspects_finder *finder, uint32_t node)
 {
-    const uint64_t all = weight_of(finder, node), own = own_of(finder, node),
+    const uint64_t all = suspects_weight_of(finder, node), own = own_of(finder, node),
                    held = all > own ? all - own : 0;
     const uint32_t child = heaviest_child(finder, node);
     return child != MERGED_NONE && held >= all / 100 * (100 - HEAVY) &&
-                   weight_of(finder, child) >= held / 100 * HEAVY
+                   suspects_weight_of(finder, child) >= held / 100 * HEAVY
                ? child
                : MERGED_NONE;
 }
@@ -237,7 +237,7 @@ static bool is_named(const struct merged *merged, uint32_t node)
 }
 
 /* Returns the entries that a tree of sync.Map holds, for a node of that tree. */
-static uint32_t below_trie(const struct finder *finder, uint32_t node)
+static uint32_t below_trie(const struct suspects_finder *finder, uint32_t node)
 {
     uint32_t at = node;
     while (is_of(finder->merged, at, G2H_RUNTIME_TRIE))
@@ -269,11 +269,11 @@ static void set_holder(const struct merged *merged, struct suspect *suspect)
 
 /* Returns the objects to be named in the place of some that are multiplied: if these are maps or
  * the like, and each holds about one object of a named type, those objects. */
-static uint32_t meaningful(const struct finder *finder, uint32_t node)
+static uint32_t meaningful(const struct suspects_finder *finder, uint32_t node)
 {
-    const uint64_t count = count_of(finder, node);
+    const uint64_t count = suspects_count_of(finder, node);
     for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
-        const uint64_t is = count_of(finder, at);
+        const uint64_t is = suspects_count_of(finder, at);
         if (is < count / 2 || is > count * 2)
             break;
         if (is_named(finder->merged, at))
@@ -287,7 +287,7 @@ static uint32_t meaningful(const struct finder *finder, uint32_t node)
 /* Returns the node that stands for all of a tree, or the like, of which a node is a part: the
  * objects of the same class that contain this one, so that what is below them counts, too. Looks no
  * further up than top. */
-static uint32_t whole_tree(const struct finder *finder, uint32_t node, uint32_t top)
+static uint32_t whole_tree(const struct suspects_finder *finder, uint32_t node, uint32_t top)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t at = node;
@@ -302,7 +302,8 @@ static uint32_t whole_tree(const struct finder *finder, uint32_t node, uint32_t 
 /* Follows objects down the tree as long as one child has most, to the node where they are
  * multiplied most; *ret_last becomes the last node, where the path parts. Returns MERGED_NONE if
  * they are not multiplied anywhere. */
-static uint32_t find_multiplied(const struct finder *finder, uint32_t node, uint32_t *ret_last)
+static uint32_t find_multiplied(const struct suspects_finder *finder, uint32_t node,
+                                uint32_t *ret_last)
 {
     uint32_t best = node;
     *ret_last = node;
@@ -319,12 +320,13 @@ static uint32_t find_multiplied(const struct finder *finder, uint32_t node, uint
 
 /* Makes a suspect of the objects below a node that are multiplied; or else looks at the children of
  * the node where the path parts. */
-static bool follow(struct finder *finder, uint32_t node)
+static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t last, item = find_multiplied(finder, node, &last);
     if (item == MERGED_NONE) {
-        const bool is_most = own_of(finder, last) >= weight_of(finder, last) / 100 * (100 - HEAVY);
+        const bool is_most =
+            own_of(finder, last) >= suspects_weight_of(finder, last) / 100 * (100 - HEAVY);
         const uint32_t parts = is_most ? 0 : push_children(finder, last);
         if (parts > 0)
             return parts != UINT32_MAX;
@@ -335,19 +337,20 @@ static bool follow(struct finder *finder, uint32_t node)
             return false;
     struct suspect suspect = {.item = item};
     set_holder(finder->merged, &suspect);
-    return add(finder, suspect);
+    return suspects_add(finder, suspect);
 }
 
 /* Sets what goroutines in one place hold many of, if that is most of what they hold. */
-static void set_inside(const struct finder *finder, struct suspect *suspect)
+static void set_inside(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t last, at = suspect->item;
     while (at != MERGED_NONE && nodes[at].kind != MERGED_CLASS)
         at = heavy_child(finder, at);
     const uint32_t item = at == MERGED_NONE ? at : find_multiplied(finder, at, &last);
-    if (item == MERGED_NONE || count_of(finder, item) < MANY * count_of(finder, at) ||
-        weight_of(finder, item) < weight_of(finder, suspect->item) / 100 * HEAVY)
+    if (item == MERGED_NONE ||
+        suspects_count_of(finder, item) < MANY * suspects_count_of(finder, at) ||
+        suspects_weight_of(finder, item) < suspects_weight_of(finder, suspect->item) / 100 * HEAVY)
         return;
     struct suspect inside = {.item = item};
     count_all(finder, &inside);
@@ -355,19 +358,19 @@ static void set_inside(const struct finder *finder, struct suspect *suspect)
     suspect->inside_count = inside.count;
 }
 
-static bool add_goroutines(struct finder *finder, uint32_t place)
+static bool add_goroutines(struct suspects_finder *finder, uint32_t place)
 {
     struct suspect suspect = {
         .item = place, .holder = MERGED_NONE, .held_at = MERGED_NONE, .is_goroutines = true};
     set_inside(finder, &suspect);
-    return add(finder, suspect);
+    return suspects_add(finder, suspect);
 }
 
-static bool look_at(struct finder *finder, uint32_t node)
+static bool look_at(struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     if (nodes[node].kind == MERGED_CLASS)
-        return follow(finder, node);
+        return suspects_follow(finder, node);
     if (nodes[node].kind == MERGED_SYNTHETIC) {
         const enum g2h_node_kind kind = merged_kind_of(finder->merged, node);
         if (kind == G2H_NODE_UNREACHABLE)
@@ -375,19 +378,20 @@ static bool look_at(struct finder *finder, uint32_t node)
         if (kind == G2H_NODE_GOROUTINES_IN_PLACE)
             return add_goroutines(finder, node);
         if (kind == G2H_NODE_STACK) /* of a goroutine that is alone in its place */
-            return weight_of(finder, node) < LEAST_OF_STACK ||
-                   add(finder, (struct suspect){
-                                   .item = node, .holder = MERGED_NONE, .held_at = MERGED_NONE});
+            return suspects_weight_of(finder, node) < LEAST_OF_STACK ||
+                   suspects_add(finder, (struct suspect){.item = node,
+                                                         .holder = MERGED_NONE,
+                                                         .held_at = MERGED_NONE});
         if (kind == G2H_NODE_DEFERRED_CALLS)
-            return add(finder, (struct suspect){.item = node,
-                                                .holder = MERGED_NONE,
-                                                .held_at = MERGED_NONE,
-                                                .is_deferred = true});
+            return suspects_add(finder, (struct suspect){.item = node,
+                                                         .holder = MERGED_NONE,
+                                                         .held_at = MERGED_NONE,
+                                                         .is_deferred = true});
     }
     return push_children(finder, node) != UINT32_MAX;
 }
 
-static int compare(const void *a, const void *b)
+static int suspects_compare(const void *a, const void *b)
 {
     const struct suspect *one = a, *other = b;
     if (one->bytes != other->bytes)
@@ -397,7 +401,7 @@ static int compare(const void *a, const void *b)
 
 /* Returns so many percent of the reachable bytes that take memory. Beside bytes that take none, few
  * others are not worth a suspect. */
-static uint64_t share_of_resident(const struct finder *finder, uint64_t percent)
+static uint64_t share_of_resident(const struct suspects_finder *finder, uint64_t percent)
 {
     enum { LEAST_BESIDE = 1 << 20 };
     const uint64_t resident = finder->reachable - finder->untouched;
@@ -407,7 +411,7 @@ static uint64_t share_of_resident(const struct finder *finder, uint64_t percent)
 
 /* Returns the least bytes of a suspect: without a base a share of the heap; with a base a share of
  * its growth, but not less than another share of the heap. */
-static uint64_t threshold_of(const struct finder *finder)
+static uint64_t threshold_of(const struct suspects_finder *finder)
 {
     enum { OF_GROWTH = 3, PERMILLE = 1, LEAST = 4096 };
     if (!finder->base)
@@ -450,7 +454,7 @@ static bool is_below(const struct merged *merged, uint32_t node, uint32_t above)
 }
 
 /* Makes arrays a suspect in the place of all suspects that are in them. */
-static void replace_by(const struct finder *finder, size_t number, uint32_t arrays,
+static void replace_by(const struct suspects_finder *finder, size_t number, uint32_t arrays,
                        const struct pinned *pinned)
 {
     suspect_vector *found = finder->found;
@@ -467,7 +471,8 @@ static void replace_by(const struct finder *finder, size_t number, uint32_t arra
 
 /* Finds out of the first suspects whether they are, or are in, arrays that pointers to elements
  * keep. */
-static struct g2h_error *find_pinned(const struct finder *finder, const struct findings *findings)
+static struct g2h_error *find_pinned(const struct suspects_finder *finder,
+                                     const struct findings *findings)
 {
     enum { MOST = 3 };
     uint32_t last = MERGED_NONE;
@@ -489,12 +494,12 @@ static struct g2h_error *find_pinned(const struct finder *finder, const struct f
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
 {
     const struct merged *merged = &findings->merged;
-    struct finder finder = {.merged = merged,
-                            .base = findings->base,
-                            .growth = findings->base ? &findings->growth : NULL,
-                            .reachable = findings->reachable,
-                            .untouched = findings->untouched,
-                            .found = ret};
+    struct suspects_finder finder = {.merged = merged,
+                                     .base = findings->base,
+                                     .growth = findings->base ? &findings->growth : NULL,
+                                     .reachable = findings->reachable,
+                                     .untouched = findings->untouched,
+                                     .found = ret};
     const uint64_t of_runtime = share_of_resident(&finder, OF_RUNTIME);
     finder.threshold = threshold_of(&finder);
     finder.threshold_of_runtime = of_runtime > LEAST_OF_RUNTIME ? of_runtime : LEAST_OF_RUNTIME;
@@ -502,9 +507,9 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     bool good = finder.is_below && vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
         good = look_at(&finder, finder.left.data[--finder.left.count]);
-    vector_sort(ret, compare);
+    vector_sort(ret, suspects_compare);
     struct g2h_error *error = good ? find_pinned(&finder, findings) : &error_no_memory;
-    vector_sort(ret, compare);
+    vector_sort(ret, suspects_compare);
     free(finder.left.data);
     free(finder.is_below);
     if (!findings->base)

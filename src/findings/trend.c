@@ -13,7 +13,7 @@ enum { MOST_PLACES = 1 << 16 };
 
 /* ---- judging a series of numbers ---- */
 
-static uint64_t distance(uint64_t one, uint64_t other)
+static uint64_t trend_distance(uint64_t one, uint64_t other)
 {
     return one > other ? one - other : other - one;
 }
@@ -37,7 +37,7 @@ static unsigned straightness_of(const uint64_t *numbers, size_t count)
 static size_t settled_since(const uint64_t *numbers, size_t count, uint64_t range)
 {
     size_t since = count - 1;
-    while (since > 0 && distance(numbers[since - 1], numbers[count - 1]) <= range / 10)
+    while (since > 0 && trend_distance(numbers[since - 1], numbers[count - 1]) <= range / 10)
         since--;
     return since;
 }
@@ -81,8 +81,9 @@ static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_
                            (double)grown * (double)third / 10;
 }
 
-static enum trend_kind kind_of(const uint64_t *numbers, size_t count,
-                               const struct trend_course *course, uint64_t risen, uint64_t fallen)
+static enum trend_kind trend_kind_of(const uint64_t *numbers, size_t count,
+                                     const struct trend_course *course, uint64_t risen,
+                                     uint64_t fallen)
 {
     const uint64_t range = course->most - course->least;
     const bool is_much = range >= course->most / 10; /* a full cache changes by less */
@@ -111,7 +112,7 @@ void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret
     for (size_t i = 1; i < count; i++) {
         const bool is_up = numbers[i] > numbers[i - 1];
         ret->ups += is_up;
-        *(is_up ? &risen : &fallen) += distance(numbers[i], numbers[i - 1]);
+        *(is_up ? &risen : &fallen) += trend_distance(numbers[i], numbers[i - 1]);
         ret->least = numbers[i] < ret->least ? numbers[i] : ret->least;
         ret->most = numbers[i] > ret->most ? numbers[i] : ret->most;
     }
@@ -120,7 +121,7 @@ void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret
     if (ret->most == ret->least || count < 3)
         return;
     ret->since = settled_since(numbers, count, ret->most - ret->least);
-    ret->kind = kind_of(numbers, count, ret, risen, fallen);
+    ret->kind = trend_kind_of(numbers, count, ret, risen, fallen);
 }
 
 /* ---- places ---- */
@@ -236,8 +237,8 @@ static struct g2h_error *find_first(struct g2h_trend *trend, const struct merged
     return find_named(trend, &anywhere, name, sizeof(name) - 1, &found);
 }
 
-static struct g2h_error *add_value(struct trend_heap *heap, uint32_t place,
-                                   const struct merged *merged, uint32_t node)
+static struct g2h_error *trend_add_value(struct trend_heap *heap, uint32_t place,
+                                         const struct merged *merged, uint32_t node)
 {
     while (heap->values.count <= place)
         TRY_MEMORY(vector_push(&heap->values, ((struct trend_value){0, 0})));
@@ -262,11 +263,11 @@ static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *h
             trend->left_out++;
             continue;
         }
-        TRY(add_value(heap, places[i], merged, i));
+        TRY(trend_add_value(heap, places[i], merged, i));
         if (node->kind == MERGED_CLASS && trend->places.data[places[i]].anywhere == MERGED_NONE)
             TRY(find_anywhere(trend, merged, i, places[i]));
         if (trend->places.data[places[i]].anywhere != MERGED_NONE)
-            TRY(add_value(heap, trend->places.data[places[i]].anywhere, merged, i));
+            TRY(trend_add_value(heap, trend->places.data[places[i]].anywhere, merged, i));
     }
     return NULL;
 }
@@ -291,7 +292,7 @@ static void addition_deinit(struct addition *addition)
     free(addition->places);
 }
 
-static struct g2h_error *fill(struct g2h_trend *trend, struct addition *addition)
+static struct g2h_error *trend_fill(struct g2h_trend *trend, struct addition *addition)
 {
     struct trend_heap *heap = &addition->heap;
     const struct merged *merged = &addition->findings.merged;
@@ -402,7 +403,7 @@ struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *
         .findings = {.view = view, .threads = threads},
         .heap = {.name = strdup(name), .time = time}};
     TRY_MEMORY(addition.heap.name);
-    TRY(fill(trend, &addition));
+    TRY(trend_fill(trend, &addition));
     TRY_MEMORY(vector_grow(&trend->heaps, 1));
     forget_last(trend);
     trend->heaps.data[trend->heaps.count++] = addition.heap;
@@ -579,7 +580,8 @@ static bool is_item(const struct choice *choice, uint32_t place)
            found->count.kind == found->retained.kind && !is_superseded(choice, place);
 }
 
-static struct g2h_error *choose(struct choice *choice, uint32_t place, trend_found_vector *ret)
+static struct g2h_error *trend_choose(struct choice *choice, uint32_t place,
+                                      trend_found_vector *ret)
 {
     const enum trend_kind kind = choice->of[place].retained.kind;
     choice->chosen[place] = (uint8_t)kind;
@@ -596,7 +598,7 @@ static struct g2h_error *choose_items(struct choice *choice, trend_found_vector 
         choice->chosen[i] = i == TREND_ANYWHERE ? TREND_KINDS : choice->chosen[parent];
         if (choice->chosen[i] == 0 && choice->of[i].retained.kind != TREND_LEVEL &&
             is_worth(choice, i) && is_item(choice, i) && !is_elsewhere(choice, i))
-            TRY(choose(choice, i, ret));
+            TRY(trend_choose(choice, i, ret));
     }
     return NULL;
 }
@@ -612,7 +614,7 @@ static struct g2h_error *choose_others(struct choice *choice, trend_found_vector
             place->kind == MERGED_CLASS || (place->kind == MERGED_VARIABLE && kind == TREND_STEADY);
         if (choice->chosen[i] == 0 && kind != TREND_LEVEL && is_whole && is_worth(choice, i) &&
             !is_elsewhere(choice, i) && choice->covered[i][kind] < change_of(&choice->of[i]) / 2)
-            TRY(choose(choice, i, ret));
+            TRY(trend_choose(choice, i, ret));
         for (int j = 0; j < TREND_KINDS; j++)
             choice->covered[place->parent][j] += choice->covered[i][j];
     }

@@ -10,10 +10,10 @@ enum { OBJECTS = 1 << 16 /* in a task */ };
 
 /* ---- going over slices, strings and maps ---- */
 
-struct finder {
+struct waste_finder {
     const struct findings *findings;
     const struct g2h_capacities *capacities;
-    const struct layout *layout;
+    const struct layout_findings *layout;
     uint32_t declarations;
     size_t tasks;              /* tasks over objects; one more task goes over variables */
     open_slice_vector *slices; /* by task */
@@ -26,14 +26,14 @@ struct finder {
 };
 
 struct visit {
-    const struct finder *finder;
+    const struct waste_finder *finder;
     open_slice_vector *slices;
     part_vector *parts;
     struct waste_row **maps;
 };
 
 /* Notes the declaration of a slice whose array has a window. */
-static void note_window(const struct finder *finder, uint32_t array, uint32_t declaration)
+static void note_window(const struct waste_finder *finder, uint32_t array, uint32_t declaration)
 {
     const uint32_t window = g2h_windows_of(finder->findings->windows, array);
     if (window == UINT32_MAX)
@@ -127,9 +127,9 @@ static bool visit_one(void *context, const struct g2h_capacity *capacity)
                                                  : visit_map(visit, capacity);
 }
 
-static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *waste_find_task(void *context, size_t task, unsigned worker)
 {
-    const struct finder *finder = context;
+    const struct waste_finder *finder = context;
     const uint32_t first = (uint32_t)task * OBJECTS;
     struct visit visit = {finder, &finder->slices[task], &finder->parts[task],
                           &finder->maps[worker]};
@@ -144,7 +144,7 @@ static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
 
 /* ---- sums ---- */
 
-static void add_row(struct waste_row *to, const struct waste_row *row)
+static void waste_add_row(struct waste_row *to, const struct waste_row *row)
 {
     to->wasted += row->wasted;
     to->count += row->count;
@@ -172,20 +172,20 @@ struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
     return row;
 }
 
-static struct g2h_error *sum_maps(const struct finder *finder, struct waste_rows *ret)
+static struct g2h_error *sum_maps(const struct waste_finder *finder, struct waste_rows *ret)
 {
     for (uint32_t i = 0; i < finder->declarations; i++) {
         struct waste_row row = {.declaration = i};
         for (unsigned j = 0; j < finder->findings->threads; j++)
             if (finder->maps[j])
-                add_row(&row, &finder->maps[j][i]);
+                waste_add_row(&row, &finder->maps[j][i]);
         if (row.count > 0 || row.all > 0)
             TRY_MEMORY(vector_push(&ret->list, row));
     }
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
+static int waste_compare(const void *a, const void *b)
 {
     const struct waste_row *one = a, *other = b;
     if (one->wasted != other->wasted)
@@ -193,14 +193,14 @@ static int compare(const void *a, const void *b)
     return one->declaration < other->declaration ? -1 : one->declaration > other->declaration;
 }
 
-static void finish(struct waste_rows *rows)
+static void waste_finish(struct waste_rows *rows)
 {
     for (size_t i = 0; i < rows->list.count; i++)
-        add_row(&rows->sums, &rows->list.data[i]);
-    vector_sort(&rows->list, compare);
+        waste_add_row(&rows->sums, &rows->list.data[i]);
+    vector_sort(&rows->list, waste_compare);
 }
 
-static void finder_deinit(struct finder *finder)
+static void waste_finder_deinit(struct waste_finder *finder)
 {
     for (size_t i = 0; finder->slices && i <= finder->tasks; i++)
         free(finder->slices[i].data);
@@ -218,8 +218,8 @@ static void finder_deinit(struct finder *finder)
 
 /* Sums up substrings, except those of texts that a slice is in or that are reported as equal ones.
  */
-static struct g2h_error *sum_substrings(const struct finder *finder, const struct equals *texts,
-                                        struct waste_rows *ret)
+static struct g2h_error *sum_substrings(const struct waste_finder *finder,
+                                        const struct equals *texts, struct waste_rows *ret)
 {
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(finder->findings->view));
     for (size_t i = 0; i <= objects / 64; i++)
@@ -233,7 +233,7 @@ static struct g2h_error *sum_substrings(const struct finder *finder, const struc
 struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
 {
     TRY(g2h_capacities_create(findings->view, &ret->capacities));
-    _cleanup_(finder_deinit) struct finder finder = {
+    _cleanup_(waste_finder_deinit) struct waste_finder finder = {
         .findings = findings,
         .capacities = ret->capacities,
         .layout = &ret->layout,
@@ -255,17 +255,17 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
                finder.windows);
     for (uint32_t i = 0; i < windows; i++)
         finder.windows[i] = DECLARATION_OF_LOCAL;
-    TRY(workers_run(findings->threads, finder.tasks + 1, find_task, &finder));
+    TRY(workers_run(findings->threads, finder.tasks + 1, waste_find_task, &finder));
     TRY(layout_find(findings, &ret->layout));
     TRY(slices_sum(findings, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
                    finder.windows, &ret->slices));
     TRY(slices_sum_stale(findings, finder.windows, &ret->stale));
     TRY(sum_maps(&finder, &ret->maps));
     TRY(sum_substrings(&finder, &ret->texts, &ret->substrings));
-    finish(&ret->slices);
-    finish(&ret->stale);
-    finish(&ret->maps);
-    finish(&ret->substrings);
+    waste_finish(&ret->slices);
+    waste_finish(&ret->stale);
+    waste_finish(&ret->maps);
+    waste_finish(&ret->substrings);
     return NULL;
 }
 

@@ -70,7 +70,7 @@ struct waste {
         *capacities; /* has the names of declarations: g2h_capacities_declaration() */
     struct waste_rows slices, stale, maps, substrings;
     struct fragmentation fragmentation;
-    struct layout layout;
+    struct layout_findings layout;
 };
 
 /* Returns the bytes of all rows: neither spans nor layout, which overlap with these. */

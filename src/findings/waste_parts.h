@@ -45,14 +45,14 @@ enum { WASTE_LEAST_TEXT = 64 };
 
 /* A string that uses less than half of a text, or all such strings of one text; offsets are in
  * bytes from the text's begin. */
-struct part {
+struct waste_part {
     uint32_t text; /* number of the object */
     uint32_t declaration;
     uint64_t begin, end;
     uint64_t bytes;   /* sum of all these strings' lengths */
     uint64_t longest; /* length of the string at declaration, which is the longest */
 };
-typedef VECTOR(struct part) part_vector;
+typedef VECTOR(struct waste_part) part_vector;
 
 /* Adds a string to the parts if it uses less than half of its text. used has a bit for each text of
  * which a string uses half or more, and gets more bits. Returns false if memory runs out. */
@@ -74,15 +74,15 @@ void equals_deinit(struct equals *strings);
 /* ---- layout.c ---- */
 
 /* Prepares layout_see_slice(). Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *layout_init(const struct findings *findings, struct layout *ret);
+struct g2h_error *layout_init(const struct findings *findings, struct layout_findings *ret);
 
 /* Notes how far a slice reaches into its array. Several threads may call it at the same time. */
-void layout_see_slice(const struct findings *findings, const struct layout *layout,
+void layout_see_slice(const struct findings *findings, const struct layout_findings *layout,
                       const struct g2h_capacity *capacity);
 
 /* Sums up all objects, after all slices have been seen. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *layout_find(const struct findings *findings, struct layout *ret);
-void layout_deinit(struct layout *layout);
+struct g2h_error *layout_find(const struct findings *findings, struct layout_findings *ret);
+void layout_deinit(struct layout_findings *layout);
 
 /* ---- fragmentation.c ---- */
 

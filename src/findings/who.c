@@ -184,14 +184,14 @@ static struct g2h_error *find_of(const struct findings *findings, struct who *wh
     return NULL;
 }
 
-static void free_suspects(suspect_vector *suspects)
+static void who_free_suspects(suspect_vector *suspects)
 {
     free(suspects->data);
 }
 
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret)
 {
-    _cleanup_(free_suspects) suspect_vector suspects = {0};
+    _cleanup_(who_free_suspects) suspect_vector suspects = {0};
     TRY(suspects_find(findings, &suspects));
     ret->all = suspects.count;
     if (ret->all > 0)

@@ -3,7 +3,7 @@
 
 /* Puts "15 MB × 1,000,000 main.T, 33 B in slots of 48 B", or for objects of several sizes "1.2 MB ×
  * 500 []main.T, together 2.8 MB in slots of 4 MB". */
-static void put_rounding(const struct report *report, const struct layout *layout,
+static void put_rounding(const struct report *report, const struct layout_findings *layout,
                          const struct layout_row *row)
 {
     const struct g2h_layout_class class = g2h_layouts_class(layout->layouts, row->class);
@@ -27,7 +27,7 @@ static void put_rounding(const struct report *report, const struct layout *layou
 
 /* Puts "21 MB × 1,000,000 main.T, 21 of 48 B; reordering its fields saves 16 B each, 16 MB: slots
  * of 32 B instead of 48". */
-static void put_padding(const struct report *report, const struct layout *layout,
+static void put_padding(const struct report *report, const struct layout_findings *layout,
                         const struct layout_row *row)
 {
     const struct g2h_layout_class class = g2h_layouts_class(layout->layouts, row->class);
@@ -55,7 +55,7 @@ static bool is_much(const struct report *report, uint64_t wasted)
     return wasted > 0 && wasted >= report->findings->reachable / 100;
 }
 
-static void put_all_rounding(const struct report *report, const struct layout *layout)
+static void put_all_rounding(const struct report *report, const struct layout_findings *layout)
 {
     const struct layout_row *sums = &layout->sums;
     const uint64_t wasted = layout_rounding(sums);
@@ -80,7 +80,7 @@ static void put_all_rounding(const struct report *report, const struct layout *l
     page_close(page);
 }
 
-static void put_all_padding(const struct report *report, const struct layout *layout)
+static void put_all_padding(const struct report *report, const struct layout_findings *layout)
 {
     const struct layout_row *sums = &layout->sums;
     const uint64_t weight = layout_weight(sums);
@@ -103,7 +103,7 @@ static void put_all_padding(const struct report *report, const struct layout *la
     page_close(page);
 }
 
-void report_put_layout(const struct report *report, const struct layout *layout)
+void report_put_layout(const struct report *report, const struct layout_findings *layout)
 {
     if (layout->sums.objects == 0)
         return;

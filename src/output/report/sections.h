@@ -62,7 +62,7 @@ struct g2h_error *report_put_next(const struct report *report, const char *comma
 /* Parts of waste. */
 void report_put_fragmentation(const struct report *report,
                               const struct fragmentation *fragmentation);
-void report_put_layout(const struct report *report, const struct layout *layout);
+void report_put_layout(const struct report *report, const struct layout_findings *layout);
 
 /* Puts the path to one object, or to the objects of a class, in place of all sections.
  * findings/lookup.h has the forms of asked, and the errors. */
