@@ -45,6 +45,7 @@
 #include "inspect/command.h"
 #include "inspect/inspect.h"
 #include "library/origin.h"
+#include "mcp/mcp.h"
 #include "process/attach/procfs.h"
 
 /* ---- the conversion ---- */
@@ -73,6 +74,7 @@ struct series {
     struct g2h_trend *trend;        /* NULL: none */
     struct keep keep;               /* of a process that is watched */
     struct g2h_identity *identity;  /* NULL: there is only one dump */
+    struct mcp *mcp;                /* the client that asks about the heap; NULL: there is none */
     struct g2h_input *input;
     struct g2h_heap *heap;
 };
@@ -276,6 +278,23 @@ static struct g2h_summary_options summary_options(const struct options *options,
                                         .label_count = options->label_count};
 }
 
+/* Answers questions about the view instead of writing it. */
+static struct g2h_error *answer_questions(const struct options *options, struct series *series,
+                                          const struct conversion *conversion,
+                                          const struct g2h_output_options *output_options)
+{
+    const struct answers_options answers = {.view = conversion->view,
+                                            .input = conversion->input,
+                                            .base = output_options->report->base,
+                                            .is_base_other = output_options->report->is_base_other,
+                                            .memory = output_options->memory,
+                                            .source = output_options->source,
+                                            .threads = options->threads,
+                                            .has_values = options->values};
+    progress_clear();
+    return mcp_serve(series->mcp, &answers);
+}
+
 /* Writes the view. What people read is collected first: then the line of progress is gone before
  * it, and a pager has all of it. */
 static struct g2h_error *write_view(const struct options *options, const struct g2h_view *view,
@@ -361,6 +380,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
         .is_for_terminal = terminal_is_output(options),
         .is_short = terminal_is_output(options) && !options->full,
         .top = (unsigned)options->top,
+        .sections = options->sections,
         .command = options->again.size > 0 ? options->again.data : NULL};
     struct g2h_numbers_account numbers = {0};
     const struct g2h_heapsnapshot_options heapsnapshot = {.size = sizeof(heapsnapshot),
@@ -403,6 +423,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
         message_untyped_hint(options, conversion->input);
     TRY(build(options, series, progress, conversion));
     message_size(options, conversion->input, conversion->graph, conversion->view);
+    if (series->mcp)
+        return answer_questions(options, series, conversion, &output_options);
     TRY(write_view(options, conversion->view, &output_options));
     TRY(check_inputs(series, conversion));
     TRY(complete(outputs, series, conversion));
@@ -954,6 +976,17 @@ static struct g2h_error *report_trend_to(const struct options *options,
     return error ? error : failed;
 }
 
+/* Begins to answer a client, who is told what there is to ask while the heap is read. */
+static struct g2h_error *begin_mcp(const struct options *options, struct series *series)
+{
+    const struct mcp_settings settings = {.has_base = options->base != NULL,
+                                          .has_values = options->values};
+    if (isatty(STDIN_FILENO))
+        say("go2heapsnapshot: note: waits for a client of the Model Context Protocol on standard "
+            "input");
+    return mcp_begin(&settings, STDIN_FILENO, STDOUT_FILENO, &series->mcp);
+}
+
 /* Converts one dump, or the dumps of a series. */
 static struct g2h_error *convert_all(const struct options *options, const struct sources *sources,
                                      struct outcome *outcome)
@@ -969,6 +1002,8 @@ static struct g2h_error *convert_all(const struct options *options, const struct
         series_deinit(&series);
         return error;
     }
+    if (!error && options->mcp)
+        error = begin_mcp(options, &series);
     if (!error && is_series)
         error = series_make_paths(options, &paths, &directory);
     if (!error && is_series)

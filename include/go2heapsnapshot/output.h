@@ -101,6 +101,18 @@ struct g2h_report_options {
     unsigned top;         /* most elements of each list; 0: all in JSON, as many as usual in text */
     const char *command;  /* command that writes this report, without options for its form: a short
                              report ends with ways to go on from there; NULL: none */
+    unsigned sections;    /* of JSON about the whole heap, besides its totals: enum
+                             g2h_report_section, a bit for each; 0: all */
+};
+
+/* Sections of a report. */
+enum g2h_report_section {
+    G2H_SECTION_HEAP = 1, /* the totals, which are there anyway */
+    G2H_SECTION_SUSPECTS = 2,
+    G2H_SECTION_GOROUTINES = 4,
+    G2H_SECTION_CLASSES = 8,
+    G2H_SECTION_TREE = 16,
+    G2H_SECTION_WASTE = 32,
 };
 
 /* pprof, of who allocated the memory. */

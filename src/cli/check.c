@@ -142,6 +142,36 @@ static bool check_inspect(const struct options *options)
     return true;
 }
 
+/* Returns whether --mcp has nothing that it does not take. Returns false after saying what is
+ * wrong. */
+static bool check_mcp(const struct options *options)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } others[] = {
+        {options->has_format || options->is_dump, "--format"},
+        {options->output, "-o"},
+        {options->gzip, "-z"},
+        {options->watch > 0, "--watch"},
+        {options->inspect, "--inspect"},
+        {options->at_death, "--at-death"},
+        {options->command, "--command"},
+        {options->numbers, "--numbers: --values shows them"},
+        {options->path_to, "--path-to, which clients ask for"},
+        {options->show, "--show, which clients ask for"},
+        {options->json, "--json"},
+        {options->full, "--full"},
+        {options->top > 0, "--top"},
+    };
+    if (!options->mcp)
+        return !options->values || USAGE_REFUSE("--values goes with --mcp");
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (others[i].is_given)
+            return USAGE_REFUSE("--mcp does not go with %s", others[i].name);
+    return true;
+}
+
 bool check_options(const struct options *options)
 {
     const struct {
@@ -178,8 +208,15 @@ bool check_options(const struct options *options)
                             FORMAT_DUMP);
     if (options->reachable && options->garbage)
         return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
-    return check_at_death(options) && check_inspect(options) && check_watch(options) &&
-           check_numbers(options) && check_summary(options) && check_output(options);
+    if (options->sections != 0 && (options->path_to || options->show || options->watch > 0))
+        return USAGE_REFUSE("--json= takes sections of a report about a whole heap, so it does not "
+                            "go with %s",
+                            options->path_to ? "--path-to"
+                            : options->show  ? "--show"
+                                             : "--watch");
+    return check_mcp(options) && check_at_death(options) && check_inspect(options) &&
+           check_watch(options) && check_numbers(options) && check_summary(options) &&
+           check_output(options);
 }
 
 /* ---- inputs ---- */
@@ -247,6 +284,9 @@ static bool check_series(const struct options *options)
         return USAGE_REFUSE("--format %s shows trends over %u dumps at most", options->format->name,
                             (unsigned)MOST_TRENDS);
     if (options_report_trend(options)) {
+        if (options->sections != 0)
+            return USAGE_REFUSE("--json= takes sections of a report about one heap, not about "
+                                "several dumps");
         if (options->base)
             return USAGE_REFUSE("a report of several dumps compares them all: give that of --base "
                                 "as the first one");
@@ -292,6 +332,11 @@ bool check_inputs(const struct options *options)
         return USAGE_REFUSE("no dump given: name a heap dump or core file, or a process by --pid");
     if (refuse_process(options))
         return false;
+    if (options->mcp && options->input_count > 1)
+        return USAGE_REFUSE("--mcp answers questions about one dump, which --base compares with "
+                            "another");
+    if (options->mcp && strcmp(options->inputs[0], "-") == 0)
+        return USAGE_REFUSE("with --mcp, standard input is the client's: the dump must be a file");
     if (options->inspect)
         return !refuse_executable(options);
     return options->input_count == 1 || (!refuse_executable(options) && check_series(options));

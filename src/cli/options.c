@@ -117,6 +117,43 @@ static bool take_inspect(struct options *options, const char *text)
                         text);
 }
 
+/* Takes one name of --json=. */
+static bool take_section(struct options *options, const char *name)
+{
+    static const char *const names[] = {"heap",    "suspects", "goroutines",
+                                        "classes", "tree",     "waste"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0) {
+            options->sections |= 1u << i;
+            return true;
+        }
+    return USAGE_REFUSE(
+        "--json= takes heap, suspects, goroutines, classes, tree, waste, or several "
+        "of these with commas, not '%s'",
+        name);
+}
+
+/* Calls take for each of the words that have commas between them; none are there if text is NULL.
+ */
+static bool take_words(struct options *options, const char *text,
+                       bool (*take)(struct options *options, const char *word))
+{
+    _cleanup_free_ char *words = strdup(text ? text : "");
+    char *rest = words;
+    if (!words)
+        message_error(&error_no_memory);
+    for (const char *word; text && rest && (word = strsep(&rest, ",")) != NULL;)
+        if (!take(options, word))
+            return false;
+    return words != NULL;
+}
+
+static bool take_json(struct options *options, const char *text)
+{
+    options->json = true;
+    return take_words(options, text, take_section);
+}
+
 static bool take_watch(struct options *options, const char *text)
 {
     return watch_parse_time(text, &options->watch) ||
@@ -155,15 +192,8 @@ static bool take_at_death_word(struct options *options, const char *word)
 
 static bool take_at_death(struct options *options, const char *text)
 {
-    _cleanup_free_ char *words = strdup(text ? text : "");
-    char *rest = words;
     options->at_death = true;
-    if (!words)
-        message_error(&error_no_memory);
-    for (const char *word; text && rest && (word = strsep(&rest, ",")) != NULL;)
-        if (!take_at_death_word(options, word))
-            return false;
-    return words != NULL;
+    return take_words(options, text, take_at_death_word);
 }
 
 static bool take_top(struct options *options, const char *text)
@@ -205,6 +235,8 @@ static const struct known known[] = {
     {"keep", .text = AT(keep)},
     {"at-death", .take = take_at_death, .is_optional = true},
     {"inspect", .take = take_inspect, .is_optional = true},
+    {"mcp", .flag = AT(mcp), .is_other = true},
+    {"values", .flag = AT(values), .is_other = true},
     {"command", .text = AT(command)},
     {"source", .text = AT(source)},
     {"format", .take = take_format, .is_other = true},
@@ -222,7 +254,7 @@ static const struct known known[] = {
     {"max-nodes", .take = take_max_nodes},
     {"path-to", .text = AT(path_to), .is_other = true},
     {"show", .text = AT(show), .is_other = true},
-    {"json", .flag = AT(json), .is_other = true},
+    {"json", .take = take_json, .is_optional = true, .is_other = true},
     {"top", .take = take_top, .is_other = true},
     {"full", .flag = AT(full), .is_other = true},
     {"memprofile-rate", .take = take_rate},

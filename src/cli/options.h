@@ -48,6 +48,9 @@ struct options {
     const char *show;    /* the same, or a variable; NULL: none */
     const char *path_to; /* an object or a class, of a format that takes it; NULL: none */
     bool json;           /* of a format that takes it */
+    unsigned sections;   /* of the JSON: enum g2h_report_section; 0: all */
+    bool mcp;            /* answers questions on standard input instead of writing something */
+    bool values;         /* of mcp: also what is in objects */
     bool is_dump;        /* the heap dump itself is to be written, in no format */
     bool untyped_ok;     /* goes on without types if exe does not fit */
     bool redact, reachable, garbage, no_stacks, no_contexts, full_names, numbers;

@@ -2,6 +2,7 @@
 #include "findings/class_rows.h"
 
 #include "base/scope.h"
+#include "findings/held.h"
 
 enum { NODES = 256 /* nodes of the view that are read at a time */ };
 
@@ -85,8 +86,21 @@ static bool is_in_line(const struct findings *findings, uint32_t node, uint32_t 
            findings->merged.of[g2h_dominators_number(findings->dominators, node)] == line;
 }
 
+/* Does what class_rows_find_largest() does, by the index. */
+static uint32_t class_rows_look_up(const struct findings *findings, uint32_t name, uint32_t line)
+{
+    size_t count;
+    const uint32_t *nodes = class_index_find(&findings->held->classes, name, &count);
+    for (size_t i = 0; i < count; i++)
+        if (is_in_line(findings, nodes[i], line))
+            return nodes[i];
+    return UINT32_MAX;
+}
+
 uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name, uint32_t line)
 {
+    if (findings->held)
+        return class_rows_look_up(findings, name, line);
     struct g2h_node nodes[NODES];
     uint32_t best = UINT32_MAX;
     uint64_t most = 0;

@@ -6,6 +6,7 @@
 
 #include "base/id_hash.h"
 #include "base/scope.h"
+#include "findings/held.h"
 
 enum { NODES = 256 /* nodes of the view that are read at a time */ };
 
@@ -152,6 +153,21 @@ static void counter_deinit(struct counter *counter)
     g2h_text_deinit(&counter->text);
 }
 
+/* Counts the objects that the index has of a class. */
+static struct g2h_error *distribution_look_up(const struct findings *findings, uint32_t name,
+                                              struct counter *counter)
+{
+    size_t count;
+    struct g2h_node node;
+    const uint32_t *nodes = class_index_find(&findings->held->classes, name, &count);
+    for (size_t i = 0; i < count && i < DISTRIBUTION_HELD; i++) {
+        g2h_view_brief(findings->view, nodes[i], &node);
+        TRY(add_object(counter, node.object));
+    }
+    counter->distribution->left_out = count > DISTRIBUTION_HELD ? count - DISTRIBUTION_HELD : 0;
+    return NULL;
+}
+
 struct g2h_error *distribution_find(const struct findings *findings, uint32_t name,
                                     struct distribution *ret)
 {
@@ -160,6 +176,8 @@ struct g2h_error *distribution_find(const struct findings *findings, uint32_t na
     struct g2h_node nodes[NODES];
     size_t count;
     TRY(g2h_values_create(findings->view, &counter.values));
+    if (findings->held)
+        return distribution_look_up(findings, name, &counter);
     for (uint32_t first = 0; (count = g2h_view_nodes(findings->view, first, NODES, nodes)) > 0;
          first += (uint32_t)count)
         for (size_t i = 0; i < count; i++)

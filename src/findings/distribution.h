@@ -16,6 +16,8 @@
 enum {
     DISTRIBUTION_DISTINCT = 1000, /* different values that are counted */
     DISTRIBUTION_SAMPLE = 4096,   /* numbers of which the median is taken */
+    DISTRIBUTION_HELD = 2000,     /* objects that are counted if the heap is held (held.h), where an
+                                      answer must be quick: those that retain most */
     DISTRIBUTION_FIELDS = 256,    /* fields of a class, of which further ones are left out */
 };
 
@@ -52,8 +54,9 @@ struct field_distribution {
 
 struct distribution {
     struct string_pool names;
-    uint64_t objects; /* whose fields are counted */
-    uint64_t others;  /* whose type is another one, or not known as a whole */
+    uint64_t objects;  /* whose fields are counted */
+    uint64_t left_out; /* more objects of the class, of which nothing is counted */
+    uint64_t others;   /* whose type is another one, or not known as a whole */
     VECTOR(struct field_distribution) fields;
     bool is_cut; /* there are more fields */
 };

@@ -115,13 +115,35 @@ static struct g2h_error *begin(struct reading *reading, uint32_t root)
 
 /* ---- from an object ---- */
 
+/* Returns the index that comes next in the expression, "[17]"; UINT64_MAX: none does. */
+static uint64_t index_at(const char *at)
+{
+    enum { DIGITS = 18 };
+    const size_t digits = *at == '[' ? strspn(at + 1, "0123456789") : 0;
+    return digits > 0 && digits <= DIGITS && at[digits + 1] == ']' ? strtoull(at + 1, NULL, 10)
+                                                                   : UINT64_MAX;
+}
+
+/* Returns whether an edge has another index as its name. An array may have millions, so these are
+ * not made into text. */
+static bool is_other_index(const struct reading *reading, const struct g2h_edge *edge,
+                           uint64_t index)
+{
+    const uint32_t of = G2H_EDGE_BY_INDEX | G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM;
+    return (edge->flags & of) == G2H_EDGE_BY_INDEX && edge->index != index &&
+           !expression_hides(reading->view, edge->target);
+}
+
 static struct g2h_error *go_on(struct reading *reading, struct reached from)
 {
     struct g2h_edge edge;
     struct text *name = &reading->name;
     const size_t before = from.at > 0;
+    const uint64_t index = index_at(reading->text + from.at);
     g2h_edges_begin(reading->edges, from.node, from.node + 1);
     while (next_edge(reading, &edge)) {
+        if (is_other_index(reading, &edge, index))
+            continue;
         name->size = 0;
         text_append(name, reading->text + from.at - before, before); /* a dot depends on it */
         if (!expression_hides(reading->view, edge.target))

@@ -18,6 +18,7 @@
  *   growth              by how much each node has grown since another heap
  *   trend               how each place goes on over a series of heaps
  *   class_rows          sums by class
+ *   held, class_index   indexes of a heap that is asked again and again
  *   packages            the packages of classes
  *   largest             the objects that retain most
  *   structs             the structs that have most bytes, and how their fields lie
@@ -69,7 +70,8 @@ struct findings {
     struct g2h_windows *windows;        /* NULL, unless waste is looked for */
     struct stale stale;                 /* nothing, unless there are windows */
     struct waste waste;
-    struct paths *paths; /* for one thread at a time */
+    struct paths *paths;     /* for one thread at a time */
+    const struct held *held; /* NULL, unless the heap is asked again and again: held_make() */
 };
 
 /* Finds the dominators and, if has_waste is set, the texts, the windows of slices, and what is

@@ -25,6 +25,7 @@ struct paths {
     const struct g2h_dominators *dominators;
     struct g2h_edges *edges;
     struct path_search from_roots[SEARCHES]; /* view NULL: it has not begun */
+    struct path_search all;                  /* of paths_search_all(), likewise */
     node_vector nodes;                       /* of the path, from the root on */
 };
 
@@ -44,6 +45,7 @@ void paths_destroy(struct paths *paths)
         return;
     for (int i = 0; i < SEARCHES; i++)
         path_search_deinit(&paths->from_roots[i]);
+    path_search_deinit(&paths->all);
     g2h_edges_destroy(paths->edges);
     free(paths->nodes.data);
     free(paths);
@@ -238,18 +240,33 @@ static struct g2h_error *reach(struct path_search *search, const uint32_t *nodes
     return NULL;
 }
 
+static struct g2h_error *path_search_from_roots(const struct paths *paths, struct path_search *ret)
+{
+    return path_search_begin(ret, paths->view, paths->edges, 0, PATH_CERTAIN_FIRST, PATH_NO_LIMIT);
+}
+
+struct g2h_error *paths_search_all(struct paths *paths)
+{
+    TRY(path_search_from_roots(paths, &paths->all));
+    for (bool more = true; more;)
+        TRY(path_search_extend(&paths->all, &more));
+    return NULL;
+}
+
 struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
                                  node_vector *ret)
 {
-    _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
-    TRY(path_search_begin(&search, paths->view, paths->edges, 0, PATH_CERTAIN_FIRST,
-                          PATH_NO_LIMIT));
-    TRY(reach(&search, nodes, count));
+    _cleanup_(path_search_deinit) struct path_search once = {.view = NULL};
+    struct path_search *search = paths->all.view ? &paths->all : &once;
+    if (search == &once) {
+        TRY(path_search_from_roots(paths, search));
+        TRY(reach(search, nodes, count));
+    }
     for (size_t i = 0; i < count; i++) {
-        const uint32_t seen = search.seen_by_node[nodes[i]];
+        const uint32_t seen = search->seen_by_node[nodes[i]];
         ret[i].count = 0;
         if (seen != 0)
-            TRY_MEMORY(vector_push(&ret[i], 0) && path_search_append(&search, seen - 1, &ret[i]));
+            TRY_MEMORY(vector_push(&ret[i], 0) && path_search_append(search, seen - 1, &ret[i]));
     }
     return NULL;
 }

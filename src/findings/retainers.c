@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
+#include "findings/held.h"
 
 enum { EDGES = 256 /* edges that are read at a time */ };
 
@@ -87,6 +88,25 @@ void retainers_deinit(struct retainers *retainers)
     free(retainers->list.data);
 }
 
+/* Adds all edges to a node by the index of who points there. */
+static struct g2h_error *retainers_look_up(const struct findings *findings, struct g2h_edges *edges,
+                                           uint32_t node, struct retainers *ret)
+{
+    const uint32_t *sources;
+    const uint64_t count = g2h_retainers_of(findings->held->retainers, node, &sources);
+    struct g2h_edge edge;
+    for (uint64_t i = 0; i < count; i++) {
+        if (i > 0 && sources[i] == sources[i - 1])
+            continue;
+        g2h_edges_begin(edges, sources[i], sources[i] + 1);
+        while (g2h_edges_next_to(edges, node, &edge))
+            if ((edge.flags & G2H_EDGE_WEAK) == 0)
+                TRY(add_retainer(findings, &edge, ret));
+    }
+    vector_sort(&ret->list, compare_retainers);
+    return NULL;
+}
+
 struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
                                      const uint32_t *nodes, size_t count, struct retainers *ret)
 {
@@ -117,5 +137,6 @@ struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h
 struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
                                  uint32_t node, struct retainers *ret)
 {
-    return retainers_find_all(findings, edges, &node, 1, ret);
+    return findings->held ? retainers_look_up(findings, edges, node, ret)
+                          : retainers_find_all(findings, edges, &node, 1, ret);
 }

@@ -271,3 +271,21 @@ bool json_is_integer(struct json_value value)
     skip(&reader, '-');
     return skip_digits(&reader) && reader.at == reader.end;
 }
+
+bool json_next_member(struct json_value *left, struct text *name, struct json_value *ret)
+{
+    struct reader reader = begin(*left);
+    if (!skip(&reader, '{') && !skip(&reader, ','))
+        return false;
+    skip_space(&reader);
+    if (!has(&reader, '"'))
+        return false;
+    const char *string = reader.at;
+    skip_string(&reader);
+    json_text((struct json_value){string, (size_t)(reader.at - string)}, name);
+    skip_space(&reader);
+    skip(&reader, ':');
+    read_value(&reader, ret);
+    *left = (struct json_value){reader.at, (size_t)(reader.end - reader.at)};
+    return true;
+}

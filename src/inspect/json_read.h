@@ -29,6 +29,10 @@ bool json_read(const char *text, size_t size, struct json_value *ret);
  * does. Returns none if there is no such member, or the value is no object. */
 struct json_value json_member(struct json_value object, const char *name);
 
+/* Reads the next member of an object, *left, which is the object at first, and then what follows
+ * the member. Appends its name. Returns false if there is none. */
+bool json_next_member(struct json_value *left, struct text *name, struct json_value *ret);
+
 /* Appends the characters of a string. A surrogate without its other half becomes U+FFFD. Returns
  * false if the value is no string. */
 bool json_text(struct json_value value, struct text *ret);

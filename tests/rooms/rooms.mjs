@@ -12,7 +12,7 @@ import {fileURLToPath} from 'node:url';
 /** The rooms in the order in which a dump goes through them: each room may include the rooms before it. */
 const order = [
   'base', 'input', 'dump', 'heap', 'types', 'exe/image', 'exe/dwarf', 'exe/go', 'exe', 'process/attach', 'process', 'typing', 'naming', 'roots', 'graph', 'dominators', 'view', 'identity', 'findings', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite', 'output/html',
-  'library', 'inspect',
+  'library', 'inspect', 'mcp',
 ];
 
 /** The program: it may include all rooms, and none of them may include it. */

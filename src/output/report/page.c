@@ -6,6 +6,7 @@
 
 #include "base/options.h"
 #include "base/printable.h"
+#include "base/scope.h"
 #include "output/json.h"
 
 static void page_append_words(struct text *text, const char *words)
@@ -401,7 +402,9 @@ static void put_key(struct page *page, const char *key)
 {
     if (page->depth == 0)
         return;
-    page_append_words(&page->out, page->elements[page->depth - 1]++ > 0 ? "," : "");
+    const char last = page->out.size > 0 ? page->out.data[page->out.size - 1] : '{';
+    page_append_words(&page->out, last == '{' || last == '[' ? "" : ",");
+    page->elements[page->depth - 1]++;
     page_append_words(&page->out, page->depth == 1 ? "\n" : "");
     if (page->lists[page->depth - 1])
         return;
@@ -455,20 +458,28 @@ static void put_member(struct page *page, const struct page_field *field)
     }
 }
 
-/* Returns whether the limits leave out what is opened next. */
+/* Returns whether what is opened next is an element of a list, and not a member of an object. */
+static bool is_element(const struct page *page)
+{
+    return page->depth > 0 && page->lists[page->depth - 1];
+}
+
+/* Returns whether the limits, or the end of the window, leave out what is opened next. */
 static bool is_beyond(const struct page *page)
 {
     const struct page_limits *limits = &page->limits;
     const size_t size = page->out.size - page->member_begin + page->member_markup;
-    return page->depth > 1 && page->lists[page->depth - 1] &&
-           ((limits->rows > 0 && page->elements[page->depth - 1] >= limits->rows) ||
-            (limits->bytes > 0 && size >= limits->bytes));
+    return (page->window.next > 0 && is_element(page)) ||
+           (page->depth > 1 && page->lists[page->depth - 1] &&
+            ((limits->rows > 0 && page->elements[page->depth - 1] >= limits->rows) ||
+             (limits->bytes > 0 && size >= limits->bytes)));
 }
 
 static void page_leave_out(struct page *page)
 {
     size_t i = 0;
     page->skipped = 1;
+    page->open[page->depth - 1].missing++;
     while (i + 1 < PAGE_MEMBERS && page->left_out[i].member != NULL &&
            page->left_out[i].member != page->member)
         i++;
@@ -484,6 +495,56 @@ uint64_t page_left_out(const struct page *page, const char *member)
     return 0;
 }
 
+/* ---- the window ---- */
+
+/* Notes where what is opened next begins. */
+static void page_window_open(struct page *page, const char *key)
+{
+    page->open[page->depth].key = key;
+    page->open[page->depth].begin = page->out.size;
+    page->open[page->depth].number = page->window.opened;
+    page->open[page->depth].kept = page->window.kept;
+    page->open[page->depth].missing = 0;
+    page->window.opened += is_element(page);
+}
+
+/* Takes what has been closed off the page if an earlier part has it, or if it does not fit. One
+ * element is on each page, whatever its size; one that is there in part stays. */
+static void page_window_close(struct page *page)
+{
+    struct page_window *window = &page->window;
+    const size_t number = page->open[page->depth].number, kept = page->open[page->depth].kept;
+    const bool is_single = window->opened == number, /* an object without lists */
+        is_earlier = window->first > 0 && (is_single || window->opened <= window->first);
+    const bool is_large =
+        window->next == 0 && is_element(page) && kept > 0 && page->out.size > window->bytes;
+    if (page->depth == 0 || window->bytes == 0)
+        return;
+    if (is_earlier || is_large) {
+        page->out.size = page->open[page->depth].begin;
+        window->kept = kept;
+    } else if (is_element(page)) {
+        window->kept++;
+    }
+    if (!is_earlier && is_large) {
+        window->next = number;
+        page->open[page->depth - 1].missing++;
+    }
+}
+
+/* Says how many elements of a list are left out, behind the list. */
+static void page_put_missing(struct page *page, uint64_t missing)
+{
+    _cleanup_(text_deinit) struct text key = {0};
+    if (page->window.bytes == 0 || missing == 0 || page->depth == 0 || is_element(page))
+        return;
+    text_printf(&key, "%.100s_left_out", page->open[page->depth].key);
+    text_append(&key, "", 1);
+    page->out.failed |= key.failed;
+    if (!key.failed)
+        PAGE_DATA(page, page_count(key.data, missing));
+}
+
 static void open_value(struct page *page, const char *key, bool is_list)
 {
     if (!page->is_json || page->depth >= PAGE_DEPTH)
@@ -496,15 +557,31 @@ static void open_value(struct page *page, const char *key, bool is_list)
         page_leave_out(page);
         return;
     }
+    if (page->only && page->depth == 2 && !is_element(page) && strcmp(key, page->only) != 0) {
+        page->skipped = 1;
+        return;
+    }
     if (page->depth == 1) {
         page->member = key;
         page->member_begin = page->out.size;
         page->member_markup = 0;
     }
+    page_window_open(page, key);
     put_key(page, key ? key : "");
     page_append_words(&page->out, is_list ? "[" : "{");
     page->lists[page->depth] = is_list;
     page->elements[page->depth++] = 0;
+}
+
+void page_pass(struct page *page, size_t count)
+{
+    page->window.opened += count;
+}
+
+void page_add_missing(struct page *page, size_t count)
+{
+    if (page->depth > 0)
+        page->open[page->depth - 1].missing += count;
 }
 
 void page_open(struct page *page, const char *key)
@@ -523,8 +600,11 @@ void page_close(struct page *page)
         page->skipped--;
         return;
     }
-    if (page->is_json && page->depth > 0)
+    if (page->is_json && page->depth > 0) {
         page_append_words(&page->out, page->lists[--page->depth] ? "]" : "}");
+        page_window_close(page);
+        page_put_missing(page, page->open[page->depth].missing);
+    }
     if (page->is_json && page->depth == 0)
         page_append_words(&page->out, "\n");
 }

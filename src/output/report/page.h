@@ -27,6 +27,19 @@ struct page_limits {
     size_t characters; /* of a text, which is cut */
 };
 
+/*
+ * A part of the JSON, for readers who get it in answers of a bounded size. Elements of lists are
+ * numbered in the order in which they are opened, those of lists within others, too. The part ends
+ * before the first element that no longer fits; the next part has the elements from there on, with
+ * the objects that they are in.
+ */
+struct page_window {
+    size_t bytes;        /* that the page should have; 0: it has all elements */
+    size_t first;        /* elements before this one are in earlier parts */
+    size_t next;         /* the first one that did not fit; 0: all did */
+    size_t opened, kept; /* elements so far, and those that are on the page */
+};
+
 enum { PAGE_MEMBERS = 16 /* members of the outermost object that have left something out */ };
 
 struct page {
@@ -36,7 +49,18 @@ struct page {
     bool is_colored;
     bool is_for_terminal; /* lines are cut to columns, and names in their middle */
     size_t top;           /* most rows of a list; 0: as many as usual */
+    const char *only; /* NULL, or the key of the only object that members of the outermost object
+                         have */
+    bool hides_texts; /* leaves out the contents of strings where a report quotes some */
     struct page_limits limits;
+    struct page_window window;
+    struct {
+        const char *key;         /* NULL: it is an element */
+        size_t begin;            /* where it begins in out, */
+        size_t number;           /* its number, if it is an element, else that of the next one */
+        size_t kept;             /* window.kept before it */
+        uint64_t missing;        /* elements of this list that are left out */
+    } open[PAGE_DEPTH];          /* by depth, if there is a window */
     size_t depth;                /* of JSON: how many objects and lists are open, */
     bool lists[PAGE_DEPTH];      /* by depth: whether it is a list, */
     size_t elements[PAGE_DEPTH]; /* how many elements it has, */
@@ -186,6 +210,11 @@ void page_head(struct page *page, const char *words);
 void page_open(struct page *page, const char *key);
 void page_open_list(struct page *page, const char *key);
 void page_close(struct page *page);
+
+/* Pass over elements of the list that was opened last, which may be many: those that earlier parts
+ * have, before the first one is put, and those that are left out, behind the last one. */
+void page_pass(struct page *page, size_t count);
+void page_add_missing(struct page *page, size_t count);
 
 /* ---- parts of text ---- */
 

@@ -40,7 +40,7 @@ static void put_since(const struct report *report, bool is_other)
     page_close(page);
 }
 
-static void put_totals(const struct report *report, const char *name, bool is_base_other)
+void report_put_totals(const struct report *report, const char *name, bool is_base_other)
 {
     const struct g2h_heap *heap = g2h_view_heap(report->findings->view);
     const struct g2h_view_account *account = g2h_view_account(report->findings->view);
@@ -91,14 +91,24 @@ static bool is_short(const struct report_work *work)
     return work->wanted->is_short && !work->wanted->json && !report_is_asked(work);
 }
 
+/* Returns whether the report has a section. */
+static bool report_has_section(const struct report_work *work, enum g2h_report_section section)
+{
+    return work->wanted->sections == 0 || !work->wanted->json ||
+           (work->wanted->sections & section) != 0;
+}
+
 static struct g2h_error *put_sections(const struct report_work *work, const struct report *report)
 {
-    TRY(report_put_suspects(report));
-    TRY(report_put_goroutines(report));
+    if (report_has_section(work, G2H_SECTION_SUSPECTS))
+        TRY(report_put_suspects(report));
+    if (report_has_section(work, G2H_SECTION_GOROUTINES))
+        TRY(report_put_goroutines(report));
     if (is_short(work))
         return NULL;
-    TRY(report_put_classes(report));
-    return report_put_tree(report);
+    if (report_has_section(work, G2H_SECTION_CLASSES))
+        TRY(report_put_classes(report));
+    return report_has_section(work, G2H_SECTION_TREE) ? report_put_tree(report) : NULL;
 }
 
 /* Puts all sections except waste on a page. */
@@ -110,7 +120,7 @@ static struct g2h_error *put_page(const struct report_work *work, struct page *p
               page_count("version", REPORT_VERSION));
     if (page->top > 0)
         PAGE_DATA(page, page_count("top", page->top));
-    put_totals(&report, work->source, work->wanted->is_base_other);
+    report_put_totals(&report, work->source, work->wanted->is_base_other);
     return work->wanted->path_to ? report_put_path(&report, work->wanted->path_to)
            : work->wanted->show  ? report_put_shown(&report, work->wanted->show)
                                  : put_sections(work, &report);
@@ -142,8 +152,8 @@ struct g2h_error *report_make(struct findings *findings, const struct g2h_report
                               struct who_suspects *suspects)
 {
     struct report_work work = {findings, wanted, source, pages, count, suspects};
-    const bool has_waste =
-        g2h_view_is_typed(findings->view) && !report_is_asked(&work) && !is_short(&work);
+    const bool has_waste = g2h_view_is_typed(findings->view) && !report_is_asked(&work) &&
+                           !is_short(&work) && report_has_section(&work, G2H_SECTION_WASTE);
     TRY(findings_begin(findings, has_waste));
     TRY(has_waste ? workers_beside(findings->threads, report_put_most, find_waste, &work)
                   : report_put_most(&work));

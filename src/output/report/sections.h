@@ -41,6 +41,10 @@ static inline size_t report_rows(const struct report *report, size_t usual)
 
 /* ---- sections: each puts itself on report->page. Errors: G2H_ERROR_MEMORY ---- */
 
+/* Puts the first lines: the sums of the heap and by how much they have grown. name is what the heap
+ * was read from; is_base_other says that another build of the program wrote the base. */
+void report_put_totals(const struct report *report, const char *name, bool is_base_other);
+
 /* Puts, as a part of the first lines, what the process had from the system, as far as it is known.
  */
 void report_put_memory(const struct report *report);

@@ -228,6 +228,8 @@ static struct g2h_error *show_put_class(struct show *show, const struct lookup *
     TRY(report_put_class(report, lookup->class, &nodes));
     TRY(distribution_find(report->findings, name, &distribution));
     PAGE_DATA(report->page, page_count("counted", distribution.objects));
+    if (distribution.left_out > 0)
+        PAGE_DATA(report->page, page_count("not_counted", distribution.left_out));
     if (distribution.objects > 0 && distribution.others > 0)
         PAGE_PUT(report->page,
                  "  % others have another type, or one that is not known as a whole\n",

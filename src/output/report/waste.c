@@ -159,9 +159,10 @@ static void report_waste_put_text(const struct report *report, struct g2h_text *
     size_t size;
     const char *data = g2h_view_text(report->findings->view, equal->node, text, &size);
     page_open(report->page, NULL);
-    PAGE_PUT(report->page, "  %% × \"%\"\n", page_wide(page_bytes("wasted", equal_waste(equal)), 9),
-             page_wide(page_count("count", equal->count), 9),
-             page_clipped(page_text("text", data, size), LONGEST));
+    PAGE_PUT(
+        report->page, "  %% × \"%\"\n", page_wide(page_bytes("wasted", equal_waste(equal)), 9),
+        page_wide(page_count("count", equal->count), 9),
+        page_clipped(page_text(report->page->hides_texts ? NULL : "text", data, size), LONGEST));
     page_close(report->page);
 }
 

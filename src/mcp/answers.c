@@ -1,0 +1,325 @@
+/* answers; see answers.h. */
+#include "mcp/answers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "findings/class_rows.h"
+#include "findings/held.h"
+#include "findings/lookup.h"
+#include "output/report/report.h"
+#include "output/report/sections.h"
+
+struct answers {
+    struct answers_options options;
+    struct findings findings; /* without the base, so that suspects are what there is */
+    struct who_suspects suspects;
+    struct findings grown; /* the same with the base, so that they are what has grown; its view is
+                              NULL if there is no base */
+    struct who_suspects growing;
+    struct held held;
+    struct class_rows classes; /* of findings */
+};
+
+/* ---- what is held ---- */
+
+/* Finds what has grown: findings that share all but the growth with the others. */
+static struct g2h_error *answers_find_growth(struct answers *answers)
+{
+    if (!answers->options.base)
+        return NULL;
+    answers->grown = answers->findings;
+    answers->grown.base = answers->options.base;
+    answers->grown.growth = (growth_vector){0};
+    TRY(growth_find(answers->options.base, &answers->findings.merged, &answers->grown.growth));
+    return who_find(&answers->grown, &answers->growing);
+}
+
+struct g2h_error *answers_create(const struct answers_options *options, struct answers **ret)
+{
+    struct answers *answers = *ret = calloc(1, sizeof(*answers));
+    const struct g2h_report_options report = {.size = sizeof(report), .json = true};
+    TRY_MEMORY(answers);
+    answers->options = *options;
+    answers->findings =
+        (struct findings){.view = options->view,
+                          .memory = options->memory,
+                          .threads = options->threads > 0 ? options->threads : workers_available()};
+    TRY(report_make(&answers->findings, &report, options->source, NULL, 0, &answers->suspects));
+    TRY(held_make(&answers->findings, &answers->held));
+    TRY(class_rows_find(&answers->findings, false, &answers->classes));
+    return answers_find_growth(answers);
+}
+
+void answers_destroy(struct answers **ret)
+{
+    struct answers *answers = *ret;
+    if (!answers)
+        return;
+    free(answers->grown.growth.data);
+    who_suspects_deinit(&answers->growing);
+    who_suspects_deinit(&answers->suspects);
+    class_rows_deinit(&answers->classes);
+    held_deinit(&answers->held);
+    findings_deinit(&answers->findings);
+    free(answers);
+}
+
+bool answers_has_values(const struct answers *answers)
+{
+    return answers->options.has_values;
+}
+
+struct g2h_error *answers_check(const struct answers *answers)
+{
+    return g2h_input_check(answers->options.input);
+}
+
+/* Begins a page with an answer: what the report is about has grown, if there is a base and grown is
+ * set. */
+static struct report answers_begin(const struct answers *answers, bool grown, struct page *page)
+{
+    const bool has_base = grown && answers->options.base;
+    page_open(page, NULL);
+    return has_base ? (struct report){&answers->grown, &answers->growing, page}
+                    : (struct report){&answers->findings, &answers->suspects, page};
+}
+
+/* ---- answers that are sections of the report ---- */
+
+struct g2h_error *answers_summary(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, true, page);
+    const struct g2h_view *view = answers->options.view;
+    (void)asked;
+    report_put_totals(&report, answers->options.source, answers->options.is_base_other);
+    page_open(page, "server");
+    PAGE_DATA(page, page_count("classes", answers->classes.list.count),
+              page_flag("has_types", g2h_view_is_typed(view)),
+              page_flag("has_values", answers->options.has_values),
+              page_flag("has_base", answers->options.base != NULL),
+              page_flag("is_redacted", g2h_view_is_redacted(view)));
+    page_close(page);
+    page_close(page);
+    return NULL;
+}
+
+struct g2h_error *answers_suspects(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, false, page);
+    (void)asked;
+    TRY(report_put_suspects(&report));
+    page_close(page);
+    return NULL;
+}
+
+struct g2h_error *answers_growth(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, true, page);
+    (void)asked;
+    TRY(report_put_suspects(&report));
+    TRY(report_put_classes(&report));
+    page_close(page);
+    return NULL;
+}
+
+struct g2h_error *answers_classes(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, true, page);
+    (void)asked;
+    TRY(report_put_classes(&report));
+    page_close(page);
+    return NULL;
+}
+
+struct g2h_error *answers_path(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, true, page);
+    TRY(report_put_path(&report, asked));
+    page_close(page);
+    return NULL;
+}
+
+struct g2h_error *answers_show(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, true, page);
+    TRY(report_put_shown(&report, asked));
+    page_close(page);
+    return NULL;
+}
+
+struct g2h_error *answers_goroutines(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, true, page);
+    (void)asked;
+    TRY(report_put_goroutines(&report));
+    page_close(page);
+    return NULL;
+}
+
+struct g2h_error *answers_waste(struct answers *answers, const char *asked, struct page *page)
+{
+    static const char *const kinds[] = {"slices", "stale",    "maps",    "substrings", "strings",
+                                        "spans",  "rounding", "padding", "pinned"};
+    const struct report report = answers_begin(answers, false, page);
+    bool is_kind = !asked;
+    for (size_t i = 0; asked && i < sizeof(kinds) / sizeof(*kinds); i++)
+        is_kind |= strcmp(asked, kinds[i]) == 0;
+    if (!is_kind)
+        return error_create(G2H_ERROR_NOT_FOUND, "there is no waste of this kind");
+    if (!g2h_view_is_typed(answers->options.view))
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "without types it is not known what is waste: --exe gives them");
+    page->only = asked;
+    TRY(report_put_waste(&report));
+    page_close(page);
+    return NULL;
+}
+
+/* ---- objects of a class ---- */
+
+/* Puts the objects of a class. There may be millions, so only those on the page are looked at. */
+static void answers_put_objects(const struct answers *answers, struct page *page,
+                                const uint32_t *nodes, size_t count)
+{
+    const struct findings *findings = &answers->findings;
+    size_t at = page->window.first < count ? page->window.first : count;
+    page_open_list(page, "instances");
+    page_pass(page, at);
+    for (size_t rows = 0; at < count && page->window.next == 0; at++, rows++) {
+        struct g2h_node node;
+        if (page->limits.rows > 0 && rows == page->limits.rows)
+            break;
+        g2h_view_brief(findings->view, nodes[at], &node);
+        page_open(page, NULL);
+        PAGE_DATA(
+            page, page_address("address", node.address), page_bytes("bytes", node.size),
+            page_bytes("retained", g2h_dominators_retained_size(findings->dominators, nodes[at])));
+        if (findings_is_dead(findings->view, nodes[at]))
+            PAGE_DATA(page, page_flag("is_garbage", true));
+        page_close(page);
+    }
+    page_add_missing(page, count - at);
+    page_close(page);
+}
+
+struct g2h_error *answers_instances(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, true, page);
+    _cleanup_(ranking_deinit) ranking nodes = {0};
+    struct lookup lookup;
+    struct g2h_node example;
+    size_t count;
+    TRY(lookup_find(report.findings, asked, &lookup));
+    if (!lookup.is_class)
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is an object: path and show are about it",
+                            asked);
+    TRY(report_put_class(&report, lookup.class, &nodes));
+    page_close(page);
+    g2h_view_brief(answers->options.view, report_node(&report, lookup.class)->example, &example);
+    const uint32_t name =
+        example.kind == G2H_NODE_TEXT ? UINT32_MAX : report_node(&report, lookup.class)->name;
+    const uint32_t *found = class_index_find(&answers->held.classes, name, &count);
+    answers_put_objects(answers, page, found, count);
+    page_close(page);
+    return NULL;
+}
+
+/* ---- names ---- */
+
+static bool answers_contain(const char *name, size_t size, const char *asked)
+{
+    const size_t length = strlen(asked);
+    for (size_t i = 0; i + length <= size; i++)
+        if (strncasecmp(name + i, asked, length) == 0)
+            return true;
+    return false;
+}
+
+/* Returns whether a node of merged has a text in its name. */
+static bool answers_is_named(const struct answers *answers, uint32_t node, const char *asked)
+{
+    size_t size;
+    const char *name = merged_name(&answers->findings.merged, node, &size);
+    return answers_contain(name, size, asked);
+}
+
+static void answers_put_classes(const struct answers *answers, const char *asked,
+                                const struct report *report)
+{
+    struct page *page = report->page;
+    page_open_list(page, "classes");
+    for (size_t i = 0; i < answers->classes.list.count; i++) {
+        const struct class_row *row = &answers->classes.list.data[i];
+        if (!answers_is_named(answers, row->node, asked))
+            continue;
+        page_open(page, NULL);
+        PAGE_DATA(page, report_name(report, "class", row->node), page_count("objects", row->count),
+                  page_bytes("bytes", row->bytes), page_bytes("retained", row->retained));
+        page_close(page);
+    }
+    page_close(page);
+}
+
+/* Puts the variables of packages, as expressions. */
+static void answers_put_variables(const struct answers *answers, const char *asked,
+                                  const struct report *report)
+{
+    const struct findings *findings = &answers->findings;
+    struct page *page = report->page;
+    _cleanup_(text_deinit) struct text name = {0};
+    page_open_list(page, "variables");
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++, name.size = 0) {
+        const struct merged_node *node = findings_node(findings, i);
+        if (node->kind != MERGED_VARIABLE ||
+            !findings_is_kind(findings, node->parent, G2H_NODE_PACKAGE))
+            continue;
+        report_append_name(report, node->parent, &name);
+        text_append(&name, ".", 1);
+        report_append_name(report, i, &name);
+        if (name.failed || !answers_contain(name.data, name.size, asked))
+            continue;
+        page_open(page, NULL);
+        PAGE_DATA(page, page_made("variable", &name), page_bytes("retained", node->retained));
+        page_close(page);
+    }
+    page->out.failed |= name.failed;
+    page_close(page);
+}
+
+static void answers_put_locations(const struct answers *answers, const char *asked,
+                                  const struct report *report)
+{
+    const struct findings *findings = &answers->findings;
+    struct page *page = report->page;
+    page_open_list(page, "goroutines");
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        const bool is_group = findings_is_kind(findings, i, G2H_NODE_GOROUTINES_IN_PLACE),
+                   is_alone =
+                       findings_is_kind(findings, i, G2H_NODE_GOROUTINE) &&
+                       !findings_is_kind(findings, node->parent, G2H_NODE_GOROUTINES_IN_PLACE);
+        if ((!is_group && !is_alone) || !answers_is_named(answers, i, asked))
+            continue;
+        page_open(page, NULL);
+        PAGE_DATA(page, report_name(report, "location", i),
+                  page_count("count", findings_members(findings, i)),
+                  page_bytes("retained", node->retained));
+        page_close(page);
+    }
+    page_close(page);
+}
+
+struct g2h_error *answers_find(struct answers *answers, const char *asked, struct page *page)
+{
+    const struct report report = answers_begin(answers, false, page);
+    answers_put_classes(answers, asked, &report);
+    answers_put_variables(answers, asked, &report);
+    answers_put_locations(answers, asked, &report);
+    page_close(page);
+    TRY_MEMORY(!page->out.failed);
+    return NULL;
+}

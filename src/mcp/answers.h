@@ -1,0 +1,49 @@
+/*
+ * answers: what is said of a heap that is held. Each answer puts itself on a page of JSON, by the
+ * code that a report has for the same thing.
+ */
+#ifndef MCP_ANSWERS_H
+#define MCP_ANSWERS_H
+
+#include <go2heapsnapshot/input.h>
+#include <go2heapsnapshot/output.h>
+
+#include "output/report/page.h"
+
+enum { ANSWERS_CHARACTERS = 400 /* of a text, which is cut */ };
+
+struct answers_options {
+    const struct g2h_view *view;
+    const struct g2h_input *input;   /* what it was read from */
+    const struct g2h_base *base;     /* what to compare with; NULL: nothing */
+    bool is_base_other;              /* another build of the program wrote the base */
+    const struct g2h_memory *memory; /* NULL: not known */
+    const char *source;              /* name of the input */
+    unsigned threads;                /* 0: one per processor */
+    bool has_values;                 /* shows what is in objects */
+};
+
+struct answers;
+
+/* Finds all that is asked for. Some seconds for ten million objects, and 40 bytes for each.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *answers_create(const struct answers_options *options, struct answers **ret);
+
+/* Frees answers, which may be NULL. */
+void answers_destroy(struct answers **answers);
+
+bool answers_has_values(const struct answers *answers);
+
+/* Checks that nobody has written to the heap meanwhile, for then its answers are worthless. Errors:
+ * G2H_ERROR_SYSTEM. */
+struct g2h_error *answers_check(const struct answers *answers);
+
+/* Puts an answer. asked is the argument that the tool takes, NULL if it takes none. Errors:
+ * G2H_ERROR_MEMORY; G2H_ERROR_NOT_FOUND if there is no such thing as is asked for. */
+typedef struct g2h_error *answers_put(struct answers *answers, const char *asked,
+                                      struct page *page);
+
+answers_put answers_summary, answers_suspects, answers_growth, answers_classes, answers_path,
+    answers_show, answers_instances, answers_goroutines, answers_find, answers_waste;
+
+#endif

@@ -1,0 +1,85 @@
+/* mcp; see mcp.h. */
+#include "mcp/mcp.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "mcp/lines.h"
+#include "mcp/protocol.h"
+
+struct mcp {
+    struct mcp_settings settings;
+    int in, out;
+    pthread_t thread;
+    struct g2h_error *error; /* of the thread, when it has ended */
+    pthread_mutex_t lock;
+    pthread_cond_t is_there;
+    struct answers *answers; /* NULL: the heap is not there yet; under the lock */
+};
+
+/* Returns the answers, as soon as there is a heap to give them. */
+static struct answers *mcp_await(void *context)
+{
+    struct mcp *mcp = context;
+    pthread_mutex_lock(&mcp->lock);
+    while (!mcp->answers)
+        pthread_cond_wait(&mcp->is_there, &mcp->lock);
+    struct answers *answers = mcp->answers;
+    pthread_mutex_unlock(&mcp->lock);
+    return answers;
+}
+
+static struct g2h_error *mcp_talk(struct mcp *mcp)
+{
+    _cleanup_(lines_deinit) struct lines lines = {.fd = mcp->in};
+    _cleanup_(text_deinit) struct text answer = {0};
+    struct protocol protocol = {.settings = &mcp->settings, .await = mcp_await, .context = mcp};
+    for (enum lines_state state;; answer.size = 0) {
+        TRY(lines_read(&lines, &state));
+        if (state == LINES_END)
+            return NULL;
+        if (state == LINES_TOO_LONG)
+            protocol_refuse_long(&answer);
+        else
+            protocol_answer(&protocol, lines.line, lines.size, &answer);
+        TRY_MEMORY(!answer.failed);
+        TRY(lines_write(mcp->out, &answer));
+    }
+}
+
+static void *mcp_run(void *context)
+{
+    struct mcp *mcp = context;
+    mcp->error = mcp_talk(mcp);
+    return NULL;
+}
+
+struct g2h_error *mcp_begin(const struct mcp_settings *settings, int in, int out, struct mcp **ret)
+{
+    struct mcp *mcp = *ret = calloc(1, sizeof(*mcp));
+    TRY_MEMORY(mcp);
+    *mcp = (struct mcp){.settings = *settings,
+                        .in = in,
+                        .out = out,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .is_there = PTHREAD_COND_INITIALIZER};
+    signal(SIGPIPE, SIG_IGN); /* writing fails instead */
+    const int number = pthread_create(&mcp->thread, NULL, mcp_run, mcp);
+    return number == 0 ? NULL : error_system(number, "cannot start a thread");
+}
+
+struct g2h_error *mcp_serve(struct mcp *mcp, const struct answers_options *options)
+{
+    _cleanup_(answers_destroy) struct answers *answers = NULL;
+    TRY(answers_create(options, &answers));
+    pthread_mutex_lock(&mcp->lock);
+    mcp->answers = answers;
+    pthread_cond_signal(&mcp->is_there);
+    pthread_mutex_unlock(&mcp->lock);
+    pthread_join(mcp->thread, NULL);
+    struct g2h_error *error = mcp->error;
+    free(mcp);
+    return error;
+}
