@@ -3,7 +3,7 @@
  *
  * Rooms may use all of base/:
  *   error, scope        errors that callers see, TRY, and guards that free what a scope owns
- *   options             options of callers that know fewer of them
+ *   option_size        options of callers that know fewer of them
  *   memory, map, id_hash, number_set, bisect, ranges, sparse
  *                       growing arrays, maps, searches in sorted lists, files with holes
  *   bytes, cursor       bytes of the input with their bounds

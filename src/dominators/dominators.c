@@ -17,7 +17,7 @@
  * Memory: 28 bytes per node, or 12 per leaf: its number in preorder, the node of that number, and
  * the number of its parent or dominator; and, except for leaves, the number of its semidominator,
  * the start of its predecessors, and two words of the forest. Then 8 bytes per level of the
- * depth-first searches, and what sources.h needs for edges.
+ * depth-first searches, and what edge_sources.h needs for edges.
  *
  * Almost all of the time is spent waiting for memory. So the program prefetches whatever it knows
  * that it will need, and does only the work that has to be in the order of the searches; edges are
@@ -32,7 +32,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 #include "dominators/regions.h"
-#include "dominators/sources.h"
+#include "dominators/edge_sources.h"
 #include "dominators/strong.h"
 
 #define NOWHERE UINT32_MAX

@@ -12,7 +12,7 @@
  * the leaves to the root or back.
  *
  *   dominators, strong  the dominators of a graph, by its strong edges
- *   regions, sources, semi_nca, climb
+ *   regions, edge_sources, semi_nca, climb
  *                       the same of parts of it, on several threads
  *   several, shared_entries, sharers, components, sharing
  *                       objects that several groups of roots hold together, and who these are

@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "dump/foreign.h"
-#include "dump/layout.h"
+#include "dump/dump_layout.h"
 #include "dump/stored.h"
 
 /* No Go heap is larger; a length beyond this limit is damage. The limit keeps sums far from

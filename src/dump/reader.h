@@ -2,9 +2,10 @@
  * reader: the functions for other rooms that include/go2heapsnapshot/dump.h lacks.
  *
  *   open                opens a dump, and copies no more of it than can be read
- *   layout              one row per dump format
+ *   dump_layout        one row per dump format
  *   reader              reads record after record
- *   facts, stored       what records say of the dump, and of contents that it does not have
+ *   dump_facts, stored
+ *                      what records say of the dump, and of contents that it does not have
  *   foreign             recognizes files that people pass by mistake
  */
 #ifndef DUMP_READER_H
@@ -13,7 +14,7 @@
 #include <go2heapsnapshot/dump.h>
 
 #include "base/cursor.h"
-#include "dump/layout.h"
+#include "dump/dump_layout.h"
 
 /*
  * Field lists that were read, found by the size of their object and by the first bytes of the list.

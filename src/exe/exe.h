@@ -3,8 +3,8 @@
  * include/go2heapsnapshot/exe.h.
  *
  * Questions are by addresses of a process, so a caller has to find out where the process has the
- * executable (typing/match.c does) and tell exe_bind(), which reads types and variables. From then
- * on the executable is constant.
+ * executable (typing/exe_match.c does) and tell exe_bind(), which reads types and variables. From
+ * then on the executable is constant.
  *
  *   exe                 the whole executable; exe/image/, exe/dwarf/ and exe/go/ read its parts
  *   inlining            from its code, which function is inlined where

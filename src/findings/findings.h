@@ -23,10 +23,12 @@
  *   largest             the objects that retain most
  *   structs             the structs that have most bytes, and how their fields lie
  *   goroutines, leaks   goroutines by place, their stacks; those that can never run again
- *   memory              what the process has from the system
+ *   memory_use          what the process has from the system
  *   outside_holders      what points to memory that is no object
- *   waste, waste_parts  what is of no use: in slices, maps, strings, substrings, spans
- *                       (fragmentation), layout of values
+ *   waste, waste_parts  memory that is of no use: in slices, maps, substrings, spans
+ *                       (fragmentation)
+ *   equal_strings, struct_layout
+ *                       strings that are there more than once; rounding and padding
  *   lookup              the object or class that a user asks for
  *   path, path_search   the path there
  *   expression, expression_read, expression_parts

@@ -6,7 +6,7 @@
 
 #include <go2heapsnapshot/bytes.h>
 
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "findings/class_rows.h"
 #include "findings/expression_parts.h"

@@ -6,7 +6,7 @@
  * no more than from the first byte in use to the last. A text is reported if less than half is in
  * use, which no size class explains. It is not reported if a slice is in it, or if roots other than
  * packages' variables have it, for the use by these is not known; nor if another text is equal,
- * which strings.c reports.
+ * which equal_strings.c reports.
  */
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * waste: memory that is allocated, reachable, and of no use: space in slices beyond their length,
  * what is only in slots of arrays that no slice uses, slots of maps without entries, texts that
  * strings use a small part of, texts that are there more than once; and, beside these, free slots
- * of spans (fragmentation.h), and bytes of slots that belong to no field (layout.h).
+ * of spans (fragmentation.h), and bytes of slots that belong to no field (struct_layout.h).
  */
 #ifndef FINDINGS_WASTE_H
 #define FINDINGS_WASTE_H
@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "findings/fragmentation.h"
-#include "findings/layout.h"
+#include "findings/struct_layout.h"
 
 struct findings;
 

@@ -64,14 +64,14 @@ bool substrings_add(const struct findings *findings, const struct g2h_capacity *
 struct g2h_error *substrings_sum(const struct findings *findings, const part_vector *lists,
                                  size_t count, uint64_t *used, struct waste_rows *ret);
 
-/* ---- strings.c ---- */
+/* ---- equal_strings.c ---- */
 
 /* Finds the texts that are there more than once among those that were read. What is stale counts as
  * waste already, so it is none of them. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *equals_find(const struct findings *findings, struct equals *ret);
 void equals_deinit(struct equals *strings);
 
-/* ---- layout.c ---- */
+/* ---- struct_layout.c ---- */
 
 /* Prepares layout_see_slice(). Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *layout_init(const struct findings *findings, struct layout_findings *ret);

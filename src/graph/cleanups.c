@@ -1,9 +1,9 @@
 /*
  * cleanups: the group (cleanups): objects that the runtime keeps by records that are in no dump.
  *
- * typing/cleanups.c has found objects that may be kept by such records. This file decides which of
- * them need a holder: those that no root reaches, which would be garbage without one. One node for
- * each function, or for each type of an argument, holds all objects that are alike.
+ * typing/cleanup_types.c has found objects that may be kept by such records. This file decides
+ * which of them need a holder: those that no root reaches, which would be garbage without one. One
+ * node for each function, or for each type of an argument, holds all objects that are alike.
  */
 #include <stdlib.h>
 #include <string.h>

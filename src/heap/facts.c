@@ -6,7 +6,7 @@
 #include "base/bisect.h"
 #include "base/cursor.h"
 #include "base/scope.h"
-#include "dump/facts.h"
+#include "dump/dump_facts.h"
 
 static int compare_data(const void *a, const void *b)
 {

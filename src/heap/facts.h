@@ -1,4 +1,5 @@
-/* facts: what a dump made from outside the process says behind its EOF record; see dump/facts.h. */
+/* facts: what a dump made from outside the process says behind its EOF record; see
+ * dump/dump_facts.h. */
 #ifndef HEAP_FACTS_H
 #define HEAP_FACTS_H
 

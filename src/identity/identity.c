@@ -6,7 +6,7 @@
 
 #include "base/scope.h"
 #include "base/workers.h"
-#include "naming/keys.h"
+#include "naming/key_names.h"
 
 /* Ids are odd, because DevTools takes the largest odd one for the last that was given. */
 static const uint64_t FIRST_ID = 1, LAST_ID = UINT32_MAX - 2;

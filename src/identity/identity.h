@@ -1,7 +1,7 @@
 /*
  * identity: a series of dumps; see include/go2heapsnapshot/identity.h.
  *
- *   process             whether the dumps are from one process
+ *   same_process       whether the dumps are from one process
  *   match, holders, blocks, moved
  *                       which objects of two dumps are the same
  *   identity            ids

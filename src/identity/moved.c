@@ -15,7 +15,7 @@
 
 #include "base/scope.h"
 #include "identity/match.h"
-#include "naming/keys.h"
+#include "naming/key_names.h"
 
 /* An entry of a map. */
 struct entry {

@@ -1,11 +1,11 @@
 /*
  * channel: the pipe between the two processes of --inspect.
  *
- * The server (server.h) has the sockets and no rights; the session (session.h) has the heaps and
- * the right to read the process, and no socket. The server asks, the session answers. Both are this
- * program at the same moment, so numbers have the machine's byte order; but whoever takes over the
- * server by what it reads from the network must not take over the session as well, so the session
- * checks each message as it would a file.
+ * The server (server.h) has the sockets and no rights; the session (cdp_session.h) has the heaps
+ * and the right to read the process, and no socket. The server asks, the session answers. Both are
+ * this program at the same moment, so numbers have the machine's byte order; but whoever takes over
+ * the server by what it reads from the network must not take over the session as well, so the
+ * session checks each message as it would a file.
  *
  * A message is a head and its body. It is read as a whole and no byte of the next one is read: in
  * the middle of a stream another process may become the session.

@@ -5,7 +5,7 @@
  *   channel             the messages between them
  *
  * What has the heaps:
- *   session, take, command
+ *   cdp_session, take, command
  *                       snapshots, by forks; a command whose output is the dump
  *   taken, scripts      a snapshot that questions are answered from; source files
  *   remote, place, properties, evaluate
@@ -27,7 +27,7 @@
 #define INSPECT_INSPECT_H
 
 #include "inspect/server.h"
-#include "inspect/session.h"
+#include "inspect/cdp_session.h"
 
 struct inspect_options {
     struct session_options session;

@@ -1,5 +1,5 @@
-/* take: takes a snapshot, in the child that then is the session; see session.h. */
-#include "inspect/session.h"
+/* take: takes a snapshot, in the child that then is the session; see cdp_session.h. */
+#include "inspect/cdp_session.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 #include <go2heapsnapshot/match.h>
 
 #include "base/scope.h"
-#include "process/attach/children.h"
+#include "process/attach/child_processes.h"
 #include "process/attach/procfs.h"
 #include "process/read.h"
 

@@ -10,7 +10,7 @@
 #include <go2heapsnapshot/typing.h>
 #include <go2heapsnapshot/version.h>
 
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "library/origin.h"
 

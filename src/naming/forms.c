@@ -1,7 +1,7 @@
 /* forms; see forms.h. */
 #include "naming/forms.h"
 
-#include "types/runtime.h"
+#include "types/runtime_types.h"
 
 /* How a type is written that no package declares. */
 static const struct literal {

@@ -9,7 +9,7 @@
 #ifndef NAMING_NAMER_H
 #define NAMING_NAMER_H
 
-#include "naming/keys.h"
+#include "naming/key_names.h"
 
 /* Returns whether words of an object may have names made from keys; false means that none has. Most
  * typed objects have names by their types for all their words. */
@@ -36,7 +36,8 @@ struct edge_name {
     uint64_t value;
     enum edge_name_form { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
     bool is_internal; /* the edge leads to an object of the runtime */
-    bool is_entry; /* the pointer is in a map's entry, whose key may give a better name: keys.h */
+    bool is_entry; /* the pointer is in a map's entry, whose key may give a better name: key_names.h
+                    */
     bool is_key;   /* the pointer is in the key itself */
 };
 

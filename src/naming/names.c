@@ -9,7 +9,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 #include "naming/forms.h"
-#include "naming/keys.h"
+#include "naming/key_names.h"
 #include "naming/symbols.h"
 
 /* ---- the pool ---- */

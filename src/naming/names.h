@@ -5,11 +5,12 @@
  * particular output. The texts of the heap's own strings are not in the pool (texts.h).
  *
  *   names, texts        the names of objects; Go's strings
- *   symbols, packages   the linker's names as people know them
+ *   symbols, package_names
+ *                      the linker's names as people know them
  *   forms               what the names of types and functions say
  *   namer, untyped      the names of pointers, with types and without
- *   keys                the names of map entries, from their keys
- *   windows             which elements no slice uses
+ *   key_names          the names of map entries, from their keys
+ *   slice_windows      which elements no slice uses
  *   walk                the pointers of an object, each with target and name
  *   collect             finds on all threads which names are needed
  */
@@ -25,8 +26,8 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "heap/heap.h"
-#include "naming/packages.h"
-#include "naming/windows.h"
+#include "naming/package_names.h"
+#include "naming/slice_windows.h"
 #include "typing/typing.h"
 
 enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names at the same length */
@@ -64,9 +65,10 @@ struct type_names {
     uint32_t value, array; /* strings: "main.T", "[]main.T" */
     uint32_t *value_paths, *array_paths;
     uint64_t value_words, array_words;
-    uint64_t size;               /* size of a value in bytes */
-    struct map_entries *entries; /* entries of a map's buckets or groups, else NULL; see keys.h */
-    bool has_gaps;               /* some word of a value has no path */
+    uint64_t size; /* size of a value in bytes */
+    struct map_entries
+        *entries;  /* entries of a map's buckets or groups, else NULL; see key_names.h */
+    bool has_gaps; /* some word of a value has no path */
 };
 
 #define NAME_NONE     G2H_NAME_NONE
@@ -82,12 +84,12 @@ struct names {
     const struct typing *typing;           /* may be NULL */
     unsigned word_shift;                   /* log2 of the pointer size */
     struct type_names *of_type;            /* with typing: the names that each type gives */
-    struct string_pool paths;              /* with typing: the texts that follow keys; see keys.h */
-    uint64_t path_bytes;     /* with typing: bytes that names of words may still take */
-    uint32_t *of_slot_class; /* string of each slot class */
-    uint32_t tiny;           /* string: with typing, the name of blocks that small values share */
-    uint64_t offset_end;     /* plain offsets are below this: at most ELEMENT_OFFSET, and less if no
-                                object has so many bytes */
+    struct string_pool paths; /* with typing: the texts that follow keys; see key_names.h */
+    uint64_t path_bytes;      /* with typing: bytes that names of words may still take */
+    uint32_t *of_slot_class;  /* string of each slot class */
+    uint32_t tiny;            /* string: with typing, the name of blocks that small values share */
+    uint64_t offset_end; /* plain offsets are below this: at most ELEMENT_OFFSET, and less if no
+                            object has so many bytes */
     uint32_t *of_offset; /* string + 1 of each plain offset, indexed by offset / 4; 0 if not used.
                             Most of its pages are never written */
     struct windows windows; /* with typing: of arrays whose elements may have pointers */

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "output/json.h"
 #include "output/labels.h"
@@ -43,7 +43,8 @@ struct short_text {
 /* Numbers below SMALL are looked up in a table. */
 enum { SMALL = 1024 };
 
-/* The names of the view as CSV fields, one behind the other, by their numbers in strings.h. */
+/* The names of the view as CSV fields, one behind the other, by their numbers in output_strings.h.
+ */
 struct fields {
     VECTOR(char) text;
     VECTOR(size_t) ends;

@@ -7,7 +7,7 @@
 #include <go2heapsnapshot/output.h>
 
 #include "base/memory.h"
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "output/sink.h"
 

@@ -1,11 +1,11 @@
 /*
  * labels: what nodes and edges are called in outputs with the types, names and strings of a heap
- * snapshot. Names are numbers of strings.h.
+ * snapshot. Names are numbers of output_strings.h.
  */
 #ifndef OUTPUT_LABELS_H
 #define OUTPUT_LABELS_H
 
-#include "output/strings.h"
+#include "output/output_strings.h"
 
 /* The types that are used, by their index in a snapshot's "edge_types" and "node_types". */
 enum edge_type {
@@ -27,11 +27,11 @@ enum node_type {
 
 struct node_label {
     enum node_type type;
-    uint32_t name; /* a number of strings.h */
+    uint32_t name; /* a number of output_strings.h */
 };
 
-/* Returns the label of a node. *texts is at the string of the block's next text node (strings.h's
- * node_texts), and moves on if the node takes it. */
+/* Returns the label of a node. *texts is at the string of the block's next text node
+ * (output_strings.h's node_texts), and moves on if the node takes it. */
 static inline struct node_label label_node(const struct strings *strings,
                                            const struct g2h_node *node, const uint32_t **texts)
 {
@@ -51,12 +51,12 @@ static inline struct node_label label_node(const struct strings *strings,
 
 struct edge_label {
     enum edge_type type;
-    uint64_t name_or_index; /* EDGE_ELEMENT: an index; otherwise a number of strings.h */
+    uint64_t name_or_index; /* EDGE_ELEMENT: an index; otherwise a number of output_strings.h */
 };
 
-/* What remains of a block's edge_keys (strings.h), one for each edge of a map's entry. The second
- * walk reads from the dump again whether an edge is such a one, and may find more of them if the
- * dump has been written to. */
+/* What remains of a block's edge_keys (output_strings.h), one for each edge of a map's entry. The
+ * second walk reads from the dump again whether an edge is such a one, and may find more of them if
+ * the dump has been written to. */
 struct keys_left {
     const uint32_t *at;
     size_t count;

@@ -5,19 +5,20 @@
  *   core                the memory and threads of a process from a core file
  *   modules, loaded, started, fork_code
  *                       which mapped files are Go, where the one that is read is, and its code
- *   layout, layout_table, layout_dwarf, release
+ *   layout, layout_table, layout_dwarf
  *                       the offsets of the runtime's fields in each release
  *   runtime, search     the runtime's variables, found by symbols or by their contents
  *   same_build          whether the executable is the one that ran
  *   spans, specials, heap_bits
  *                       which slots are objects, what is attached to them, which words are pointers
- *   threads, unwind, frames, stack_objects, goroutines
+ *   threads, unwind, frames, stack_objects, goroutine_records
  *                       stacks
  *   counters, resident, limit
  *                       the runtime's numbers of its memory; RSS and its parts; its limit
  *   death_heap          which parts of the heap are copied first when a process dies
- *   types, objects, records
+ *   process_types, object_records, records
  *                       the dump, as WriteHeapDump would have written it
+ *   give_back           gives the copy's memory back while the dump is written
  */
 #include <go2heapsnapshot/process.h>
 

@@ -7,10 +7,10 @@
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "base/sparse.h"
-#include "dump/facts.h"
+#include "dump/dump_facts.h"
 #include "dump/stored.h"
 #include "process/heap_bits.h"
-#include "process/types.h"
+#include "process/process_types.h"
 
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
 

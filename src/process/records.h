@@ -13,7 +13,7 @@
 
 #include "base/workers.h"
 #include "process/counters.h"
-#include "process/release.h"
+#include "process/give_back.h"
 
 /* A dump that is being written. */
 struct records {
@@ -58,14 +58,14 @@ enum { RECORDS_FLUSHED_AT = 4 << 20 };
 /* Writes the contents of records->buffer, and empties it. */
 struct g2h_error *records_flush(struct records *records);
 
-/* Writes the objects of all spans (objects.c), and gives their memory back if it is a live
+/* Writes the objects of all spans (object_records.c), and gives their memory back if it is a live
  * process's copy. */
 struct g2h_error *records_put_objects(struct records *records, struct release *release);
 
 /*
  * Write the goroutines, their frames, deferred functions and panics, and put the Ms into
- * records->buffer (goroutines.c). They come behind the objects: begin prepares for it while all of
- * the heap is there, and keeps the parts of it that put will read. *ret of begin goes to
+ * records->buffer (goroutine_records.c). They come behind the objects: begin prepares for it while
+ * all of the heap is there, and keeps the parts of it that put will read. *ret of begin goes to
  * records_end_goroutines(), also after an error.
  */
 struct goroutines;

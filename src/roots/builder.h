@@ -1,9 +1,9 @@
 /*
  * builder: what the files that make the nodes above the objects share.
  *
- * roots.c puts the tree together; globals.c, goroutines.c and sites.c each make one branch of it;
- * functions.c finds the function at a program counter. Names are made in the builder's text, then
- * interned.
+ * roots.c puts the tree together; globals.c, goroutine_roots.c and sites.c each make one branch of
+ * it; functions.c finds the function at a program counter. Names are made in the builder's text,
+ * then interned.
  */
 #ifndef ROOTS_BUILDER_H
 #define ROOTS_BUILDER_H
@@ -164,8 +164,8 @@ struct g2h_error *builder_add_globals(struct builder *builder);
 bool builder_append_global(struct builder *builder, uint64_t address,
                            struct g2h_bytes *ret_package);
 
-/* (goroutines): goroutines.c. builder_find_pointed_frames() finds the frames that something points
- * into, which must be known before the frames' edges are made. */
+/* (goroutines): goroutine_roots.c. builder_find_pointed_frames() finds the frames that something
+ * points into, which must be known before the frames' edges are made. */
 struct g2h_error *builder_find_pointed_frames(struct builder *builder);
 struct g2h_error *builder_add_goroutines(struct builder *builder);
 
@@ -183,7 +183,7 @@ uint64_t builder_read_field(const struct builder *builder, uint64_t address,
 bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
                                 uint32_t count, struct g2h_bytes *ret);
 
-/* (defers and panics), and the pointers from one deferred call to the next: deferred.c */
+/* (defers and panics), and the pointers from one deferred call to the next: deferred_calls.c */
 struct g2h_error *builder_add_defers_and_panics(struct builder *builder);
 
 /* (allocation sites): sites.c */

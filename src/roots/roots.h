@@ -18,9 +18,9 @@
  *
  *   roots, builder      the tree, and how nodes and edges are added
  *   globals, mappings   packages and their variables; memory outside of the heap
- *   goroutines, places, waiting, coroutines, sites
+ *   goroutine_roots, places, waiting, coroutines, sites
  *                       goroutines, in one place, what they wait on, their go statements
- *   deferred, functions, remarks
+ *   deferred_calls, functions, remarks
  *                       deferred calls and panics; functions; weak edges that say more of an object
  *   paths               the names of words outside of the heap
  */

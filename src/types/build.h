@@ -16,7 +16,7 @@
 #define TYPES_BUILD_H
 
 #include "base/bytes.h"
-#include "types/runtime.h"
+#include "types/runtime_types.h"
 
 struct member {
     const char *name, *type;

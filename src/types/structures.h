@@ -1,4 +1,4 @@
-/* structures: the functions that make the runtime's structures, by file; see runtime.h. */
+/* structures: the functions that make the runtime's structures, by file; see runtime_types.h. */
 #ifndef TYPES_STRUCTURES_H
 #define TYPES_STRUCTURES_H
 

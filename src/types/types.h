@@ -9,7 +9,7 @@
  *   types, build, named the model, whatever the source of a type, and how it is made
  *   pointer_map, pointer_map_limits
  *                       where a type has pointers
- *   structures, runtime, maps, swiss, chans, sync
+ *   structures, runtime_types, maps, swiss, chans, sync
  *                       the structures behind maps, channels and sync.Map in every release
  */
 #ifndef TYPES_TYPES_H
@@ -61,7 +61,7 @@ enum type_kind {
 #define TYPE_NONE UINT32_MAX
 
 /* What a pointer points to: one value, except for pointers in structures of the runtime, about
- * which runtime.c knows more. */
+ * which runtime_types.c knows more. */
 enum type_target {
     TARGET_ONE,  /* a value of type elem */
     TARGET_MANY, /* an array of elem, whose length this type does not tell */

@@ -2,7 +2,7 @@
 #include "typing/typing.h"
 
 #include "base/bisect.h"
-#include "typing/match.h"
+#include "typing/exe_match.h"
 #include "typing/typer.h"
 
 size_t typing_first_global(const struct typing *typing, uint64_t address)

@@ -11,7 +11,7 @@
 #include "heap/pointers.h"
 #include "typing/coded.h"
 #include "typing/fit.h"
-#include "typing/match.h"
+#include "typing/exe_match.h"
 
 /* What is known of a word of a function's frame during a call. */
 struct spilled_word {

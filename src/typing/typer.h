@@ -347,7 +347,7 @@ struct g2h_error *typing_find_once(struct typing *typing);
 /* Proposes types for what a closure with this code keeps, if it is one of these. */
 void typer_follow_once(struct typer *typer, const struct g2h_object *closure, uint64_t code);
 
-/* ---- cleanups.c ---- */
+/* ---- cleanup_types.c ---- */
 
 /* Finds the closure functions of runtime.AddCleanup, and whether the program may have weak
  * pointers. */

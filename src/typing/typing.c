@@ -10,7 +10,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 #include "typing/fit.h"
-#include "typing/match.h"
+#include "typing/exe_match.h"
 #include "typing/coded.h"
 #include "typing/map_finder.h"
 #include "typing/typer.h"

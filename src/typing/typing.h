@@ -11,11 +11,11 @@
  * threads: references for which the order would matter wait for their turn (waves.c).
  *
  *   typing, typer, create
- *                       the steps, and what they share; match: whether an executable wrote a dump
+ *                       the steps, and what they share; exe_match: whether an executable wrote a dump
  *   seeds, fields       types that are known without following a pointer
  *   follow, waves       along pointers to a fixpoint, on several threads
  *   outside             pointers through data and stacks
- *   closures, cleanups, once, guess, timers, itabs, reflected
+ *   closures, cleanup_types, once, guess, timers, itabs, reflected
  *                       closures, results of sync.OnceValue, the runtime's tables, reflection
  *   map_finder, map_parts
  *                       maps of a stripped program, by their words and contents
@@ -24,7 +24,7 @@
  *   propose, fit, claims, judge
  *                       claims on an object, and which one wins, in any order
  *   queries             what other rooms ask
- *   memory              the bytes at an address of the process
+ *   typing_memory      the bytes at an address of the process
  */
 #ifndef TYPING_TYPING_H
 #define TYPING_TYPING_H
@@ -37,7 +37,7 @@
 #include "heap/heap.h"
 #include "heap/targets.h"
 #include "types/pointer_map.h"
-#include "types/runtime.h"
+#include "types/runtime_types.h"
 #include "typing/outside.h"
 
 /* Where a claim comes from; the first source is trusted most. */
@@ -116,7 +116,7 @@ struct shard {
  */
 enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = (1 << 30) - 1 };
 
-/* An object that the runtime may keep alive by a record that no dump contains: cleanups.c. */
+/* An object that the runtime may keep alive by a record that no dump contains: cleanup_types.c. */
 struct cleanup_part {
     uint32_t object;
     uint32_t type; /* CLEANUP_CLOSURE: the argument's type; others: their own; or TYPE_NONE */
@@ -235,7 +235,7 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
 uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame *frame,
                      uint64_t offset);
 
-/* ---- memory of the process: memory.c ---- */
+/* ---- memory of the process: typing_memory.c ---- */
 
 /* Returns the bytes at an address, from an object or the executable's file, or NULL if neither has
  * size bytes there. hint: an object that they may be in, or UINT32_MAX. */

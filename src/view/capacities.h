@@ -5,7 +5,7 @@
 #define VIEW_CAPACITIES_H
 
 #include "view/view.h"
-#include "naming/keys.h"
+#include "naming/key_names.h"
 
 /* What is visited. */
 enum capacities_of {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "naming/keys.h"
+#include "naming/key_names.h"
 #include "view/locations.h"
 
 struct slots {

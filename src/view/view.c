@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "naming/keys.h"
+#include "naming/key_names.h"
 #include "naming/texts.h"
 
 /* ---- names ---- */

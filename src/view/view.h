@@ -12,7 +12,7 @@
  *                       values of objects and variables as people read them; entries of maps
  *   capacities, capacities_visit, windows, slice_words
  *                       slices, strings and maps, and the parts of arrays that slices use
- *   retainers, retained, stacks
+ *   view_retainers, retained, stacks
  *                       edges backwards; dominators; goroutines and groups of roots
  *   fold, fold_edges    folds a graph that is too large
  */

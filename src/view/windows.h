@@ -1,12 +1,12 @@
 /*
- * windows: finds the arrays of which slices use a part only; see naming/windows.h, and
+ * windows: finds the arrays of which slices use a part only; see naming/slice_windows.h, and
  * g2h_windows_find() in include/go2heapsnapshot/view.h.
  */
 #ifndef VIEW_WINDOWS_H
 #define VIEW_WINDOWS_H
 
 #include "view/capacities.h"
-#include "naming/windows.h"
+#include "naming/slice_windows.h"
 
 /* Finds the windows of the arrays that slices lead to, once it is known what is garbage. Errors:
  * G2H_ERROR_MEMORY. */

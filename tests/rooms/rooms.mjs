@@ -34,7 +34,7 @@ const headers = {
 
 /** Where the files of a room are listed, if it has no header of its own name; of other rooms of one word it is ROOM/ROOM.h. */
 const lists = {
-  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
+  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'pipeline.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
   'output/hprof': 'hprof.c', 'output/pprof': 'profile.h', 'output/report': 'sections.h', 'output/sqlite': 'sqlite.c', 'output/html': 'html.c',
   process: 'read.c',
 };
@@ -47,11 +47,11 @@ const circles = {
   'findings: slices substrings waste': 'the parts of waste add rows to its lists',
   'identity: match moved': 'what has moved leads to more objects, which are matched in the same way',
   'inspect: properties remote': 'what a value shows may be a summary of its parts, which are values',
-  'process: frames goroutines objects records': 'each kind of record goes through one buffer, which calls for them in their order',
+  'process: frames goroutine_records object_records records': 'each kind of record goes through one buffer, which calls for them in their order',
   'process: runtime search': 'variables without names are found by what they lead to, which is read as for those with names',
   'roots: builder mappings': 'a mapping gets its node when a pointer to it is met',
   'roots: globals paths': 'a global may be named by the path to it from another global',
-  'roots: goroutines places': 'goroutines are in places, which are named by the state of the goroutines',
+  'roots: goroutine_roots places': 'goroutines are in places, which are named by the state of the goroutines',
   'types: build chans named': 'structures are built of others, which are built when they are needed',
   'typing: follow once outside propose': 'a claim leads to references, which propose claims',
 };

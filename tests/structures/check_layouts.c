@@ -1,5 +1,5 @@
 /*
- * check_layouts: compares the layouts that src/types/runtime.c makes for the maps, channels and
+ * check_layouts: compares the layouts that src/types/runtime_types.c makes for the maps, channels and
  * library types of a program with the program's own DWARF.
  *
  * Takes a release ("go1.27.4") and the size of pointers, and reads the output of layouts.go on its

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the program in subject/ with releases of Go, and compares the layouts that src/types/runtime.c makes for its maps,
+# Builds the program in subject/ with releases of Go, and compares the layouts that src/types/runtime_types.c makes for its maps,
 # channels and library types with its DWARF. TAP without numbers on standard output.
 #
 #   GOROOTS              the releases of Go (default: see tests/go.sh)

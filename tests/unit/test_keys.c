@@ -5,8 +5,8 @@
 #include "dump_builder.h"
 #include "type_builder.h"
 
-#include "naming/keys.h"
-#include "types/runtime.h"
+#include "naming/key_names.h"
+#include "types/runtime_types.h"
 
 enum { SIZE = 1040 };
 #define BASE 0xc000000000

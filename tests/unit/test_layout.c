@@ -2,7 +2,7 @@
  * headers, and headers that are refused. */
 #include "dump_builder.h"
 
-#include "dump/layout.h"
+#include "dump/dump_layout.h"
 #include "heap/heap.h"
 
 static const char *detect(const void *data, size_t size, const char **ret_warning)

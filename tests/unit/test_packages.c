@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "naming/packages.h"
+#include "naming/package_names.h"
 
 static struct packages packages;
 

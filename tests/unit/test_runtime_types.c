@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "types/runtime.h"
+#include "types/runtime_types.h"
 
 static struct types types;
 static struct runtime_types runtime;

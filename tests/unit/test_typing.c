@@ -7,7 +7,7 @@
 #include "type_builder.h"
 
 #include "view/view.h"
-#include "output/strings.h"
+#include "output/output_strings.h"
 #include "typing/typer.h"
 
 enum { HEAP = 0x10000 };

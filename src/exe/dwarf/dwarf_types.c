@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "exe/dwarf/dwarf_reader.h"
-#include "types/runtime.h"
+#include "types/runtime_types.h"
 
 enum { CHAIN_MOST = 64 }; /* of typedefs and qualifiers */
 

@@ -14,7 +14,7 @@
 #define OUTPUT_HEAPSNAPSHOT_CONTEXTS_H
 
 #include "output/ids.h"
-#include "output/strings.h"
+#include "output/output_strings.h"
 
 struct context {
     uint32_t name, id; /* name: a string's number */

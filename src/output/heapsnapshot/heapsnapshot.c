@@ -23,7 +23,7 @@
 
 #include "base/id_hash.h"
 #include "base/bisect.h"
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "output/heapsnapshot/contexts.h"
@@ -32,7 +32,7 @@
 #include "output/labels.h"
 #include "output/node_ids.h"
 #include "output/sink.h"
-#include "output/strings.h"
+#include "output/output_strings.h"
 
 enum { STRINGS_PER_TASK = 1 << 15 };
 

@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "output/ids.h"
-#include "output/strings.h"
+#include "output/output_strings.h"
 
 struct number_node {
     uint32_t name, id; /* name: a string's number */

@@ -4,7 +4,7 @@
 
 #include <go2heapsnapshot/output.h>
 
-#include "output/hprof/classes.h"
+#include "output/hprof/hprof_classes.h"
 #include "output/hprof/written.h"
 #include "output/node_ids.h"
 

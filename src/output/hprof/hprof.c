@@ -5,12 +5,12 @@
  * Strings, classes and stacks come first in the file, and are made before anything is written. The
  * objects follow by blocks of nodes; each block is one heap dump segment or several.
  *
- *   hprof               the file; roots: packages, threads, frames
- *   classes, shapes, parts
+ *   hprof               the file; hprof_roots: packages, threads, frames
+ *   hprof_classes, shapes, hprof_parts
  *                       the Java classes and arrays that Go's objects become
- *   objects, arrays, written
+ *   hprof_objects, arrays, written
  *                       instances, and how long they are
- *   writer, file, records
+ *   writer, file, hprof_records
  *                       bytes
  *   java_names, java_string
  *                       names that Java allows, java.lang.String
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "output/hprof/file.h"
-#include "base/options.h"
+#include "base/option_size.h"
 #include "output/sink.h"
 
 enum { BLOCK = 1 << 14 /* nodes that are written together */, MANY = 64 };

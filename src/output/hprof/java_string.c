@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "output/hprof/classes.h"
+#include "output/hprof/hprof_classes.h"
 
 /* Returns the next character; U+FFFD for a byte that is not UTF-8. */
 static uint32_t next_character(const struct java_string *string, size_t *at)

@@ -3,7 +3,7 @@
 #ifndef OUTPUT_HPROF_JAVA_STRING_H
 #define OUTPUT_HPROF_JAVA_STRING_H
 
-#include "output/hprof/records.h"
+#include "output/hprof/hprof_records.h"
 
 /* A text, and how it is written. */
 struct java_string {

@@ -1,6 +1,6 @@
 /*
  * shapes: finds the shapes of a view's objects, and makes the fields of their classes; see
- * classes.h.
+ * hprof_classes.h.
  *
  * Fields come from the type of an object if that is known as a whole. In other objects each word
  * may be a pointer, and has the name that it has in the first object of the shape. Padding follows
@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "output/hprof/parts.h"
+#include "output/hprof/hprof_parts.h"
 
 enum {
     MOST_PADDING = 1024, /* the most padding fields of 8 bytes in an instance */

@@ -4,10 +4,10 @@
  *
  *   html                the page: its sources, the report as text, and the data in its place
  *   data                JSON values and names, and the limits of all parts:
- *   tree                the merged tree of dominators
+ *   html_tree          the merged tree of dominators
  *   gone                what the base had, and this heap has not
- *   objects             the largest objects with the paths to them, and layouts of structs
- *   series              trends over several dumps
+ *   html_objects       the largest objects with the paths to them, and layouts of structs
+ *   html_series        trends over several dumps
  *   sources             the bytes of page.html, page.css and page.js
  *
  * The report is in the page twice, by the code that writes it elsewhere: as JSON for the page's
@@ -20,7 +20,7 @@
 
 #include <go2heapsnapshot/version.h>
 
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "output/html/data.h"
 #include "output/html/sources.h"

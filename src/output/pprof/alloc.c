@@ -15,12 +15,12 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "findings/calls.h"
 #include "output/pprof/profile.h"
-#include "output/pprof/sampling.h"
+#include "output/pprof/pprof_sampling.h"
 
 struct allocations {
     struct profile profile;

@@ -6,7 +6,8 @@
  * profile itself, or one that the caller makes. Functions return false if memory runs out.
  *
  *   profile             messages
- *   retained, alloc     who holds the memory, and who allocated it, by sampling
+ *   pprof_retained, alloc, pprof_sampling
+ *                       who holds the memory, and who allocated it, by sampling
  */
 #ifndef OUTPUT_PPROF_PROFILE_H
 #define OUTPUT_PPROF_PROFILE_H

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/printable.h"
 #include "base/scope.h"
 #include "output/json.h"

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "output/report/report.h"

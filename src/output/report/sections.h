@@ -2,15 +2,14 @@
  * sections: the parts of a report, and what they share.
  *
  *   report              all of it, in order
- *   memory, who, goroutines, classes, tree, waste, layout, fragmentation
- *                       a section each; who: the suspects; the last two are parts of waste
- *   next                commands that tell more, at the end of a short report
- *   path_to, show, show_values, show_locals
- *                       what is said instead with --path-to or --show; asked: what both say
+ *   report_memory, report_who, report_goroutines, classes, report_tree, report_waste,
+ * report_layout, report_fragmentation a section each; who: the suspects; the last two are parts of
+ * waste next                commands that tell more, at the end of a short report path_to, show,
+ * show_values, show_locals what is said instead with --path-to or --show; asked: what both say
  *   parts, table        lines that several sections have
  *   page                writes each line as text or as JSON
  *   sections            what they share
- *   trend               another report: how a series of heaps goes on
+ *   report_trend       another report: how a series of heaps goes on
  */
 #ifndef OUTPUT_REPORT_SECTIONS_H
 #define OUTPUT_REPORT_SECTIONS_H

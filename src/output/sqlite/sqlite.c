@@ -16,7 +16,7 @@
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/version.h>
 
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "output/labels.h"

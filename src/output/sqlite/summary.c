@@ -12,7 +12,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
-#include "base/options.h"
+#include "base/option_size.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "findings/merged.h"

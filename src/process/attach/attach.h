@@ -14,9 +14,9 @@
  *   space, pages, copy  which memory there is, what of it is there, and its copy
  *   window              the child's memory, read when it is needed, where no copy has room
  *   available, oom      whether there is memory for the copy; whom the kernel has ended for it
- *   process, memory, copied
+ *   process, process_memory, copied
  *                       what this gives, and process/core.h as well
- *   mapped, procfs, children
+ *   mapped, procfs, child_processes
  *                       mapped files; files of /proc; processes that a process has started
  */
 #ifndef PROCESS_ATTACH_ATTACH_H

@@ -7,7 +7,7 @@
 
 #include "base/elf_format.h"
 #include "process/attach/mapped.h"
-#include "process/attach/memory.h"
+#include "process/attach/process_memory.h"
 
 enum { PROCESS_MOST_REGISTERS = 40 };
 

@@ -3,7 +3,7 @@
  *
  * Where there is no room for a copy of a process, only the pages that somebody asks for are read
  * (memory_at()), and pages that are not needed any more are given back while the dump is written
- * (process/release.h). They have their places in a space as copied pages have, so all that reads
+ * (process/give_back.h). They have their places in a space as copied pages have, so all that reads
  * the memory need not know.
  */
 #ifndef PROCESS_ATTACH_WINDOW_H

@@ -1,4 +1,4 @@
-// subject is a program that uses maps, channels and the rest of what src/types/runtime.c knows, so that its DWARF
+// subject is a program that uses maps, channels and the rest of what src/types/runtime_types.c knows, so that its DWARF
 // describes them. It is never run, only read.
 package main
 

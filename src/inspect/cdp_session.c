@@ -1,0 +1,511 @@
+/* cdp_session: messages, and the forks; see cdp_session.h. */
+#include "inspect/cdp_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "inspect/channel.h"
+#include "inspect/evaluate.h"
+#include "inspect/json_write.h"
+#include "inspect/remote.h"
+
+/* A snapshot that a child is taking. */
+struct press {
+    bool is_going_on;
+    pid_t child;     /* 0: it has ended, and was waited for */
+    uint32_t number; /* of the request */
+    int control; /* where the child says how far it is, and what failed: messages of the channel */
+    int data;    /* where it writes the snapshot */
+    int baton;   /* a byte written there makes the child the session */
+    bool is_ready;       /* there was a byte of the snapshot */
+    bool is_done;        /* the child has said so */
+    bool has_ended;      /* there are no more bytes */
+    bool is_asked;       /* for more */
+    struct text failure; /* not empty: it has failed; with a zero at its end */
+    struct text chunk;
+};
+
+struct running {
+    struct session session;
+    struct press press;
+    int channel;
+    uint64_t image; /* of the process, when the session began */
+};
+
+/* ---- the child ---- */
+
+struct reporting {
+    int fd;
+    uint8_t percent;
+};
+
+/* Returns how far a snapshot is when it is at a part of a phase. */
+static double percent_of(const char *phase, double part)
+{
+    static const struct {
+        const char *name;
+        double from, to;
+    } phases[] = {{"copying", 0, 15},  {"spooling", 0, 15},  {"dumping", 15, 25},
+                  {"reading", 25, 45}, {"indexing", 45, 60}, {"preparing", 60, 80}};
+    for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++)
+        if (strcmp(phase, phases[i].name) == 0)
+            return phases[i].from + part * (phases[i].to - phases[i].from);
+    return 0;
+}
+
+static void report(void *context, const char *phase, uint64_t done, uint64_t total,
+                   uint64_t objects)
+{
+    struct reporting *reporting = context;
+    const double part = total > 0 && done < total ? (double)done / (double)total : total > 0;
+    const uint8_t percent = (uint8_t)percent_of(phase, part);
+    (void)objects;
+    if (percent <= reporting->percent)
+        return;
+    reporting->percent = percent;
+    channel_send(reporting->fd, CHANNEL_PROGRESS, 0, &percent, 1);
+}
+
+/* Does what the child does. Returns if it is the session from now on. */
+static void be_child(struct running *running, int control, int data, int baton)
+{
+    struct reporting reporting = {control, 0};
+    const struct g2h_progress progress = {report, &reporting};
+    char byte;
+    struct g2h_error *error = session_take(&running->session, &progress, data);
+    close(data);
+    if (error) {
+        channel_send(control, CHANNEL_ERROR, 0, error->message, strlen(error->message));
+        _exit(1);
+    }
+    channel_send(control, CHANNEL_END, 0, NULL, 0);
+    if (read(baton, &byte, 1) != 1)
+        _exit(1);
+    close(control);
+    close(baton);
+}
+
+/* ---- forks ---- */
+
+static void close_pair(const int pair[2])
+{
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void fail(struct running *running, const char *message)
+{
+    struct press *press = &running->press;
+    press->failure.size = 0;
+    text_append(&press->failure, message, strlen(message) + 1);
+}
+
+/* Waits for the child to end. Returns its status; with WNOHANG, 0 if it has not ended. */
+static int wait_for(struct press *press, int flags)
+{
+    int status = 0;
+    pid_t ended = 0;
+    while (press->child > 0 && (ended = waitpid(press->child, &status, flags)) < 0 &&
+           errno == EINTR)
+        continue;
+    if (ended != 0)
+        press->child = 0;
+    return status;
+}
+
+/* Ends a press without a result: the child is gone, and the session goes on. */
+static void end_press(struct press *press)
+{
+    if (press->child > 0)
+        kill(press->child, SIGKILL);
+    wait_for(press, 0);
+    close(press->control);
+    close(press->data);
+    close(press->baton);
+    text_deinit(&press->failure);
+    text_deinit(&press->chunk);
+    *press = (struct press){.is_going_on = false};
+}
+
+/* Says that a snapshot has failed, and ends it. */
+static void answer_failure(struct running *running)
+{
+    struct press *press = &running->press;
+    const char *message = press->failure.data;
+    channel_send(running->channel, CHANNEL_ERROR, press->number, message, strlen(message));
+    session_add_line(&running->session, "error", message);
+    running->session.options->say(message);
+    end_press(press);
+}
+
+static void begin_press(struct running *running, uint32_t number)
+{
+    struct press *press = &running->press;
+    int control[2], data[2], baton[2];
+    static const char busy[] = "a snapshot is being taken already";
+    if (press->is_going_on) {
+        channel_send(running->channel, CHANNEL_ERROR, number, busy, strlen(busy));
+        return;
+    }
+    running->session.count++;
+    *press = (struct press){.is_going_on = true, .number = number};
+    /* messages go through sockets, bytes through a pipe */
+    const bool has_control = socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0,
+               has_data = has_control && pipe(data) == 0, has_baton = has_data && pipe(baton) == 0;
+    press->child = has_baton ? fork() : -1;
+    if (press->child == 0) {
+        close(control[0]);
+        close(data[0]);
+        close(baton[1]);
+        be_child(running, control[1], data[1], baton[0]);
+        *press = (struct press){.is_going_on = false};
+        return;
+    }
+    if (press->child < 0) {
+        const char *message = strerror(errno);
+        if (has_control)
+            close_pair(control);
+        if (has_data)
+            close_pair(data);
+        if (has_baton)
+            close_pair(baton);
+        *press = (struct press){.is_going_on = false};
+        channel_send(running->channel, CHANNEL_ERROR, number, message, strlen(message));
+        return;
+    }
+    close(control[1]);
+    close(data[1]);
+    close(baton[0]);
+    press->control = control[0];
+    press->data = data[0];
+    press->baton = baton[1];
+    fcntl(press->data, F_SETFL, O_NONBLOCK);
+}
+
+/* Says that a press has failed because its child has ended. */
+static void fail_by_status(struct running *running, int status)
+{
+    char message[128];
+    if (WIFSIGNALED(status))
+        snprintf(message, sizeof(message),
+                 "the conversion died of signal %d; the session goes on with the snapshot before",
+                 WTERMSIG(status));
+    else
+        snprintf(message, sizeof(message), "the conversion ended with status %d",
+                 WEXITSTATUS(status));
+    fail(running, message);
+}
+
+/* Answers that there is no more, makes the child the session, and ends. Returns if the child is
+ * dead. */
+static void hand_over(struct running *running)
+{
+    struct press *press = &running->press;
+    const int status = wait_for(press, WNOHANG);
+    if (press->child == 0) {
+        fail_by_status(running, status);
+        return;
+    }
+    const bool good = channel_send(running->channel, CHANNEL_END, press->number, NULL, 0) &&
+                      write(press->baton, "", 1) == 1;
+    _exit(good ? 0 : 1);
+}
+
+/* Reads what the child says. */
+static void read_control(struct running *running)
+{
+    struct press *press = &running->press;
+    _cleanup_(text_deinit) struct text body = {0};
+    struct channel_head head;
+    if (channel_receive(press->control, CHANNEL_MOST_ASKED, &head, &body) == CHANNEL_RECEIVED) {
+        if (head.kind == CHANNEL_PROGRESS && body.size == 1 && !press->is_ready)
+            channel_send(running->channel, CHANNEL_PROGRESS, press->number, body.data, 1);
+        if (head.kind == CHANNEL_ERROR)
+            fail(running, body.data);
+        press->is_done = press->is_done || head.kind == CHANNEL_END;
+        return;
+    }
+    fail_by_status(running, wait_for(press, 0));
+}
+
+/* Reads bytes of the snapshot, until there are enough for an answer. */
+static void read_data(struct running *running)
+{
+    struct press *press = &running->press;
+    if (press->chunk.capacity < CHANNEL_CHUNK && !text_grow(&press->chunk, CHANNEL_CHUNK)) {
+        fail(running, error_no_memory.message);
+        return;
+    }
+    while (press->chunk.size < CHANNEL_CHUNK) {
+        const ssize_t size = read(press->data, press->chunk.data + press->chunk.size,
+                                  CHANNEL_CHUNK - press->chunk.size);
+        if (size < 0 && errno == EINTR)
+            continue;
+        press->has_ended = press->has_ended || size == 0;
+        if (size <= 0)
+            return;
+        press->chunk.size += (size_t)size;
+    }
+}
+
+/* Gets on with a press, as far as that is possible. */
+static void go_on(struct running *running)
+{
+    struct press *press = &running->press;
+    if (!press->is_going_on)
+        return;
+    if (!press->is_ready && press->chunk.size > 0) {
+        press->is_ready = true;
+        channel_send(running->channel, CHANNEL_READY, press->number, NULL, 0);
+    }
+    if (press->is_asked && press->has_ended && press->chunk.size == 0 && press->is_done)
+        hand_over(running);
+    if (press->failure.size > 0 && (!press->is_ready || press->is_asked)) {
+        answer_failure(running);
+        return;
+    }
+    if (!press->is_asked)
+        return;
+    if (press->chunk.size == CHANNEL_CHUNK || (press->has_ended && press->chunk.size > 0)) {
+        channel_send(running->channel, CHANNEL_ANSWER, press->number, press->chunk.data,
+                     press->chunk.size);
+        press->chunk.size = 0;
+        press->is_asked = false;
+    }
+}
+
+/* ---- questions ---- */
+
+static void append_words(struct text *text, const char *words)
+{
+    text_append(text, words, strlen(words));
+}
+
+/* Reads a number of kilobytes from /proc/PID/status. */
+static bool read_status(const char *status, const char *name, uint64_t *ret)
+{
+    const char *at = strstr(status, name);
+    *ret = at ? strtoull(at + strlen(name), NULL, 10) << 10 : 0;
+    return at != NULL;
+}
+
+/* Appends what the process takes; this costs it nothing. */
+static struct g2h_error *append_usage(const struct session *session, struct text *text)
+{
+    char path[64], status[4096];
+    uint64_t own, all;
+    const uint64_t pid = session->options->taken.pid;
+    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/status", pid);
+    const int fd = pid != 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ssize_t size = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    status[size > 0 ? size : 0] = '\0';
+    if (!read_status(status, "RssAnon:", &own) || !read_status(status, "VmRSS:", &all))
+        return error_create(G2H_ERROR_NOT_FOUND, "not known");
+    text_printf(text,
+                "{\"usedSize\":%" PRIu64 ",\"totalSize\":%" PRIu64
+                ",\"embedderHeapUsedSize\":0,\"backingStorageSize\":0}",
+                own, all);
+    return NULL;
+}
+
+static void append_target(const struct running *running, struct text *text)
+{
+    const struct session_options *options = running->session.options;
+    const uint64_t pid = options->taken.pid;
+    _cleanup_(text_deinit) struct text url = {0};
+    if (pid != 0 && g2h_process_image(pid) != running->image)
+        return;
+    append_words(&url, "file://");
+    append_words(&url, options->path);
+    append_words(text, "\"title\":");
+    json_write(text, options->title, strlen(options->title));
+    append_words(text, ",\"url\":");
+    json_write(text, url.data, url.size);
+}
+
+static struct g2h_error *need_snapshot(struct taken *taken)
+{
+    return taken->view ? taken_need_iterators(taken)
+                       : error_create(G2H_ERROR_NOT_FOUND, "there is no snapshot yet");
+}
+
+/* Appends the object with an id of DevTools. */
+static struct g2h_error *append_object(struct taken *taken, const char *asked, struct text *text)
+{
+    struct remote remote = {.kind = REMOTE_NODE};
+    char *end;
+    const unsigned long long id = strtoull(asked, &end, 10);
+    TRY(need_snapshot(taken));
+    if (*asked < '0' || *asked > '9' || *end != '\0' || id > UINT32_MAX)
+        return error_create(G2H_ERROR_NOT_FOUND, "no id");
+    TRY(taken_find(taken, (uint32_t)id, &remote.node));
+    if (remote.node == UINT32_MAX)
+        return error_create(G2H_ERROR_NOT_FOUND, "the newest snapshot has no such object");
+    return remote_write(taken, &remote, text);
+}
+
+/* Reads an objectId of the newest snapshot. */
+static struct g2h_error *read_place(struct taken *taken, const char *asked, struct place *ret)
+{
+    bool is_old;
+    TRY(need_snapshot(taken));
+    const bool is_good = place_read(taken, asked, ret, &is_old);
+    if (is_old)
+        return error_create(G2H_ERROR_NOT_FOUND, "this is of an earlier snapshot");
+    return is_good ? NULL : error_create(G2H_ERROR_NOT_FOUND, "no objectId");
+}
+
+static struct g2h_error *append_properties(struct taken *taken, const char *asked,
+                                           struct text *text)
+{
+    _cleanup_free_ struct place *place = malloc(sizeof(*place));
+    TRY_MEMORY(place);
+    TRY(read_place(taken, asked, place));
+    return properties_write(taken, place, text);
+}
+
+static struct g2h_error *append_heap_id(struct taken *taken, const char *asked, struct text *text)
+{
+    _cleanup_free_ struct place *place = malloc(sizeof(*place));
+    TRY_MEMORY(place);
+    TRY(read_place(taken, asked, place));
+    const uint32_t id =
+        place->kind == PLACE_NODE || place->kind == PLACE_OBJECT ? taken_id(taken, place->node) : 0;
+    if (id == 0)
+        return error_create(G2H_ERROR_NOT_FOUND, "it is not a node of the snapshot");
+    text_printf(text, "%" PRIu32, id);
+    return NULL;
+}
+
+static struct g2h_error *append_evaluated(struct taken *taken, const struct text *body,
+                                          struct text *text)
+{
+    struct channel_evaluate options;
+    if (body->size < sizeof(options))
+        return error_create(G2H_ERROR_NOT_FOUND, "no expression");
+    memcpy(&options, body->data, sizeof(options));
+    return evaluate(taken, &options, body->data + sizeof(options), text);
+}
+
+static struct g2h_error *append_source(const struct session *session, const char *asked,
+                                       struct text *text)
+{
+    return scripts_append_path(&session->scripts, asked, text)
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND,
+                              "there is no such file; --source DIR says where files are");
+}
+
+static struct g2h_error *append_answer(struct running *running, uint32_t kind,
+                                       const struct text *body, struct text *text)
+{
+    struct session *session = &running->session;
+    switch (kind) {
+    case CHANNEL_TARGET:
+        append_target(running, text);
+        return NULL;
+    case CHANNEL_USAGE:
+        return append_usage(session, text);
+    case CHANNEL_OBJECT:
+        return append_object(&session->taken, body->data, text);
+    case CHANNEL_HEAP_ID:
+        return append_heap_id(&session->taken, body->data, text);
+    case CHANNEL_PROPERTIES:
+        return append_properties(&session->taken, body->data, text);
+    case CHANNEL_EVALUATE:
+        return append_evaluated(&session->taken, body, text);
+    case CHANNEL_SCRIPTS:
+        scripts_append_events(&session->scripts, text);
+        return NULL;
+    case CHANNEL_LINES:
+        text_append(text, session->lines.data, session->lines.size);
+        return NULL;
+    case CHANNEL_SOURCE:
+        return append_source(session, body->data, text);
+    default:
+        return error_create(G2H_ERROR_NOT_FOUND, "no request");
+    }
+}
+
+static void answer(struct running *running, const struct channel_head *head,
+                   const struct text *body)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    struct g2h_error *error = append_answer(running, head->kind, body, &text);
+    if (!error && text.failed)
+        error = &error_no_memory;
+    if (!error && text.size > CHANNEL_MOST)
+        error = error_create(G2H_ERROR_LIMIT, "there is too much of it");
+    if (error)
+        channel_send(running->channel, CHANNEL_ERROR, head->number, error->message,
+                     strlen(error->message));
+    else
+        channel_send(running->channel, CHANNEL_ANSWER, head->number, text.data, text.size);
+    g2h_error_destroy(error);
+}
+
+/* ---- the loop ---- */
+
+/* Reads a request and answers it. Returns false if the server is gone. */
+static bool serve(struct running *running)
+{
+    _cleanup_(text_deinit) struct text body = {0};
+    struct press *press = &running->press;
+    struct channel_head head;
+    if (channel_receive(running->channel, CHANNEL_MOST_ASKED, &head, &body) != CHANNEL_RECEIVED)
+        return false;
+    if (head.kind == CHANNEL_TAKE)
+        begin_press(running, head.number);
+    else if (head.kind == CHANNEL_MORE && press->is_going_on && head.number == press->number)
+        press->is_asked = true;
+    else
+        answer(running, &head, &body);
+    return true;
+}
+
+void session_run(const struct session_options *options, int channel)
+{
+    struct running running = {
+        .channel = channel,
+        .image = options->taken.pid != 0 ? g2h_process_image(options->taken.pid) : 0};
+    struct press *press = &running.press;
+    running.session.options = options;
+    running.session.scripts.directory = options->directory;
+    signal(SIGCHLD, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    for (;;) {
+        const bool is_busy = press->is_going_on, wants = is_busy && !press->has_ended &&
+                                                         press->failure.size == 0 &&
+                                                         (!press->is_ready || press->is_asked) &&
+                                                         press->chunk.size < CHANNEL_CHUNK;
+        const bool listens = is_busy && !press->is_done && press->failure.size == 0;
+        struct pollfd fds[] = {{running.channel, POLLIN, 0},
+                               {listens ? press->control : -1, POLLIN, 0},
+                               {wants ? press->data : -1, POLLIN, 0}};
+        if (poll(fds, 3, -1) < 0 && errno != EINTR)
+            break;
+        if ((fds[2].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
+            read_data(&running);
+        if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
+            read_control(&running);
+        go_on(&running);
+        if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !serve(&running))
+            break;
+        go_on(&running);
+    }
+    if (press->is_going_on)
+        end_press(press);
+    _exit(0);
+}

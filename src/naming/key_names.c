@@ -1,0 +1,463 @@
+/* key_names; see key_names.h. */
+#include "naming/key_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "naming/symbols.h"
+
+/* ---- where entries are ---- */
+
+/* Returns the field with this name if it is an array with an element for each slot, else NULL. */
+static const struct type_field *slots_field(const struct types *types, uint32_t type,
+                                            const char *name, uint32_t *ret_elem)
+{
+    const struct type_field *field = types_field(types, type, name);
+    if (!field || field->type >= types->list.count)
+        return NULL;
+    const struct type *array = &types->list.data[field->type];
+    *ret_elem = array->elem;
+    return array->kind == TYPE_ARRAY && array->length == SLOTS && array->elem < types->list.count
+               ? field
+               : NULL;
+}
+
+/* Finds the fields of { keys [8]K; elems [8]V } or { slots [8]struct { key K; elem V } }. */
+static bool key_names_find_fields(const struct types *types, uint32_t type, struct map_entries *ret)
+{
+    uint32_t slot;
+    const struct type_field *keys = slots_field(types, type, "keys", &ret->key),
+                            *elems = slots_field(types, type, "elems", &ret->elem),
+                            *slots = slots_field(types, type, "slots", &slot);
+    if (keys && elems) {
+        ret->keys = keys->offset;
+        ret->elems = elems->offset;
+        ret->key_stride = types->list.data[ret->key].size;
+        ret->elem_stride = types->list.data[ret->elem].size;
+        return true;
+    }
+    if (!slots)
+        return false;
+    keys = types_field(types, slot, "key");
+    elems = types_field(types, slot, "elem");
+    if (!keys || !elems || keys->type >= types->list.count || elems->type >= types->list.count)
+        return false;
+    ret->key = keys->type;
+    ret->elem = elems->type;
+    ret->keys = slots->offset + keys->offset;
+    ret->elems = slots->offset + elems->offset;
+    ret->key_stride = ret->elem_stride = types->list.data[slot].size;
+    return true;
+}
+
+static enum key_kind key_names_kind_of(const struct type *key)
+{
+    if (key->kind == TYPE_STRING || (key->kind >= TYPE_BOOL && key->kind <= TYPE_UINTPTR))
+        return KEYS_TEXTUAL;
+    return key->kind == TYPE_INTERFACE ? KEYS_INTERFACE : KEYS_WITHOUT_TEXT;
+}
+
+bool map_entries_create(const struct types *types, uint32_t number, struct map_entries **ret)
+{
+    const struct type *type = &types->list.data[number];
+    const uint64_t word = types->pointer_size;
+    struct map_entries found = {.size = type->size, .is_swiss = type->role == ROLE_MAP_GROUP};
+    *ret = NULL;
+    if ((type->role != ROLE_MAP_BUCKET && type->role != ROLE_MAP_GROUP) ||
+        type->size > UINT16_MAX || !key_names_find_fields(types, number, &found))
+        return true;
+    const uint64_t key_size = types->list.data[found.key].size,
+                   elem_size = types->list.data[found.elem].size;
+    if (key_size > type->size || elem_size > type->size ||
+        found.keys + (SLOTS - 1) * found.key_stride > type->size - key_size ||
+        found.elems + (SLOTS - 1) * found.elem_stride > type->size - elem_size)
+        return true;
+    found.kind = key_names_kind_of(&types->list.data[found.key]);
+    found.slot_of_word = malloc((size_t)(type->size / word) + 1);
+    *ret = malloc(sizeof(**ret));
+    if (!found.slot_of_word || !*ret) {
+        free(found.slot_of_word);
+        free(*ret);
+        *ret = NULL;
+        return false;
+    }
+    memset(found.slot_of_word, SLOT_NONE, (size_t)(type->size / word) + 1);
+    for (unsigned slot = 0; slot < SLOTS; slot++) {
+        const uint64_t key = found.keys + slot * found.key_stride,
+                       elem = found.elems + slot * found.elem_stride;
+        for (uint64_t at = key; at < key + key_size; at += word)
+            found.slot_of_word[at / word] = (uint8_t)(slot | SLOT_IN_KEY);
+        for (uint64_t at = elem; at < elem + elem_size; at += word)
+            found.slot_of_word[at / word] = (uint8_t)slot;
+    }
+    **ret = found;
+    return true;
+}
+
+void map_entries_destroy(struct map_entries *entries)
+{
+    if (entries) {
+        free(entries->slot_of_word);
+        free(entries->path_of_word);
+        free(entries->pointers);
+    }
+    free(entries);
+}
+
+unsigned map_entries_used(const struct names *names, const struct map_entries *entries,
+                          const uint8_t *value)
+{
+    unsigned used = 0;
+    if (entries->is_swiss) { /* internal/runtime/maps/group.go: ctrlEmpty and ctrlDeleted have bit 7
+                                set; ctrl is a number whose lowest byte belongs to slot 0 */
+        const uint64_t control = names->word_shift == 3 ? heap_word(names->heap, value)
+                                                        : heap_number(names->heap, value, SLOTS),
+                       top = ~control & 0x8080808080808080;
+        return (unsigned)((top >> 7) * 0x0102040810204080 >> 56);
+    }
+    /* runtime/map.go: minTopHash; a slot with a lower value is empty, or its entry has been
+     * moved */
+    const int minor = names->typing->release.minor;
+    for (unsigned slot = 0; slot < SLOTS; slot++)
+        used |= (unsigned)(value[slot] >= (minor != 0 && minor < 12 ? 4 : 5)) << slot;
+    return used;
+}
+
+bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words, uint32_t count,
+                              unsigned word_shift)
+{
+    uint32_t at = 0;
+    entries->pointers = malloc(((size_t)count + 1) * sizeof(*entries->pointers));
+    if (!entries->pointers)
+        return false;
+    for (unsigned slot = 0; slot <= SLOTS; slot++) {
+        entries->first_pointer[slot] = at;
+        for (uint32_t i = 0; i < count; i++) {
+            const uint8_t known = entries->slot_of_word[words[i] >> word_shift];
+            if (slot == (known == SLOT_NONE ? SLOTS : known & (SLOTS - 1u)))
+                entries->pointers[at++] = (uint16_t)words[i];
+        }
+    }
+    entries->first_pointer[SLOTS + 1] = at;
+    return true;
+}
+
+/* Returns whether any pointer word of a slot is not nil; slot SLOTS stands for the words of no
+ * slot. */
+static inline bool has_pointers(const struct names *names, const struct map_entries *entries,
+                                const struct g2h_bytes *contents, uint64_t value, unsigned slot)
+{
+    const uint64_t word = names->heap->params.pointer_size;
+    for (uint32_t i = entries->first_pointer[slot]; i < entries->first_pointer[slot + 1]; i++) {
+        const uint64_t offset = value + entries->pointers[i];
+        if (contents->size >= word && offset <= contents->size - word &&
+            heap_word(names->heap, contents->data + offset) != 0)
+            return true;
+    }
+    return false;
+}
+
+bool map_entries_have_others(const struct names *names, const struct map_entries *entries,
+                             const struct g2h_bytes *contents, uint64_t base)
+{
+    for (uint64_t value = base; value < contents->size; value += entries->size) {
+        const bool is_whole = entries->size <= contents->size - value;
+        const unsigned used =
+            is_whole ? map_entries_used(names, entries, contents->data + value) : 0;
+        if (has_pointers(names, entries, contents, value, SLOTS))
+            return true;
+        for (unsigned slot = 0; slot < SLOTS; slot++)
+            if ((used >> slot & 1) == 0 && has_pointers(names, entries, contents, value, slot))
+                return true;
+    }
+    /* If no pointer words are known, there may be others. */
+    return entries->first_pointer[SLOTS + 1] == 0;
+}
+
+/* ---- names ---- */
+
+/* Appends the text that follows the key: ".Name" or "[2]" for an elem, " (key.Name)" for the key
+ * itself. */
+static void key_names_append_path(const struct types *types, const struct map_entries *entries,
+                                  uint64_t offset, struct text *text)
+{
+    const uint8_t known = entries->slot_of_word[offset / types->pointer_size];
+    const bool is_key = (known & SLOT_IN_KEY) != 0;
+    const uint32_t number = is_key ? entries->key : entries->elem;
+    const struct type *type = &types->list.data[number];
+    if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most types: there is no path */
+        if (is_key)
+            text_append(text, " (key)", 6);
+        return;
+    }
+    const unsigned slot = known & (SLOTS - 1);
+    const uint64_t inner = offset - (is_key ? entries->keys + slot * entries->key_stride
+                                            : entries->elems + slot * entries->elem_stride);
+    char path[NAME_LIMIT / 2];
+    const size_t size = types_path(types, number, inner, path, sizeof(path));
+    if (is_key)
+        text_append(text, " (key", 5);
+    if (size > 0 && path[0] != '[')
+        text_append(text, ".", 1);
+    text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT / 2);
+    if (is_key)
+        text_append(text, ")", 1);
+}
+
+void map_entries_append_index(const struct types *types, const struct map_entries *entries,
+                              uint64_t offset, uint64_t index, struct text *text)
+{
+    text_printf(text, "[#%llu]", (unsigned long long)index);
+    key_names_append_path(types, entries, offset, text);
+}
+
+bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
+                           struct string_pool *paths)
+{
+    const uint64_t word = types->pointer_size, words = entries->size / word;
+    struct text text = {0};
+    entries->path_of_word = calloc((size_t)words + 1, sizeof(*entries->path_of_word));
+    uint32_t empty;
+    bool good = entries->path_of_word != NULL && string_pool_intern(paths, "", 0, &empty);
+    for (uint64_t i = 0; i < words && good; i++) {
+        if (entries->slot_of_word[i] == SLOT_NONE)
+            continue;
+        text.size = 0;
+        key_names_append_path(types, entries, i * word, &text);
+        good = !text.failed &&
+               string_pool_intern(paths, text.data, text.size, &entries->path_of_word[i]);
+    }
+    text_deinit(&text);
+    return good;
+}
+
+/* ---- keys ---- */
+
+/* Returns size bytes of the process's memory at an address, or NULL; if they are in an object, also
+ * sets the object, offset and size of *ret. */
+static const uint8_t *key_names_memory_at(const struct key_reader *reader, uint64_t address,
+                                          uint64_t size, struct slot_key *ret)
+{
+    const struct typing *typing = reader->names->typing;
+    const struct g2h_heap *heap = typing->heap;
+    uint32_t object = reader->hint;
+    if (object == UINT32_MAX ||
+        address - heap_address(heap, object) >= heap_object_size(heap, object))
+        object = heap_find(heap, address);
+    if (object == UINT32_MAX)
+        return typing_memory(typing, address, size, UINT32_MAX);
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t offset = address - heap_address(heap, object);
+    if (offset > contents.size || size > contents.size - offset)
+        return NULL;
+    ret->object = object;
+    ret->offset = offset;
+    ret->size = size;
+    return contents.data + offset;
+}
+
+/* Equal keys have equal hashes, and so have a key and a text with the same bytes (texts.c). A long
+ * key has no name: the same long text may be the key of many maps, and would be hashed as a whole
+ * for each of them. */
+static bool append_redacted(const struct names *names, const uint8_t *data, uint64_t size,
+                            struct text *text)
+{
+    enum { HASHED = 1024 };
+    if (size > HASHED)
+        return false;
+    text_append(text, "[", 1);
+    text_append_redacted(text, names->redaction, data, size);
+    text_append(text, "]", 1);
+    return true;
+}
+
+/* Appends the characters of a key, up to KEY_LIMIT. */
+static void append_cut(const uint8_t *data, uint64_t size, struct text *text)
+{
+    if (text_append_utf8(text, data, size, KEY_LIMIT + 1) <= KEY_LIMIT)
+        return;
+    while (text->size > 0 && ((uint8_t)text->data[text->size - 1] & 0xc0) == 0x80)
+        text->size--;
+    text->size -= text->size > 0;
+    text_append(text, "…", strlen("…"));
+}
+
+static bool key_names_append_string(const struct names *names, const uint8_t *data, uint64_t size,
+                                    struct text *text)
+{
+    if (names->redaction)
+        return append_redacted(names, data, size, text);
+    if (size <= KEY_LIMIT && text_is_ascii(data, size) && /* nearly all keys */
+        (text->capacity - text->size >= size + 4 || text_grow(text, (size_t)size + 4))) {
+        char *at = text->data + text->size;
+        memcpy(at, "[\"", 2);
+        memcpy(at + 2, data, (size_t)size);
+        memcpy(at + 2 + size, "\"]", 2);
+        text->size += (size_t)size + 4;
+        return true;
+    }
+    text_append(text, "[\"", 2);
+    append_cut(data, size, text);
+    text_append(text, "\"]", 2);
+    return true;
+}
+
+/* Reads the string whose header is at `at`. */
+static enum key_form read_string(const struct key_reader *reader, const uint8_t *at,
+                                 struct text *text, struct slot_key *ret)
+{
+    const struct g2h_heap *heap = reader->names->heap;
+    const uint64_t size = heap_word(heap, at + heap->params.pointer_size);
+    const uint8_t *data = (const uint8_t *)"";
+    ret->object = UINT32_MAX;
+    if (size > 0)
+        data = key_names_memory_at(reader, heap_word(heap, at), size, ret);
+    return data && key_names_append_string(reader->names, data, size, text) ? KEY_TEXT : KEY_NONE;
+}
+
+static void key_names_append_integer(uint32_t integer, struct text *text)
+{
+    text_append(text, "[", 1);
+    text_append_number(text, integer);
+    text_append(text, "]", 1);
+}
+
+static enum key_form read_integer(const struct key_reader *reader, const struct type *type,
+                                  const uint8_t *at, struct text *text, struct slot_key *ret)
+{
+    if (reader->names->redaction) /* there are so few integers that a hash would reveal them */
+        return KEY_NONE;
+    const struct g2h_heap *heap = reader->names->heap;
+    uint64_t value = type->size == heap->params.pointer_size ? heap_word(heap, at)
+                                                             : heap_number(heap, at, type->size);
+    const bool is_signed = type->kind >= TYPE_INT && type->kind <= TYPE_INT64;
+    if (is_signed && type->size < 8 && (value >> (8 * type->size - 1) & 1) != 0)
+        value |= UINT64_MAX << 8 * type->size;
+    if (type->kind == TYPE_BOOL) {
+        text_printf(text, value != 0 ? "[true]" : "[false]");
+        return KEY_TEXT;
+    }
+    if (value < INT32_MAX) {
+        ret->integer = (uint32_t)value;
+        key_names_append_integer(ret->integer, text);
+        return KEY_INTEGER;
+    }
+    const bool is_negative = is_signed && (value >> 63 & 1) != 0;
+    text_append(text, is_negative ? "[-" : "[", is_negative ? 2 : 1);
+    text_append_number(text, is_negative ? -value : value);
+    text_append(text, "]", 1);
+    return KEY_TEXT;
+}
+
+void key_read(const struct key_reader *reader, const struct map_entries *entries,
+              const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret)
+{
+    const struct names *names = reader->names;
+    const struct g2h_heap *heap = names->heap;
+    const struct type *type = &names->typing->types->list.data[entries->key];
+    const uint8_t *at = value + entries->keys + slot * entries->key_stride;
+    ret->form = KEY_NONE;
+    ret->object = UINT32_MAX;
+    if (type->kind == TYPE_INTERFACE) {
+        const uint32_t number =
+            typing_interface_type(names->typing, heap_word(heap, at), type->empty_interface);
+        if (number == TYPE_NONE)
+            return;
+        type = &names->typing->types->list.data[number];
+        if (key_names_kind_of(type) != KEYS_TEXTUAL || type->direct_interface)
+            return;
+        at = key_names_memory_at(reader, heap_word(heap, at + heap->params.pointer_size),
+                                 type->size, ret);
+        ret->object = UINT32_MAX;
+    }
+    if (!at)
+        return;
+    if (type->kind == TYPE_STRING)
+        ret->form = read_string(reader, at, text, ret);
+    else if (type->size > 0 && type->size <= 8)
+        ret->form = read_integer(reader, type, at, text, ret);
+}
+
+void key_append_path(const struct names *names, uint32_t path, struct text *text)
+{
+    size_t size;
+    const char *data = string_pool_text(&names->paths, path, &size);
+    text_append(text, data, size);
+}
+
+/* ---- where keys are made from ---- */
+
+/*
+ * The number from which a text is made again. For a string: where the key's bytes are, object <<
+ * 30 | path << 19 | offset << 7 | size. For an integer: path << 31 | integer. If these do not fit:
+ * the named word of the bucket or group, object << 30 | offset / 4.
+ */
+#define ORIGIN_FORM    ((uint64_t)3 << 62)
+#define ORIGIN_STRING  ((uint64_t)1 << 62)
+#define ORIGIN_INTEGER ((uint64_t)2 << 62)
+enum { SIZE_BITS = 7, OFFSET_BITS = 12, PATH_BITS = 11, OBJECT_SHIFT = 30, INTEGER_BITS = 31 };
+
+static inline uint64_t low_bits(uint64_t number, unsigned bits)
+{
+    return number & (((uint64_t)1 << bits) - 1);
+}
+
+static inline bool key_names_fits(uint64_t number, unsigned bits)
+{
+    return number >> bits == 0;
+}
+
+uint64_t key_origin(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset)
+{
+    if (key->form == KEY_INTEGER)
+        return ORIGIN_INTEGER | (uint64_t)path << INTEGER_BITS | key->integer;
+    if (key->object != UINT32_MAX && key_names_fits(path, PATH_BITS) &&
+        key_names_fits(key->offset, OFFSET_BITS) && key_names_fits(key->size, SIZE_BITS))
+        return ORIGIN_STRING | (uint64_t)key->object << OBJECT_SHIFT |
+               (uint64_t)path << (OFFSET_BITS + SIZE_BITS) | key->offset << SIZE_BITS | key->size;
+    return (uint64_t)object << OBJECT_SHIFT | offset / 4;
+}
+
+static void append_of_word(const struct names *names, uint32_t number, uint64_t offset,
+                           struct text *text)
+{
+    const struct key_reader reader = {names, UINT32_MAX};
+    const struct g2h_bytes contents = heap_contents(names->heap, number);
+    struct typed_location location;
+    struct slot_key key;
+    if (!typing_locate(names->typing, number, offset, &location))
+        return;
+    const struct map_entries *entries = names->of_type[location.type].entries;
+    key_read(&reader, entries, contents.data + (offset - location.offset),
+             map_entries_slot(entries, names, location.offset), text, &key);
+    if (key.form != KEY_NONE)
+        key_append_path(names, entries->path_of_word[location.offset >> names->word_shift], text);
+}
+
+void key_append_again(const struct names *names, uint64_t origin, struct text *text)
+{
+    const uint64_t form = origin & ORIGIN_FORM;
+    const uint32_t object = (uint32_t)(origin >> OBJECT_SHIFT);
+    if (form == 0) {
+        append_of_word(names, object, low_bits(origin, OBJECT_SHIFT) * 4, text);
+    } else if (form == ORIGIN_INTEGER) {
+        key_names_append_integer((uint32_t)low_bits(origin, INTEGER_BITS), text);
+        key_append_path(names, (uint32_t)((origin & ~ORIGIN_FORM) >> INTEGER_BITS), text);
+    } else {
+        const uint8_t *data = heap_contents(names->heap, object).data;
+        key_names_append_string(names, data + low_bits(origin >> SIZE_BITS, OFFSET_BITS),
+                                low_bits(origin, SIZE_BITS), text);
+        key_append_path(names, (uint32_t)low_bits(origin >> (OFFSET_BITS + SIZE_BITS), PATH_BITS),
+                        text);
+    }
+}
+
+void key_prefetch(const struct names *names, uint64_t origin, bool contents)
+{
+    const uint32_t object = (uint32_t)(origin >> OBJECT_SHIFT);
+    if ((origin & ORIGIN_FORM) == ORIGIN_INTEGER)
+        return;
+    __builtin_prefetch(
+        contents ? (const void *)(names->heap->input->data + heap_offset(names->heap, object))
+                 : &names->heap->objects[object]);
+}

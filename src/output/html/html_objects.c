@@ -1,0 +1,394 @@
+/* html_objects: the largest objects, with the path to each, and the layouts of structs; see data.h.
+ */
+#include <inttypes.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <go2heapsnapshot/values.h>
+
+#include "base/port.h"
+#include "base/scope.h"
+#include "findings/expression.h"
+#include "findings/largest.h"
+#include "findings/retainers.h"
+#include "findings/structs.h"
+#include "output/html/data.h"
+
+enum {
+    MOST_STEPS = 60,
+    MOST_REFERRERS = 4,
+    MOST_FIELDS = 16,
+};
+
+struct objects {
+    struct data *data;
+    const struct findings *findings;
+    large_vector list;
+    node_vector path_nodes[LARGEST_OBJECTS];
+    struct retainers retainers[LARGEST_OBJECTS];
+    struct g2h_values *values;
+    struct g2h_text text, type;
+};
+
+static void html_objects_deinit(struct objects *objects)
+{
+    for (size_t i = 0; i < LARGEST_OBJECTS; i++) {
+        free(objects->path_nodes[i].data);
+        retainers_deinit(&objects->retainers[i]);
+    }
+    free(objects->list.data);
+    g2h_values_destroy(objects->values);
+    g2h_text_deinit(&objects->text);
+    g2h_text_deinit(&objects->type);
+}
+
+static void html_objects_put_address(struct data *data, uint64_t address)
+{
+    data_key(data, "address");
+    text_printf(&data->out.text, "\"0x%" PRIx64 "\"", address);
+}
+
+/* Puts "key":number and a comma. */
+static void html_objects_put_number(struct data *data, const char *key, uint64_t number)
+{
+    data_key(data, key);
+    data_number(data, number);
+    data_words(data, ",");
+}
+
+/* Puts the class of an object, or the name of another node, and a comma. */
+static void html_objects_put_class(struct data *data, const struct g2h_node *node)
+{
+    size_t size;
+    const char *name = findings_class_name(data->findings->view, node, &size);
+    html_objects_put_number(data, "class", data_name(data, name, size));
+}
+
+/* ---- the path to an object ---- */
+
+static void put_step(struct data *data, uint32_t from, uint32_t to, size_t count)
+{
+    const struct findings *findings = data->findings;
+    _cleanup_(text_deinit) struct text step = {0};
+    struct g2h_node node;
+    g2h_view_brief(findings->view, to, &node);
+    path_append_step(findings->paths, from, to, &step);
+    data->out.text.failed |= step.failed;
+    data_words(data, count > 0 ? ",{" : "{");
+    html_objects_put_class(data, &node);
+    if (node.object != UINT32_MAX) {
+        html_objects_put_address(data, node.address);
+        data_words(data, ",");
+    }
+    html_objects_put_number(data, "retained",
+                            g2h_dominators_retained_size(findings->dominators, to));
+    data_key(data, "step");
+    data_string(data, step.data, step.size);
+    data_words(data, "}");
+}
+
+static struct g2h_error *put_path(struct data *data, const node_vector *nodes)
+{
+    const struct findings *findings = data->findings;
+    _cleanup_(text_deinit) struct text expression = {0};
+    size_t count = 0;
+    TRY(expression_append(findings->view, paths_edges(findings->paths), nodes->data, nodes->count,
+                          &expression));
+    TRY_MEMORY(!expression.failed);
+    if (expression.size > 0) {
+        data_key(data, "held_by");
+        data_path(data, &expression);
+        data_words(data, ",");
+    }
+    data_key(data, "steps");
+    data_words(data, "[");
+    for (size_t i = 1; i < nodes->count && count < MOST_STEPS; i++)
+        if (path_shows(findings->view, nodes->data[i]))
+            put_step(data, nodes->data[i - 1], nodes->data[i], count++);
+    data_words(data, "],");
+    return NULL;
+}
+
+/* Puts the groups of roots that hold an object together, or hold so what holds it. */
+static void put_sharers(struct data *data, uint32_t node)
+{
+    const char *sharers;
+    size_t size;
+    for (; node != 0; node = g2h_dominators_of(data->findings->dominators, node)) {
+        if (!g2h_view_sharers(data->findings->view, node, &sharers, &size))
+            continue;
+        data_key(data, "shared_by");
+        data_string(data, sharers, size);
+        data_words(data, ",");
+        return;
+    }
+}
+
+static void put_referrers(struct data *data, const struct retainers *retainers)
+{
+    data_key(data, "referrers");
+    data_words(data, "[");
+    for (size_t i = 0; i < retainers->list.count && i < MOST_REFERRERS; i++) {
+        const struct retainer *retainer = &retainers->list.data[i];
+        size_t size;
+        const char *name = string_pool_text(&retainers->names, retainer->name, &size);
+        data_words(data, i > 0 ? ",[" : "[");
+        data_string(data, name, size);
+        data_words(data, ",");
+        data_number(data, retainer->count);
+        data_words(data, "]");
+    }
+    data_words(data, "]");
+}
+
+/* ---- what is in an object ---- */
+
+static void html_objects_put_field(struct objects *objects, const struct g2h_value *value,
+                                   size_t count)
+{
+    struct data *data = objects->data;
+    struct g2h_content content;
+    g2h_value_content(objects->findings->view, value, &objects->text, &content);
+    objects->type.size = 0;
+    g2h_value_type(objects->findings->view, value, false, &objects->type);
+    data->out.text.failed |= objects->text.failed || objects->type.failed;
+    data_words(data, count > 0 ? ",[" : "[");
+    data_string(data, value->path, value->path_size);
+    data_words(data, ",");
+    data_string(data, objects->type.data, objects->type.size);
+    data_words(data, ",");
+    data_string(data, objects->text.data, objects->text.size);
+    data_words(data, "]");
+}
+
+/* Puts the first values, unless the object is a map, or its type is not known as a whole. */
+static void html_objects_put_fields(struct objects *objects, uint32_t object)
+{
+    const struct g2h_view *view = objects->findings->view;
+    struct g2h_location location;
+    struct g2h_value value;
+    size_t count = 0;
+    if (g2h_view_is_redacted(view) || !g2h_view_is_typed(view) ||
+        !g2h_location_of_object(view, object, &location) || g2h_location_is_map(view, &location))
+        return;
+    data_words(objects->data, ",");
+    data_key(objects->data, "fields");
+    data_words(objects->data, "[");
+    g2h_values_begin_at(objects->values, &location);
+    while (count < MOST_FIELDS && g2h_values_next(objects->values, &value))
+        html_objects_put_field(objects, &value, count++);
+    data_words(objects->data, "]");
+}
+
+/* ---- all objects ---- */
+
+static struct g2h_error *html_objects_put(struct objects *objects, const struct html_tree *tree,
+                                          size_t number)
+{
+    struct data *data = objects->data;
+    const struct findings *findings = objects->findings;
+    const struct large_object *object = &objects->list.data[number];
+    const uint32_t place = g2h_dominators_number(findings->dominators, object->node);
+    struct g2h_node node;
+    g2h_view_brief(findings->view, object->node, &node);
+    data_words(data, number > 0 ? ",\n{" : "\n{");
+    html_objects_put_number(data, "node", tree_number(tree, findings->merged.of[place]));
+    html_objects_put_class(data, &node);
+    html_objects_put_address(data, node.address);
+    data_words(data, ",");
+    html_objects_put_number(data, "own", node.size);
+    html_objects_put_number(data, "retained", object->retained);
+    TRY(put_path(data, &objects->path_nodes[number]));
+    put_sharers(data, object->node);
+    put_referrers(data, &objects->retainers[number]);
+    html_objects_put_fields(objects, node.object);
+    data_words(data, "}");
+    return NULL;
+}
+
+static struct g2h_error *find_objects(struct objects *objects)
+{
+    const struct findings *findings = objects->findings;
+    uint32_t nodes[LARGEST_OBJECTS];
+    TRY(largest_find(findings, &objects->list));
+    for (size_t i = 0; i < objects->list.count; i++)
+        nodes[i] = objects->list.data[i].node;
+    TRY(paths_shortest(findings->paths, nodes, objects->list.count, objects->path_nodes));
+    TRY(g2h_values_create(findings->view, &objects->values));
+    return retainers_find_all(findings, paths_edges(findings->paths), nodes, objects->list.count,
+                              objects->retainers);
+}
+
+struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tree)
+{
+    _cleanup_(html_objects_deinit) struct objects objects = {.data = data,
+                                                             .findings = data->findings};
+    const size_t begin = data_size(&data->out);
+    TRY(find_objects(&objects));
+    data_key(data, "largest");
+    data_words(data, "[");
+    for (size_t i = 0; i < objects.list.count && data_size(&data->out) - begin < DATA_OBJECTS_BYTES;
+         i++)
+        TRY(html_objects_put(&objects, tree, i));
+    data_words(data, "],\n");
+    TRY_MEMORY(!data->out.text.failed);
+    return NULL;
+}
+
+/* ---- layouts ---- */
+
+/* Returns the letter by which the page tells kinds of fields apart. */
+static const char *html_objects_kind_of(enum g2h_value_kind kind)
+{
+    switch (kind) {
+    case G2H_VALUE_POINTER:
+        return "p";
+    case G2H_VALUE_STRING:
+        return "s";
+    case G2H_VALUE_SLICE:
+        return "l";
+    case G2H_VALUE_INTERFACE:
+        return "i";
+    case G2H_VALUE_BYTES:
+    case G2H_VALUE_OTHER:
+        return "o";
+    default:
+        return "n";
+    }
+}
+
+/* A field, or the elements of an array that is one. */
+struct html_objects_field {
+    struct text name, type; /* of an array the name of the field, and the type of an element */
+    enum g2h_value_kind kind;
+    uint64_t offset, size, elements; /* elements: 0 if it is no array */
+};
+
+static void put_layout_field(struct data *data, const struct html_objects_field *field,
+                             size_t count)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    text_append(&name, field->name.data, field->name.size);
+    if (field->elements > 0)
+        text_printf(&name, "[%" PRIu64 "]", field->elements);
+    data->out.text.failed |= name.failed || field->name.failed || field->type.failed;
+    data_words(data, count > 0 ? ",[" : "[");
+    data_string(data, name.data, name.size);
+    data_words(data, ",");
+    data_string(data, field->type.data, field->type.size);
+    data_words(data, ",");
+    data_number(data, field->offset);
+    data_words(data, ",");
+    data_number(data, field->size);
+    data_words(data, ",\"");
+    data_words(data, html_objects_kind_of(field->kind));
+    data_words(data, "\"]");
+}
+
+/* Reads a value: of "Names[7]", an element of an array, the name is "Names". */
+static void html_objects_read_field(struct objects *objects, const struct g2h_value *value,
+                                    uint64_t base, struct html_objects_field *field)
+{
+    const bool is_element = value->path_size > 0 && value->path[value->path_size - 1] == ']';
+    const char *bracket = is_element ? memrchr(value->path, '[', value->path_size) : NULL;
+    field->name.size = field->type.size = 0;
+    text_append(&field->name, value->path,
+                bracket ? (size_t)(bracket - value->path) : value->path_size);
+    objects->type.size = 0;
+    g2h_value_type(objects->findings->view, value, false, &objects->type);
+    text_append(&field->type, objects->type.data, objects->type.size);
+    objects->data->out.text.failed |= objects->type.failed;
+    field->kind = value->kind;
+    field->offset = value->offset - base;
+    field->size = value->size;
+    field->elements = bracket ? 1 : 0;
+}
+
+static bool html_objects_is_same(const struct text *one, const struct text *other)
+{
+    return one->size == other->size &&
+           (one->size == 0 || memcmp(one->data, other->data, one->size) == 0);
+}
+
+/* Makes an element of an array a part of the field that has the elements before it. Returns false
+ * if it is none of them. */
+static bool html_objects_join(struct html_objects_field *field,
+                              const struct html_objects_field *next)
+{
+    if (field->elements == 0 || next->elements == 0 ||
+        !html_objects_is_same(&field->name, &next->name) ||
+        !html_objects_is_same(&field->type, &next->type) ||
+        field->offset + field->size != next->offset)
+        return false;
+    field->size += next->size;
+    field->elements++;
+    return true;
+}
+
+static void field_deinit(struct html_objects_field *field)
+{
+    text_deinit(&field->name);
+    text_deinit(&field->type);
+}
+
+static void put_layout_fields(struct objects *objects, const struct g2h_location *location)
+{
+    _cleanup_(field_deinit) struct html_objects_field field = {.name = {0}}, next = {.name = {0}};
+    struct g2h_value value;
+    size_t count = 0;
+    g2h_values_begin_at(objects->values, location);
+    for (bool is_first = true; count < STRUCT_FIELDS && g2h_values_next(objects->values, &value);
+         is_first = false) {
+        html_objects_read_field(objects, &value, location->base, &next);
+        if (!is_first && html_objects_join(&field, &next))
+            continue;
+        if (!is_first)
+            put_layout_field(objects->data, &field, count++);
+        const struct html_objects_field read = next;
+        next = field;
+        field = read;
+    }
+    if (count < STRUCT_FIELDS)
+        put_layout_field(objects->data, &field, count);
+}
+
+static void html_objects_put_layout(struct objects *objects, const struct struct_layout *layout,
+                                    size_t number)
+{
+    struct data *data = objects->data;
+    struct g2h_location location;
+    size_t size;
+    const char *name = merged_name(&objects->findings->merged, layout->class, &size);
+    data_words(data, number > 0 ? ",\n{" : "\n{");
+    html_objects_put_number(data, "class", data_name(data, name, size));
+    html_objects_put_number(data, "objects", layout->objects);
+    html_objects_put_number(data, "size", layout->size);
+    html_objects_put_number(data, "slot", layout->slot);
+    data_key(data, "fields");
+    data_words(data, "[");
+    if (g2h_location_of_object(objects->findings->view, layout->object, &location))
+        put_layout_fields(objects, &location);
+    data_words(data, "]}");
+}
+
+static void free_structs(struct_vector *structs)
+{
+    free(structs->data);
+}
+
+struct g2h_error *data_put_layouts(struct data *data)
+{
+    _cleanup_(html_objects_deinit) struct objects objects = {.data = data,
+                                                             .findings = data->findings};
+    _cleanup_(free_structs) struct_vector structs = {0};
+    const size_t begin = data_size(&data->out);
+    TRY(structs_find(data->findings, &structs));
+    TRY(g2h_values_create(data->findings->view, &objects.values));
+    data_key(data, "layouts");
+    data_words(data, "[");
+    for (size_t i = 0; i < structs.count && data_size(&data->out) - begin < DATA_LAYOUTS_BYTES; i++)
+        html_objects_put_layout(&objects, &structs.data[i], i);
+    data_words(data, "],\n");
+    TRY_MEMORY(!data->out.text.failed);
+    return NULL;
+}

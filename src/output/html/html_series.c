@@ -1,0 +1,248 @@
+/*
+ * html_series: how a heap grew over several dumps; see data.h.
+ *
+ * Of each earlier dump there is a base, which has hashes of names in place of names. So the classes
+ * and places that are shown are those of the last dump, and the bases say what these had before.
+ */
+#include <string.h>
+
+#include "base/scope.h"
+#include "findings/class_rows.h"
+#include "findings/goroutines.h"
+#include "findings/trend.h"
+#include "output/html/data.h"
+
+/* What is shown, and by how many goroutines a place must have changed: one comes and goes. */
+enum { MOST_CLASSES = 8, MOST_PLACES = 4, LEAST_CHANGE = 2 };
+
+struct html_series {
+    struct data *data;
+    const struct g2h_base *const *bases;
+    size_t count;
+    const int64_t *times; /* of the bases and of the last heap; NULL: not known */
+};
+
+static uint64_t html_series_distance(uint64_t one, uint64_t other)
+{
+    return one > other ? one - other : other - one;
+}
+
+/* ---- dumps ---- */
+
+static void put_dump(const struct html_series *series, const struct growth_totals *totals,
+                     size_t number)
+{
+    struct data *data = series->data;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {{"reachable", totals->reachable},
+                   {"objects", totals->objects},
+                   {"goroutines", totals->goroutines}};
+    data_words(data, number > 0 ? ",\n{" : "{");
+    data_key(data, "source");
+    data_string(data, totals->name, strlen(totals->name));
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        data_words(data, ",");
+        data_key(data, numbers[i].key);
+        data_number(data, numbers[i].value);
+    }
+    if (series->times) {
+        data_words(data, ",");
+        data_key(data, "time");
+        data_number(data, (uint64_t)series->times[number]);
+    }
+    data_words(data, "}");
+}
+
+static void put_dumps(const struct html_series *series, const char *source)
+{
+    const struct findings *findings = series->data->findings;
+    _cleanup_free_ char *name = strdup(source);
+    const struct growth_totals last = {name, findings->reachable, growth_count_held(findings->view),
+                                       g2h_view_goroutine_count(findings->view)};
+    data_key(series->data, "dumps");
+    data_words(series->data, "[");
+    for (size_t i = 0; i < series->count; i++)
+        put_dump(series, growth_totals(series->bases[i]), i);
+    if (name)
+        put_dump(series, &last, series->count);
+    series->data->out.text.failed |= !name;
+    data_words(series->data, "]");
+}
+
+/* ---- rows ---- */
+
+/* What a class or a place has in each dump. */
+struct html_series_row {
+    uint64_t weight; /* how much it grew or shrank */
+    uint32_t node;   /* of merged */
+    uint64_t objects, bytes;
+};
+
+/* Adds a row to the most heavy ones, of which the heaviest is first. */
+static void html_series_add_row(struct html_series_row *rows, size_t *count, size_t most,
+                                const struct html_series_row *row)
+{
+    size_t at = *count;
+    if (row->weight == 0)
+        return;
+    while (at > 0 && rows[at - 1].weight < row->weight)
+        at--;
+    if (at == most)
+        return;
+    *count += *count < most;
+    memmove(&rows[at + 1], &rows[at], (*count - at - 1) * sizeof(*rows));
+    rows[at] = *row;
+}
+
+/* Begins a row: its name, and a list under a key. */
+static void begin_row(struct data *data, const char *name, size_t size, const char *key,
+                      size_t number)
+{
+    data_words(data, number > 0 ? ",\n{" : "{");
+    data_key(data, "name");
+    data_string(data, name, size);
+    data_words(data, ",");
+    data_key(data, key);
+    data_words(data, "[");
+}
+
+/* ---- classes ---- */
+
+static void html_series_put_class(const struct html_series *series,
+                                  const struct html_series_row *row, size_t number)
+{
+    struct data *data = series->data;
+    size_t size;
+    const char *name = merged_name(&data->findings->merged, row->node, &size);
+    begin_row(data, name, size, "objects", number);
+    for (size_t i = 0; i < series->count; i++) {
+        data_number(data, growth_class_before(series->bases[i], name, size).count);
+        data_words(data, ",");
+    }
+    data_number(data, row->objects);
+    data_words(data, "],");
+    data_key(data, "bytes");
+    data_words(data, "[");
+    for (size_t i = 0; i < series->count; i++) {
+        data_number(data, growth_class_before(series->bases[i], name, size).bytes);
+        data_words(data, ",");
+    }
+    data_number(data, row->bytes);
+    data_words(data, "]}");
+}
+
+static struct g2h_error *put_classes(const struct html_series *series)
+{
+    _cleanup_(class_rows_deinit) struct class_rows classes = {0};
+    struct html_series_row rows[MOST_CLASSES + 1];
+    size_t count = 0;
+    TRY(class_rows_find(series->data->findings, false, &classes));
+    for (size_t i = 0; i < classes.list.count; i++) {
+        const struct class_row *class = &classes.list.data[i];
+        size_t size;
+        const char *name = merged_name(&series->data->findings->merged, class->node, &size);
+        const struct growth_class before = growth_class_before(series->bases[0], name, size);
+        html_series_add_row(
+            rows, &count, MOST_CLASSES,
+            &(struct html_series_row){html_series_distance(class->held, before.bytes), class->node,
+                                      class->count - class->garbage, class->held});
+    }
+    data_key(series->data, "classes");
+    data_words(series->data, "[");
+    for (size_t i = 0; i < count; i++)
+        html_series_put_class(series, &rows[i], i);
+    data_words(series->data, "]");
+    return NULL;
+}
+
+/* ---- places of goroutines ---- */
+
+/* Finds how many goroutines were in some places when a base was made. */
+static struct g2h_error *count_before(const struct html_series *series, const struct g2h_base *base,
+                                      const struct html_series_row *rows, size_t count,
+                                      uint64_t *ret)
+{
+    struct findings then = *series->data->findings;
+    growth_vector growth = {0};
+    struct g2h_error *error = growth_find(base, &then.merged, &growth);
+    then.growth = growth;
+    for (size_t i = 0; i < count && !error; i++)
+        ret[i] = rows[i].objects - (uint64_t)findings_members_grown(&then, rows[i].node);
+    free(growth.data);
+    return error;
+}
+
+/* Returns the name of a place, "[select] main.serve", without the word before it. */
+static const char *place_name(const struct merged *merged, uint32_t node, size_t *ret_size)
+{
+    static const char word[] = "goroutine"; /* or goroutines */
+    const char *name = merged_name(merged, node, ret_size);
+    const char *blank = *ret_size > sizeof(word) - 1 && memcmp(name, word, sizeof(word) - 1) == 0
+                            ? memchr(name, ' ', *ret_size)
+                            : NULL;
+    if (!blank)
+        return name;
+    *ret_size -= (size_t)(blank + 1 - name);
+    return blank + 1;
+}
+
+static void html_series_free_places(goroutine_place_vector *places)
+{
+    free(places->data);
+}
+
+static struct g2h_error *put_places(const struct html_series *series)
+{
+    struct data *data = series->data;
+    _cleanup_(html_series_free_places) goroutine_place_vector places = {0};
+    _cleanup_free_ uint64_t *counts = calloc(series->count * MOST_PLACES, sizeof(*counts));
+    struct html_series_row rows[MOST_PLACES + 1];
+    size_t count = 0;
+    TRY_MEMORY(counts);
+    TRY(goroutines_find_places(data->findings, &places));
+    for (size_t i = 0; i < places.count; i++) {
+        const struct goroutine_place *place = &places.data[i];
+        const uint64_t change = (uint64_t)llabs(place->grown);
+        if (change >= LEAST_CHANGE)
+            html_series_add_row(rows, &count, MOST_PLACES,
+                                &(struct html_series_row){change, place->node, place->count, 0});
+    }
+    for (size_t i = 0; i < series->count; i++)
+        TRY(count_before(series, series->bases[i], rows, count, &counts[i * MOST_PLACES]));
+    data_key(data, "places");
+    data_words(data, "[");
+    for (size_t i = 0; i < count; i++) {
+        size_t size;
+        const char *name = place_name(&data->findings->merged, rows[i].node, &size);
+        begin_row(data, name, size, "count", i);
+        for (size_t j = 0; j < series->count; j++) {
+            data_number(data, counts[j * MOST_PLACES + i]);
+            data_words(data, ",");
+        }
+        data_number(data, rows[i].objects);
+        data_words(data, "]}");
+    }
+    data_words(data, "]");
+    return NULL;
+}
+
+struct g2h_error *data_put_series(struct data *data, const struct g2h_html_options *wanted,
+                                  const char *source)
+{
+    const size_t count = wanted->series_count;
+    const bool has_times = wanted->times && trend_times_elapsed(wanted->times, count + 1) > 0;
+    const struct html_series series = {data, wanted->series, count,
+                                       has_times ? wanted->times : NULL};
+    data_key(data, "series");
+    data_words(data, "{");
+    put_dumps(&series, source);
+    data_words(data, ",");
+    TRY(put_classes(&series));
+    data_words(data, ",");
+    TRY(put_places(&series));
+    data_words(data, "},\n");
+    TRY_MEMORY(!data->out.text.failed);
+    return NULL;
+}

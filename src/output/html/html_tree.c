@@ -1,0 +1,336 @@
+/*
+ * html_tree: the merged tree of dominators, as columns; see data.h.
+ *
+ * Branches are taken from the largest on, until there are as many as the limits allow. The others
+ * of one node are one node in their place, so that all sums stay exact.
+ */
+#include <string.h>
+
+#include "base/scope.h"
+#include "findings/memory_use.h"
+#include "findings/packages.h"
+#include "findings/ranking.h"
+#include "output/html/data.h"
+
+enum { KIND_MORE = MERGED_CLASS + 1 };
+
+/* What stands for the branches of a node that are left out. */
+struct html_tree_rest {
+    uint64_t branches, bytes, objects, was, was_objects;
+};
+
+struct html_tree_choice {
+    struct data *data;
+    struct html_tree *tree;
+    const struct merged *merged;
+    uint16_t *depths;  /* by node */
+    uint32_t *missing; /* by node in the tree: how many children are not */
+    uint32_t open;     /* nodes in the tree of which some are missing */
+};
+
+/* ---- choosing nodes ---- */
+
+static void html_tree_count_children(const struct html_tree_choice *choice)
+{
+    const struct merged_node *nodes = choice->merged->nodes.data;
+    for (uint32_t i = 1; i < choice->merged->nodes.count; i++) {
+        const uint16_t depth = choice->depths[nodes[i].parent];
+        choice->depths[i] = (uint16_t)(depth + (depth <= DATA_TREE_DEPTH));
+        choice->missing[nodes[i].parent]++;
+    }
+}
+
+/* Adds a node, whose parent is in the tree. Returns false if there is no room. */
+static bool html_tree_add_node(struct html_tree_choice *choice, uint32_t node)
+{
+    struct html_tree *tree = choice->tree;
+    const uint32_t parent = choice->merged->nodes.data[node].parent;
+    size_t size;
+    const char *name = merged_name(choice->merged, node, &size);
+    if (tree->count + choice->open + 2 > DATA_TREE_NODES ||
+        data_size(&choice->data->names_json) >= DATA_TREE_NAMES)
+        return false;
+    data_name(choice->data, name, size); /* the names of the largest branches come first */
+    tree->numbers[node] = 0;             /* it is in the tree */
+    tree->count++;
+    choice->open += choice->missing[node] > 0;
+    if (parent != MERGED_NONE)
+        choice->open -= --choice->missing[parent] == 0;
+    return true;
+}
+
+static struct g2h_error *html_tree_choose(struct html_tree_choice *choice)
+{
+    const struct merged *merged = choice->merged;
+    _cleanup_(ranking_deinit) ranking order = {0};
+    for (uint32_t i = 0; i < merged->nodes.count; i++)
+        TRY_MEMORY(vector_push(&order, ((struct ranked){merged->nodes.data[i].retained, i})));
+    ranking_sort(&order);
+    for (size_t i = 0; i < order.count; i++) {
+        const uint32_t node = order.data[i].node, parent = merged->nodes.data[node].parent;
+        const bool is_below = parent == MERGED_NONE || choice->tree->numbers[parent] != TREE_NONE;
+        if (is_below && choice->depths[node] <= DATA_TREE_DEPTH &&
+            !html_tree_add_node(choice, node))
+            break;
+    }
+    return NULL;
+}
+
+/* Numbers the nodes, so that parents still come first, and finds out below which ones the others
+ * are. */
+static void html_tree_number_nodes(struct html_tree *tree, const struct merged *merged)
+{
+    tree->count = 0;
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const uint32_t parent = merged->nodes.data[i].parent;
+        if (tree->numbers[i] != TREE_NONE) {
+            tree->kept[tree->count] = i;
+            tree->numbers[i] = tree->count++;
+        } else {
+            tree->anchors[i] = tree->numbers[parent] != TREE_NONE ? parent : tree->anchors[parent];
+        }
+    }
+}
+
+uint32_t tree_number(const struct html_tree *tree, uint32_t node)
+{
+    return tree->numbers[node] != TREE_NONE ? tree->numbers[node]
+                                            : tree->more[tree->numbers[tree->anchors[node]]];
+}
+
+/* ---- sums ---- */
+
+/* Returns what a node retained in the base, and how many there were. */
+static uint64_t was(const struct findings *findings, uint32_t node)
+{
+    return findings_node(findings, node)->retained - (uint64_t)findings->growth.data[node].retained;
+}
+
+static uint64_t was_count(const struct findings *findings, uint32_t node)
+{
+    return findings_node(findings, node)->count - (uint64_t)findings->growth.data[node].count;
+}
+
+static void html_tree_add_rest(const struct findings *findings, const struct html_tree *tree,
+                               uint32_t node, struct html_tree_rest *rest)
+{
+    const struct merged_node *of = findings_node(findings, node);
+    if (of->kind == MERGED_CLASS) {
+        rest->objects += of->count;
+        rest->was_objects += findings->base ? was_count(findings, node) : 0;
+    }
+    if (tree->numbers[of->parent] == TREE_NONE)
+        return;
+    rest->branches++;
+    rest->bytes += of->retained;
+    rest->was += findings->base ? was(findings, node) : 0;
+}
+
+/* Sums up what is left out, by number of the node that it is below, and gives it numbers behind all
+ * others. */
+static void html_tree_sum_up(const struct findings *findings, struct html_tree *tree,
+                             struct html_tree_rest *rests)
+{
+    uint32_t next = tree->count;
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++)
+        if (tree->numbers[i] == TREE_NONE)
+            html_tree_add_rest(findings, tree, i, &rests[tree->numbers[tree->anchors[i]]]);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        tree->more[i] = rests[i].branches > 0 ? next++ : TREE_NONE;
+        tree->cut_branches += rests[i].branches;
+        tree->cut_bytes += rests[i].bytes;
+    }
+}
+
+/* ---- columns ---- */
+
+enum column { PARENT, NAME, KIND, PACKAGE, BYTES, COUNT, WAS, WAS_COUNT, COLUMNS };
+
+static uint32_t html_tree_package_of(struct data *data, uint32_t node)
+{
+    const struct merged *merged = &data->findings->merged;
+    const struct merged_node *nodes = merged->nodes.data;
+    size_t size = 0;
+    const char *name = "";
+    if (nodes[node].kind == MERGED_CLASS) {
+        name = merged_name(merged, node, &size);
+        package_of_class(name, size, &name, &size);
+    } else if (nodes[node].kind == MERGED_VARIABLE) {
+        name = merged_name(merged, nodes[node].parent, &size);
+        size = size > 0 && name[0] == '(' ? 0 : size;
+    }
+    return data_name(data, name, size);
+}
+
+static void html_tree_put_kept(struct data *data, const struct html_tree *tree, uint32_t node,
+                               enum column column)
+{
+    const struct merged_node *of = findings_node(data->findings, node);
+    size_t size;
+    const char *name;
+    switch (column) {
+    case PARENT:
+        if (of->parent == MERGED_NONE)
+            data_words(data, "-1");
+        else
+            data_number(data, tree->numbers[of->parent]);
+        break;
+    case NAME:
+        name = merged_name(&data->findings->merged, node, &size);
+        data_number(data, data_name(data, name, size));
+        break;
+    case KIND:
+        data_number(data, of->kind);
+        break;
+    case PACKAGE:
+        data_number(data, html_tree_package_of(data, node));
+        break;
+    case BYTES:
+        data_number(data, of->bytes);
+        break;
+    case COUNT:
+        data_number(data, of->count);
+        break;
+    case WAS:
+        data_number(data, was(data->findings, node));
+        break;
+    case WAS_COUNT:
+        data_number(data, was_count(data->findings, node));
+        break;
+    case COLUMNS:
+        break;
+    }
+}
+
+static void html_tree_put_rest(struct data *data, const struct html_tree_rest *rest,
+                               uint32_t parent, enum column column)
+{
+    static const char more[] = "(more)";
+    const uint64_t numbers[COLUMNS] = {
+        [PARENT] = parent,
+        [NAME] = column == NAME ? data_name(data, more, sizeof(more) - 1) : 0,
+        [KIND] = KIND_MORE,
+        [PACKAGE] = column == PACKAGE ? data_name(data, "", 0) : 0,
+        [BYTES] = rest->bytes,
+        [COUNT] = rest->objects,
+        [WAS] = rest->was,
+        [WAS_COUNT] = rest->was_objects};
+    data_number(data, numbers[column]);
+}
+
+static void put_column(struct data *data, const struct html_tree *tree,
+                       const struct html_tree_rest *rests, enum column column)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        data_comma(data, i);
+        html_tree_put_kept(data, tree, tree->kept[i], column);
+    }
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (rests[i].branches > 0) {
+            data_words(data, ",");
+            html_tree_put_rest(data, &rests[i], i, column);
+        }
+}
+
+static void put_more(struct data *data, const struct html_tree *tree,
+                     const struct html_tree_rest *rests)
+{
+    size_t count = 0;
+    data_key(data, "more");
+    data_words(data, "[");
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (rests[i].branches == 0)
+            continue;
+        data_words(data, count++ > 0 ? ",[" : "[");
+        data_number(data, tree->more[i]);
+        data_words(data, ",");
+        data_number(data, rests[i].branches);
+        data_words(data, "]");
+    }
+    data_words(data, "]");
+}
+
+static void put_columns(struct data *data, const struct html_tree *tree,
+                        const struct html_tree_rest *rests)
+{
+    static const char *const keys[COLUMNS] = {
+        [PARENT] = "parent", [NAME] = "name",   [KIND] = "kind", [PACKAGE] = "package",
+        [BYTES] = "bytes",   [COUNT] = "count", [WAS] = "was",   [WAS_COUNT] = "was_count",
+    };
+    data_key(data, "tree");
+    data_words(data, "{");
+    for (enum column column = PARENT; column < (data->findings->base ? COLUMNS : WAS); column++) {
+        data_key(data, keys[column]);
+        data_words(data, "[");
+        put_column(data, tree, rests, column);
+        data_words(data, "],\n");
+    }
+    put_more(data, tree, rests);
+    data_words(data, "},\n");
+}
+
+/* ---- all of it ---- */
+
+static bool html_tree_allocate(struct html_tree_choice *choice)
+{
+    const size_t count = choice->merged->nodes.count + 1;
+    struct html_tree *tree = choice->tree;
+    tree->numbers = malloc(count * sizeof(*tree->numbers));
+    tree->anchors = malloc(count * sizeof(*tree->anchors));
+    tree->more = malloc((DATA_TREE_NODES + 1) * sizeof(*tree->more));
+    tree->kept = malloc((DATA_TREE_NODES + 1) * sizeof(*tree->kept));
+    choice->depths = calloc(count, sizeof(*choice->depths));
+    choice->missing = calloc(count, sizeof(*choice->missing));
+    if (!tree->numbers || !tree->anchors || !tree->more || !tree->kept || !choice->depths ||
+        !choice->missing)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        tree->numbers[i] = tree->anchors[i] = TREE_NONE;
+    return true;
+}
+
+static void html_tree_choice_deinit(struct html_tree_choice *choice)
+{
+    free(choice->depths);
+    free(choice->missing);
+}
+
+struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree)
+{
+    const struct findings *findings = data->findings;
+    _cleanup_(html_tree_choice_deinit) struct html_tree_choice choice = {
+        .data = data, .tree = tree, .merged = &findings->merged};
+    TRY_MEMORY(html_tree_allocate(&choice));
+    html_tree_count_children(&choice);
+    TRY(html_tree_choose(&choice));
+    html_tree_number_nodes(tree, &findings->merged);
+    _cleanup_free_ struct html_tree_rest *rests = calloc((size_t)tree->count + 1, sizeof(*rests));
+    TRY_MEMORY(rests);
+    html_tree_sum_up(findings, tree, rests);
+    put_columns(data, tree, rests);
+    TRY_MEMORY(!data->out.text.failed);
+    return NULL;
+}
+
+void data_put_suspects(struct data *data, const struct html_tree *tree,
+                       const struct who_suspects *suspects)
+{
+    enum g2h_memory_part part;
+    const bool is_outside =
+        memory_is_outside(data->findings, &part); /* comes first in the report */
+    data_key(data, "suspect_nodes");
+    data_words(data, is_outside ? "[-1" : "[");
+    for (size_t i = 0; i < suspects->count; i++) {
+        data_comma(data, is_outside + i);
+        data_number(data, tree_number(tree, suspects->list[i].suspect.item));
+    }
+    data_words(data, "],\n");
+}
+
+void tree_deinit(struct html_tree *tree)
+{
+    free(tree->numbers);
+    free(tree->anchors);
+    free(tree->more);
+    free(tree->kept);
+}

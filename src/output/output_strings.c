@@ -1,0 +1,583 @@
+/*
+ * output_strings; see output_strings.h.
+ *
+ * All threads read and hash texts; one thread at a time numbers them, in the order of nodes and
+ * edges, keys first.
+ */
+#include "output/output_strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "output/v8_names.h"
+
+static const char dummy[] = "<dummy>";
+
+/*
+ * DevTools reads all strings as one string, which must be shorter than 2^29. The names of edges to
+ * the elems of entries have space for some ten million names. The names of edges to the keys
+ * themselves, whose nodes mostly have the same name, have less space; once it is used up, these
+ * edges are called by their slots, [#3] (key).
+ */
+static const uint64_t elem_space = (uint64_t)192 << 20, key_space = (uint64_t)16 << 20;
+
+typedef VECTOR(uint32_t) number_vector;
+
+/*
+ * Texts are told apart by a hash of 64 bits, and some more bits of another hash. The texts
+ * themselves are not compared, since they would have to be read again. With seeds that nobody
+ * knows, two texts of ten million have the same hashes in less than one conversion of a million.
+ */
+struct text_hash {
+    uint64_t hash;
+    uint32_t check;
+};
+
+static inline struct text_hash output_strings_hash_of(const char *text, size_t size)
+{
+    return (struct text_hash){map_hash_text(text, size), (uint32_t)map_hash_text_too(text, size)};
+}
+
+/* The state that exists while texts are numbered. */
+struct numbering {
+    struct strings *strings;
+    struct output_strings_reader *readers; /* by thread */
+    VECTOR(uint64_t) hashes;               /* by string */
+    uint32_t *slots; /* a hash table: a string's number, with bits of its check above; UINT32_MAX:
+                        a free slot */
+    size_t slot_count;
+    unsigned number_bits;
+    uint64_t elem_space, key_space;
+    size_t block;          /* the block that is being numbered */
+    number_vector numbers; /* the numbers of this block */
+};
+
+/* ---- texts of strings ---- */
+
+const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
+                         size_t *ret_size)
+{
+    if (number >= strings->first_text) {
+        const size_t index = number - strings->first_text, keys = strings->keys.count;
+        if (index >= keys)
+            return g2h_view_text(strings->view, strings->nodes.data[index - keys], text, ret_size);
+        text->size = 0;
+        g2h_view_key(strings->view, strings->keys.data[index], text);
+        *ret_size = text->size;
+        return text->data ? text->data : "";
+    }
+    const uint32_t renamed = map_get(&strings->renamed_by, number);
+    *ret_size = sizeof(dummy) - 1;
+    return renamed != MAP_NONE ? string_pool_text(&strings->renamed, renamed, ret_size)
+           : number > 0        ? g2h_view_name(strings->view, number - 1, ret_size)
+                               : dummy;
+}
+
+static void prefetch_text(const struct strings *strings, uint64_t number, enum g2h_soon soon)
+{
+    const uint64_t index = number - strings->first_text, keys = strings->keys.count;
+    if (number < strings->first_text || number >= strings_count(strings))
+        return;
+    if (index < keys)
+        g2h_view_prefetch_key(strings->view, strings->keys.data[index], soon);
+    else if (soon == G2H_SOON_KEYS)
+        g2h_view_prefetch(strings->view, strings->nodes.data[index - keys], G2H_SOON_NODE);
+}
+
+void strings_prefetch(const struct strings *strings, uint64_t number)
+{
+    enum { OBJECTS_AHEAD = 32, TEXTS_AHEAD = 16 };
+    prefetch_text(strings, number + OBJECTS_AHEAD, G2H_SOON_NODE);
+    prefetch_text(strings, number + TEXTS_AHEAD, G2H_SOON_KEYS);
+}
+
+/* ---- names ---- */
+
+bool strings_add(struct strings *strings, const char *text, size_t size, uint32_t *ret)
+{
+    uint32_t index;
+    if (g2h_view_find_name(strings->view, text, size, ret)) {
+        *ret += 1;
+        return true;
+    }
+    const uint32_t known = strings->renamed.count, number = strings->first_text;
+    if (!string_pool_intern(&strings->renamed, text, size, &index))
+        return false;
+    if (index == known) {
+        if (!vector_push(&strings->renamed_numbers, number) ||
+            !map_put(&strings->renamed_by, number, index, ret))
+            return false;
+        strings->first_text++;
+    }
+    *ret = strings->renamed_numbers.data[index];
+    return true;
+}
+
+/* Gives a node's name its other form in the snapshot. The new form takes the number of the name if
+ * no edge has that name. Returns false if memory runs out. */
+static bool rename_node(struct strings *strings, uint32_t name, const struct text *text)
+{
+    uint32_t *number = &strings->of_node[name], index, value;
+    if ((g2h_view_name_uses(strings->view, name) & G2H_NAME_OF_EDGE) != 0 ||
+        g2h_view_find_name(strings->view, text->data, text->size, &value) ||
+        string_pool_find(&strings->renamed, text->data, text->size, &value))
+        return strings_add(strings, text->data, text->size, number);
+    return string_pool_intern(&strings->renamed, text->data, text->size, &index) &&
+           vector_push(&strings->renamed_numbers, *number) &&
+           map_put(&strings->renamed_by, *number, index, &value);
+}
+
+static bool number_names(struct strings *strings)
+{
+    const uint32_t names = g2h_view_name_count(strings->view);
+    struct text text = {0};
+    bool good = true;
+    strings->first_text = names + 1;
+    strings->of_node = block_alloc((size_t)names + 1, sizeof(*strings->of_node));
+    if (!strings->of_node)
+        return false;
+    for (uint32_t i = 0; i < names && good; i++) {
+        size_t size;
+        const char *name = g2h_view_name(strings->view, i, &size);
+        strings->of_node[i] = i + 1;
+        text.size = 0;
+        if ((g2h_view_name_uses(strings->view, i) & G2H_NAME_OF_NODE) != 0 &&
+            v8_name_differs(name, size, &text))
+            good = !text.failed && rename_node(strings, i, &text);
+    }
+    text_deinit(&text);
+    return good;
+}
+
+/* ---- the table ---- */
+
+/* Returns the slot where the search for a text of this hash begins; it goes on in the slots behind.
+ */
+static inline size_t first_slot(const struct numbering *numbering, uint64_t hash)
+{
+    return (size_t)((hash >> 32) * numbering->slot_count >> 32);
+}
+
+static inline uint32_t output_strings_number_in(const struct numbering *numbering, uint32_t slot)
+{
+    return slot & (uint32_t)(((uint64_t)1 << numbering->number_bits) - 1);
+}
+
+static inline size_t next_slot(const struct numbering *numbering, size_t slot)
+{
+    return slot + 1 < numbering->slot_count ? slot + 1 : 0;
+}
+
+/* Returns whether more texts would use more than six of seven slots. */
+static inline bool output_strings_is_full(const struct numbering *numbering, size_t more)
+{
+    return numbering->hashes.count + more > numbering->slot_count / 7 * 6;
+}
+
+static void put_slot(const struct numbering *numbering, uint32_t number, uint32_t check)
+{
+    size_t slot = first_slot(numbering, numbering->hashes.data[number]);
+    while (numbering->slots[slot] != UINT32_MAX)
+        slot = next_slot(numbering, slot);
+    numbering->slots[slot] = (uint32_t)((uint64_t)check << numbering->number_bits) | number;
+}
+
+/* Makes space for more texts. The slots keep the bits of checks that they have, as far as there is
+ * space for them. Returns false if memory runs out. */
+static bool output_strings_grow(struct numbering *numbering, size_t more)
+{
+    const struct numbering old = *numbering;
+    const size_t count = (old.hashes.count + more) / 6 * 7 + 1024;
+    numbering->slots = large_alloc(count, sizeof(*old.slots));
+    if (!numbering->slots) {
+        numbering->slots = old.slots;
+        return false;
+    }
+    memset(numbering->slots, 0xff, count * sizeof(*old.slots));
+    numbering->slot_count = count;
+    for (numbering->number_bits = 0;
+         numbering->number_bits < 32 && count >> numbering->number_bits != 0;)
+        numbering->number_bits++; /* so that no number has all its bits set */
+    for (size_t i = 0; i < old.slot_count; i++)
+        if (old.slots[i] != UINT32_MAX)
+            put_slot(numbering, output_strings_number_in(&old, old.slots[i]),
+                     (uint32_t)((uint64_t)old.slots[i] >> old.number_bits));
+    large_free(old.slots, old.slot_count, sizeof(*old.slots));
+    return true;
+}
+
+/* Returns the number of a text, or UINT32_MAX if it has none. */
+static inline uint32_t find_number(const struct numbering *numbering, const struct text_hash *text)
+{
+    const uint32_t tag = (uint32_t)((uint64_t)text->check << numbering->number_bits);
+    for (size_t slot = first_slot(numbering, text->hash);; slot = next_slot(numbering, slot)) {
+        const uint32_t content = numbering->slots[slot],
+                       number = output_strings_number_in(numbering, content);
+        if (content == UINT32_MAX ||
+            (content - number == tag && numbering->hashes.data[number] == text->hash))
+            return content == UINT32_MAX ? UINT32_MAX : number;
+    }
+}
+
+/* Adds a text that has no number yet, and gives it the next number. Returns false if memory runs
+ * out. */
+static bool output_strings_add_number(struct numbering *numbering, const struct text_hash *text,
+                                      uint32_t *ret)
+{
+    if (output_strings_is_full(numbering, 1) &&
+        !output_strings_grow(numbering, numbering->hashes.count))
+        return false;
+    *ret = (uint32_t)numbering->hashes.count;
+    if (!vector_push(&numbering->hashes, text->hash))
+        return false;
+    put_slot(numbering, *ret, text->check);
+    return true;
+}
+
+static void prefetch_number(const struct numbering *numbering, uint64_t hash)
+{
+    __builtin_prefetch(&numbering->slots[first_slot(numbering, hash)]);
+}
+
+/* Adds the names, which have their numbers already, to the hash table. Returns false if memory runs
+ * out. */
+static bool hash_names(struct numbering *numbering)
+{
+    struct strings *strings = numbering->strings;
+    for (uint32_t i = 0; i < strings->first_text; i++) {
+        struct g2h_text none = {0};
+        size_t size;
+        uint32_t number;
+        const char *text = strings_text(strings, i, &none, &size);
+        const struct text_hash hash = output_strings_hash_of(text, size);
+        if (!output_strings_add_number(numbering, &hash, &number))
+            return false;
+    }
+    return true;
+}
+
+/* ---- blocks ---- */
+
+/* Stores the numbers up to here as those of the current block. Returns false if memory runs out. */
+static bool output_strings_end_block(struct numbering *numbering, uint32_t **blocks, size_t *counts)
+{
+    number_vector *numbers = &numbering->numbers;
+    if (numbers->count == 0)
+        return true;
+    uint32_t *exact = realloc(numbers->data, numbers->count * sizeof(*exact));
+    if (!exact)
+        return false;
+    blocks[numbering->block] = exact;
+    if (counts)
+        counts[numbering->block] = numbers->count;
+    *numbers = (number_vector){0};
+    return true;
+}
+
+static bool output_strings_begin_block(struct numbering *numbering, uint32_t node,
+                                       uint32_t **blocks, size_t *counts)
+{
+    const size_t block = node >> SNAPSHOT_BLOCK_SHIFT;
+    if (block != numbering->block && !output_strings_end_block(numbering, blocks, counts))
+        return false;
+    numbering->block = block;
+    return true;
+}
+
+/* ---- keys of maps' entries ---- */
+
+/* What a thread reads about an edge of an entry. */
+struct key_record {
+    uint64_t key; /* the number that makes the text again, or an index */
+    struct text_hash hash;
+    uint32_t size, node;
+    uint8_t form;  /* enum g2h_key */
+    bool is_key;   /* the edge leads to the key itself */
+    bool repeated; /* the edge is not written, but its key's text becomes a string all the same */
+};
+
+enum {
+    ENOUGH = 1 << 20,   /* bytes of records after which a buffer is flushed */
+    NUMBERS_AHEAD = 16, /* how far ahead slots of the table are prefetched */
+    NODES_AHEAD = 12,
+    EDGES = 128, /* their keys are read together once more edges than this are given */
+    MORE = 64    /* edges that are read at a time */
+};
+
+/* The state of a reading thread. */
+struct output_strings_reader {
+    struct g2h_edges *edges;
+    struct g2h_text text;
+    struct g2h_edge given[EDGES + MORE]; /* edges of entries; of several nodes, since most nodes
+                                            have few */
+    size_t count;
+    uint32_t list[SNAPSHOT_BLOCK]; /* the block's nodes that have keys */
+};
+
+static void output_strings_read_key(struct g2h_edges *edges, const struct g2h_edge *edge,
+                                    struct key_record *ret)
+{
+    struct g2h_key_name name;
+    const enum g2h_key form = g2h_edges_key(edges, edge, &name);
+    ret->node = edge->source;
+    ret->form = (uint8_t)form;
+    ret->is_key = (edge->flags & G2H_EDGE_OF_KEY) != 0;
+    ret->repeated = (edge->flags & G2H_EDGE_REPEATED) != 0;
+    if (form == G2H_KEY_INDEX) {
+        ret->key = name.index;
+    } else if (form == G2H_KEY_TEXT) {
+        ret->key = name.again;
+        ret->size = (uint32_t)name.size;
+        ret->hash = output_strings_hash_of(name.text, name.size);
+    }
+}
+
+/* Reads the keys of the given edges, after their memory has been prefetched together. */
+static struct g2h_error *read_given(struct output_strings_reader *reader,
+                                    struct worker_buffer *buffer)
+{
+    struct key_record *records = (struct key_record *)(void *)worker_buffer_reserve(
+        buffer, reader->count * sizeof(*records));
+    TRY_MEMORY(records);
+    g2h_edges_prefetch_keys(reader->edges, reader->given, reader->count);
+    for (size_t i = 0; i < reader->count; i++)
+        output_strings_read_key(reader->edges, &reader->given[i], &records[i]);
+    buffer->size += reader->count * sizeof(*records);
+    reader->count = 0;
+    return buffer->size > ENOUGH ? worker_buffer_flush(buffer) : NULL;
+}
+
+static struct g2h_error *read_keys_of(struct output_strings_reader *reader, uint32_t node,
+                                      struct worker_buffer *buffer)
+{
+    size_t count;
+    g2h_edges_begin(reader->edges, node, node + 1);
+    while ((count = g2h_edges_read(reader->edges, &reader->given[reader->count], MORE)) > 0) {
+        const struct g2h_edge *read = &reader->given[reader->count];
+        for (size_t i = 0; i < count; i++)
+            if ((read[i].flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) != 0)
+                reader->given[reader->count++] = read[i];
+        if (reader->count > EDGES)
+            TRY(read_given(reader, buffer));
+    }
+    return NULL;
+}
+
+static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    struct numbering *numbering = context;
+    const struct g2h_view *view = numbering->strings->view;
+    struct output_strings_reader *reader = &numbering->readers[worker];
+    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT,
+                   end = snapshot_block_end(view, first);
+    size_t count = 0;
+    for (uint32_t node = first; (node = g2h_view_next_keyed(view, node, end)) < end; node++)
+        reader->list[count++] = node;
+    for (size_t i = 0; i < count; i++) {
+        if (i + NODES_AHEAD < count)
+            g2h_view_prefetch(view, reader->list[i + NODES_AHEAD], G2H_SOON_NODE);
+        TRY(read_keys_of(reader, reader->list[i], buffer));
+    }
+    return read_given(reader, buffer);
+}
+
+/* Finds the number of a key's text. A new text uses up some of *space. Once there is no space left,
+ * new texts get KEY_NUMBER_NONE. Returns false if memory runs out. */
+static bool number_key_text(struct numbering *numbering, const struct key_record *record,
+                            uint64_t *space, uint32_t *ret)
+{
+    *ret = find_number(numbering, &record->hash);
+    if (*ret != UINT32_MAX)
+        return true;
+    *ret = KEY_NUMBER_NONE;
+    *space -= record->size <= *space ? record->size : *space;
+    return *space == 0 || (output_strings_add_number(numbering, &record->hash, ret) &&
+                           vector_push(&numbering->strings->keys, record->key));
+}
+
+static bool number_key(struct numbering *numbering, const struct key_record *record, uint32_t *ret)
+{
+    uint64_t *space = record->is_key ? &numbering->key_space : &numbering->elem_space;
+    *ret = KEY_NUMBER_NONE;
+    if (record->form == G2H_KEY_NONE || (record->is_key && *space == 0))
+        return true;
+    if (record->form == G2H_KEY_INDEX) {
+        *ret = KEY_NUMBER_ELEMENT | (uint32_t)record->key;
+        return true;
+    }
+    return number_key_text(numbering, record, space, ret);
+}
+
+static struct g2h_error *output_strings_number_keys(void *context,
+                                                    const struct worker_buffer *buffer)
+{
+    struct numbering *numbering = context;
+    struct strings *strings = numbering->strings;
+    const struct key_record *records = (const struct key_record *)(const void *)buffer->data;
+    const size_t count = buffer->size / sizeof(*records);
+    for (size_t i = 0; i < count; i++) {
+        const struct key_record *record = &records[i];
+        uint32_t number;
+        if (i + NUMBERS_AHEAD < count)
+            prefetch_number(numbering, records[i + NUMBERS_AHEAD].hash.hash);
+        if (!output_strings_begin_block(numbering, record->node, strings->edge_keys,
+                                        strings->key_counts) ||
+            !number_key(numbering, record, &number) ||
+            (!record->repeated && !vector_push(&numbering->numbers, number)))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* ---- texts of nodes ---- */
+
+struct hashed_node {
+    struct text_hash hash;
+    uint32_t node;
+};
+
+static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
+                                    struct worker_buffer *buffer)
+{
+    struct numbering *numbering = context;
+    const struct g2h_view *view = numbering->strings->view;
+    struct g2h_text *text = &numbering->readers[worker].text;
+    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT,
+                   end = snapshot_block_end(view, first);
+    struct hashed_node *at =
+        (struct hashed_node *)(void *)worker_buffer_reserve(buffer, SNAPSHOT_BLOCK * sizeof(*at));
+    TRY_MEMORY(at);
+    for (uint32_t node = first; (node = g2h_view_next_text(view, node, end)) < end; node++) {
+        size_t size;
+        const char *data = g2h_view_text(view, node, text, &size);
+        TRY_MEMORY(!text->failed);
+        *at++ = (struct hashed_node){output_strings_hash_of(data, size), node};
+    }
+    buffer->size = (size_t)((char *)(void *)at - buffer->data);
+    return NULL;
+}
+
+static bool number_node(struct numbering *numbering, const struct hashed_node *hashed,
+                        uint32_t *ret)
+{
+    *ret = find_number(numbering, &hashed->hash);
+    return *ret != UINT32_MAX || (output_strings_add_number(numbering, &hashed->hash, ret) &&
+                                  vector_push(&numbering->strings->nodes, hashed->node));
+}
+
+static struct g2h_error *output_strings_number_nodes(void *context,
+                                                     const struct worker_buffer *buffer)
+{
+    struct numbering *numbering = context;
+    const struct hashed_node *hashed = (const struct hashed_node *)(const void *)buffer->data;
+    const size_t count = buffer->size / sizeof(*hashed);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number;
+        if (i + NUMBERS_AHEAD < count)
+            prefetch_number(numbering, hashed[i + NUMBERS_AHEAD].hash.hash);
+        if (!output_strings_begin_block(numbering, hashed[i].node, numbering->strings->node_texts,
+                                        NULL) ||
+            !number_node(numbering, &hashed[i], &number) ||
+            !vector_push(&numbering->numbers, number))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* ---- all of them ---- */
+
+static struct g2h_error *number_texts(struct numbering *numbering, unsigned threads)
+{
+    struct strings *strings = numbering->strings;
+    TRY_MEMORY(hash_names(numbering));
+    TRY(workers_run_ordered(threads, strings->blocks, read_keys, NULL, output_strings_number_keys,
+                            numbering));
+    TRY_MEMORY(output_strings_end_block(numbering, strings->edge_keys, strings->key_counts));
+    const size_t most = (size_t)g2h_view_account(strings->view)->texts;
+    TRY_MEMORY(!output_strings_is_full(numbering, most) || output_strings_grow(numbering, most));
+    TRY(workers_run_ordered(threads, strings->blocks, hash_nodes, NULL, output_strings_number_nodes,
+                            numbering));
+    TRY_MEMORY(output_strings_end_block(numbering, strings->node_texts, NULL));
+    return NULL;
+}
+
+static struct g2h_error *create_readers(struct numbering *numbering, unsigned threads)
+{
+    struct g2h_error *error = NULL;
+    numbering->readers = calloc(threads, sizeof(*numbering->readers));
+    if (!numbering->readers)
+        return &error_no_memory;
+    for (unsigned i = 0; i < threads && !error; i++)
+        error = g2h_edges_create(numbering->strings->view, &numbering->readers[i].edges);
+    for (unsigned i = 0; i < threads && !error; i++)
+        g2h_edges_repeat(numbering->readers[i].edges, true);
+    return error;
+}
+
+static void numbering_deinit(struct numbering *numbering, unsigned threads)
+{
+    for (unsigned i = 0; numbering->readers && i < threads; i++) {
+        g2h_edges_destroy(numbering->readers[i].edges);
+        g2h_text_deinit(&numbering->readers[i].text);
+    }
+    free(numbering->readers);
+    free(numbering->hashes.data);
+    free(numbering->numbers.data);
+    large_free(numbering->slots, numbering->slot_count, sizeof(*numbering->slots));
+}
+
+/* Returns the string of the name that weak edges by index have in the view, or string 0 if there
+ * are no such edges. */
+static uint32_t find_weak_element(const struct g2h_view *view)
+{
+    static const char element[] = "element";
+    uint32_t name;
+    return strings_of_edge(
+        g2h_view_find_name(view, element, sizeof(element) - 1, &name) ? name : G2H_NAME_NONE);
+}
+
+struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view)
+{
+    *strings = (struct strings){.view = view, .weak_element = find_weak_element(view)};
+    strings->blocks =
+        ((size_t)g2h_view_node_count(view) + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
+    strings->node_texts = calloc(strings->blocks + 1, sizeof(*strings->node_texts));
+    strings->edge_keys = calloc(strings->blocks + 1, sizeof(*strings->edge_keys));
+    strings->key_counts = calloc(strings->blocks + 1, sizeof(*strings->key_counts));
+    return strings->node_texts && strings->edge_keys && strings->key_counts && number_names(strings)
+               ? NULL
+               : &error_no_memory;
+}
+
+struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads)
+{
+    struct numbering numbering = {
+        .strings = strings, .elem_space = elem_space, .key_space = key_space};
+    if (!g2h_view_is_typed(strings->view))
+        return NULL;
+    struct g2h_error *error = create_readers(&numbering, threads);
+    if (!error)
+        error = number_texts(&numbering, threads);
+    numbering_deinit(&numbering, threads);
+    return error;
+}
+
+void strings_deinit(struct strings *strings)
+{
+    for (size_t i = 0; i < strings->blocks; i++) {
+        free(strings->node_texts ? strings->node_texts[i] : NULL);
+        free(strings->edge_keys ? strings->edge_keys[i] : NULL);
+    }
+    free(strings->node_texts);
+    free(strings->edge_keys);
+    free(strings->key_counts);
+    free(strings->of_node);
+    free(strings->keys.data);
+    free(strings->nodes.data);
+    string_pool_deinit(&strings->renamed);
+    free(strings->renamed_numbers.data);
+    map_deinit(&strings->renamed_by);
+}

@@ -1,0 +1,144 @@
+/* report_tree: what holds what; see sections.h. */
+#include "base/scope.h"
+#include "findings/ranking.h"
+#include "output/report/sections.h"
+#include "output/report/table.h"
+
+enum {
+    MOST_LINES = 50,
+    MOST_CHILDREN = 8, /* most children of a node that are shown */
+    MOST_DEPTH = 16,
+    LEAST_NAME = 20, /* characters */
+};
+
+struct report_tree {
+    const struct report *report;
+    uint64_t least; /* bytes that a line has at least */
+    size_t lines;
+};
+
+/* Widths of the columns before the names. */
+enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
+
+/* Returns how many objects a node has or, with a base, by how many it has grown. The field is empty
+ * for a single object, for a number that has not grown, and for a node that is not an object. */
+static struct page_field report_tree_count_of(const struct report *report, uint32_t node)
+{
+    const struct merged_node *of = report_node(report, node);
+    const int64_t grown = report->findings->base ? report->findings->growth.data[node].count : 0;
+    if (of->kind != MERGED_CLASS || (report->findings->base ? grown == 0 : of->count < 2))
+        return page_words(NULL, "");
+    return report->findings->base ? page_change(NULL, grown) : page_count(NULL, of->count);
+}
+
+/* Returns the bytes that a node retains or, with a base, by how much these have grown; a dash for a
+ * node that as a whole has shrunk. */
+static struct page_field report_tree_bytes_of(const struct report *report, uint32_t node)
+{
+    if (!report->findings->base)
+        return page_bytes(NULL, report_node(report, node)->retained);
+    const int64_t grown = report->findings->growth.data[node].within;
+    return grown < 0 ? page_words(NULL, "-") : page_bytes_change(NULL, grown);
+}
+
+static void put_branch(const struct report *report, uint32_t node, size_t depth)
+{
+    const struct merged_node *of = report_node(report, node);
+    const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
+                 columns = report->page->columns,
+                 width = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
+    const int64_t within =
+        report->findings->base ? report->findings->growth.data[node].within : (int64_t)of->retained;
+    struct page *page = report->page;
+    PAGE_PUT(page, "  % % %", page_wide(report_tree_bytes_of(report, node), OF_BYTES),
+             page_wide(page_percent(within > 0 ? (uint64_t)within : 0, report->findings->reachable),
+                       OF_PERCENT - 2),
+             page_wide(report_tree_count_of(report, node), OF_COUNT));
+    page_blanks(page, 2 + 2 * depth);
+    PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), width));
+    PAGE_DATA(page, page_bytes("retained", of->retained), page_bytes("bytes", of->bytes),
+              page_count("count", of->count));
+    if (report->findings->base)
+        PAGE_DATA(page,
+                  page_bytes_change("retained_grown", report->findings->growth.data[node].within),
+                  page_change("count_grown", report->findings->growth.data[node].count));
+}
+
+/* Adds a node to those that get a branch, if it is large enough. */
+static bool report_tree_add(const struct report_tree *tree, uint32_t node, ranking *children)
+{
+    const uint64_t weight = findings_weight(tree->report->findings, node);
+    return weight < tree->least || vector_push(children, ((struct ranked){weight, node}));
+}
+
+/* Adds those children of a node that are large enough. The groups of (GC roots) stand beside
+ * (globals), not below it; garbage and threads are left out. */
+static bool add_children(const struct report_tree *tree, uint32_t node, ranking *children)
+{
+    const struct findings *findings = tree->report->findings;
+    const uint32_t gc_roots =
+        node == 0 ? findings_find_kind(findings, G2H_NODE_GC_ROOTS) : MERGED_NONE;
+    if (gc_roots != MERGED_NONE) {
+        const uint32_t globals = findings_find_kind(findings, G2H_NODE_GLOBALS);
+        if (globals != MERGED_NONE && !report_tree_add(tree, globals, children))
+            return false;
+        node = gc_roots;
+    }
+    for (uint32_t i = report_node(tree->report, node)->child; i != MERGED_NONE;
+         i = report_node(tree->report, i)->sibling)
+        if (!report_tree_add(tree, i, children))
+            return false;
+    return true;
+}
+
+static struct g2h_error *put_below(struct report_tree *tree, uint32_t node, size_t depth)
+{
+    const struct report *report = tree->report;
+    ranking children = {0};
+    struct g2h_error *error = add_children(tree, node, &children) ? NULL : &error_no_memory;
+    ranking_sort(&children);
+    for (size_t i = 0; !error && i < children.count && i < report_rows(report, MOST_CHILDREN);
+         i++) {
+        if (tree->lines++ >= MOST_LINES)
+            break;
+        page_open(report->page, NULL);
+        put_branch(report, children.data[i].node, depth);
+        page_open_list(report->page, "holds");
+        if (depth + 1 < MOST_DEPTH)
+            error = put_below(tree, children.data[i].node, depth + 1);
+        page_close(report->page);
+        page_close(report->page);
+    }
+    free(children.data);
+    return error;
+}
+
+static void report_tree_put_head(const struct report *report)
+{
+    page_head(report->page, report->findings->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
+    page_say(
+        report->page,
+        "   tree of dominators, from 2 % of the heap; what is alike below a node is one line\n");
+}
+
+static uint64_t report_tree_weight_of(const struct findings *findings, enum g2h_node_kind kind)
+{
+    const uint32_t node = findings_find_kind(findings, kind);
+    return node == MERGED_NONE ? 0 : findings_weight(findings, node);
+}
+
+struct g2h_error *report_put_tree(const struct report *report)
+{
+    enum { OF_ALL = 50, LEAST = 4096 };
+    const uint64_t all = report_tree_weight_of(report->findings, G2H_NODE_GLOBALS) +
+                         report_tree_weight_of(report->findings, G2H_NODE_GC_ROOTS),
+                   least = all / OF_ALL;
+    struct report_tree tree = {.report = report,
+                               .least = report->findings->base && least < LEAST ? LEAST : least};
+    if (all >= tree.least)
+        report_tree_put_head(report);
+    page_open_list(report->page, "tree");
+    TRY(put_below(&tree, 0, 0));
+    page_close(report->page);
+    return NULL;
+}

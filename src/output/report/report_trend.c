@@ -1,0 +1,465 @@
+/*
+ * report_trend: what a series of heaps says about the places that hold memory: which grow steadily,
+ * which have stopped growing, which go up and down; see docs/watch.md.
+ *
+ * It says for how long the heaps were looked at, and never that something leaks: a cache that still
+ * fills and the first half of a wave grow in the same way.
+ */
+#include "findings/trend.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/option_size.h"
+#include "base/scope.h"
+#include "output/report/page.h"
+#include "output/sink.h"
+
+/* The version of the JSON. It changes when a member changes its name or its meaning. */
+enum { TREND_VERSION = 1 };
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+static const int64_t DAY = 24 * (int64_t)HOUR;
+
+struct trend_report {
+    const struct g2h_trend *trend;
+    const trend_found_vector *found; /* by kind */
+    int64_t elapsed;                 /* milliseconds; 0: not known */
+    struct page *page;
+};
+
+/* ---- words ---- */
+
+static const struct trend_heap *heap_at(const struct trend_report *report, size_t number)
+{
+    return &report->trend->heaps.data[number];
+}
+
+static const struct trend_heap *last_heap(const struct trend_report *report)
+{
+    return heap_at(report, report->trend->heaps.count - 1);
+}
+
+/* Appends how long something takes, in its two largest units: 29 min, 2 h 10 min, 14 days. */
+static void append_duration(struct text *text, int64_t milliseconds)
+{
+    const int64_t seconds = (milliseconds + SECOND / 2) / SECOND, minutes = seconds / 60,
+                  hours = minutes / 60;
+    if (hours >= 48)
+        text_printf(text, "%" PRId64 " days", (hours + 12) / 24);
+    else if (hours > 0)
+        text_printf(text, minutes % 60 > 0 ? "%" PRId64 " h %" PRId64 " min" : "%" PRId64 " h",
+                    hours, minutes % 60);
+    else if (minutes > 0)
+        text_printf(text, seconds % 60 > 0 ? "%" PRId64 " min %" PRId64 " s" : "%" PRId64 " min",
+                    minutes, seconds % 60);
+    else
+        text_printf(text, "%" PRId64 " s", seconds);
+}
+
+/* The time by which a rate is said. */
+struct per {
+    int64_t time;
+    const char *words;
+};
+
+/* Returns the shortest of some times in which a number grows by one at least. */
+static struct per per_of(uint64_t grown, int64_t elapsed)
+{
+    static const struct per minute = {MINUTE, "a minute"}, hour = {HOUR, "an hour"};
+    const double rate = (double)grown / (double)elapsed;
+    return rate * (double)MINUTE >= 1 ? minute
+           : rate * (double)HOUR >= 1 ? hour
+                                      : (struct per){DAY, "a day"};
+}
+
+static uint64_t rate_of(uint64_t grown, int64_t elapsed, int64_t time)
+{
+    return (uint64_t)((double)grown * (double)time / (double)elapsed + 0.5);
+}
+
+/* ---- places ---- */
+
+typedef VECTOR(uint32_t) way_vector;
+
+static void free_way(way_vector *way)
+{
+    free(way->data);
+}
+
+/* Finds the places above a place, and itself, from below upwards; not the root, and not the groups
+ * below it that packages and goroutines are in. */
+static struct g2h_error *find_way(const struct g2h_trend *trend, uint32_t place, way_vector *ret)
+{
+    const struct trend_place *places = trend->places.data;
+    for (uint32_t at = place; at != 0; at = places[at].parent)
+        TRY_MEMORY(vector_push(ret, at));
+    while (ret->count > 1 && places[ret->data[ret->count - 1]].kind == MERGED_SYNTHETIC &&
+           places[ret->data[ret->count - 2]].kind == MERGED_SYNTHETIC &&
+           !places[ret->data[ret->count - 1]].is_goroutines)
+        ret->count--;
+    return NULL;
+}
+
+/* Puts the way to a place: main › reg › main.Registry › main.Session. Of a long one the middle is
+ * left out. JSON has all names, as a list. */
+static struct g2h_error *put_way(const struct trend_report *report, const char *key, uint32_t place)
+{
+    enum { FIRST = 3, LAST = 4 };
+    _cleanup_(free_way) way_vector way = {0};
+    _cleanup_(text_deinit) struct text text = {0};
+    TRY(find_way(report->trend, place, &way));
+    page_open_list(report->page, key);
+    for (size_t i = way.count; i-- > 0;) {
+        const size_t number = way.count - 1 - i;
+        size_t size;
+        const char *name = trend_name(report->trend, way.data[i], &size);
+        PAGE_DATA(report->page, page_text("", name, size));
+        if (way.count > FIRST + LAST && number >= FIRST && i >= LAST) {
+            text_printf(&text, number == FIRST ? " › …" : "%s", "");
+            continue;
+        }
+        text_printf(&text, number > 0 ? " › " : "%s", "");
+        text_append(&text, name, size);
+    }
+    page_close(report->page);
+    TRY_MEMORY(!text.failed);
+    PAGE_PUT(report->page, "%\n",
+             page_strong(page_clipped(page_made(NULL, &text), 2 * report->page->columns)));
+    return NULL;
+}
+
+/* Puts the place, and where it is in the last heap if that changes. */
+static struct g2h_error *report_trend_put_place(const struct trend_report *report, uint32_t place)
+{
+    const uint32_t holder = trend_last_holder(report->trend, place);
+    page_say(report->page, "  ");
+    TRY(put_way(report, "place", place));
+    if (holder == MERGED_NONE)
+        return NULL;
+    page_say(report->page, "      now in ");
+    return put_way(report, "now_in", holder);
+}
+
+/* Puts what a place had in each heap, in JSON. */
+static void put_values(const struct trend_report *report, uint32_t place)
+{
+    static const char *const keys[] = {"retained", "count"};
+    for (int i = 0; i < 2; i++) {
+        page_open_list(report->page, keys[i]);
+        for (size_t j = 0; j < report->trend->heaps.count; j++) {
+            const struct trend_value value = trend_value_of(report->trend, j, place);
+            PAGE_DATA(report->page, page_count("", i == 0 ? value.retained : value.count));
+        }
+        page_close(report->page);
+    }
+}
+
+/* Puts behind a growth how fast that is: " (36 a minute)". */
+static void put_rate(const struct trend_report *report, struct per per, int64_t grown,
+                     bool is_bytes)
+{
+    if (report->elapsed == 0 || grown <= 0)
+        return;
+    const uint64_t rate = rate_of((uint64_t)grown, report->elapsed, per.time);
+    PAGE_PUT(report->page, " (% %)", is_bytes ? page_bytes(NULL, rate) : page_count(NULL, rate),
+             page_words(NULL, per.words));
+}
+
+/* Puts by how much a place has grown: objects if these have become more, and bytes; and how fast,
+ * if that is of use. */
+static void put_growth(const struct trend_report *report, const struct trend_found *found,
+                       bool has_rate)
+{
+    const struct trend_course *course = &found->retained;
+    const struct trend_value now =
+        trend_value_of(report->trend, report->trend->heaps.count - 1, found->place);
+    const bool is_more = found->count.grown > 0;
+    const uint64_t slower = (uint64_t)(is_more ? found->count.grown : course->grown);
+    const struct per per =
+        report->elapsed > 0 ? per_of(slower, report->elapsed) : (struct per){0, ""};
+    page_say(report->page, "      ");
+    if (is_more) {
+        PAGE_PUT(report->page, "%", page_change(NULL, found->count.grown));
+        put_rate(report, per, has_rate ? found->count.grown : 0, false);
+        PAGE_PUT(report->page, ", now %; ", page_count(NULL, now.count));
+    }
+    PAGE_PUT(report->page, "%", page_bytes_change(NULL, course->grown));
+    put_rate(report, per, has_rate ? course->grown : 0, true);
+    PAGE_PUT(report->page, ", now %", page_bytes(NULL, now.retained));
+    PAGE_DATA(report->page, page_change("count_grown", found->count.grown),
+              page_bytes_change("retained_grown", course->grown),
+              page_count("straightness", course->straightness),
+              page_count("intervals", course->intervals), page_count("grew_in", course->ups));
+}
+
+/* ---- sections ---- */
+
+/* Puts when a place will have filled what the memory limit of the process leaves; in text only the
+ * place that grows most, by which that is soonest. */
+static void put_limit(const struct trend_report *report, const struct trend_found *found)
+{
+    const uint64_t limit = report->trend->limit;
+    const int64_t time = trend_full_in(report->trend, found->retained.grown);
+    _cleanup_(text_deinit) struct text size = {0}, duration = {0};
+    if (time == 0)
+        return;
+    PAGE_DATA(report->page, page_count("limit_in_ms", (uint64_t)time));
+    if (found != report->found[TREND_STEADY].data)
+        return;
+    if (limit % (1 << 30) == 0)
+        text_printf(&size, "%" PRIu64 " GiB", limit >> 30);
+    else
+        text_printf(&size, "%" PRIu64 " MiB", limit >> 20);
+    append_duration(&duration, time);
+    report->page->out.failed |= size.failed || duration.failed;
+    PAGE_PUT(report->page, "      at this rate its limit of % is reached within %\n",
+             limit % (1 << 20) == 0 ? page_made(NULL, &size) : page_bytes(NULL, limit),
+             page_made(NULL, &duration));
+}
+
+static void report_trend_put_held_by(const struct trend_report *report, uint32_t place)
+{
+    const struct text *path = trend_held_by(report->trend, place);
+    if (path)
+        PAGE_PUT(report->page, "      held by %\n",
+                 page_clipped(page_made("held_by", path), 2 * report->page->columns));
+}
+
+static void put_steady(const struct trend_report *report, const struct trend_found *found)
+{
+    const struct trend_course *course = &found->retained;
+    put_growth(report, found, true);
+    if (course->ups < course->intervals)
+        PAGE_PUT(report->page, "; in % of % intervals", page_count(NULL, course->ups),
+                 page_count(NULL, course->intervals));
+    PAGE_PUT(report->page, "; linearity %\n", page_percent(course->straightness, 100));
+    put_limit(report, found);
+    report_trend_put_held_by(report, found->place);
+}
+
+/* Appends the time of day of a heap, or its name if there is no time. */
+static void append_moment(const struct trend_report *report, size_t number, struct text *text)
+{
+    const struct trend_heap *heap = heap_at(report, number);
+    const time_t seconds = (time_t)(heap->time / SECOND);
+    struct tm parts;
+    char words[64];
+    if (heap->time != 0 && (report->elapsed > 0 || report->trend->heaps.count == 1) &&
+        localtime_r(&seconds, &parts) &&
+        strftime(words, sizeof(words), report->elapsed < DAY ? "%H:%M:%S" : "%F %H:%M", &parts) > 0)
+        text_append(text, words, strlen(words));
+    else
+        text_append(text, heap->name, strlen(heap->name));
+}
+
+static void put_stopped(const struct trend_report *report, const struct trend_found *found)
+{
+    _cleanup_(text_deinit) struct text since = {0};
+    append_moment(report, found->retained.since, &since);
+    report->page->out.failed |= since.failed;
+    put_growth(report, found, false);
+    PAGE_PUT(report->page, " since %\n", page_made(NULL, &since));
+    PAGE_DATA(report->page, page_count("since", found->retained.since));
+}
+
+static void put_uneven(const struct trend_report *report, const struct trend_found *found)
+{
+    put_growth(report, found, true);
+    PAGE_PUT(report->page, "; in % of % intervals\n", page_count(NULL, found->retained.ups),
+             page_count(NULL, found->retained.intervals));
+}
+
+static void put_waves(const struct trend_report *report, const struct trend_found *found)
+{
+    const struct trend_value now =
+        trend_value_of(report->trend, report->trend->heaps.count - 1, found->place);
+    if (found->count.most > found->count.least)
+        PAGE_PUT(report->page, "      % to %, now %; ", page_count(NULL, found->count.least),
+                 page_count(NULL, found->count.most), page_count(NULL, now.count));
+    else
+        page_say(report->page, "      ");
+    PAGE_PUT(report->page, "% to %, now %\n", page_bytes(NULL, found->retained.least),
+             page_bytes(NULL, found->retained.most), page_bytes(NULL, now.retained));
+}
+
+/* A section: the places of a kind. */
+static const struct section {
+    enum trend_kind kind;
+    const char *key, *head;
+    size_t rows; /* in text */
+    void (*put)(const struct trend_report *report, const struct trend_found *found);
+} sections[] = {
+    {TREND_STEADY, "steady", "GREW IN EVERY INTERVAL", 10, put_steady},
+    {TREND_STOPPED, "stopped", "GREW, AND HAS STOPPED GROWING", 5, put_stopped},
+    {TREND_UNEVEN, "uneven", "GREW IN SOME INTERVALS", 5, put_uneven},
+    {TREND_WAVES, "waves", "GOES UP AND DOWN", 5, put_waves},
+};
+
+static struct g2h_error *put_section(const struct trend_report *report,
+                                     const struct section *section)
+{
+    const trend_found_vector *found = &report->found[section->kind];
+    struct page *page = report->page;
+    if (found->count > 0)
+        page_head(page, section->head);
+    page_say(page, found->count > 0 ? "\n" : "");
+    page_open_list(page, section->key);
+    for (size_t i = 0; i < found->count && (page->is_json || i < section->rows); i++) {
+        page_open(page, NULL);
+        TRY(report_trend_put_place(report, found->data[i].place));
+        put_values(report, found->data[i].place);
+        section->put(report, &found->data[i]);
+        page_close(page);
+    }
+    page_close(page);
+    if (found->count > section->rows)
+        PAGE_PUT(page, "  and % more\n", page_count(NULL, found->count - section->rows));
+    return NULL;
+}
+
+/* ---- the first lines and the last ---- */
+
+static void put_heaps(const struct trend_report *report)
+{
+    const struct trend_heap *first = heap_at(report, 0), *last = last_heap(report);
+    struct page *page = report->page;
+    _cleanup_(text_deinit) struct text elapsed = {0};
+    append_duration(&elapsed, report->elapsed);
+    page->out.failed |= elapsed.failed;
+    const bool is_one = strcmp(first->name, last->name) == 0; /* a process */
+    PAGE_PUT(page, report->trend->added == 1 ? "% heap" : "% heaps",
+             page_count("taken", report->trend->added));
+    if (report->elapsed > 0)
+        PAGE_PUT(page, " in %", page_made(NULL, &elapsed));
+    PAGE_DATA(page, page_count("elapsed_ms", (uint64_t)report->elapsed));
+    if (is_one)
+        PAGE_PUT(page, " of %\n", page_words(NULL, first->name));
+    else
+        PAGE_PUT(page, ", from % to %\n", page_words(NULL, first->name),
+                 page_words(NULL, last->name));
+    PAGE_PUT(page, "  reachable % to %, objects % to %, goroutines % to %\n",
+             page_bytes(NULL, first->reachable), page_bytes(NULL, last->reachable),
+             page_count(NULL, first->objects), page_count(NULL, last->objects),
+             page_count(NULL, first->goroutines), page_count(NULL, last->goroutines));
+    if (report->trend->limit > 0)
+        PAGE_DATA(page, page_bytes("limit", report->trend->limit),
+                  page_bytes("limit_left", report->trend->left));
+    page_open_list(page, "heaps");
+    for (size_t i = 0; i < report->trend->heaps.count; i++) {
+        const struct trend_heap *heap = heap_at(report, i);
+        page_open(page, NULL);
+        PAGE_DATA(page, page_words("source", heap->name), page_bytes("reachable", heap->reachable),
+                  page_count("objects", heap->objects), page_count("goroutines", heap->goroutines));
+        if (heap->time != 0)
+            PAGE_DATA(page, page_count("time_ms", (uint64_t)heap->time));
+        page_close(page);
+    }
+    page_close(page);
+}
+
+/* Puts what the sections mean, and what they cannot tell. */
+static void put_meaning(const struct trend_report *report)
+{
+    const size_t heaps = report->trend->heaps.count, steady = report->found[TREND_STEADY].count;
+    struct page *page = report->page;
+    page_say(page, "\n");
+    if (heaps < TREND_LEAST)
+        PAGE_PUT(page, "Fewer than % snapshots are too few to be conclusive.\n",
+                 page_count(NULL, TREND_LEAST));
+    else if (steady == 0)
+        page_say(page, "Nothing grew in every interval.\n");
+    if (steady > 0) {
+        page_wrap(page,
+                  "What grew in every interval need not be a leak: a cache that still fills, "
+                  "and load that still rises, look the same for as long as they do.",
+                  0);
+    }
+    if (report->trend->left_out > 0)
+        PAGE_PUT(page, "% places were not followed: the program makes new ones all the time.\n",
+                 page_count("not_followed", report->trend->left_out));
+}
+
+static struct g2h_error *report_trend_put_all(const struct trend_report *report)
+{
+    page_open(report->page, NULL);
+    PAGE_DATA(report->page, page_words("format", "go2heapsnapshot trend"),
+              page_count("version", TREND_VERSION));
+    if (report->trend->heaps.count > 0) {
+        put_heaps(report);
+        for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+            TRY(put_section(report, &sections[i]));
+        put_meaning(report);
+    }
+    page_close(report->page);
+    TRY_MEMORY(!report->page->out.failed);
+    return NULL;
+}
+
+/* Makes one line of JSON whose members are lines: line breaks in texts are escaped. */
+static void join_lines(struct text *text)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < text->size; i++)
+        if (text->data[i] != '\n' || i + 1 == text->size)
+            text->data[size++] = text->data[i];
+    text->size = size;
+}
+
+static struct g2h_error *report_trend_write_page(const struct g2h_output_options *options,
+                                                 struct page *page)
+{
+    TRY_MEMORY(!page->out.failed);
+    if (page->is_json)
+        join_lines(&page->out);
+    return sink_text(options, &page->out);
+}
+
+struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
+                                  const struct g2h_output_options *given, size_t *ret_steady)
+{
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
+    _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
+    _cleanup_(page_deinit) struct page page;
+    page_begin(options->report, &page);
+    TRY(trend_find(trend, founds.by_kind));
+    const struct trend_report report = {trend, founds.by_kind, trend_elapsed(trend), &page};
+    TRY(report_trend_put_all(&report));
+    if (ret_steady)
+        *ret_steady = trend->heaps.count < TREND_LEAST ? 0 : founds.by_kind[TREND_STEADY].count;
+    return report_trend_write_page(options, &page);
+}
+
+struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double stopped,
+                                       const struct g2h_output_options *given)
+{
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
+    const struct trend_report report = {trend, NULL, trend_elapsed(trend), NULL};
+    _cleanup_(page_deinit) struct page page;
+    _cleanup_(text_deinit) struct text moment = {0}, seconds = {0};
+    page_begin(options->report, &page);
+    if (trend->heaps.count == 0)
+        return NULL;
+    const struct trend_heap *heap = last_heap(&report);
+    append_moment(&report, trend->heaps.count - 1, &moment);
+    if (stopped >= 0)
+        text_printf(&seconds, "%.3f s", stopped);
+    page_open(&page, NULL);
+    PAGE_DATA(&page, page_words("format", "go2heapsnapshot snapshot"),
+              page_count("version", TREND_VERSION), page_count("time_ms", (uint64_t)heap->time));
+    if (stopped >= 0)
+        PAGE_DATA(&page, page_count("stopped_ms", (uint64_t)(stopped * (double)SECOND + 0.5)));
+    PAGE_PUT(&page, "% % reachable, % %", page_made(NULL, &moment),
+             page_wide(page_bytes("reachable", heap->reachable), 9),
+             page_wide(page_bytes_change("grown", g2h_trend_growth(trend)), 9),
+             page_wide(page_count("objects", heap->objects), 12));
+    PAGE_PUT(&page,
+             stopped >= 0 ? " objects, % goroutines; paused for %\n" : " objects, % goroutines%\n",
+             page_count("goroutines", heap->goroutines), page_made(NULL, &seconds));
+    page_close(&page);
+    page.out.failed |= moment.failed || seconds.failed;
+    return report_trend_write_page(options, &page);
+}

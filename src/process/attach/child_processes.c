@@ -1,0 +1,47 @@
+/* child_processes; see child_processes.h. */
+#include "process/attach/child_processes.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/scope.h"
+#include "process/attach/procfs.h"
+
+struct attach_child {
+    uint64_t pid, parent;
+};
+
+typedef VECTOR(struct attach_child) child_vector;
+
+static void child_vector_deinit(child_vector *children)
+{
+    free(children->data);
+}
+
+/* Reads the parents of all processes. Returns false if memory runs out. */
+static bool child_vector_read(child_vector *ret)
+{
+    _cleanup_(procfs_close) DIR *processes = opendir("/proc");
+    _cleanup_(text_deinit) struct text status = {0};
+    for (uint64_t pid; (pid = procfs_next_number(processes)) != 0;) {
+        if (procfs_read_of(pid, "status", &status) != 0)
+            continue; /* it has ended */
+        const struct attach_child child = {pid, procfs_number(&status, "PPid:")};
+        if (!vector_push(ret, child))
+            return false;
+    }
+    return true;
+}
+
+size_t children_find(uint64_t pid, uint64_t *ret, size_t most)
+{
+    _cleanup_(child_vector_deinit) child_vector all = {0};
+    size_t found = 0;
+    if (!child_vector_read(&all))
+        return 0;
+    for (size_t at = 0; at <= found && found < most; at++)
+        for (size_t i = 0; i < all.count && found < most; i++)
+            if (all.data[i].parent == (at == 0 ? pid : ret[at - 1]))
+                ret[found++] = all.data[i].pid;
+    return found;
+}

@@ -1,0 +1,185 @@
+/* give_back; see give_back.h. */
+#include "process/give_back.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/bisect.h"
+#include "base/map.h"
+#include "base/scope.h"
+#include "process/heap_bits.h"
+
+/* The size of a huge page: the system does not take back a part of one. */
+enum { BLOCK = 2 << 20 };
+
+/* ---- bytes of a block that are wanted ---- */
+
+/* A function that changes the number of wanted bytes of a block. */
+typedef void change(struct release *release, size_t block, uint32_t bytes);
+
+static void want(struct release *release, size_t block, uint32_t bytes)
+{
+    release->wanted[block] += bytes;
+}
+
+static void want_not(struct release *release, size_t block, uint32_t bytes)
+{
+    release->wanted[block] -= bytes;
+}
+
+static void give_back_keep(struct release *release, size_t block, uint32_t bytes)
+{
+    (void)bytes;
+    release->kept[block] = true;
+}
+
+static void give_back_drop(struct release *release, size_t block, uint32_t bytes)
+{
+    if (__atomic_sub_fetch(&release->wanted[block], bytes, __ATOMIC_ACQ_REL) == 0 &&
+        !release->kept[block])
+        (void)madvise(release->copy + block * BLOCK, BLOCK, MADV_DONTNEED);
+}
+
+/* Does to the pages of a window what is to be done to the bytes [from, end) of a block. */
+static void change_window(struct window *window, uint64_t from, uint64_t end, change *how)
+{
+    if (how == give_back_keep)
+        window_keep(window, from, end);
+    else if (how == give_back_drop)
+        window_drop(window, from, end);
+}
+
+/* Changes the bytes [from, end) of the copy, block by block. Pages of a window are given back one
+ * by one. */
+static void change_bytes(struct release *release, uint64_t from, uint64_t end, change *how)
+{
+    if (release->runtime->memory->window) {
+        change_window(release->runtime->memory->window, from, end, how);
+        return;
+    }
+    while (from < end) {
+        const uint64_t block = from / BLOCK, next = (block + 1) * BLOCK,
+                       to = next < end ? next : end;
+        if (block < release->blocks)
+            how(release, (size_t)block, (uint32_t)(to - from));
+        from = to;
+    }
+}
+
+/* Changes the bytes at the addresses [first, last), which lie in a range of the process. */
+static void change_range(struct release *release, const struct memory_range *range, uint64_t first,
+                         uint64_t last, change *how)
+{
+    const uint64_t begin = (uint64_t)(range->data - release->copy) - range->address;
+    while (first < last) {
+        struct range hole; /* it has no memory that the system could take back */
+        (void)ranges_next(&release->runtime->memory->untouched, first, last, &hole);
+        change_bytes(release, begin + first, begin + hole.begin, how);
+        first = hole.end;
+    }
+}
+
+/* Changes the bytes at the addresses [from, end) of the process, as far as the copy has them. */
+static void change_addresses(struct release *release, uint64_t from, uint64_t end, change *how)
+{
+    const struct memory *memory = release->runtime->memory;
+    const struct memory_range *ranges = memory->ranges.data;
+    size_t next;
+    BISECT(next, memory->ranges.count, ranges[next].address <= from);
+    for (next -= next > 0; next < memory->ranges.count && ranges[next].address < end; next++) {
+        const uint64_t range_end = ranges[next].address + ranges[next].size,
+                       first = from > ranges[next].address ? from : ranges[next].address,
+                       last = end < range_end ? end : range_end;
+        change_range(release, &ranges[next], first, last, how);
+    }
+}
+
+/* ---- types in the heap ---- */
+
+/* The number of recently seen types that are remembered, and the bytes of a type. */
+enum { SEEN = 256, TYPE = 48 };
+
+struct kept_types {
+    struct release *release;
+    uint64_t seen[SEEN];
+};
+
+/* Keeps a type and its mask in the copy. */
+static void keep_type(struct kept_types *types, uint64_t address)
+{
+    struct release *release = types->release;
+    uint64_t *seen = &types->seen[map_hash(address) % SEEN];
+    struct heap_bits_type type;
+    if (address == 0 || *seen == address)
+        return;
+    *seen = address;
+    heap_type_read(release->runtime, address, &type);
+    const uint64_t mask = (uint64_t)((uintptr_t)type.bits - (uintptr_t)release->copy);
+    release_keep(release, address, TYPE);
+    if (type.bits && mask / BLOCK < release->blocks)
+        change_bytes(release, mask, mask + (type.words + 7) / 8, give_back_keep);
+}
+
+static void keep_types(struct kept_types *types, const struct span *span)
+{
+    const struct runtime *runtime = types->release->runtime;
+    if (heap_bits_are_of_types(runtime, span))
+        for (uint64_t i = 0; i < span->nelems; i++)
+            keep_type(types, heap_bits_type(runtime, span, span->start + i * span->elemsize));
+}
+
+/* ---- all of it ---- */
+
+static void want_spans(struct release *release)
+{
+    const struct runtime *runtime = release->runtime;
+    struct kept_types types = {release, {0}};
+    struct span span;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++)
+        if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE) {
+            change_addresses(release, span.start, span.start + span.size, want);
+            keep_types(&types, &span);
+            if (runtime->memory->window) /* to find the types has read all objects that have them */
+                release_span(release, &span);
+        }
+}
+
+struct g2h_error *release_init(struct release *ret, const struct runtime *runtime)
+{
+    const struct process *process = runtime->process;
+    struct runtime_arenas arenas;
+    uint64_t start;
+    *ret = (struct release){.runtime = runtime, .copy = process->copy};
+    if (!process->copy)
+        return NULL;
+    ret->blocks = (size_t)(process->copy_size / BLOCK);
+    ret->wanted = calloc(ret->blocks + 1, sizeof(*ret->wanted));
+    ret->kept = calloc(ret->blocks + 1, sizeof(*ret->kept));
+    TRY_MEMORY(ret->wanted && ret->kept);
+    change_addresses(ret, 0, UINT64_MAX, want);
+    runtime_arenas_begin(runtime, &arenas);
+    while (runtime_arenas_next(&arenas, &start))
+        change_addresses(ret, start, start + RUNTIME_ARENA_SIZE, want_not);
+    want_spans(ret);
+    return NULL;
+}
+
+void release_keep(struct release *release, uint64_t address, uint64_t size)
+{
+    if (release->blocks > 0)
+        change_addresses(release, address,
+                         size < UINT64_MAX - address ? address + size : UINT64_MAX, give_back_keep);
+}
+
+void release_span(struct release *release, const struct span *span)
+{
+    if (release->blocks > 0)
+        change_addresses(release, span->start, span->start + span->size, give_back_drop);
+}
+
+void release_deinit(struct release *release)
+{
+    free(release->wanted);
+    free(release->kept);
+    *release = (struct release){0};
+}

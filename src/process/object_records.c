@@ -1,0 +1,215 @@
+/*
+ * object_records: the slots of all spans that are objects, with their contents and pointers.
+ *
+ * Each thread takes dozens of spans at a time; the records are written in the order of allspans.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "process/heap_bits.h"
+#include "process/records.h"
+
+/* The number of spans in a task; how many words of an element are listed although they are
+ * untouched. */
+enum { SPANS_PER_TASK = 64, MOST_OF_ELEMENT = 1 << 16 };
+
+/* An mspan has at least this many bytes in all releases. */
+enum { LEAST_MSPAN = 144 };
+
+struct object_records_work {
+    struct records *records;
+    struct heap_bits *bits;              /* by worker */
+    struct g2h_process_account *account; /* by worker */
+    struct release *release;             /* of spans that have been written */
+    uint64_t taken;                      /* bytes of objects and mspans so far, of all threads */
+};
+
+struct span_work {
+    const struct span *span;
+    struct heap_bits *bits;
+    struct g2h_process_account *account;
+    struct worker_buffer *buffer;
+};
+
+/* Returns count bits of a mask, at most 64, from a word on. */
+static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t count)
+{
+    const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
+    const uint8_t *at = mask->bits + first / 8;
+    const uint64_t low = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8),
+                   high = bytes > 8 ? (uint64_t)at[8] << (64 - first % 8) : 0;
+    return (low | high) & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
+}
+
+/* Puts the fields of one repetition of a mask, which begins at word first. Returns false if memory
+ * runs out. */
+static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask *mask,
+                           uint64_t first, uint64_t words)
+{
+    enum { AT_A_TIME = 64 };
+    const uint64_t end = mask->words < words - first ? mask->words : words - first;
+    for (uint64_t i = 0; i < end; i += AT_A_TIME) {
+        uint8_t *at =
+            (uint8_t *)worker_buffer_reserve(buffer, (size_t)AT_A_TIME * (1 + LONGEST_NUMBER));
+        if (!at)
+            return false;
+        const uint8_t *start = at;
+        for (uint64_t bits = bits_from(mask, i, end - i < AT_A_TIME ? end - i : AT_A_TIME);
+             bits != 0; bits &= bits - 1) {
+            *at++ = 1; /* a pointer */
+            at = put_at(at, (first + i + (uint64_t)__builtin_ctzll(bits)) * 8);
+        }
+        buffer->size += (size_t)(at - start);
+    }
+    return true;
+}
+
+static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mask, uint64_t words)
+{
+    for (uint64_t first = mask->offset; mask->words > 0 && first < words; first += mask->period) {
+        if (!put_repetition(buffer, mask, first, words))
+            return false;
+        if (mask->period == 0)
+            break;
+    }
+    return put_number(buffer, 0);
+}
+
+static struct g2h_error *put_object(const struct span_work *work, uint64_t address)
+{
+    const struct memory *memory = work->bits->runtime->memory;
+    const uint64_t size = work->span->elemsize;
+    const uint8_t *contents =
+        memory->window && size > SPAN_WHOLE
+            ? memory_place(memory, address, size)
+            : span_bytes(work->span, memory, address - work->span->start, size);
+    struct heap_mask mask;
+    if (!contents) {
+        work->account->objects_missing++;
+        work->account->missing_bytes += size;
+        return NULL;
+    }
+    work->account->objects++;
+    work->account->object_bytes += size;
+    const uint64_t listed = records_listed(memory, address, size);
+    TRY_MEMORY(heap_bits_of(work->bits, work->span, address, listed, &mask));
+    const uint64_t element = mask.offset + mask.period, /* the first one tells of its type */
+        most = listed / 8 > element || element > MOST_OF_ELEMENT ? listed / 8 : element;
+    TRY_MEMORY(PUT(work->buffer, G2H_RECORD_OBJECT, address, size));
+    TRY(records_put_contents(work->buffer, memory, address, contents, size));
+    TRY_MEMORY(put_fields(work->buffer, &mask, most < size / 8 ? most : size / 8));
+    return NULL;
+}
+
+static struct g2h_error *put_span(const struct span_work *work)
+{
+    const struct span *span = work->span;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < span->nelems; i++) {
+        if (!span_is_live(span, i))
+            continue;
+        count++;
+        TRY(put_object(work, span->start + i * span->elemsize));
+        if (work->buffer->size >= RECORDS_FLUSHED_AT)
+            TRY(worker_buffer_flush(work->buffer));
+    }
+    work->account->spans++;
+    work->account->span_bytes += span->size;
+    work->account->spans_unswept += !span_is_swept(span);
+    work->account->spans_miscounted += span_is_swept(span) && count != span->alloc_count;
+    return NULL;
+}
+
+/* Counts bytes of objects and mspans. Spans do not overlap, so more bytes than the process's memory
+ * has are an error. */
+static struct g2h_error *take_bytes(struct object_records_work *work, uint64_t size)
+{
+    const struct process *process = work->records->runtime->process;
+    const uint64_t most = process->memory.bytes;
+    return __atomic_add_fetch(&work->taken, size, __ATOMIC_RELAXED) <= most
+               ? NULL
+               : error_create(G2H_ERROR_DAMAGED,
+                              "%s: runtime.mheap_.allspans has spans that overlap", process->name);
+}
+
+static void update_progress(struct object_records_work *work)
+{
+    const struct g2h_progress *progress = work->records->progress;
+    if (progress)
+        progress->update(progress->context, "dumping",
+                         __atomic_load_n(&work->taken, __ATOMIC_RELAXED),
+                         work->records->runtime->memory->bytes, 0);
+}
+
+static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    struct object_records_work *work = context;
+    struct runtime *runtime = work->records->runtime;
+    const uint64_t first = (uint64_t)task * SPANS_PER_TASK, count = runtime->allspans.count;
+    struct span span;
+    const struct span_work span_work = {&span, &work->bits[worker], &work->account[worker], buffer};
+    if (worker == 0) /* the caller's thread */
+        update_progress(work);
+    for (uint64_t i = first; i < first + SPANS_PER_TASK && i < count; i++) {
+        uint64_t address;
+        const enum span_state state =
+            memory_read(runtime->memory, runtime->allspans.data + 8 * i, 8, &address)
+                ? span_read(runtime, address, &span)
+                : SPAN_MISSING;
+        work->account[worker].spans_missing += state == SPAN_MISSING;
+        if (state == SPAN_UNUSED)
+            work->account[worker].manual_bytes += span_manual_bytes(runtime, address);
+        if (state != SPAN_IN_USE)
+            continue;
+        const uint64_t before = work->account[worker].object_bytes;
+        TRY(put_span(&span_work));
+        TRY(take_bytes(work, work->account[worker].object_bytes - before + LEAST_MSPAN));
+        release_span(work->release, &span);
+    }
+    return NULL;
+}
+
+static struct g2h_error *write_spans(void *context, const struct worker_buffer *buffer)
+{
+    const struct object_records_work *work = context;
+    return records_put(work->records->fd, buffer);
+}
+
+static void object_records_sum_up(const struct object_records_work *work)
+{
+    struct g2h_process_account *sum = work->records->account;
+    for (unsigned i = 0; i < work->records->threads; i++) {
+        const struct g2h_process_account *part = &work->account[i];
+        sum->spans += part->spans;
+        sum->span_bytes += part->span_bytes;
+        sum->manual_bytes += part->manual_bytes;
+        sum->spans_unswept += part->spans_unswept;
+        sum->spans_missing += part->spans_missing;
+        sum->spans_miscounted += part->spans_miscounted;
+        sum->objects += part->objects;
+        sum->object_bytes += part->object_bytes;
+        sum->objects_missing += part->objects_missing;
+        sum->missing_bytes += part->missing_bytes;
+        sum->masks_missing += work->bits[i].missing;
+        heap_bits_deinit(&work->bits[i]);
+    }
+}
+
+struct g2h_error *records_put_objects(struct records *records, struct release *release)
+{
+    const struct runtime *runtime = records->runtime;
+    const size_t tasks = (size_t)(runtime->allspans.count / SPANS_PER_TASK + 1);
+    _cleanup_free_ struct heap_bits *bits = calloc(records->threads, sizeof(*bits));
+    _cleanup_free_ struct g2h_process_account *account = calloc(records->threads, sizeof(*account));
+    TRY_MEMORY(bits && account);
+    struct object_records_work work = {
+        .records = records, .bits = bits, .account = account, .release = release};
+    for (unsigned i = 0; i < records->threads; i++)
+        bits[i].runtime = runtime;
+    struct g2h_error *error =
+        workers_run_ordered(records->threads, tasks, put_spans, NULL, write_spans, &work);
+    object_records_sum_up(&work);
+    return error;
+}

@@ -1,0 +1,527 @@
+/*
+ * goroutine_roots: goroutine 17 [select] net/http.(*conn).serve, its frames, and the objects that
+ * these hold.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "naming/forms.h"
+#include "roots/places.h"
+#include "heap/pointers.h"
+
+/* ---- frames ---- */
+
+static void point_at(struct builder *builder, uint64_t value, offset_vector *work, bool *good)
+{
+    uint32_t frame = heap_find(builder->heap, value) == UINT32_MAX
+                         ? frame_index_find(&builder->targets->frames, value)
+                         : UINT32_MAX;
+    if (frame != UINT32_MAX && !builder->frame_pointed[frame]) {
+        builder->frame_pointed[frame] = 1;
+        *good = *good && vector_push(work, frame);
+    }
+}
+
+/*
+ * Since Go 1.12 a local variable that is live only through its address (a stack object) is in no
+ * field list, though the collector scans it. So if something points into a frame, every word of the
+ * frame may be a pointer, which may point into frames in turn.
+ */
+struct g2h_error *builder_find_pointed_frames(struct builder *builder)
+{
+    const struct g2h_heap *heap = builder->heap;
+    offset_vector work = {0};
+    struct pointers pointers;
+    uint64_t offset, value;
+    bool good = true;
+
+    builder->frame_pointed =
+        memory_copy(builder->targets->frame_pointed, heap->frames.count + 1, 1);
+    TRY_MEMORY(builder->frame_pointed);
+    for (size_t i = 0; i < heap->frames.count && good; i++) {
+        if (builder->frame_pointed[i])
+            good = vector_push(&work, i); /* an object points into it */
+        const struct heap_stack_frame frame = heap_frame(heap, i);
+        pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
+        while (good && pointers_next(&pointers, &offset, &value))
+            point_at(builder, value, &work, &good);
+    }
+    while (work.count > 0 && good) {
+        pointers_of_words(heap, heap_frame(heap, (size_t)work.data[--work.count]).contents,
+                          &pointers);
+        while (good && pointers_next(&pointers, &offset, &value))
+            point_at(builder, value, &work, &good);
+    }
+    free(work.data);
+    return good ? NULL : &error_no_memory;
+}
+
+/* Appends the name of a word by the path to it from a variable of this frame, or of a frame that
+ * got a pointer to it. */
+static bool append_frame_path(struct builder *builder, const struct heap_stack_frame *frame,
+                              uint64_t offset)
+{
+    const struct outside_words_holder *holder =
+        builder_append_path_to(builder, frame->sp + offset, HOLDER_LOCAL);
+    if (!holder)
+        return false;
+    const struct heap_stack_frame owner = heap_frame(builder->heap, holder->frame);
+    if (owner.sp != frame->sp) {
+        text_printf(&builder->text, " (of ");
+        builder_append(builder, &owner.function);
+        text_printf(&builder->text, ")");
+    }
+    return true;
+}
+
+/* Appends the variable of type sync.Pool that a word of a frame will be put into, if there is one.
+ */
+static void append_pool(struct builder *builder, const struct heap_stack_frame *frame,
+                        uint64_t offset)
+{
+    const uint64_t pool = builder->typing ? typing_pool(builder->typing, frame, offset) : 0;
+    struct g2h_bytes name;
+    uint64_t inside;
+    if (pool == 0 || !g2h_exe_variable(builder->exe, pool, &name, &inside) || inside != 0)
+        return;
+    text_printf(&builder->text, " (for ");
+    builder_append(builder, &name);
+    text_printf(&builder->text, ")");
+}
+
+/*
+ * Makes the name of the word at offset of a frame. It is the variable that DWARF has there: a
+ * variable of the frame or, among the frame's outgoing arguments, of its callee (NULL: it has
+ * none). Otherwise it is a variable that leads there, or the offset. Returns false if it is the
+ * offset.
+ */
+static bool goroutine_roots_name_word(struct builder *builder, const struct heap_stack_frame *frame,
+                                      const struct heap_stack_frame *callee, uint64_t offset)
+{
+    const struct typing *typing = builder->typing;
+    const struct dwarf_local *local = NULL;
+    uint64_t within;
+    builder->text.size = 0;
+    if (typing)
+        local = typing_local_at(typing, frame, offset, false, &within);
+    if (local) {
+        builder_append_local(builder, local, within);
+        return true;
+    }
+    if (typing && callee)
+        local = typing_local_at(typing, callee, offset, true, &within);
+    if (local) {
+        builder_append_local(builder, local, within);
+        text_printf(&builder->text, " (argument of ");
+        builder_append(builder, &callee->function);
+        text_printf(&builder->text, ")");
+        return true;
+    }
+    if (append_frame_path(builder, frame, offset))
+        return true;
+    text_append(&builder->text, "f", 1);
+    text_append_number(&builder->text, offset);
+    append_pool(builder, frame, offset);
+    if (!typing) /* with typing, the object's class shows the type */
+        builder_append_dynamic_type(builder, &frame->contents, offset);
+    return false;
+}
+
+/*
+ * Makes the name of a word without a variable, such as the compiler's own variables, from a
+ * variable of the frame with the same value: "v?". That variable is dead or is in a register, and
+ * the word was copied from it. If all pointers of a frame are known, the variable would not be
+ * shown otherwise.
+ */
+static void name_twin(struct builder *builder, const struct heap_stack_frame *frame,
+                      uint64_t offset, uint64_t value)
+{
+    enum { MOST = 256 }; /* words to search */
+    const struct typing *typing = builder->typing;
+    struct pointers pointers;
+    uint64_t other, other_value, within;
+    pointers_of_words(builder->heap, frame->contents, &pointers);
+    for (int i = 0; i < MOST && pointers_next(&pointers, &other, &other_value); i++) {
+        const struct dwarf_local *local =
+            other_value == value && other != offset
+                ? typing_local_at(typing, frame, other, false, &within)
+                : NULL;
+        if (!local)
+            continue;
+        builder->text.size = 0;
+        builder_append_local(builder, local, within);
+        text_printf(&builder->text, "?");
+        return;
+    }
+}
+
+/*
+ * Adds edges for the words of a frame that are in no field list and hit an object: those of
+ * variables, or the others. The others come first, because DevTools shows the last of several
+ * equally short paths to an object first.
+ */
+static struct g2h_error *goroutine_roots_add_stack_objects(struct builder *builder, uint32_t node,
+                                                           const struct heap_stack_frame *frame,
+                                                           bool variables)
+{
+    const uint64_t word = builder->heap->params.pointer_size;
+    struct g2h_fields fields = frame->fields;
+    struct g2h_field field;
+    struct pointers pointers;
+    uint64_t offset, value;
+    uint8_t *listed = calloc((size_t)(frame->contents.size / word) + 1, 1);
+    bool good = listed != NULL;
+
+    while (good && g2h_fields_next(&fields, &field))
+        if (field.offset < frame->contents.size)
+            listed[field.offset / word] = 1;
+    pointers_of_words(builder->heap, frame->contents, &pointers);
+    while (good && pointers_next(&pointers, &offset, &value)) {
+        uint32_t object = listed[offset / word] ? UINT32_MAX : heap_find(builder->heap, value),
+                 name;
+        if (object == UINT32_MAX ||
+            goroutine_roots_name_word(builder, frame, NULL, offset) != variables)
+            continue;
+        text_printf(&builder->text, "?");
+        builder->roots->account.conservative++;
+        good = !builder->text.failed && builder_label(builder, &name) &&
+               builder_add_edge(builder, node_synthetic(node), EDGE_TENTATIVE, name,
+                                node_object(object));
+    }
+    free(listed);
+    return good ? NULL : &error_no_memory;
+}
+
+/* The position of a frame in its goroutine: the number of frames above it (depth) and below it
+ * (height). */
+struct frame_position {
+    uint32_t goroutine; /* node */
+    uint64_t goid;
+    uint32_t depth, height;
+};
+
+uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *callee)
+{
+    static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
+                                           "runtime.debugCallV1", "runtime.debugCallV2"};
+    for (size_t i = 0; callee && i < sizeof(injected) / sizeof(injected[0]); i++)
+        if (bytes_are(*callee, injected[i]))
+            return pc;
+    return pc > entry ? pc - 1 : pc;
+}
+
+/* Gets the name of a frame at pc. Names are remembered, because thousands of goroutines are in the
+ * same places. */
+static bool frame_name(struct builder *builder, const struct g2h_bytes *function, uint64_t pc,
+                       uint32_t *ret)
+{
+    const uint64_t key = map_hash_pair(map_hash_text(function->data, (size_t)function->size), pc);
+    *ret = map_get(&builder->frame_names, key);
+    if (*ret != MAP_NONE)
+        return true;
+    builder->text.size = 0;
+    builder_append(builder, function);
+    builder_append_line(builder, pc);
+    return builder_node_name(builder, ret) &&
+           name_uses_add(&builder->names->uses, *ret, form_of_function(*function)) &&
+           map_put(&builder->frame_names, key, *ret, ret);
+}
+
+/* Adds frame number `number` of the heap. callee is NULL for the topmost frame. */
+static struct g2h_error *add_frame(struct builder *builder, const struct frame_position *position,
+                                   uint32_t number, const struct heap_stack_frame *frame,
+                                   const struct heap_stack_frame *callee)
+{
+    const struct g2h_heap *heap = builder->heap;
+    struct pointers pointers;
+    uint64_t offset, value;
+    uint32_t node, first, name;
+
+    TRY_MEMORY(
+        frame_name(builder, &frame->function,
+                   roots_position_pc(frame->pc, frame->entry, callee ? &callee->function : NULL),
+                   &name) &&
+        builder_add_named_member(builder, position->goroutine, position->depth, G2H_NODE_FRAME,
+                                 position->goid << 24 | position->height, name, &node));
+    const struct root_frame root = {node, number};
+    TRY_MEMORY(vector_push(&builder->roots->frames, root));
+    pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        if (!goroutine_roots_name_word(builder, frame, callee, offset) && builder->typing &&
+            heap->facts.has_stack_objects)
+            name_twin(builder, frame, offset, value);
+        TRY_MEMORY(builder_add_pointer(builder, node, EDGE_PROPERTY, value));
+    }
+    if (heap->records[G2H_RECORD_STACKROOT].count > 0)
+        TRY_MEMORY(map_put(&builder->frame_by_sp, frame->sp, node, &first));
+    if (!builder->frame_pointed[number] || !heap->reader->layout->may_lack_stack_objects ||
+        heap->facts.has_stack_objects)
+        return NULL;
+    TRY(goroutine_roots_add_stack_objects(builder, node, frame, false));
+    return builder->typing ? goroutine_roots_add_stack_objects(builder, node, frame, true) : NULL;
+}
+
+/* Adds all frames of a goroutine, topmost first. */
+static struct g2h_error *goroutine_roots_add_frames(struct builder *builder, uint32_t goroutine,
+                                                    uint64_t goid, const uint32_t *frames,
+                                                    uint32_t count)
+{
+    struct heap_stack_frame callee;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct frame_position position = {goroutine, goid, i, count - 1 - i};
+        const struct heap_stack_frame frame = heap_frame(builder->heap, frames[i]);
+        TRY(add_frame(builder, &position, frames[i], &frame, i > 0 ? &callee : NULL));
+        callee = frame;
+    }
+    return NULL;
+}
+
+/* ---- goroutines ---- */
+
+/* Returns the outermost function on the goroutine's stack, without runtime.goexit, and without
+ * runtime.main if that calls a function outside of the runtime. */
+static struct g2h_bytes entry_function(const struct builder *builder, const uint32_t *frames,
+                                       uint32_t count)
+{
+    struct g2h_bytes name = {(const uint8_t *)"", 0};
+    while (count > 0) {
+        name = heap_frame(builder->heap, frames[--count]).function;
+        if (!bytes_are(name, "runtime.goexit"))
+            break;
+    }
+    if (count == 0 || !bytes_are(name, "runtime.main"))
+        return name;
+    const struct g2h_bytes called = heap_frame(builder->heap, frames[count - 1]).function;
+    return bytes_begin(called, "runtime.") ? name : called;
+}
+
+static bool dumps_heap(const struct builder *builder, const uint32_t *frames, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && i < 16; i++) {
+        const struct g2h_bytes function = heap_frame(builder->heap, frames[i]).function;
+        if (bytes_are(function, "runtime/debug.WriteHeapDump"))
+            return true;
+    }
+    return false;
+}
+
+void root_goroutine_append_state(const struct g2h_heap *heap,
+                                 const struct root_goroutine *goroutine, struct text *text)
+{
+    static const char *const states[] = {
+        [GOROUTINE_RUNNABLE] = "runnable",   [GOROUTINE_RUNNING] = "running",
+        [GOROUTINE_SYSCALL] = "syscall",     [GOROUTINE_COPYSTACK] = "copystack",
+        [GOROUTINE_PREEMPTED] = "preempted", [GOROUTINE_LEAKED] = "leaked",
+    };
+    const struct g2h_goroutine *record = &heap->goroutines.data[goroutine->goroutine].record;
+    if (goroutine->dumps_heap) /* in most versions its own wait reason is stale */
+        text_printf(text, "dumping heap");
+    else if (record->status < sizeof(states) / sizeof(*states) && states[record->status])
+        text_printf(text, "%s", states[record->status]);
+    else if (record->status != GOROUTINE_WAITING)
+        text_printf(text, "status %llu", (unsigned long long)record->status);
+    else if (record->wait_reason.size > 0)
+        text_append_utf8(text, record->wait_reason.data, record->wait_reason.size, 64);
+    else
+        text_printf(text, "waiting");
+}
+
+/* Returns how many minutes a goroutine has waited, at least. The dump does not say when it was
+ * written, so the newest time in it counts as the end. */
+static uint32_t minutes_of(const struct builder *builder, const struct g2h_goroutine *goroutine)
+{
+    const uint64_t minute = UINT64_C(60000000000);
+    if (goroutine->status == GOROUTINE_RUNNABLE || goroutine->status == GOROUTINE_RUNNING ||
+        goroutine->wait_since == 0)
+        return 0;
+    const uint64_t minutes = (builder->newest_wait - goroutine->wait_since) / minute;
+    return minutes < UINT32_MAX ? (uint32_t)minutes : UINT32_MAX;
+}
+
+/* Makes the name that a traceback shows, goroutine 17 [select, 5 minutes], followed by the function
+ * that the goroutine runs. If it is alone in its place, the innermost function of the program comes
+ * before that; otherwise the node above has both. */
+static void goroutine_name(struct builder *builder, const struct goroutine *goroutine,
+                           bool is_alone)
+{
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
+    struct text *text = &builder->text;
+    text->size = 0;
+    text_append(text, "goroutine ", 10);
+    text_append_number(text, record->goid);
+    text_append(text, " [", 2);
+    root_goroutine_append_state(builder->heap, &goroutine->root, text);
+    if (goroutine->root.minutes > 0)
+        text_printf(text, ", %u minutes", goroutine->root.minutes);
+    if (record->is_system || record->is_background)
+        text_printf(text, record->is_system ? ", system" : ", background");
+    text_append(text, "]", 1);
+    if (is_alone) {
+        places_append_functions(builder, goroutine);
+        return;
+    }
+    text_append(text, " ", 1);
+    builder_append(builder, &goroutine->function);
+}
+
+static struct g2h_error *add_creation_site(struct builder *builder, uint32_t goroutine, uint64_t pc)
+{
+    uint32_t node = map_get(&builder->creation_sites, pc), name;
+    if (pc == 0)
+        return NULL;
+    if (node == MAP_NONE) {
+        TRY_MEMORY(builder_text(builder, "go statement in "));
+        builder_append_function(builder, pc, true);
+        TRY_MEMORY(builder_add_node(builder, G2H_NODE_CREATION_SITE, pc, &node) &&
+                   map_put(&builder->creation_sites, pc, node, &node));
+    }
+    TRY_MEMORY(builder_label_of(builder, "created by", &name) &&
+               builder_add_edge(builder, node_synthetic(goroutine), EDGE_INTERNAL, name,
+                                node_synthetic(node)));
+    return NULL;
+}
+
+/* Adds a goroutine to the group of all goroutines, or of those in its place. */
+static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, bool is_alone,
+                                       struct goroutine *goroutine, const uint32_t *frames)
+{
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
+    struct root_goroutine *root = &goroutine->root;
+    uint32_t name, thread;
+    goroutine_name(builder, goroutine, is_alone);
+    TRY_MEMORY(builder_add_member(builder, group, (uint32_t)record->goid, G2H_NODE_GOROUTINE,
+                                  record->goid, &root->node) &&
+               places_note_runtime(builder, goroutine, is_alone, root->node));
+    root->first_frame = (uint32_t)builder->roots->frames.count;
+    TRY_MEMORY(vector_push(&builder->roots->goroutines, *root));
+    TRY(goroutine_roots_add_frames(builder, root->node, record->goid, frames, root->frame_count));
+    TRY(add_creation_site(builder, root->node, record->creation_pc));
+    TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "ctxt", record->ctxt));
+    TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "g", record->address));
+    TRY(builder_add_waiting(builder, root->node, record->address));
+    thread = map_get(&builder->threads, record->m);
+    if (thread != MAP_NONE)
+        TRY_MEMORY(builder_label_of(builder, "thread", &name) &&
+                   builder_add_edge(builder, node_synthetic(root->node), EDGE_INTERNAL, name,
+                                    node_synthetic(thread)));
+    TRY_MEMORY(map_put(&builder->goroutine_by_g, record->address,
+                       (uint32_t)(record->goid < UINT32_MAX ? record->goid : UINT32_MAX - 1),
+                       &thread));
+    return NULL;
+}
+
+/*
+ * Lists the frames of a goroutine in a dump of 2013. In all other formats frames follow their
+ * goroutine; in this one that is not certain, but each frame has its caller's sp.
+ */
+static bool list_chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
+                               bool *claimed, frame_vector *ret)
+{
+    for (uint32_t frame = map_get(by_sp, sp); frame != MAP_NONE && !claimed[frame];) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame, &record);
+        if (!vector_push(ret, frame))
+            return false;
+        claimed[frame] = true; /* a frame belongs to one goroutine only */
+        frame = map_get(by_sp, record.stackframe.child_sp);
+    }
+    return true;
+}
+
+static bool is_of_2013(const struct g2h_heap *heap)
+{
+    return strcmp(g2h_heap_format(heap), "2013") == 0;
+}
+
+/* Lists all goroutines with what must be known before they get nodes, and the frames of all of
+ * them. */
+static struct g2h_error *goroutine_roots_list(struct builder *builder, struct places *places,
+                                              goroutine_vector *ret, frame_vector *ret_frames)
+{
+    const struct g2h_heap *heap = builder->heap;
+    const bool is_2013 = is_of_2013(heap);
+    _cleanup_(map_deinit) struct map by_sp = {0};
+    _cleanup_free_ bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
+    uint32_t frame;
+    TRY_MEMORY(claimed);
+    for (size_t i = 0; is_2013 && i < heap->frames.count; i++)
+        TRY_MEMORY(map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &frame));
+    for (size_t i = 0; i < heap->goroutines.count; i++) {
+        const struct heap_goroutine *listed = &heap->goroutines.data[i];
+        const uint32_t first = listed->first_frame, count = listed->frame_count;
+        struct goroutine goroutine = {.first_frame = ret_frames->count};
+        if (is_2013 && (count == 0 || heap->frames.data[first].sp != listed->record.sp))
+            TRY_MEMORY(list_chain_of_2013(builder, &by_sp, listed->record.sp, claimed, ret_frames));
+        else
+            for (frame = first; frame < first + count; frame++)
+                TRY_MEMORY(vector_push(ret_frames, frame));
+        const uint32_t *frames = frames_of(ret_frames, &goroutine);
+        goroutine.root = (struct root_goroutine){
+            .goroutine = (uint32_t)i,
+            .frame_count = (uint32_t)(ret_frames->count - goroutine.first_frame)};
+        goroutine.root.minutes = minutes_of(builder, &listed->record);
+        goroutine.root.dumps_heap = dumps_heap(builder, frames, goroutine.root.frame_count);
+        if (!builder_coroutine_function(builder, listed->record.address, frames,
+                                        goroutine.root.frame_count, &goroutine.function))
+            goroutine.function = entry_function(builder, frames, goroutine.root.frame_count);
+        goroutine.innermost = places_innermost(builder, frames, goroutine.root.frame_count);
+        TRY_MEMORY(vector_push(ret, goroutine));
+    }
+    for (size_t i = 0; i < ret->count; i++)
+        TRY_MEMORY(places_find(places, builder, ret, ret_frames, i));
+    return NULL;
+}
+
+static void free_frames(frame_vector *frames)
+{
+    free(frames->data);
+}
+
+static void free_goroutines(goroutine_vector *goroutines)
+{
+    free(goroutines->data);
+}
+
+static struct g2h_error *add_stackroots(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->heap->records[G2H_RECORD_STACKROOT].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKROOT, i, &record);
+        const struct g2h_stackroot *root = &record.stackroot;
+        uint32_t node = map_get(&builder->frame_by_sp, root->frame_sp);
+        builder->text.size = 0;
+        if (node == MAP_NONE)
+            text_printf(&builder->text, "stack 0x%llx", (unsigned long long)root->address);
+        else
+            text_printf(&builder->text, "f%llu",
+                        (unsigned long long)(root->address - root->frame_sp));
+        TRY_MEMORY(builder_add_pointer(builder, node == MAP_NONE ? builder->roots->gc_roots : node,
+                                       EDGE_PROPERTY, root->pointer));
+    }
+    return NULL;
+}
+
+struct g2h_error *builder_add_goroutines(struct builder *builder)
+{
+    const struct g2h_heap *heap = builder->heap;
+    _cleanup_(places_deinit) struct places places = {0};
+    _cleanup_(free_goroutines) goroutine_vector goroutines = {0};
+    _cleanup_(free_frames) frame_vector frames = {0};
+    uint32_t group, parent;
+    if (heap->goroutines.count == 0)
+        return add_stackroots(builder);
+    for (size_t i = 0; i < heap->goroutines.count; i++)
+        if (heap->goroutines.data[i].record.wait_since > builder->newest_wait)
+            builder->newest_wait = heap->goroutines.data[i].record.wait_since;
+    TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(goroutines)",
+                                 G2H_NODE_GOROUTINES, &group));
+    TRY(goroutine_roots_list(builder, &places, &goroutines, &frames));
+    for (size_t i = 0; i < goroutines.count; i++) {
+        struct goroutine *goroutine = &goroutines.data[i];
+        const uint32_t *own = frames_of(&frames, goroutine);
+        TRY_MEMORY(places_add_group(&places, builder, group, goroutine, own, &parent));
+        TRY(add_goroutine(builder, parent, parent == group, goroutine, own));
+        TRY_MEMORY(places_add_stack(&places, builder, goroutine));
+    }
+    return add_stackroots(builder);
+}

@@ -1,0 +1,340 @@
+/*
+ * exe_match: checks whether an executable is the one that wrote a dump, and finds where the process
+ * had it.
+ *
+ * Nothing in an executable is trusted before this: tables of another build give names that look
+ * right and are wrong. The functions of the dump's frames are the witnesses, since frames have both
+ * name and address.
+ */
+#include "typing/exe_match.h"
+
+#include "base/bytes.h"
+#include "base/elf_format.h"
+#include "base/map.h"
+#include "base/scope.h"
+#include "exe/exe.h"
+#include "exe/go/function_names.h"
+#include "heap/heap.h"
+
+static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why, struct g2h_bytes name)
+{
+    return error_create(G2H_ERROR_NOT_EXE, "%s: is not the executable that wrote the dump: %s%.*s",
+                        g2h_exe_path(exe), why, name.size < 200 ? (int)name.size : 200,
+                        (const char *)name.data);
+}
+
+static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h_heap *heap)
+{
+    const struct image *image = exe_image(exe);
+    const struct g2h_bytes built_by = exe_version(exe);
+    const char *version = g2h_heap_go_version(heap);
+    if (image->is_64 != (heap->params.pointer_size == 8) ||
+        image->big_endian != heap->params.big_endian)
+        return mismatch(exe, "it is of another architecture", bytes_none);
+    /* A version that names no release may have been put over the true one in one place only. */
+    if (heap->go_minor > 0 && !exe_built_by(exe)->is_guess && !bytes_are(built_by, version))
+        return mismatch(exe, "it was built by ", built_by);
+    return NULL;
+}
+
+/* ---- functions ---- */
+
+static bool has_function(const struct heap_stack_frame *frame)
+{
+    return frame->function.size > 0 && !bytes_are(frame->function, "unknown function");
+}
+
+static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                         struct exe_process *process)
+{
+    _cleanup_(function_names_deinit) struct function_names names = {.index_of = {0}};
+    TRY(function_names_init(&names, exe_pclntab(exe)));
+    uint64_t last_entry = 0;
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        const struct heap_stack_frame frame = heap_frame(heap, i);
+        if (frame.entry == last_entry || !has_function(&frame))
+            continue;
+        last_entry = frame.entry;
+        const uint32_t index = function_names_find(&names, frame.function);
+        if (index == MAP_NONE)
+            return mismatch(exe, "it has no function ", frame.function);
+        if (index == FUNCTION_AMBIGUOUS)
+            continue;
+        const uint64_t text = frame.entry - pclntab_entry(exe_pclntab(exe), index);
+        if (process->has_text && text != process->text)
+            return mismatch(exe, "it has a different address than the dump for ", frame.function);
+        process->text = text;
+        process->has_text = true;
+    }
+    return NULL;
+}
+
+/* Returns whether segments of the dump have the sizes that the executable has. */
+static bool has_sizes(const struct moduledata *module, const struct g2h_record *data,
+                      const struct g2h_record *bss)
+{
+    return module->data == 0 || (data->segment.contents.size == module->edata - module->data &&
+                                 bss->segment.contents.size == module->ebss - module->bss);
+}
+
+/* ---- several modules ---- */
+
+/* Returns whether all frames with code of the executable, if the process has it at a distance, have
+ * functions that it has there, and whether there are any. */
+static bool has_functions_at(const struct g2h_exe *exe, const struct g2h_heap *heap, uint64_t slide)
+{
+    const struct moduledata *module = exe_module(exe);
+    const struct pclntab *pclntab = exe_pclntab(exe);
+    const uint64_t start = module->minpc + slide;
+    bool any = false;
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        const struct heap_stack_frame frame = heap_frame(heap, i);
+        uint64_t index;
+        if (!has_function(&frame) ||
+            frame.entry - (module->text + slide) >= module->ebss - module->text)
+            continue;
+        if (!pclntab_find(pclntab, frame.entry - start, &index) ||
+            pclntab_entry(pclntab, index) != frame.entry - start ||
+            !bytes_same(pclntab_name(pclntab, index), frame.function))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/*
+ * Finds the executable in a process that has several modules, a program and its plugins, by their
+ * data: a plugin has a copy of each function of the runtime that it calls, so that functions do not
+ * tell where a module is. Returns false if it is not found.
+ */
+static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                         struct exe_process *process)
+{
+    const struct moduledata *module = exe_module(exe);
+    const uint64_t data_count = g2h_heap_record_count(heap, G2H_RECORD_DATA),
+                   bss_count = g2h_heap_record_count(heap, G2H_RECORD_BSS),
+                   count = data_count < bss_count ? data_count : bss_count;
+    for (uint64_t i = 0; module->data != 0 && i < count; i++) {
+        struct g2h_record data, bss;
+        g2h_heap_record(heap, G2H_RECORD_DATA, (size_t)i, &data);
+        g2h_heap_record(heap, G2H_RECORD_BSS, (size_t)i, &bss);
+        const uint64_t slide = data.segment.address - module->data;
+        if (!has_sizes(module, &data, &bss) || slide % 4096 != 0 ||
+            !has_functions_at(exe, heap, slide))
+            continue;
+        *process = (struct exe_process){
+            .has_text = true, .has_data = true, .text = module->minpc + slide, .slide = slide};
+        return true;
+    }
+    return false;
+}
+
+/* ---- data ---- */
+
+static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                    struct exe_process *process)
+{
+    struct g2h_record data, bss;
+    uint64_t start;
+    if (g2h_heap_record_count(heap, G2H_RECORD_DATA) == 0 ||
+        g2h_heap_record_count(heap, G2H_RECORD_BSS) == 0)
+        return NULL;
+    g2h_heap_record(heap, G2H_RECORD_DATA, 0, &data);
+    g2h_heap_record(heap, G2H_RECORD_BSS, 0, &bss);
+    if (!has_sizes(exe_module(exe), &data, &bss))
+        return mismatch(exe, "its data has another size than in the dump", bytes_none);
+    if (!exe_find_data(exe, data.segment.contents.size, bss.segment.contents.size, &start))
+        return NULL;
+    process->slide = data.segment.address - start;
+    if (process->slide % 4096 != 0)
+        return mismatch(exe, "its data does not lie where the dump has it", bytes_none);
+    process->has_data = true;
+    return NULL;
+}
+
+/* Finds where the process has the executable's functions and data. */
+static struct g2h_error *match_addresses(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                         struct exe_process *process)
+{
+    struct g2h_error *error = match_functions(exe, heap, process);
+    if (!error)
+        error = match_data(exe, heap, process);
+    if (!error)
+        return NULL;
+    if (error->code != G2H_ERROR_NOT_EXE || !match_module(exe, heap, process))
+        return error;
+    g2h_error_destroy(error);
+    return NULL;
+}
+
+/* ---- constants ---- */
+
+/* The addresses of an executable between which its code, texts and descriptors are. */
+struct constants {
+    const struct image *image;
+    uint64_t begin, end;
+};
+
+static bool is_constant_section(const struct image_section *section)
+{
+    return (section->flags & SHF_ALLOC) != 0 &&
+           ((section->flags & SHF_WRITE) == 0 || bytes_begin(section->name, ".data.rel.ro"));
+}
+
+static void constants_init(struct constants *ret, const struct image *image)
+{
+    *ret = (struct constants){image, UINT64_MAX, 0};
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        const uint64_t end = section->address + section->size;
+        if (!is_constant_section(section) || section->address == 0 || end < section->address)
+            continue;
+        ret->begin = section->address < ret->begin ? section->address : ret->begin;
+        ret->end = end > ret->end ? end : ret->end;
+    }
+}
+
+static bool is_constant(const struct constants *constants, uint64_t address)
+{
+    const struct image *image = constants->image;
+    if (address < constants->begin || address >= constants->end)
+        return false;
+    for (size_t i = 0; i < image->section_count; i++)
+        if (is_constant_section(&image->sections[i]) &&
+            address - image->sections[i].address < image->sections[i].size)
+            return true;
+    return false;
+}
+
+/* Counts the words of the data with which another build is recognized. *ret_foreign is the number
+ * of those that have another address of constants in the dump, one that no word of the data in the
+ * file has: tables may have been sorted. */
+static struct g2h_error *count_constants(const struct image *image, const uint8_t *file,
+                                         const struct g2h_record *data, uint64_t slide,
+                                         uint64_t *ret_count, uint64_t *ret_foreign)
+{
+    _cleanup_(map_deinit) struct map known = {0};
+    const uint64_t word = image->is_64 ? 8 : 4, count = data->segment.contents.size / word,
+                   mask = image->is_64 ? UINT64_MAX : UINT32_MAX;
+    struct constants constants;
+    uint32_t first;
+    constants_init(&constants, image);
+    *ret_count = *ret_foreign = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t ours = image_word(image, file + i * word);
+        if (is_constant(&constants, ours) && !map_put(&known, ours, 1, &first))
+            return &error_no_memory;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t ours = image_word(image, file + i * word),
+                       its = (image_word(image, data->segment.contents.data + i * word) - slide) &
+                             mask;
+        if (map_get(&known, ours) == MAP_NONE || !is_constant(&constants, its))
+            continue;
+        ++*ret_count;
+        *ret_foreign += map_get(&known, its) == MAP_NONE;
+    }
+    return NULL;
+}
+
+/* Finds the data that the process has where the executable's data would be. */
+static bool find_module_data(const struct g2h_exe *exe, const struct g2h_heap *heap, uint64_t slide,
+                             struct g2h_record *ret)
+{
+    const struct moduledata *module = exe_module(exe);
+    const uint64_t count = g2h_heap_record_count(heap, G2H_RECORD_DATA);
+    for (uint64_t i = 0; module->data != 0 && i < count; i++) {
+        g2h_heap_record(heap, G2H_RECORD_DATA, (size_t)i, ret);
+        if (ret->segment.address == module->data + slide)
+            return true;
+    }
+    return false;
+}
+
+/* Compares the addresses of constants in the data with those in the dump. A program may change
+ * them, but most variables that do not begin as zeros never change. */
+static struct g2h_error *match_constants(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                         const struct exe_process *process)
+{
+    struct g2h_record data;
+    if (!process->has_data || !find_module_data(exe, heap, process->slide, &data))
+        return NULL;
+    const uint8_t *file =
+        image_at(exe_image(exe), exe_module(exe)->data, data.segment.contents.size);
+    uint64_t count, foreign;
+    if (!file)
+        return NULL;
+    TRY(count_constants(exe_image(exe), file, &data, process->slide, &count, &foreign));
+    return foreign > 4 + count / 100
+               ? mismatch(exe, "its data points to other constants than in the dump", bytes_none)
+               : NULL;
+}
+
+/* ---- types and variables ---- */
+
+enum { WITNESSES = 256 }; /* this many types are enough to recognize the others by */
+
+/* Returns whether an address is outside of all parts of the program: a plugin has it. */
+static bool is_of_plugin(const struct g2h_exe *exe, const struct exe_process *process,
+                         uint64_t address)
+{
+    const struct moduledata *module = exe_module(exe);
+    const uint64_t start = module->text < module->types ? module->text : module->types,
+                   end = module->ebss > module->etypes ? module->ebss : module->etypes;
+    return module->text != 0 && process->has_data &&
+           address - (start + process->slide) >= end - start;
+}
+
+/* Finds the first type records whose descriptor is in the executable. The descriptor of a type that
+ * package reflect made is in the heap. Returns their number. */
+static size_t find_witnesses(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                             const struct exe_process *process, struct rtype_witness *ret)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < heap->types.count && count < WITNESSES; i++) {
+        const uint64_t address = heap->types.data[i].address;
+        if (heap_find(heap, address) == UINT32_MAX && !is_of_plugin(exe, process, address))
+            ret[count++] = (struct rtype_witness){address, heap->types.data[i].name};
+    }
+    return count;
+}
+
+static void pcs_deinit(struct match_pcs *pcs)
+{
+    free(pcs->list.data);
+}
+
+struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *ret)
+{
+    _cleanup_(map_deinit) struct map known = {0};
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        const struct heap_stack_frame frame = heap_frame(heap, i);
+        const uint64_t pc = match_call_pc(&frame);
+        const uint32_t number = (uint32_t)ret->list.count;
+        uint32_t first;
+        if (!map_put(&known, pc, number, &first) ||
+            (first == number && !vector_push(&ret->list, pc)))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap)
+{
+    struct exe_process process = {.has_text = false};
+    struct rtype_witness witnesses[WITNESSES];
+    _cleanup_(pcs_deinit) struct match_pcs pcs = {.list = {0}};
+    exe_unbind(exe);
+    TRY(match_build(exe, heap));
+    TRY(match_addresses(exe, heap, &process));
+    TRY(match_constants(exe, heap, &process));
+    process.witnesses = witnesses;
+    process.witness_count = find_witnesses(exe, heap, &process, witnesses);
+    /* Other dumps are not typed, so nobody asks for the variables of their frames. */
+    if (process.has_data && heap->pointer_form == POINTERS_LISTED)
+        TRY(match_find_pcs(heap, &pcs));
+    process.pcs = pcs.list.data;
+    process.pc_count = pcs.list.count;
+    process.frame_count = heap->frames.count;
+    return exe_bind(exe, &process);
+}
