@@ -117,8 +117,8 @@ static uint64_t build_of(const struct conversion *conversion)
 }
 
 /* Returns an error if a file has changed since it was read. */
-static struct g2h_error *check_inputs(const struct series *series,
-                                      const struct conversion *conversion)
+static struct g2h_error *main_check_inputs(const struct series *series,
+                                           const struct conversion *conversion)
 {
     struct g2h_error *error = g2h_input_check(conversion->input);
     if (!error && series->input)
@@ -362,7 +362,7 @@ static bool set_html_series(struct series *series, int64_t time, struct g2h_html
     return true;
 }
 
-/* Runs the rooms one after the other. */
+/* Runs the modules one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
                                     struct series *series, struct outputs *outputs,
                                     struct conversion *conversion)
@@ -426,7 +426,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     if (series->mcp)
         return answer_questions(options, series, conversion, &output_options);
     TRY(write_view(options, conversion->view, &output_options));
-    TRY(check_inputs(series, conversion));
+    TRY(main_check_inputs(series, conversion));
     TRY(complete(outputs, series, conversion));
     if (options->append)
         message_narrowed(&outputs->list[0]);
@@ -455,7 +455,7 @@ static struct g2h_error *convert(const struct options *options, const char *path
 {
     struct g2h_error *error = go_through(options, path, series, outputs, conversion);
     struct g2h_error *changed =
-        error && conversion->input ? check_inputs(series, conversion) : NULL;
+        error && conversion->input ? main_check_inputs(series, conversion) : NULL;
     if (changed)
         g2h_error_destroy(error);
     return changed ? changed : error;
@@ -516,7 +516,7 @@ static struct target_source *list_sources(const struct options *options, size_t 
     return sources;
 }
 
-struct sources {
+struct main_sources {
     const struct target_source *list;
     size_t count;
 };
@@ -532,7 +532,7 @@ struct outcome {
 
 /* Converts a dump to a path, or to standard output if path is NULL. */
 static struct g2h_error *convert_to(const struct options *options, const char *dump,
-                                    const char *path, const struct sources *sources,
+                                    const char *path, const struct main_sources *sources,
                                     struct series *series, struct outcome *outcome)
 {
     struct outputs outputs = {.count = 0};
@@ -594,7 +594,7 @@ static struct g2h_error *make_base(const struct options *options, const char *du
     if (!error && exe)
         series->base_build = build_of(&conversion);
     if (!error)
-        error = check_inputs(series, &conversion);
+        error = main_check_inputs(series, &conversion);
     outcome->complete = outcome->complete && conversion.heap &&
                         g2h_heap_is_complete(conversion.heap) &&
                         origin_is_complete(&conversion.origin);
@@ -614,9 +614,9 @@ static struct g2h_error *make_bases(const struct options *options, struct series
 }
 
 /* Converts the dumps one after the other, each to its path; if paths is NULL, all to the output. */
-static struct g2h_error *convert_each(const struct options *options, const struct sources *sources,
-                                      char *const *paths, struct series *series,
-                                      struct outcome *outcome)
+static struct g2h_error *convert_each(const struct options *options,
+                                      const struct main_sources *sources, char *const *paths,
+                                      struct series *series, struct outcome *outcome)
 {
     if (options->pid != 0)
         return convert_to(options, NULL, options->output, sources, series, outcome);
@@ -737,7 +737,7 @@ static void snapshot_cleanup(struct snapshot **snapshot)
 }
 
 /* Takes a snapshot of a watched process. */
-static struct g2h_error *take_snapshot(const struct options *options, struct snapshot **ret)
+static struct g2h_error *main_take_snapshot(const struct options *options, struct snapshot **ret)
 {
     _cleanup_(snapshot_cleanup) struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
     TRY_MEMORY(snapshot);
@@ -842,7 +842,7 @@ static bool take_next(struct watching *watching)
     const bool is_alone = beside_is_idle(&watching->beside);
     struct snapshot *snapshot;
     struct g2h_error *error =
-        take_snapshot(watching->taken > 0 ? &watching->quiet : watching->options, &snapshot);
+        main_take_snapshot(watching->taken > 0 ? &watching->quiet : watching->options, &snapshot);
     if (!error) {
         watching->taken++;
         beside_give(&watching->beside, snapshot);
@@ -958,7 +958,7 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
 
 /* Does so in the file that the command line asks for. */
 static struct g2h_error *report_trend_to(const struct options *options,
-                                         const struct sources *sources, struct series *series,
+                                         const struct main_sources *sources, struct series *series,
                                          struct outcome *outcome)
 {
     struct outputs outputs = {.count = 0};
@@ -988,8 +988,8 @@ static struct g2h_error *begin_mcp(const struct options *options, struct series 
 }
 
 /* Converts one dump, or the dumps of a series. */
-static struct g2h_error *convert_all(const struct options *options, const struct sources *sources,
-                                     struct outcome *outcome)
+static struct g2h_error *convert_all(const struct options *options,
+                                     const struct main_sources *sources, struct outcome *outcome)
 {
     struct series series = {.identity = NULL};
     struct target_directory directory = {.path = NULL};
@@ -1020,7 +1020,7 @@ static struct g2h_error *convert_all(const struct options *options, const struct
 
 /* ---- DevTools ---- */
 
-static void say_line(const char *line)
+static void main_say_line(const char *line)
 {
     say("go2heapsnapshot: %s", line);
 }
@@ -1082,7 +1082,7 @@ static struct g2h_error *inspect(const struct options *options)
                     .path = path.data,
                     .directory = options->source,
                     .no_contexts = options->no_contexts,
-                    .say = say_line},
+                    .say = main_say_line},
         .server = {.program = "go2heapsnapshot " G2H_VERSION,
                    .name = title.data,
                    .owner = has_owner ? owner.st_uid : (uid_t)-1},
@@ -1114,7 +1114,7 @@ static int end_with(struct g2h_error *error, const struct outcome *outcome)
 /* What is written of each process that --at-death has copied. */
 struct at_death_asked {
     const struct options *options;
-    const struct sources *sources;
+    const struct main_sources *sources;
 };
 
 /* A function for at_death_run(). */
@@ -1133,7 +1133,7 @@ static int write_death(void *context, struct death *death, uint64_t pid, const c
 /* Does what the command line asks for. Returns the exit status. */
 static int convert_asked(const struct options *options)
 {
-    struct sources sources;
+    struct main_sources sources;
     struct outcome outcome = {.complete = true};
     if (!options->inspect && !options->format->is_text && terminal_is_output(options)) {
         message_not_for_terminal(options);

@@ -1,7 +1,7 @@
 /*
  * error: makes errors. See include/go2heapsnapshot/error.h for what callers see.
  *
- * Rooms may use all of base/:
+ * Modules may use all of base/:
  *   error, scope        errors that callers see, TRY, and guards that free what a scope owns
  *   option_size        options of callers that know fewer of them
  *   memory, map, id_hash, number_set, bisect, ranges, sparse

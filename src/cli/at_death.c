@@ -240,7 +240,7 @@ static bool is_wanted(const struct at_death *at)
 }
 
 /* Notes that the process, or what could be watched of it, has ended. */
-static void end(struct at_death *at)
+static void at_death_end(struct at_death *at)
 {
     at->is_over = at->child.id == 0 || at->child.has_ended;
 }
@@ -300,7 +300,7 @@ static void meet_end(struct at_death *at)
     if (is_wanted(at)) {
         at->has_copy = true;
         at->error = death_box_copy(&at->box, &at->death);
-        end(at);
+        at_death_end(at);
         return;
     }
     const bool was_alone = watch->is_alone;
@@ -311,7 +311,7 @@ static void meet_end(struct at_death *at)
         at->changed = was_alone ? at->changed : attach_clock(); /* perhaps by execve() */
         seize_another(at);
     } else {
-        end(at);
+        at_death_end(at);
     }
 }
 
@@ -512,7 +512,7 @@ static void watch_process(struct at_death *at)
 /* ---- all of it ---- */
 
 /* Blocks the signals that are waited for: those that the caller ignores stay ignored. */
-static void block_signals(struct at_death *at)
+static void at_death_block_signals(struct at_death *at)
 {
     static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                   SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
@@ -530,7 +530,7 @@ static void block_signals(struct at_death *at)
 }
 
 /* Starts the command, and watches it from its first instruction if that may be. */
-static struct g2h_error *start(struct at_death *at)
+static struct g2h_error *at_death_start(struct at_death *at)
 {
     int error = child_start(at->options->run, &at->before, &at->child);
     if (error != 0)
@@ -561,7 +561,7 @@ static struct g2h_error *explain(struct at_death *at, bool was_there, struct g2h
 }
 
 /* Begins to watch a process that runs. */
-static struct g2h_error *begin(struct at_death *at)
+static struct g2h_error *at_death_begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;
     const bool was_there = death_is_alive(at->box.pid, 0);
@@ -577,7 +577,7 @@ static struct g2h_error *begin(struct at_death *at)
 }
 
 /* Writes what was copied at the end, and waits for what is written already. */
-static void finish(struct at_death *at)
+static void at_death_finish(struct at_death *at)
 {
     int status;
     if (at->has_copy && !at->error) {
@@ -615,17 +615,17 @@ int at_death_run(const struct options *options, at_death_write *write, void *con
             .exe = options->exe,
             .threads = options->threads,
             .reserve = {.most = options->at_death_most > 0 ? options->at_death_most : UINT64_MAX}}};
-    block_signals(&at);
+    at_death_block_signals(&at);
     if (at_death_is_directory(options->output))
         at.error = directory_make(options->output, "--at-death", &at.directory);
     if (!at.error)
-        at.error = options->run ? start(&at) : begin(&at);
+        at.error = options->run ? at_death_start(&at) : at_death_begin(&at);
     signals_catch("go2heapsnapshot");
     if (!at.error)
         watch_process(&at);
     if (!at.has_copy)
         death_let_go(&at.box.watch);
-    finish(&at);
+    at_death_finish(&at);
     g2h_error_destroy(at.error);
     death_deinit(&at.death);
     death_box_deinit(&at.box);

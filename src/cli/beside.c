@@ -20,7 +20,7 @@ static void *next(struct beside *beside)
     return item;
 }
 
-static void *run(void *argument)
+static void *beside_run(void *argument)
 {
     struct beside *beside = argument;
     for (void *item; (item = next(beside));)
@@ -29,7 +29,7 @@ static void *run(void *argument)
 }
 
 /* Blocks the signals that processes send; the thread inherits that. */
-static void block_signals(sigset_t *ret_before)
+static void beside_block_signals(sigset_t *ret_before)
 {
     sigset_t signals;
     sigfillset(&signals);
@@ -44,8 +44,8 @@ int beside_begin(beside_work *work, void *context, struct beside *ret)
     *ret = (struct beside){.work = work, .context = context};
     pthread_mutex_init(&ret->lock, NULL);
     pthread_cond_init(&ret->changed, NULL);
-    block_signals(&before);
-    const int error = pthread_create(&ret->thread, NULL, run, ret);
+    beside_block_signals(&before);
+    const int error = pthread_create(&ret->thread, NULL, beside_run, ret);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
         pthread_cond_destroy(&ret->changed);

@@ -15,7 +15,7 @@
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, KILLED = 128 };
 
 /* Runs the command in the child; does not return. */
-static void run(char **command, const sigset_t *mask, int go)
+static void child_run(char **command, const sigset_t *mask, int go)
 {
     char byte;
     if (read(go, &byte, 1) != 1)
@@ -36,7 +36,7 @@ int child_start(char **command, const sigset_t *mask, struct child *ret)
     ret->id = fork();
     if (ret->id == 0) {
         close(ends[1]);
-        run(command, mask, ends[0]);
+        child_run(command, mask, ends[0]);
     }
     const int error = ret->id < 0 ? errno : 0;
     close(ends[0]);

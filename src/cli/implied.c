@@ -27,17 +27,17 @@ static const struct suffix {
     {".json", "report", false},
 };
 
-static bool ends_in(const char *text, size_t size, const char *end)
+static bool implied_ends_in(const char *text, size_t size, const char *end)
 {
     const size_t count = strlen(end);
     return size > count && memcmp(text + size - count, end, count) == 0;
 }
 
 /* Returns the suffix of the first size bytes of a path, or NULL if it tells nothing. */
-static const struct suffix *find(const char *path, size_t size)
+static const struct suffix *implied_find(const char *path, size_t size)
 {
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
-        if (ends_in(path, size, suffixes[i].suffix))
+        if (implied_ends_in(path, size, suffixes[i].suffix))
             return &suffixes[i];
     return NULL;
 }
@@ -48,9 +48,9 @@ static const struct suffix *find_output(const struct options *options, bool *ret
     size_t size = options->output ? strlen(options->output) : 0;
     while (size > 0 && options->output[size - 1] == '/')
         size--;
-    const struct suffix *found = find(options->output, size);
-    *ret_gzip = !found && ends_in(options->output, size, ".gz");
-    return *ret_gzip ? find(options->output, size - strlen(".gz")) : found;
+    const struct suffix *found = implied_find(options->output, size);
+    *ret_gzip = !found && implied_ends_in(options->output, size, ".gz");
+    return *ret_gzip ? implied_find(options->output, size - strlen(".gz")) : found;
 }
 
 static bool is_report(const struct options *options)

@@ -394,8 +394,8 @@ static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_grap
 }
 
 /* Returns the nodes and edges that DevTools' filters need, in the format that has them. */
-static struct g2h_contexts_account contexts_of(const struct options *options,
-                                               const struct g2h_view *view)
+static struct g2h_contexts_account messages_contexts_of(const struct options *options,
+                                                        const struct g2h_view *view)
 {
     struct g2h_contexts_account account = {0};
     if (options->format->is_for_devtools && !options->no_contexts)
@@ -408,7 +408,7 @@ static void account_graph(const struct options *options, const struct g2h_graph 
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
     const struct g2h_view_account *seen = g2h_view_account(view);
-    const struct g2h_contexts_account contexts = contexts_of(options, view);
+    const struct g2h_contexts_account contexts = messages_contexts_of(options, view);
     say("pointers that are not nil");
     line("in objects", account->pointers, "", "");
     line("  to objects: edges", account->pointers_hit, "", "");
@@ -473,7 +473,7 @@ void message_size(const struct options *options, const struct g2h_input *input,
 {
     const struct g2h_view_account *account = g2h_view_account(view);
     const struct g2h_graph_account *garbage = g2h_graph_account(graph);
-    const uint64_t nodes = account->nodes + contexts_of(options, view).nodes;
+    const uint64_t nodes = account->nodes + messages_contexts_of(options, view).nodes;
     const bool is_complete = g2h_heap_is_complete(g2h_view_heap(view)),
                never_has = options->format->leaves_out_garbage && is_complete;
     if (never_has || options_leave_out_garbage(options, is_complete))
@@ -561,7 +561,7 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
         share / 10, share % 10, share < much ? "; " : "", share < much ? why_untyped(exe) : "");
 }
 
-static bool ends_in(const char *text, const char *end)
+static bool messages_ends_in(const char *text, const char *end)
 {
     const size_t size = strlen(text), count = strlen(end);
     return size >= count && strcmp(text + size - count, end) == 0;
@@ -582,7 +582,7 @@ void message_name(const struct g2h_format *format, const char *path, bool gzip)
 {
     if (!format->is_for_devtools)
         return;
-    if (ends_in(path, gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
+    if (messages_ends_in(path, gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
         return;
     say("go2heapsnapshot: note: %s: %s", path,
         gzip ? "is compressed: DevTools wants it unpacked, and called *.heapsnapshot"

@@ -299,7 +299,7 @@ static void describe(struct for_getopt *ret)
 }
 
 /* Returns the option that getopt_long() has found, or NULL if it is none of the known ones. */
-static const struct known *find(int given)
+static const struct known *options_find(int given)
 {
     for (int i = 0; i < KNOWN; i++)
         if (given == FIRST + i || given == known[i].letter)
@@ -413,7 +413,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     *ret_status = EXIT_USAGE;
     opterr = 0;
     while ((given = getopt_long(argc, argv, described.letters, described.options, NULL)) != -1) {
-        const struct known *option = find(given);
+        const struct known *option = options_find(given);
         if (!option)
             refuse_option(argc, as_given, &described);
         if (!option || !take(ret, option, optarg, ret_status))

@@ -45,7 +45,7 @@ static const char *find_pager(void)
 }
 
 /* Starts a pager that reads a file. Returns false if it cannot be started. */
-static bool start(const char *pager, int fd, pid_t *ret)
+static bool pager_start(const char *pager, int fd, pid_t *ret)
 {
     char *const words[] = {"sh", "-c", (char *)(uintptr_t)pager, NULL};
     posix_spawn_file_actions_t files;
@@ -79,7 +79,7 @@ static bool page(const char *pager, int fd)
     setenv("LESS", "FRX", 0);
     sigaction(SIGINT, &ignore, &interrupt); /* as the pager does, which ends by q */
     sigaction(SIGQUIT, &ignore, &quit);
-    const bool is_started = start(pager, fd, &child);
+    const bool is_started = pager_start(pager, fd, &child);
     while (is_started && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     sigaction(SIGINT, &interrupt, NULL);

@@ -17,7 +17,7 @@ static struct {
     bool visible;
 } line;
 
-static double now(void)
+static double progress_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -26,7 +26,7 @@ static double now(void)
 
 static void show(const char *phase, uint64_t done, uint64_t total, uint64_t objects)
 {
-    double time = now();
+    double time = progress_now();
     const bool is_new = !line.phase || strcmp(line.phase, phase) != 0;
     if (is_new) {
         line.phase = phase;

@@ -18,7 +18,7 @@ enum { KEY_LEAST = G2H_REDACT_KEY, KEY_MOST = 4096, DIFFERENT_LEAST = 8 };
 
 #define HOW_TO "(umask 077; head -c 32 /dev/urandom > FILE) makes a key"
 
-static struct g2h_error *read_all(const char *path, int file, uint8_t *data, size_t *ret)
+static struct g2h_error *redact_key_read_all(const char *path, int file, uint8_t *data, size_t *ret)
 {
     size_t size = 0;
     for (;;) {
@@ -40,7 +40,7 @@ struct key_file {
     uint8_t data[KEY_MOST + 1];
 };
 
-static void forget(struct key_file *key)
+static void redact_key_forget(struct key_file *key)
 {
     explicit_bzero(key->data, sizeof(key->data));
     if (key->file >= 0)
@@ -95,13 +95,13 @@ static struct g2h_error *check_bytes(const char *path, const uint8_t *data, size
 struct g2h_error *redact_key_read(const char *path, uint8_t ret[G2H_REDACT_KEY])
 {
     static const uint8_t no_key[SIPHASH_KEY];
-    _cleanup_(forget) struct key_file key;
+    _cleanup_(redact_key_forget) struct key_file key;
     size_t size = 0;
     key.file = open(path, O_RDONLY | O_CLOEXEC);
     if (key.file < 0)
         return error_system(errno, "%s: cannot open", path);
     TRY(check_status(path, key.file));
-    TRY(read_all(path, key.file, key.data, &size));
+    TRY(redact_key_read_all(path, key.file, key.data, &size));
     TRY(check_bytes(path, key.data, size));
     siphash(no_key, key.data, size, ret); /* each byte counts, so the key may be digits, too */
     return NULL;

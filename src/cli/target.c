@@ -49,7 +49,7 @@ static char *keep_unfinished(const char *path, unsigned first, unsigned end)
 }
 
 /* Blocks signals while a file has a name that the signal handler does not know yet. */
-static void block_signals(sigset_t *ret_before)
+static void target_block_signals(sigset_t *ret_before)
 {
     sigset_t all;
     sigfillset(&all);
@@ -61,7 +61,7 @@ static void block_signals(sigset_t *ret_before)
 bool target_make_directory(const char *path, struct target_directory *ret)
 {
     sigset_t before;
-    block_signals(&before);
+    target_block_signals(&before);
     ret->path = mkdir(path, 0777) == 0 ? path : NULL;
     const int reason = errno;
     ret->unfinished = ret->path ? keep_unfinished(path, FILES, FILES + DIRECTORIES) : NULL;
@@ -94,7 +94,7 @@ bool target_make_directory_beside(const char *path, struct target_directory *ret
         return false;
     memcpy(temporary, path, size);
     memcpy(temporary + size, ".XXXXXX", sizeof(".XXXXXX"));
-    block_signals(&before);
+    target_block_signals(&before);
     const bool is_made = mkdtemp(temporary) != NULL;
     const int reason = errno;
     if (is_made) {
@@ -151,7 +151,7 @@ bool target_is_source(int fd, const struct target_source *sources, size_t count)
     return is;
 }
 
-static struct g2h_error *refuse(const struct target *target, const char *what)
+static struct g2h_error *target_refuse_file(const struct target *target, const char *what)
 {
     return error_create(G2H_ERROR_SYSTEM, "%s: is the %s itself; give the snapshot another name",
                         target->name, what);
@@ -161,8 +161,9 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
                                const char *what)
 {
     const struct stat *status = input ? g2h_input_status(input) : NULL;
-    return status && target->exists && is_same_file(&target->status, status) ? refuse(target, what)
-                                                                             : NULL;
+    return status && target->exists && is_same_file(&target->status, status)
+               ? target_refuse_file(target, what)
+               : NULL;
 }
 
 /* ---- the unfinished file ---- */
@@ -193,7 +194,7 @@ static char *follow_links(const char *path)
 
 /* Opens a file without a name in the directory of the target's path. Returns false if the system
  * does not have such files, or could not give them a name later. */
-static bool open_nameless(struct target *target)
+static bool target_open_nameless(struct target *target)
 {
 #ifdef O_TMPFILE
     char proc[64];
@@ -219,13 +220,13 @@ static struct g2h_error *open_temporary(struct target *target)
     sigset_t before;
     const size_t size = strlen(target->path) + sizeof(".XXXXXX");
     target->fd = -1;
-    if (open_nameless(target))
+    if (target_open_nameless(target))
         return NULL;
     target->temporary_path = malloc(size);
     if (!target->temporary_path)
         return &error_no_memory;
     snprintf(target->temporary_path, size, "%s.XXXXXX", target->path);
-    block_signals(&before);
+    target_block_signals(&before);
     target->fd = mkostemp(target->temporary_path, O_CLOEXEC); /* with mode 0600 */
     const int reason = errno;
     if (target->fd >= 0)
@@ -268,7 +269,7 @@ struct g2h_error *target_refuse(const char *path, const struct target_source *so
     const bool exists = stat(path, &status) == 0;
     for (size_t i = 0; exists && i < count; i++)
         if (is_source(&status, &sources[i]))
-            return refuse(&target, sources[i].what);
+            return target_refuse_file(&target, sources[i].what);
     return NULL;
 }
 
@@ -345,7 +346,7 @@ struct g2h_error *target_open(const char *path, const struct target_source *sour
     ret->exists = (path ? stat(path, &ret->status) : fstat(STDOUT_FILENO, &ret->status)) == 0;
     for (size_t i = 0; ret->exists && i < count; i++)
         if (is_source(&ret->status, &sources[i]))
-            return refuse(ret, sources[i].what);
+            return target_refuse_file(ret, sources[i].what);
     return path ? open_path(ret) : NULL;
 }
 
@@ -429,7 +430,7 @@ struct g2h_error *target_complete_all(struct target *targets, unsigned count,
 {
     sigset_t before;
     struct g2h_error *error = NULL;
-    block_signals(&before);
+    target_block_signals(&before);
     for (unsigned i = 0; i < count && !error; i++)
         if (targets[i].path && !settle(&targets[i], read))
             error = error_system(errno, "%s: cannot write", targets[i].name);
@@ -457,7 +458,7 @@ struct g2h_error *target_directory_complete(struct target_directory *directory,
                                             unsigned count, const struct target_read *read)
 {
     sigset_t before;
-    block_signals(&before);
+    target_block_signals(&before);
     struct g2h_error *error = target_complete_all(targets, count, read);
     if (!error && directory->temporary_path)
         error = name_directory(directory);

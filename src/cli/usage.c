@@ -147,7 +147,7 @@ int usage_print_version(void)
     return text.failed ? EXIT_FAILED : print(text.data);
 }
 
-static void say_line(const struct text *text)
+static void usage_say_line(const struct text *text)
 {
     if (!text->failed)
         say("  %.*s", (int)text->size, text->data);
@@ -159,10 +159,10 @@ void usage_say_formats(void)
     const struct g2h_format *format;
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++, text.size = 0) {
         append_format(&text, format);
-        say_line(&text);
+        usage_say_line(&text);
     }
     append_dump(&text);
-    say_line(&text);
+    usage_say_line(&text);
 }
 
 bool usage_say_hint(void)

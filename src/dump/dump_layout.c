@@ -22,7 +22,7 @@
     }
 
 /* The patch CL 37540043 of 2013, by the README of randall77/hprof. */
-static const struct layout layout_2013 = {
+static const struct dump_layout layout_2013 = {
     .name = "2013",
     .tags = {NO_KIND, G2H_RECORD_OBJECT, NO_KIND, G2H_RECORD_EOF, G2H_RECORD_STACKROOT,
              G2H_RECORD_DATAROOT, G2H_RECORD_OTHERROOT, G2H_RECORD_TYPE, G2H_RECORD_GOROUTINE,
@@ -36,7 +36,7 @@ static const struct layout layout_2013 = {
     .stackframe = STACKFRAME_2013,
 };
 
-const struct layout layout_1_3_beta = {
+const struct dump_layout layout_1_3_beta = {
     .name = "1.3 beta",
     .tags = RELEASED_TAGS,
     .field_kinds = {NO_KIND, POINTER, STRING, SLICE, IFACE, EFACE},
@@ -46,7 +46,7 @@ const struct layout layout_1_3_beta = {
     .stackframe = STACKFRAME_BETA,
 };
 
-const struct layout layout_1_3 = {
+const struct dump_layout layout_1_3 = {
     .name = "1.3",
     .tags = RELEASED_TAGS,
     .field_kinds = {NO_KIND, POINTER, STRING, SLICE, IFACE, EFACE},
@@ -56,7 +56,7 @@ const struct layout layout_1_3 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-static const struct layout layout_1_4 = {
+static const struct dump_layout layout_1_4 = {
     .name = "1.4",
     .tags = RELEASED_TAGS,
     .field_kinds = {NO_KIND, POINTER, IFACE, EFACE, NO_KIND, NO_KIND},
@@ -67,7 +67,7 @@ static const struct layout layout_1_4 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-static const struct layout layout_1_5 = {
+static const struct dump_layout layout_1_5 = {
     .name = "1.5",
     .tags = RELEASED_TAGS,
     .field_kinds = {NO_KIND, POINTER, NO_KIND, NO_KIND, NO_KIND, NO_KIND},
@@ -79,7 +79,7 @@ static const struct layout layout_1_5 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-static const struct layout layout_1_6 = {
+static const struct dump_layout layout_1_6 = {
     .name = "1.6",
     .tags = RELEASED_TAGS,
     .field_kinds = {NO_KIND, POINTER, NO_KIND, NO_KIND, NO_KIND, NO_KIND},
@@ -90,7 +90,7 @@ static const struct layout layout_1_6 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-static const struct layout layout_1_7 = {
+static const struct dump_layout layout_1_7 = {
     .name = "1.7",
     .tags = RELEASED_TAGS,
     .field_kinds = {NO_KIND, POINTER, NO_KIND, NO_KIND, NO_KIND, NO_KIND},
@@ -118,7 +118,7 @@ static bool starts_with_params(struct cursor cursor, uint8_t tag)
 
 /* Tells the released format from that of 2013. A dump of 2013 ends with its EOF tag 3, and a
  * released one with 0; but its first record is better evidence. */
-static const struct layout *detect_1_3(const uint8_t *data, uint64_t size, size_t header)
+static const struct dump_layout *detect_1_3(const uint8_t *data, uint64_t size, size_t header)
 {
     struct cursor cursor = {data + header, data + size};
     if (starts_with_params(cursor, G2H_RECORD_PARAMS))
@@ -145,8 +145,8 @@ static int header_minor(const uint8_t *data, uint64_t size, size_t *ret_size)
     return minor;
 }
 
-const struct layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size,
-                                   const char **ret_warning)
+const struct dump_layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size,
+                                        const char **ret_warning)
 {
     *ret_warning = NULL;
     int minor = header_minor(data, size, ret_size);

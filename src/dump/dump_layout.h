@@ -31,7 +31,7 @@ enum stackframe_form {
     STACKFRAME_1_3,
 };
 
-struct layout {
+struct dump_layout {
     const char *name;
     uint8_t tags[TAG_COUNT + 1]; /* maps a tag in the file to an enum g2h_record_kind, or NO_KIND */
     uint8_t field_kinds[FIELD_KIND_COUNT]; /* maps a number in the file to an enum g2h_field_kind,
@@ -54,10 +54,10 @@ struct layout {
  * layout_1_3_beta at the first stack frame, where the reader asks layout_stackframe_is_beta().
  * Returns NULL if the bytes are not a Go heap dump. *ret_warning is NULL or a sentence.
  */
-const struct layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size,
-                                   const char **ret_warning);
+const struct dump_layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size,
+                                        const char **ret_warning);
 
-extern const struct layout layout_1_3, layout_1_3_beta;
+extern const struct dump_layout layout_1_3, layout_1_3_beta;
 
 /* Returns whether the bytes behind a frame's pc are a function's name, as in the beta, and not
  * continpc. */

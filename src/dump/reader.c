@@ -3,7 +3,7 @@
  *
  * The reader goes through the input once, from record to record, because a record's end is known
  * only after it has been read. It checks each length against the bytes that are left, and each
- * field against the contents it lies in, so that no other room has to. There is one function per
+ * field against the contents it lies in, so that no other module has to. There is one function per
  * kind of record, in the order of their tags, and splitting these would only hide the order: hence
  * more than 800 lines.
  */
@@ -239,7 +239,7 @@ bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
 /* Reads an object's record up to its field list. */
 static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_object *ret)
 {
-    const struct layout *layout = reader->layout;
+    const struct dump_layout *layout = reader->layout;
     ret->type = 0;
     ret->kind = G2H_OBJECT_VALUE;
     if (!read_uvarint(reader, &ret->address))
@@ -465,7 +465,7 @@ static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool 
 static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
 {
     const uint64_t longest_sane_name = 65536;
-    const struct layout *layout = reader->layout;
+    const struct dump_layout *layout = reader->layout;
     ret->fields = (struct g2h_fields){.left = 0};
     if (!READ_UVARINTS(reader, &ret->address, &ret->size))
         return false;
@@ -804,7 +804,7 @@ struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_re
 {
     size_t header = 0;
     const char *warning;
-    const struct layout *layout = layout_detect(input->data, input->size, &header, &warning);
+    const struct dump_layout *layout = layout_detect(input->data, input->size, &header, &warning);
     if (!layout)
         return foreign_refuse(input);
     struct g2h_reader *reader = calloc(1, sizeof(*reader));

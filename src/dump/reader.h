@@ -1,5 +1,5 @@
 /*
- * reader: the functions for other rooms that include/go2heapsnapshot/dump.h lacks.
+ * reader: the functions for other modules that include/go2heapsnapshot/dump.h lacks.
  *
  *   open                opens a dump, and copies no more of it than can be read
  *   dump_layout        one row per dump format
@@ -35,7 +35,7 @@ struct known_lists {
 /* The state of a reader. A copy reads independently; so several threads can read records again. */
 struct g2h_reader {
     const struct g2h_input *input;
-    const struct layout *layout;
+    const struct dump_layout *layout;
     const char *warning;
     struct cursor cursor; /* behind the last record */
     const uint8_t *begin; /* begin of the record that is being read */

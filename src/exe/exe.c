@@ -401,7 +401,7 @@ const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsigned index)
     return index == 0 ? exe->input : exe->debug_input;
 }
 
-/* ---- for the rooms above ---- */
+/* ---- for the modules above ---- */
 
 uint64_t exe_lines_most(const struct g2h_exe *exe)
 {

@@ -1,5 +1,5 @@
 /*
- * exe: an opened executable, and the functions on it that the rooms above use besides those of
+ * exe: an opened executable, and the functions on it that the modules above use besides those of
  * include/go2heapsnapshot/exe.h.
  *
  * Questions are by addresses of a process, so a caller has to find out where the process has the

@@ -8,7 +8,7 @@ enum { NODES = 256 /* nodes of the view that are read at a time */ };
 
 /* Adds a node to the sums of its class. Of nodes that are below each other the uppermost one
  * retains what the others do. */
-static void add(const struct findings *findings, uint32_t number, struct class_row *row)
+static void class_rows_add(const struct findings *findings, uint32_t number, struct class_row *row)
 {
     const struct merged_node *node = findings_node(findings, number);
     row->count += node->count;
@@ -18,7 +18,7 @@ static void add(const struct findings *findings, uint32_t number, struct class_r
     row->retained += node->outermost == number ? node->retained : 0;
 }
 
-static int compare(const void *a, const void *b)
+static int class_rows_compare(const void *a, const void *b)
 {
     const struct class_row *one = a, *other = b;
     if (one->grown != other->grown)
@@ -40,7 +40,7 @@ struct g2h_error *class_rows_find(const struct findings *findings, bool has_stac
         TRY_MEMORY(map_put(&ret->by_name, node->name, number, &number));
         if (number == ret->list.count)
             TRY_MEMORY(vector_push(&ret->list, ((struct class_row){.node = i})));
-        add(findings, i, &ret->list.data[number]);
+        class_rows_add(findings, i, &ret->list.data[number]);
     }
     for (size_t i = 0; i < ret->list.count && findings->base; i++) {
         struct class_row *row = &ret->list.data[i];
@@ -48,7 +48,7 @@ struct g2h_error *class_rows_find(const struct findings *findings, bool has_stac
         const char *name = merged_name(&findings->merged, row->node, &size);
         row->grown = (int64_t)(row->held - growth_class_before(findings->base, name, size).bytes);
     }
-    vector_sort(&ret->list, compare);
+    vector_sort(&ret->list, class_rows_compare);
     return NULL;
 }
 
@@ -68,7 +68,7 @@ struct g2h_error *class_rows_find_one(const struct findings *findings, uint32_t 
             continue;
         ret->node = ret->node == MERGED_NONE ? i : ret->node;
         TRY_MEMORY(vector_push(holders, ((struct ranked){node->retained, i})));
-        add(findings, i, ret);
+        class_rows_add(findings, i, ret);
     }
     ranking_sort(holders);
     return NULL;

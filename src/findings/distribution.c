@@ -37,7 +37,8 @@ static struct g2h_error *tally_add(struct tally *tally, const void *data, size_t
 }
 
 /* Adds a number. Each of them has the same chance to be in the sample. */
-static struct g2h_error *numbers_add(struct numbers *numbers, const struct sample *added)
+static struct g2h_error *numbers_add(struct distribution_numbers *numbers,
+                                     const struct sample *added)
 {
     numbers->count++;
     if (numbers->count == 1 || added->order < numbers->least.order)
@@ -52,7 +53,7 @@ static struct g2h_error *numbers_add(struct numbers *numbers, const struct sampl
     return tally_add(&numbers->tally, &added->order, sizeof(added->order));
 }
 
-static struct g2h_error *add_length(struct numbers *numbers, uint64_t length)
+static struct g2h_error *add_length(struct distribution_numbers *numbers, uint64_t length)
 {
     return numbers_add(numbers, &(const struct sample){.order = length});
 }
@@ -194,7 +195,7 @@ static int compare_samples(const void *a, const void *b)
     return one->order < other->order ? -1 : one->order > other->order;
 }
 
-const struct sample *numbers_median(struct numbers *numbers)
+const struct sample *numbers_median(struct distribution_numbers *numbers)
 {
     vector_sort(&numbers->sample, compare_samples);
     return &numbers->sample.data[(numbers->sample.count - 1) / 2];
@@ -222,7 +223,7 @@ static void tally_deinit(struct tally *tally)
     free(tally->counts.data);
 }
 
-static void numbers_deinit(struct numbers *numbers)
+static void distribution_numbers_deinit(struct distribution_numbers *numbers)
 {
     free(numbers->sample.data);
     tally_deinit(&numbers->tally);
@@ -232,9 +233,9 @@ void distribution_deinit(struct distribution *distribution)
 {
     for (size_t i = 0; i < distribution->fields.count; i++) {
         struct field_distribution *field = &distribution->fields.data[i];
-        numbers_deinit(&field->numbers);
-        numbers_deinit(&field->lengths);
-        numbers_deinit(&field->capacities);
+        distribution_numbers_deinit(&field->numbers);
+        distribution_numbers_deinit(&field->lengths);
+        distribution_numbers_deinit(&field->capacities);
         tally_deinit(&field->texts);
     }
     free(distribution->fields.data);

@@ -34,7 +34,7 @@ struct sample {
     const uint8_t *data; /* of the value; NULL of a length, which is order */
 };
 
-struct numbers {
+struct distribution_numbers {
     uint64_t count;
     struct sample least, most;
     VECTOR(struct sample) sample;
@@ -46,9 +46,9 @@ struct field_distribution {
     struct g2h_value value; /* of the first object, without its path */
     bool is_function;
     uint64_t count, nils;
-    uint64_t trues;         /* of bools */
-    struct numbers numbers; /* of numbers and times */
-    struct numbers lengths, capacities;
+    uint64_t trues;                      /* of bools */
+    struct distribution_numbers numbers; /* of numbers and times */
+    struct distribution_numbers lengths, capacities;
     struct tally texts; /* of strings and functions; of interfaces, the dynamic types */
 };
 
@@ -68,7 +68,7 @@ struct g2h_error *distribution_find(const struct findings *findings, uint32_t na
 void distribution_deinit(struct distribution *distribution);
 
 /* Sorts the sample and returns its median: the lower one of two. There must be a number. */
-const struct sample *numbers_median(struct numbers *numbers);
+const struct sample *numbers_median(struct distribution_numbers *numbers);
 
 /* Returns the numbers of the most frequent texts, at most five, and how many there are. */
 enum { TALLY_TOP = 5 };

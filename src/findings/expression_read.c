@@ -54,7 +54,7 @@ static void split_owner(struct reading *reading, const char *expression)
         }
 }
 
-static struct g2h_error *add(struct reading *reading, uint32_t node, size_t at)
+static struct g2h_error *expression_add(struct reading *reading, uint32_t node, size_t at)
 {
     uint32_t index = (uint32_t)reading->reached.count;
     if (at == reading->size) {
@@ -96,7 +96,7 @@ static bool is_passed(const struct reading *reading, uint32_t node)
             reading->text[size] != '.');
 }
 
-static struct g2h_error *begin(struct reading *reading, uint32_t root)
+static struct g2h_error *expression_begin(struct reading *reading, uint32_t root)
 {
     struct g2h_edge edge;
     g2h_edges_begin(reading->edges, root, root + 1);
@@ -108,7 +108,7 @@ static struct g2h_error *begin(struct reading *reading, uint32_t root)
         if (whose->size == reading->owner_size && name->size <= reading->size &&
             memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0 &&
             memcmp(name->size > 0 ? name->data : "", reading->text, name->size) == 0)
-            TRY(add(reading, edge.target, name->size));
+            TRY(expression_add(reading, edge.target, name->size));
     }
     return NULL;
 }
@@ -134,7 +134,7 @@ static bool is_other_index(const struct reading *reading, const struct g2h_edge 
            !expression_hides(reading->view, edge->target);
 }
 
-static struct g2h_error *go_on(struct reading *reading, struct reached from)
+static struct g2h_error *expression_go_on(struct reading *reading, struct reached from)
 {
     struct g2h_edge edge;
     struct text *name = &reading->name;
@@ -152,7 +152,7 @@ static struct g2h_error *go_on(struct reading *reading, struct reached from)
         const size_t size = name->size - before;
         if (size <= reading->size - from.at &&
             memcmp(name->size > 0 ? name->data + before : "", reading->text + from.at, size) == 0)
-            TRY(add(reading, edge.target, from.at + size));
+            TRY(expression_add(reading, edge.target, from.at + size));
     }
     return NULL;
 }
@@ -177,9 +177,9 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
     split_owner(&reading, expression);
     for (uint32_t i = 0; i < reading.synthetic && reading.found == UINT32_MAX; i++)
         if (!is_passed(&reading, i))
-            TRY(begin(&reading, i));
+            TRY(expression_begin(&reading, i));
     for (size_t i = 0; i < reading.reached.count && reading.found == UINT32_MAX; i++)
-        TRY(go_on(&reading, reading.reached.data[i]));
+        TRY(expression_go_on(&reading, reading.reached.data[i]));
     *ret = reading.found;
     return NULL;
 }

@@ -66,10 +66,10 @@ static uint32_t merged_in(const struct paths *paths, uint32_t node)
 /* What a search looks for: a node; or one that people cannot tell from it, because it is merged
  * with it, has the same dominator and retains as much; or one that at least is merged with it and
  * has the same dominator. */
-enum target { EXACT, EQUAL, ALIKE };
+enum path_target { EXACT, EQUAL, ALIKE };
 
 static bool is_found(const struct paths *paths, uint32_t node, uint32_t from, uint32_t to,
-                     enum target target)
+                     enum path_target target)
 {
     if (node == to || target == EXACT)
         return node == to;
@@ -81,8 +81,8 @@ static bool is_found(const struct paths *paths, uint32_t node, uint32_t from, ui
 
 /* Adds the shortest path between the node that a search begins with and the target, which is found
  * among the nodes that have been visited, or further on. */
-static struct g2h_error *find(struct paths *paths, struct path_search *search, uint32_t to,
-                              enum target target, bool *ret_found)
+static struct g2h_error *path_find(struct paths *paths, struct path_search *search, uint32_t to,
+                                   enum path_target target, bool *ret_found)
 {
     uint32_t at = 1;
     *ret_found = false;
@@ -102,11 +102,11 @@ static struct g2h_error *find(struct paths *paths, struct path_search *search, u
 
 /* Does the same with a search that is not kept. */
 static struct g2h_error *find_once(struct paths *paths, uint32_t from, uint32_t to,
-                                   enum target target, uint32_t most, bool *ret_found)
+                                   enum path_target target, uint32_t most, bool *ret_found)
 {
     _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
     TRY(path_search_begin(&search, paths->view, paths->edges, from, PATH_ALL, most));
-    return find(paths, &search, to, target, ret_found);
+    return path_find(paths, &search, to, target, ret_found);
 }
 
 /* ---- the best path from the roots ---- */
@@ -130,8 +130,8 @@ static uint64_t covered(const struct paths *paths)
 }
 
 /* Finds a path from the roots in a scope. */
-static struct g2h_error *find_in(struct paths *paths, uint32_t from, uint32_t to,
-                                 enum target target, int number, bool *ret_found)
+static struct g2h_error *path_find_in(struct paths *paths, uint32_t from, uint32_t to,
+                                      enum path_target target, int number, bool *ret_found)
 {
     struct path_search *search = &paths->from_roots[number];
     const bool is_less = number == LESS_OWN;
@@ -139,25 +139,25 @@ static struct g2h_error *find_in(struct paths *paths, uint32_t from, uint32_t to
         TRY(path_search_begin(search, paths->view, paths->edges, from,
                               is_less ? PATH_OWN : (enum path_scope)number,
                               is_less ? MOST_VISITED / LESS : MOST_VISITED));
-    return find(paths, search, to, target, ret_found);
+    return path_find(paths, search, to, target, ret_found);
 }
 
 /* Finds a path from the roots. A path by a variable of the program tells people more than one by a
  * variable of a goroutine, unless the latter leads to more objects of the class. */
 static struct g2h_error *find_from_roots(struct paths *paths, uint32_t from, uint32_t to,
-                                         enum target target, bool *ret_found)
+                                         enum path_target target, bool *ret_found)
 {
     const size_t before = paths->nodes.count;
     bool again;
-    TRY(find_in(paths, from, to, target, PATH_PROGRAM, ret_found));
+    TRY(path_find_in(paths, from, to, target, PATH_PROGRAM, ret_found));
     const size_t end = paths->nodes.count;
     const uint64_t covers = covered(paths);
     for (int scope = PATH_OWN; scope <= PATH_GLOBALS && !*ret_found; scope++) {
-        TRY(find_in(paths, from, to, target, scope, ret_found));
+        TRY(path_find_in(paths, from, to, target, scope, ret_found));
         if (*ret_found)
             return NULL;
     }
-    TRY(find_in(paths, from, to, target, LESS_OWN, &again));
+    TRY(path_find_in(paths, from, to, target, LESS_OWN, &again));
     if (again && covered(paths) > covers) {
         memmove(paths->nodes.data + before, paths->nodes.data + end,
                 (paths->nodes.count - end) * sizeof(*paths->nodes.data));
@@ -172,7 +172,7 @@ static struct g2h_error *find_from_roots(struct paths *paths, uint32_t from, uin
 
 /* Finds the path from one dominator to the next. */
 static struct g2h_error *find_next(struct paths *paths, uint32_t from, uint32_t to,
-                                   enum target target, bool *ret_found)
+                                   enum path_target target, bool *ret_found)
 {
     return findings_kind_of(paths->view, from) == G2H_NODE_GC_ROOTS
                ? find_from_roots(paths, from, to, target, ret_found)
@@ -298,7 +298,7 @@ struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bo
     paths->nodes.count = 0;
     TRY(path_search_begin(&search, paths->view, paths->edges, from, PATH_POINTERS, MOST_VISITED));
     if (from != to)
-        return find(paths, &search, to, EXACT, ret);
+        return path_find(paths, &search, to, EXACT, ret);
     for (bool more = true; more && !search.returns;)
         TRY(path_search_extend(&search, &more));
     *ret = search.returns;

@@ -1,5 +1,5 @@
 /*
- * heap: the inside of a loaded heap, for the rooms behind this one. include/go2heapsnapshot/heap.h
+ * heap: the inside of a loaded heap, for the modules behind this one. include/go2heapsnapshot/heap.h
  * has what others see of it.
  *
  * For each object it has the address, the place of the contents in the input, and the slot class.
@@ -292,7 +292,7 @@ static inline uint64_t heap_value_base(const struct g2h_heap *heap,
     return heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
 }
 
-/* A frame, for other rooms. Its parts are in the input, where they were when the heap was
+/* A frame, for other modules. Its parts are in the input, where they were when the heap was
  * loaded. */
 struct heap_stack_frame {
     uint64_t sp, entry, pc;

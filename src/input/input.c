@@ -2,7 +2,7 @@
  * input: turns any source of bytes into one mapped range.
  *
  * A regular file that is not compressed is mapped as it is. Everything else (pipes, gzip …) is
- * spooled to a temporary file without a name: the rooms above may read the bytes as often as they
+ * spooled to a temporary file without a name: the modules above may read the bytes as often as they
  * like, and the system may write them to disk if memory is short.
  */
 #include "input/input.h"

@@ -1,9 +1,9 @@
 /*
- * input: the functions for other rooms that include/go2heapsnapshot/input.h lacks: opening a file,
+ * input: the functions for other modules that include/go2heapsnapshot/input.h lacks: opening a file,
  * and looking at its first bytes before much of it is copied.
  *
  *   input               any source of bytes as one mapped range
- *   magic               the kinds of files that more than one room asks about
+ *   magic               the kinds of files that more than one module asks about
  *   unpack              and unpack_*: files that gzip, zstd, xz or lz4 packed
  */
 #ifndef INPUT_INPUT_H

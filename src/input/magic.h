@@ -1,4 +1,4 @@
-/* magic: recognizes, by their first bytes, the kinds of files that more than one room has to
+/* magic: recognizes, by their first bytes, the kinds of files that more than one module has to
  * know. */
 #ifndef INPUT_MAGIC_H
 #define INPUT_MAGIC_H

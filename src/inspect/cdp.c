@@ -18,7 +18,7 @@
 enum { SOURCE_MOST = 4 << 20 }; /* bytes of a file of Go */
 
 /* A request while it is being answered. */
-struct request {
+struct cdp_request {
     struct connection *connection;
     struct reply_to to;
     struct json_value params;
@@ -27,23 +27,23 @@ struct request {
 
 struct method {
     const char *name;
-    void (*run)(struct hub *hub, struct request *request);
-    const char *text; /* what answer() and refuse() answer */
+    void (*run)(struct hub *hub, struct cdp_request *request);
+    const char *text; /* what cdp_answer() and cdp_refuse() answer */
 };
 
-static void answer(struct hub *hub, struct request *request)
+static void cdp_answer(struct hub *hub, struct cdp_request *request)
 {
     reply_string(hub, &request->to, request->method->text);
 }
 
-static void refuse(struct hub *hub, struct request *request)
+static void cdp_refuse(struct hub *hub, struct cdp_request *request)
 {
     reply_refuse(hub, &request->to, request->method->text);
 }
 
 /* ---- what the session answers ---- */
 
-static void ask(struct hub *hub, struct request *request, enum channel_kind kind,
+static void ask(struct hub *hub, struct cdp_request *request, enum channel_kind kind,
                 const struct text *body, asks_done *done)
 {
     if (body->failed || body->size > CHANNEL_MOST_ASKED) {
@@ -57,7 +57,7 @@ static void ask(struct hub *hub, struct request *request, enum channel_kind kind
 }
 
 /* Asks about what a member of params names. */
-static void ask_about(struct hub *hub, struct request *request, enum channel_kind kind,
+static void ask_about(struct hub *hub, struct cdp_request *request, enum channel_kind kind,
                       const char *member, asks_done *done)
 {
     _cleanup_(text_deinit) struct text body = {0};
@@ -78,7 +78,7 @@ static void pass_on(struct hub *hub, const struct reply_to *to, enum channel_kin
         reply_error(hub, to, REPLY_REFUSED, body, size);
 }
 
-static void get_usage(struct hub *hub, struct request *request)
+static void get_usage(struct hub *hub, struct cdp_request *request)
 {
     ask(hub, request, CHANNEL_USAGE, &(struct text){0}, pass_on);
 }
@@ -94,7 +94,7 @@ static void pass_on_object(struct hub *hub, const struct reply_to *to, enum chan
         reply_error(hub, to, REPLY_REFUSED, body, size);
 }
 
-static void get_object(struct hub *hub, struct request *request)
+static void get_object(struct hub *hub, struct cdp_request *request)
 {
     ask_about(hub, request, CHANNEL_OBJECT, "objectId", pass_on_object);
 }
@@ -108,13 +108,13 @@ static void pass_on_heap_id(struct hub *hub, const struct reply_to *to, enum cha
         reply_error(hub, to, REPLY_REFUSED, body, size);
 }
 
-static void get_heap_id(struct hub *hub, struct request *request)
+static void get_heap_id(struct hub *hub, struct cdp_request *request)
 {
     ask_about(hub, request, CHANNEL_HEAP_ID, "objectId", pass_on_heap_id);
 }
 
 /* A row of the Memory panel has been selected: it is $0 now. */
-static void add_inspected(struct hub *hub, struct request *request)
+static void add_inspected(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text digits = {0};
     uint32_t *inspected = request->connection->inspected;
@@ -132,7 +132,7 @@ static void add_inspected(struct hub *hub, struct request *request)
     reply_string(hub, &request->to, "{}");
 }
 
-static void get_properties(struct hub *hub, struct request *request)
+static void get_properties(struct hub *hub, struct cdp_request *request)
 {
     if (json_is_true(json_member(request->params, "accessorPropertiesOnly")))
         reply_string(hub, &request->to, "{\"result\":[],\"internalProperties\":[]}");
@@ -140,7 +140,7 @@ static void get_properties(struct hub *hub, struct request *request)
         ask_about(hub, request, CHANNEL_PROPERTIES, "objectId", pass_on);
 }
 
-static void evaluate(struct hub *hub, struct request *request)
+static void cdp_evaluate(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text body = {0}, group = {0};
     struct channel_evaluate head = {0};
@@ -159,7 +159,7 @@ static void evaluate(struct hub *hub, struct request *request)
 
 /* ---- the console, and files of Go ---- */
 
-static void enable_runtime(struct hub *hub, struct request *request)
+static void enable_runtime(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text params = {0};
     text_printf(&params, "{\"context\":{\"id\":1,\"origin\":\"\",\"name\":");
@@ -193,7 +193,7 @@ static void reply_digits(struct hub *hub, const struct reply_to *to, const char 
 }
 
 /* Windows with the same id count as one program. */
-static void get_isolate(struct hub *hub, struct request *request)
+static void get_isolate(struct hub *hub, struct cdp_request *request)
 {
     reply_digits(hub, &request->to, "id", 16);
 }
@@ -209,7 +209,7 @@ static void lines_came(struct hub *hub, const struct reply_to *to, enum channel_
 static void scripts_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                          const char *body, size_t size)
 {
-    struct request request = {.connection = hub_find(hub, to->connection), .to = *to};
+    struct cdp_request request = {.connection = hub_find(hub, to->connection), .to = *to};
     if (kind == CHANNEL_ANSWER)
         reply_events(hub, to->connection, body, size);
     ask(hub, &request, CHANNEL_LINES, &(struct text){0}, lines_came);
@@ -217,7 +217,7 @@ static void scripts_came(struct hub *hub, const struct reply_to *to, enum channe
 
 /* The panel forgets scripts and clears its console when it disables the debugger, which it does
  * before each snapshot. So they are sent again, but not to a client that has them. */
-static void enable_debugger(struct hub *hub, struct request *request)
+static void enable_debugger(struct hub *hub, struct cdp_request *request)
 {
     if (request->connection->has_debugger) {
         reply_digits(hub, &request->to, "debuggerId", 32);
@@ -227,7 +227,7 @@ static void enable_debugger(struct hub *hub, struct request *request)
     ask(hub, request, CHANNEL_SCRIPTS, &(struct text){0}, scripts_came);
 }
 
-static void disable_debugger(struct hub *hub, struct request *request)
+static void disable_debugger(struct hub *hub, struct cdp_request *request)
 {
     request->connection->has_debugger = false;
     reply_string(hub, &request->to, "{}");
@@ -276,19 +276,19 @@ static void source_came(struct hub *hub, const struct reply_to *to, enum channel
     reply_within(hub, to, "{\"scriptSource\":", quoted.data, quoted.failed ? 0 : quoted.size, "}");
 }
 
-static void get_source(struct hub *hub, struct request *request)
+static void get_source(struct hub *hub, struct cdp_request *request)
 {
     ask_about(hub, request, CHANNEL_SOURCE, "scriptId", source_came);
 }
 
 /* ---- snapshots ---- */
 
-static void take_snapshot(struct hub *hub, struct request *request)
+static void cdp_take_snapshot(struct hub *hub, struct cdp_request *request)
 {
     presses_add(hub, &request->to, json_is_true(json_member(request->params, "reportProgress")));
 }
 
-static void collect_garbage(struct hub *hub, struct request *request)
+static void collect_garbage(struct hub *hub, struct cdp_request *request)
 {
     static const char line[] =
         "Collect garbage: nothing has been collected. Go collects by itself, "
@@ -306,41 +306,42 @@ static const struct method methods[] = {
     {"Debugger.disable", disable_debugger, NULL},
     {"Debugger.enable", enable_debugger, NULL},
     {"Debugger.getScriptSource", get_source, NULL},
-    {"Debugger.setAsyncCallStackDepth", answer, "{}"},
-    {"Debugger.setBlackboxPatterns", answer, "{}"},
-    {"Debugger.setBlackboxExecutionContexts", answer, "{}"},
-    {"Debugger.setPauseOnExceptions", answer, "{}"},
-    {"Debugger.setSkipAllPauses", answer, "{}"},
+    {"Debugger.setAsyncCallStackDepth", cdp_answer, "{}"},
+    {"Debugger.setBlackboxPatterns", cdp_answer, "{}"},
+    {"Debugger.setBlackboxExecutionContexts", cdp_answer, "{}"},
+    {"Debugger.setPauseOnExceptions", cdp_answer, "{}"},
+    {"Debugger.setSkipAllPauses", cdp_answer, "{}"},
     {"HeapProfiler.addInspectedHeapObject", add_inspected, NULL},
     {"HeapProfiler.collectGarbage", collect_garbage, NULL},
-    {"HeapProfiler.disable", answer, "{}"},
-    {"HeapProfiler.enable", answer, "{}"},
+    {"HeapProfiler.disable", cdp_answer, "{}"},
+    {"HeapProfiler.enable", cdp_answer, "{}"},
     {"HeapProfiler.getHeapObjectId", get_heap_id, NULL},
     {"HeapProfiler.getObjectByHeapObjectId", get_object, NULL},
-    {"HeapProfiler.getSamplingProfile", refuse, NO_SAMPLING},
-    {"HeapProfiler.startSampling", refuse, NO_SAMPLING},
-    {"HeapProfiler.startTrackingHeapObjects", answer, "{}"},
-    {"HeapProfiler.stopSampling", refuse, NO_SAMPLING},
-    {"HeapProfiler.stopTrackingHeapObjects", take_snapshot, NULL},
-    {"HeapProfiler.takeHeapSnapshot", take_snapshot, NULL},
-    {"Profiler.disable", answer, "{}"},
-    {"Profiler.enable", answer, "{}"},
-    {"Profiler.setSamplingInterval", answer, "{}"}, /* node inspect ends if it is not answered */
-    {"Profiler.start", refuse, NO_PROFILES},
-    {"Profiler.stop", refuse, NO_PROFILES},
-    {"Runtime.callFunctionOn", refuse, "Go's functions cannot be called"},
-    {"Runtime.compileScript", answer, "{}"},
-    {"Runtime.disable", answer, "{}"},
-    {"Runtime.discardConsoleEntries", answer, "{}"},
+    {"HeapProfiler.getSamplingProfile", cdp_refuse, NO_SAMPLING},
+    {"HeapProfiler.startSampling", cdp_refuse, NO_SAMPLING},
+    {"HeapProfiler.startTrackingHeapObjects", cdp_answer, "{}"},
+    {"HeapProfiler.stopSampling", cdp_refuse, NO_SAMPLING},
+    {"HeapProfiler.stopTrackingHeapObjects", cdp_take_snapshot, NULL},
+    {"HeapProfiler.takeHeapSnapshot", cdp_take_snapshot, NULL},
+    {"Profiler.disable", cdp_answer, "{}"},
+    {"Profiler.enable", cdp_answer, "{}"},
+    {"Profiler.setSamplingInterval", cdp_answer,
+     "{}"}, /* node inspect ends if it is not answered */
+    {"Profiler.start", cdp_refuse, NO_PROFILES},
+    {"Profiler.stop", cdp_refuse, NO_PROFILES},
+    {"Runtime.callFunctionOn", cdp_refuse, "Go's functions cannot be called"},
+    {"Runtime.compileScript", cdp_answer, "{}"},
+    {"Runtime.disable", cdp_answer, "{}"},
+    {"Runtime.discardConsoleEntries", cdp_answer, "{}"},
     {"Runtime.enable", enable_runtime, NULL},
-    {"Runtime.evaluate", evaluate, NULL},
+    {"Runtime.evaluate", cdp_evaluate, NULL},
     {"Runtime.getHeapUsage", get_usage, NULL},
     {"Runtime.getIsolateId", get_isolate, NULL},
     {"Runtime.getProperties", get_properties, NULL},
-    {"Runtime.globalLexicalScopeNames", answer, "{\"names\":[]}"},
-    {"Runtime.releaseObject", answer, "{}"},
-    {"Runtime.releaseObjectGroup", answer, "{}"},
-    {"Runtime.runIfWaitingForDebugger", answer, "{}"},
+    {"Runtime.globalLexicalScopeNames", cdp_answer, "{\"names\":[]}"},
+    {"Runtime.releaseObject", cdp_answer, "{}"},
+    {"Runtime.releaseObjectGroup", cdp_answer, "{}"},
+    {"Runtime.runIfWaitingForDebugger", cdp_answer, "{}"},
 };
 
 enum { METHODS = sizeof(methods) / sizeof(*methods) };
@@ -356,7 +357,7 @@ static bool copy_value(struct json_value value, char *ret, size_t space)
     return true;
 }
 
-static void find_method(struct hub *hub, struct request *request, struct json_value name)
+static void find_method(struct hub *hub, struct cdp_request *request, struct json_value name)
 {
     _cleanup_(text_deinit) struct text method = {0}, message = {0};
     json_text(name, &method);
@@ -379,7 +380,8 @@ void cdp_message(struct hub *hub, struct connection *connection, const char *tex
 {
     static const char no_json[] = "a message must be JSON, at most 32 levels deep",
                       no_request[] = "a message must have an integer \"id\" and a \"method\"";
-    struct request request = {.connection = connection, .to = {.connection = connection->number}};
+    struct cdp_request request = {.connection = connection,
+                                  .to = {.connection = connection->number}};
     struct json_value message;
     if (!json_read(text, size, &message)) {
         reply_error(hub, &request.to, REPLY_NO_JSON, no_json, sizeof(no_json) - 1);

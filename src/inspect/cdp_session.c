@@ -20,7 +20,7 @@
 #include "inspect/remote.h"
 
 /* A snapshot that a child is taking. */
-struct press {
+struct cdp_session_press {
     bool is_going_on;
     pid_t child;     /* 0: it has ended, and was waited for */
     uint32_t number; /* of the request */
@@ -37,7 +37,7 @@ struct press {
 
 struct running {
     struct session session;
-    struct press press;
+    struct cdp_session_press press;
     int channel;
     uint64_t image; /* of the process, when the session began */
 };
@@ -103,15 +103,15 @@ static void close_pair(const int pair[2])
     close(pair[1]);
 }
 
-static void fail(struct running *running, const char *message)
+static void cdp_session_fail(struct running *running, const char *message)
 {
-    struct press *press = &running->press;
+    struct cdp_session_press *press = &running->press;
     press->failure.size = 0;
     text_append(&press->failure, message, strlen(message) + 1);
 }
 
 /* Waits for the child to end. Returns its status; with WNOHANG, 0 if it has not ended. */
-static int wait_for(struct press *press, int flags)
+static int wait_for(struct cdp_session_press *press, int flags)
 {
     int status = 0;
     pid_t ended = 0;
@@ -124,7 +124,7 @@ static int wait_for(struct press *press, int flags)
 }
 
 /* Ends a press without a result: the child is gone, and the session goes on. */
-static void end_press(struct press *press)
+static void cdp_session_end_press(struct cdp_session_press *press)
 {
     if (press->child > 0)
         kill(press->child, SIGKILL);
@@ -134,23 +134,23 @@ static void end_press(struct press *press)
     close(press->baton);
     text_deinit(&press->failure);
     text_deinit(&press->chunk);
-    *press = (struct press){.is_going_on = false};
+    *press = (struct cdp_session_press){.is_going_on = false};
 }
 
 /* Says that a snapshot has failed, and ends it. */
 static void answer_failure(struct running *running)
 {
-    struct press *press = &running->press;
+    struct cdp_session_press *press = &running->press;
     const char *message = press->failure.data;
     channel_send(running->channel, CHANNEL_ERROR, press->number, message, strlen(message));
     session_add_line(&running->session, "error", message);
     running->session.options->say(message);
-    end_press(press);
+    cdp_session_end_press(press);
 }
 
 static void begin_press(struct running *running, uint32_t number)
 {
-    struct press *press = &running->press;
+    struct cdp_session_press *press = &running->press;
     int control[2], data[2], baton[2];
     static const char busy[] = "a snapshot is being taken already";
     if (press->is_going_on) {
@@ -158,7 +158,7 @@ static void begin_press(struct running *running, uint32_t number)
         return;
     }
     running->session.count++;
-    *press = (struct press){.is_going_on = true, .number = number};
+    *press = (struct cdp_session_press){.is_going_on = true, .number = number};
     /* messages go through sockets, bytes through a pipe */
     const bool has_control = socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0,
                has_data = has_control && pipe(data) == 0, has_baton = has_data && pipe(baton) == 0;
@@ -168,7 +168,7 @@ static void begin_press(struct running *running, uint32_t number)
         close(data[0]);
         close(baton[1]);
         be_child(running, control[1], data[1], baton[0]);
-        *press = (struct press){.is_going_on = false};
+        *press = (struct cdp_session_press){.is_going_on = false};
         return;
     }
     if (press->child < 0) {
@@ -179,7 +179,7 @@ static void begin_press(struct running *running, uint32_t number)
             close_pair(data);
         if (has_baton)
             close_pair(baton);
-        *press = (struct press){.is_going_on = false};
+        *press = (struct cdp_session_press){.is_going_on = false};
         channel_send(running->channel, CHANNEL_ERROR, number, message, strlen(message));
         return;
     }
@@ -203,14 +203,14 @@ static void fail_by_status(struct running *running, int status)
     else
         snprintf(message, sizeof(message), "the conversion ended with status %d",
                  WEXITSTATUS(status));
-    fail(running, message);
+    cdp_session_fail(running, message);
 }
 
 /* Answers that there is no more, makes the child the session, and ends. Returns if the child is
  * dead. */
 static void hand_over(struct running *running)
 {
-    struct press *press = &running->press;
+    struct cdp_session_press *press = &running->press;
     const int status = wait_for(press, WNOHANG);
     if (press->child == 0) {
         fail_by_status(running, status);
@@ -224,14 +224,14 @@ static void hand_over(struct running *running)
 /* Reads what the child says. */
 static void read_control(struct running *running)
 {
-    struct press *press = &running->press;
+    struct cdp_session_press *press = &running->press;
     _cleanup_(text_deinit) struct text body = {0};
     struct channel_head head;
     if (channel_receive(press->control, CHANNEL_MOST_ASKED, &head, &body) == CHANNEL_RECEIVED) {
         if (head.kind == CHANNEL_PROGRESS && body.size == 1 && !press->is_ready)
             channel_send(running->channel, CHANNEL_PROGRESS, press->number, body.data, 1);
         if (head.kind == CHANNEL_ERROR)
-            fail(running, body.data);
+            cdp_session_fail(running, body.data);
         press->is_done = press->is_done || head.kind == CHANNEL_END;
         return;
     }
@@ -241,9 +241,9 @@ static void read_control(struct running *running)
 /* Reads bytes of the snapshot, until there are enough for an answer. */
 static void read_data(struct running *running)
 {
-    struct press *press = &running->press;
+    struct cdp_session_press *press = &running->press;
     if (press->chunk.capacity < CHANNEL_CHUNK && !text_grow(&press->chunk, CHANNEL_CHUNK)) {
-        fail(running, error_no_memory.message);
+        cdp_session_fail(running, error_no_memory.message);
         return;
     }
     while (press->chunk.size < CHANNEL_CHUNK) {
@@ -259,9 +259,9 @@ static void read_data(struct running *running)
 }
 
 /* Gets on with a press, as far as that is possible. */
-static void go_on(struct running *running)
+static void cdp_session_go_on(struct running *running)
 {
-    struct press *press = &running->press;
+    struct cdp_session_press *press = &running->press;
     if (!press->is_going_on)
         return;
     if (!press->is_ready && press->chunk.size > 0) {
@@ -286,7 +286,7 @@ static void go_on(struct running *running)
 
 /* ---- questions ---- */
 
-static void append_words(struct text *text, const char *words)
+static void cdp_session_append_words(struct text *text, const char *words)
 {
     text_append(text, words, strlen(words));
 }
@@ -327,11 +327,11 @@ static void append_target(const struct running *running, struct text *text)
     _cleanup_(text_deinit) struct text url = {0};
     if (pid != 0 && g2h_process_image(pid) != running->image)
         return;
-    append_words(&url, "file://");
-    append_words(&url, options->path);
-    append_words(text, "\"title\":");
+    cdp_session_append_words(&url, "file://");
+    cdp_session_append_words(&url, options->path);
+    cdp_session_append_words(text, "\"title\":");
     json_write(text, options->title, strlen(options->title));
-    append_words(text, ",\"url\":");
+    cdp_session_append_words(text, ",\"url\":");
     json_write(text, url.data, url.size);
 }
 
@@ -342,7 +342,8 @@ static struct g2h_error *need_snapshot(struct taken *taken)
 }
 
 /* Appends the object with an id of DevTools. */
-static struct g2h_error *append_object(struct taken *taken, const char *asked, struct text *text)
+static struct g2h_error *cdp_session_append_object(struct taken *taken, const char *asked,
+                                                   struct text *text)
 {
     struct remote remote = {.kind = REMOTE_NODE};
     char *end;
@@ -357,7 +358,8 @@ static struct g2h_error *append_object(struct taken *taken, const char *asked, s
 }
 
 /* Reads an objectId of the newest snapshot. */
-static struct g2h_error *read_place(struct taken *taken, const char *asked, struct place *ret)
+static struct g2h_error *read_place(struct taken *taken, const char *asked,
+                                    struct remote_place *ret)
 {
     bool is_old;
     TRY(need_snapshot(taken));
@@ -370,7 +372,7 @@ static struct g2h_error *read_place(struct taken *taken, const char *asked, stru
 static struct g2h_error *append_properties(struct taken *taken, const char *asked,
                                            struct text *text)
 {
-    _cleanup_free_ struct place *place = malloc(sizeof(*place));
+    _cleanup_free_ struct remote_place *place = malloc(sizeof(*place));
     TRY_MEMORY(place);
     TRY(read_place(taken, asked, place));
     return properties_write(taken, place, text);
@@ -378,7 +380,7 @@ static struct g2h_error *append_properties(struct taken *taken, const char *aske
 
 static struct g2h_error *append_heap_id(struct taken *taken, const char *asked, struct text *text)
 {
-    _cleanup_free_ struct place *place = malloc(sizeof(*place));
+    _cleanup_free_ struct remote_place *place = malloc(sizeof(*place));
     TRY_MEMORY(place);
     TRY(read_place(taken, asked, place));
     const uint32_t id =
@@ -419,7 +421,7 @@ static struct g2h_error *append_answer(struct running *running, uint32_t kind,
     case CHANNEL_USAGE:
         return append_usage(session, text);
     case CHANNEL_OBJECT:
-        return append_object(&session->taken, body->data, text);
+        return cdp_session_append_object(&session->taken, body->data, text);
     case CHANNEL_HEAP_ID:
         return append_heap_id(&session->taken, body->data, text);
     case CHANNEL_PROPERTIES:
@@ -439,8 +441,8 @@ static struct g2h_error *append_answer(struct running *running, uint32_t kind,
     }
 }
 
-static void answer(struct running *running, const struct channel_head *head,
-                   const struct text *body)
+static void cdp_session_answer(struct running *running, const struct channel_head *head,
+                               const struct text *body)
 {
     _cleanup_(text_deinit) struct text text = {0};
     struct g2h_error *error = append_answer(running, head->kind, body, &text);
@@ -462,7 +464,7 @@ static void answer(struct running *running, const struct channel_head *head,
 static bool serve(struct running *running)
 {
     _cleanup_(text_deinit) struct text body = {0};
-    struct press *press = &running->press;
+    struct cdp_session_press *press = &running->press;
     struct channel_head head;
     if (channel_receive(running->channel, CHANNEL_MOST_ASKED, &head, &body) != CHANNEL_RECEIVED)
         return false;
@@ -471,7 +473,7 @@ static bool serve(struct running *running)
     else if (head.kind == CHANNEL_MORE && press->is_going_on && head.number == press->number)
         press->is_asked = true;
     else
-        answer(running, &head, &body);
+        cdp_session_answer(running, &head, &body);
     return true;
 }
 
@@ -480,7 +482,7 @@ void session_run(const struct session_options *options, int channel)
     struct running running = {
         .channel = channel,
         .image = options->taken.pid != 0 ? g2h_process_image(options->taken.pid) : 0};
-    struct press *press = &running.press;
+    struct cdp_session_press *press = &running.press;
     running.session.options = options;
     running.session.scripts.directory = options->directory;
     signal(SIGCHLD, SIG_DFL);
@@ -500,12 +502,12 @@ void session_run(const struct session_options *options, int channel)
             read_data(&running);
         if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
             read_control(&running);
-        go_on(&running);
+        cdp_session_go_on(&running);
         if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !serve(&running))
             break;
-        go_on(&running);
+        cdp_session_go_on(&running);
     }
     if (press->is_going_on)
-        end_press(press);
+        cdp_session_end_press(press);
     _exit(0);
 }

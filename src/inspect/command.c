@@ -20,7 +20,7 @@ struct command {
 };
 
 /* Returns the descriptor of a file without a name; -1: there is none. */
-static int open_nameless(void)
+static int command_open_nameless(void)
 {
     FILE *file = tmpfile();
     const int fd = file ? dup(fileno(file)) : -1;
@@ -30,10 +30,10 @@ static int open_nameless(void)
 }
 
 /* Starts a command. */
-static struct g2h_error *start(const char *words, struct command *ret)
+static struct g2h_error *command_start(const char *words, struct command *ret)
 {
     int ends[2];
-    *ret = (struct command){-1, open_nameless(), 0};
+    *ret = (struct command){-1, command_open_nameless(), 0};
     if (ret->problems < 0 || pipe(ends) != 0)
         return error_system(errno, "cannot run '%s'", words);
     ret->pid = fork();
@@ -66,7 +66,7 @@ static const char *last_line(int fd, char said[MOST_SAID + 1])
 }
 
 /* Waits for its end. */
-static struct g2h_error *end(struct command *command, const char *words)
+static struct g2h_error *command_end(struct command *command, const char *words)
 {
     char said[MOST_SAID + 1] = "";
     int status = 0;
@@ -88,11 +88,11 @@ struct g2h_error *command_open(const char *words, const struct origin_options *o
     struct origin_options of_output = *options;
     struct command command;
     char path[32];
-    TRY(start(words, &command));
+    TRY(command_start(words, &command));
     snprintf(path, sizeof(path), "/dev/fd/%d", command.output);
     of_output.path = path;
     struct g2h_error *error = origin_open(&of_output, ret);
-    struct g2h_error *failed = end(&command, words);
+    struct g2h_error *failed = command_end(&command, words);
     if (failed)
         g2h_error_destroy(error);
     return failed ? failed : error;

@@ -8,13 +8,15 @@
 #include "inspect/hub.h"
 #include "inspect/json_write.h"
 
-static void refuse(struct hub *hub, struct connection *connection, unsigned status, const char *why)
+static void discovery_refuse(struct hub *hub, struct connection *connection, unsigned status,
+                             const char *why)
 {
     http_refuse(&connection->out, status, why);
     connection_move(connection, CONNECTION_LEAVES, hub->now);
 }
 
-static void answer(struct hub *hub, struct connection *connection, const struct text *body)
+static void discovery_answer(struct hub *hub, struct connection *connection,
+                             const struct text *body)
 {
     http_answer(&connection->out, 200, "application/json", body->data, body->size);
     connection->out.failed |= body->failed;
@@ -27,14 +29,14 @@ static void answer_version(struct hub *hub, struct connection *connection)
     text_append(&body, "{\"Browser\":", strlen("{\"Browser\":"));
     json_write_string(&body, hub->options->program);
     text_printf(&body, ",\"Protocol-Version\":\"1.3\"}");
-    answer(hub, connection, &body);
+    discovery_answer(hub, connection, &body);
 }
 
 static void answer_protocol(struct hub *hub, struct connection *connection)
 {
     _cleanup_(text_deinit) struct text body = {0};
     cdp_describe(&body);
-    answer(hub, connection, &body);
+    discovery_answer(hub, connection, &body);
 }
 
 /* Appends a member with an address in which the client finds this server. */
@@ -68,7 +70,7 @@ void discovery_list(struct hub *hub, struct connection *connection)
         text_append(&body, "}", 1);
     }
     text_append(&body, "]", 1);
-    answer(hub, connection, &body);
+    discovery_answer(hub, connection, &body);
 }
 
 /* The session has said what is inspected: all that wait for it are answered. */
@@ -92,7 +94,7 @@ static void begin_list(struct hub *hub, struct connection *connection,
     _cleanup_(text_deinit) struct text none = {0};
     if (hub->options->is_private) {
         text_append(&none, "[]", 2);
-        answer(hub, connection, &none);
+        discovery_answer(hub, connection, &none);
         return;
     }
     memcpy(connection->host, request->host.data, request->host.size);
@@ -110,15 +112,15 @@ static void upgrade(struct hub *hub, struct connection *connection,
 {
     char accept[WEBSOCKET_ACCEPT];
     if (!request->is_upgrade) {
-        refuse(hub, connection, 426, "this is the address of a WebSocket");
+        discovery_refuse(hub, connection, 426, "this is the address of a WebSocket");
         return;
     }
     if (!http_is(request->version, "13")) {
-        refuse(hub, connection, 426, "only version 13 of WebSocket is understood");
+        discovery_refuse(hub, connection, 426, "only version 13 of WebSocket is understood");
         return;
     }
     if (!request->key.data || !websocket_accept(request->key.data, request->key.size, accept)) {
-        refuse(hub, connection, 400, "Sec-WebSocket-Key must be 16 bytes in base64");
+        discovery_refuse(hub, connection, 400, "Sec-WebSocket-Key must be 16 bytes in base64");
         return;
     }
     text_printf(&connection->out,
@@ -141,11 +143,12 @@ void discovery_request(struct hub *hub, struct connection *connection,
     const struct http_part path = without_slash(request->path);
     if (request->is_twice || request->host.size >= sizeof(connection->host) ||
         !http_host_is_here(request->host, hub->address->host))
-        refuse(hub, connection, 400, "Host must be localhost or the address of this server");
+        discovery_refuse(hub, connection, 400,
+                         "Host must be localhost or the address of this server");
     else if (request->origin.data && !http_is(request->origin, "devtools://devtools"))
-        refuse(hub, connection, 403, "only DevTools may connect from within a browser");
+        discovery_refuse(hub, connection, 403, "only DevTools may connect from within a browser");
     else if (!http_is(request->method, "GET"))
-        refuse(hub, connection, 405, "only GET is understood");
+        discovery_refuse(hub, connection, 405, "only GET is understood");
     else if (http_is(path, "/json/version"))
         answer_version(hub, connection);
     else if (http_is(path, "/json/protocol"))
@@ -155,5 +158,5 @@ void discovery_request(struct hub *hub, struct connection *connection,
     else if (http_is(path, hub->address->path))
         upgrade(hub, connection, request);
     else
-        refuse(hub, connection, 404, "there is nothing of this name: see /json/list");
+        discovery_refuse(hub, connection, 404, "there is nothing of this name: see /json/list");
 }

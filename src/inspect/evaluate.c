@@ -74,7 +74,7 @@ static bool compare_property(void *context, const char *name, size_t size,
 }
 
 /* Finds what a place has under a name: a field, an index, a key. */
-static struct g2h_error *look_up(struct evaluation *evaluation, const struct place *place,
+static struct g2h_error *look_up(struct evaluation *evaluation, const struct remote_place *place,
                                  const char *name, size_t size, struct remote *ret)
 {
     _cleanup_free_ struct remote *found = malloc(sizeof(*found));
@@ -91,7 +91,7 @@ static struct g2h_error *look_up(struct evaluation *evaluation, const struct pla
 static struct g2h_error *step(struct evaluation *evaluation, const char *name, size_t size,
                               struct remote *remote)
 {
-    struct place place;
+    struct remote_place place;
     return remote_place(evaluation->taken, remote, &place)
                ? look_up(evaluation, &place, name, size, remote)
                : error_create(G2H_ERROR_NOT_FOUND, "there is nothing in it that could be %.*s",
@@ -277,7 +277,7 @@ static struct g2h_error *read_goroutine(struct evaluation *evaluation, struct re
     const char *name = evaluation->at;
     const size_t size = name_size(name);
     evaluation->at += size;
-    const struct place locals = {.kind = PLACE_LOCALS, .node = ret->node};
+    const struct remote_place locals = {.kind = PLACE_LOCALS, .node = ret->node};
     return look_up(evaluation, &locals, name, size, ret);
 }
 
@@ -320,7 +320,7 @@ static bool count_property(void *context, const char *name, size_t size,
 }
 
 /* Makes a list of what is in a place, as the result. */
-static struct g2h_error *list(struct evaluation *evaluation, const struct place *place,
+static struct g2h_error *list(struct evaluation *evaluation, const struct remote_place *place,
                               const char *what, size_t size, struct remote *ret)
 {
     uint64_t count = 0;
@@ -341,7 +341,7 @@ static struct g2h_error *list(struct evaluation *evaluation, const struct place 
 
 static struct g2h_error *read_instances(struct evaluation *evaluation, struct remote *ret)
 {
-    struct place place = {.kind = PLACE_CLASS};
+    struct remote_place place = {.kind = PLACE_CLASS};
     skip_blanks(evaluation);
     const char *class = evaluation->at;
     const size_t size = *class == '"' ? quoted_size(class) : 0;
@@ -362,7 +362,7 @@ static struct g2h_error *read_call(struct evaluation *evaluation, const char *na
         const char *name;
         struct g2h_error *(*take)(struct evaluation *, struct remote *);
     } functions[] = {{"len", take_length}, {"retained", take_retained}};
-    const struct place goroutines = {.kind = PLACE_GOROUTINES};
+    const struct remote_place goroutines = {.kind = PLACE_GOROUTINES};
     if (size == strlen("instances") && memcmp(name, "instances", size) == 0)
         return read_instances(evaluation, ret);
     if (size == strlen("goroutines") && memcmp(name, "goroutines", size) == 0) {
@@ -444,7 +444,7 @@ static struct g2h_error *read_expression(struct evaluation *evaluation, struct r
     return NULL;
 }
 
-static struct g2h_error *read_all(struct evaluation *evaluation, struct remote *ret)
+static struct g2h_error *evaluate_read_all(struct evaluation *evaluation, struct remote *ret)
 {
     if (!evaluation->taken->view)
         return error_create(G2H_ERROR_NOT_FOUND, "there is no snapshot yet: Memory, Take snapshot");
@@ -488,7 +488,7 @@ struct g2h_error *evaluate(struct taken *taken, const struct channel_evaluate *o
     struct evaluation evaluation = {.taken = taken, .options = options, .at = expression};
     _cleanup_free_ struct remote *remote = malloc(sizeof(*remote));
     TRY_MEMORY(remote);
-    struct g2h_error *error = read_all(&evaluation, remote);
+    struct g2h_error *error = evaluate_read_all(&evaluation, remote);
     if (error && error->code == G2H_ERROR_NOT_FOUND) {
         if (is_script(expression))
             text_printf(text, "{\"result\":{\"type\":\"undefined\"}}");

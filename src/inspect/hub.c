@@ -109,7 +109,7 @@ static void read_head(struct hub *hub, struct connection *connection)
 }
 
 /* Removes what is done with from what came. */
-static void forget(struct connection *connection)
+static void hub_forget(struct connection *connection)
 {
     struct text *in = &connection->in;
     in->size -= connection->used;
@@ -160,7 +160,7 @@ void hub_feed(struct hub *hub, struct connection *connection)
         connection->used = connection->in.size;
     if (connection->in.failed || connection->out.failed)
         connection_end(connection);
-    forget(connection);
+    hub_forget(connection);
 }
 
 /* ---- what comes from the session ---- */

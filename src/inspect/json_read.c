@@ -182,7 +182,7 @@ static bool skip_name(struct reader *reader, const char *name)
 }
 
 /* Returns a reader of a value, which has nothing if there is none. */
-static struct reader begin(struct json_value value)
+static struct reader json_read_begin(struct json_value value)
 {
     static const char none[] = "";
     const char *data = value.size > 0 ? value.data : none;
@@ -192,7 +192,7 @@ static struct reader begin(struct json_value value)
 struct json_value json_member(struct json_value object, const char *name)
 {
     struct json_value found = {0}, value;
-    struct reader reader = begin(object);
+    struct reader reader = json_read_begin(object);
     if (!has(&reader, '{'))
         return found;
     do {
@@ -241,7 +241,7 @@ static void join_pair(struct reader *reader, uint32_t *character)
 
 bool json_text(struct json_value value, struct text *ret)
 {
-    struct reader reader = begin(value);
+    struct reader reader = json_read_begin(value);
     uint32_t character;
     if (!skip(&reader, '"'))
         return false;
@@ -267,14 +267,14 @@ bool json_is_true(struct json_value value)
 
 bool json_is_integer(struct json_value value)
 {
-    struct reader reader = begin(value);
+    struct reader reader = json_read_begin(value);
     skip(&reader, '-');
     return skip_digits(&reader) && reader.at == reader.end;
 }
 
 bool json_next_member(struct json_value *left, struct text *name, struct json_value *ret)
 {
-    struct reader reader = begin(*left);
+    struct reader reader = json_read_begin(*left);
     if (!skip(&reader, '{') && !skip(&reader, ','))
         return false;
     skip_space(&reader);

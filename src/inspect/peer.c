@@ -68,7 +68,7 @@ static bool read_hexadecimal(const char *text, struct end *ret)
 }
 
 /* Looks for the socket from one end to the other in a list. */
-static bool find_in(const char *path, const struct end *from, const struct end *to, uid_t *ret)
+static bool peer_find_in(const char *path, const struct end *from, const struct end *to, uid_t *ret)
 {
     char line[512], one[64], other[64];
     unsigned state, uid;
@@ -90,16 +90,17 @@ static bool find_in(const char *path, const struct end *from, const struct end *
     return found;
 }
 
-static enum peer_kind find(const struct end *from, const struct end *to, uid_t *ret)
+static enum peer_kind peer_find_kind(const struct end *from, const struct end *to, uid_t *ret)
 {
-    return find_in("/proc/net/tcp", from, to, ret) || find_in("/proc/net/tcp6", from, to, ret)
+    return peer_find_in("/proc/net/tcp", from, to, ret) ||
+                   peer_find_in("/proc/net/tcp6", from, to, ret)
                ? PEER_LOCAL
                : PEER_UNKNOWN;
 }
 
 #else
 
-static enum peer_kind find(const struct end *from, const struct end *to, uid_t *ret)
+static enum peer_kind peer_find_kind(const struct end *from, const struct end *to, uid_t *ret)
 {
     (void)from, (void)to, (void)ret;
     return PEER_REMOTE;
@@ -118,5 +119,5 @@ enum peer_kind peer_find(int fd, uid_t *ret)
         return PEER_UNKNOWN;
     const bool is_local =
         is_loopback(&from) || memcmp(&from.address, &to.address, sizeof(from.address)) == 0;
-    return is_local ? find(&from, &to, ret) : PEER_REMOTE;
+    return is_local ? peer_find_kind(&from, &to, ret) : PEER_REMOTE;
 }

@@ -10,7 +10,7 @@
 
 #include "inspect/remote.h"
 
-void place_append(const struct taken *taken, const struct place *place, struct text *text)
+void place_append(const struct taken *taken, const struct remote_place *place, struct text *text)
 {
     text_printf(text, "%c:%u:%u:%" PRIu64 ":%" PRIu64 ":%zu:", (char)place->kind, taken->number,
                 place->node, place->first, place->second, place->name_size);
@@ -32,14 +32,15 @@ static bool read_number(const char **at, uint64_t most, uint64_t *ret)
     return true;
 }
 
-bool place_read(const struct taken *taken, const char *text, struct place *ret, bool *ret_is_old)
+bool place_read(const struct taken *taken, const char *text, struct remote_place *ret,
+                bool *ret_is_old)
 {
     static const char kinds[] = {PLACE_NODE,     PLACE_OBJECT,  PLACE_SLICE,
                                  PLACE_VARIABLE, PLACE_LOCAL,   PLACE_ENTRY,
                                  PLACE_CLASS,    PLACE_PACKAGE, PLACE_GOROUTINES};
     uint64_t number, node, name;
     *ret_is_old = false;
-    *ret = (struct place){.kind = (enum place_kind)text[0]};
+    *ret = (struct remote_place){.kind = (enum place_kind)text[0]};
     if (text[0] == '\0' || !memchr(kinds, text[0], sizeof(kinds)) || text[1] != ':')
         return false;
     const char *at = text + 2;

@@ -56,7 +56,7 @@ void presses_add(struct hub *hub, const struct reply_to *to, bool has_progress)
 }
 
 /* Ends the current press, whose clients have their answers; the next one becomes it. */
-static void end_press(struct hub *hub)
+static void presses_end(struct hub *hub)
 {
     struct presses *presses = &hub->presses;
     free(presses->current.clients.data);
@@ -114,7 +114,7 @@ static void append_failure(struct text *text, const char *why, size_t size)
 }
 
 /* Ends the current press, which has failed. */
-static void fail(struct hub *hub, const char *why, size_t size)
+static void presses_fail(struct hub *hub, const char *why, size_t size)
 {
     _cleanup_(text_deinit) struct text snapshot = {0};
     const struct press *press = &hub->presses.current;
@@ -133,7 +133,7 @@ static void fail(struct hub *hub, const char *why, size_t size)
     }
     if (!press->is_ready)
         pause_presses(hub);
-    end_press(hub);
+    presses_end(hub);
 }
 
 /* Returns how many of the bytes at the end are the beginning of a character. */
@@ -179,14 +179,14 @@ static void get_ready(struct hub *hub)
     pause_presses(hub);
 }
 
-static void finish(struct hub *hub)
+static void presses_finish(struct hub *hub)
 {
     struct press *press = &hub->presses.current;
     if (press->rest_size > 0) /* no text ends like this, and what is sent must be one */
         send_chunk(hub, press->rest, press->rest_size, false);
     for (size_t i = 0; i < press->clients.count; i++)
         reply_string(hub, &press->clients.data[i].to, "{}");
-    end_press(hub);
+    presses_end(hub);
 }
 
 static void advance(struct hub *hub, unsigned percent)
@@ -205,7 +205,7 @@ bool presses_answered(struct hub *hub, const struct channel_head *head, const ch
     if (press->number == 0 || head->number != press->number)
         return false;
     if (head->kind == CHANNEL_ERROR)
-        fail(hub, body, head->size);
+        presses_fail(hub, body, head->size);
     else if (head->kind == CHANNEL_PROGRESS && head->size == 1 && !press->is_ready)
         advance(hub, (unsigned char)*body);
     else if (head->kind == CHANNEL_READY && !press->is_ready)
@@ -214,7 +214,7 @@ bool presses_answered(struct hub *hub, const struct channel_head *head, const ch
         press->is_asked = false;
         send_bytes(hub, body, head->size);
     } else if (head->kind == CHANNEL_END && press->is_asked)
-        finish(hub);
+        presses_finish(hub);
     else
         return false;
     return true;
@@ -232,7 +232,7 @@ static bool is_taken(const struct hub *hub, const struct press *press)
 }
 
 /* Removes the clients that have gone from a press. */
-static void remove_gone(const struct hub *hub, struct press *press)
+static void presses_remove_gone(const struct hub *hub, struct press *press)
 {
     size_t count = 0;
     for (size_t i = 0; i < press->clients.count; i++) {
@@ -254,8 +254,8 @@ void presses_tick(struct hub *hub)
 {
     struct presses *presses = &hub->presses;
     struct press *press = &presses->current;
-    remove_gone(hub, press);
-    remove_gone(hub, &presses->next);
+    presses_remove_gone(hub, press);
+    presses_remove_gone(hub, &presses->next);
     if (press->number == 0 && press->clients.count > 0 && hub->now >= presses->not_before) {
         press->number = asks_number(&hub->asks);
         hub->failed |= !asks_put(&hub->asks, CHANNEL_TAKE, press->number, NULL, 0);

@@ -33,7 +33,7 @@ struct walk {
     struct taken *taken;
     property_visit visit;
     void *context;
-    const struct place *place;
+    const struct remote_place *place;
     uint64_t most; /* properties */
 };
 
@@ -41,7 +41,7 @@ struct walk {
 static bool give_step(const struct walk *walk, const struct g2h_value *value, const char *step,
                       size_t size, bool is_whole)
 {
-    const struct place *place = walk->place;
+    const struct remote_place *place = walk->place;
     struct remote remote = {.kind = is_whole ? REMOTE_VALUE : REMOTE_PARTS, .value = *value};
     const bool is_index = size > 2 && step[0] == '[';
     remote.place = *place;
@@ -59,7 +59,7 @@ static bool give_step(const struct walk *walk, const struct g2h_value *value, co
 /* Visits the values of a location that are at the place's path. */
 static void walk_values(const struct walk *walk, const struct g2h_location *location)
 {
-    const struct place *place = walk->place;
+    const struct remote_place *place = walk->place;
     struct g2h_values *values = walk->taken->values;
     char last[PLACE_TEXT] = "";
     size_t last_size = 0;
@@ -96,7 +96,7 @@ static void walk_values(const struct walk *walk, const struct g2h_location *loca
 }
 
 void properties_of_location(struct taken *taken, const struct g2h_location *location,
-                            const struct place *place, struct remote *ret)
+                            const struct remote_place *place, struct remote *ret)
 {
     struct g2h_value value;
     g2h_values_begin_at(taken->values, location);
@@ -129,8 +129,8 @@ static bool give_entry(void *context, const struct g2h_entry *entry)
     }
     g2h_value_content(walk->taken->view, &entry->key, &key, &content);
     struct remote remote = {.kind = REMOTE_VALUE, .value = entry->elem};
-    remote.place =
-        (struct place){.kind = PLACE_ENTRY, .node = walk->place->node, .first = index, .second = 1};
+    remote.place = (struct remote_place){
+        .kind = PLACE_ENTRY, .node = walk->place->node, .first = index, .second = 1};
     char number[24];
     const int size = snprintf(number, sizeof(number), "#%" PRIu64, index);
     entries->failed = entries->failed || key.failed;
@@ -149,8 +149,8 @@ static struct g2h_error *walk_entries(const struct walk *walk, const struct g2h_
 }
 
 /* Finds the location of an entry's key or element. */
-static struct g2h_error *find_entry(struct taken *taken, const struct place *place, bool *ret_found,
-                                    struct g2h_location *ret)
+static struct g2h_error *find_entry(struct taken *taken, const struct remote_place *place,
+                                    bool *ret_found, struct g2h_location *ret)
 {
     const struct walk walk = {.taken = taken, .place = place};
     struct entry_walk entries = {.walk = &walk, .wanted = place->first};
@@ -209,7 +209,7 @@ enum g2h_variable properties_variable(struct taken *taken, const char *name, siz
                                       struct remote *ret)
 {
     struct g2h_location location;
-    struct place place = {.kind = PLACE_VARIABLE, .name_size = size};
+    struct remote_place place = {.kind = PLACE_VARIABLE, .name_size = size};
     *ret = (struct remote){.kind = REMOTE_NOTHING};
     if (size >= PLACE_TEXT || !g2h_view_is_typed(taken->view))
         return G2H_VARIABLE_NONE;
@@ -263,7 +263,7 @@ static bool walk_frame(const struct walk *walk, size_t number, size_t caller)
     struct g2h_local local;
     for (uint32_t i = 0; g2h_view_local(walk->taken->view, number, caller, i, &local); i++) {
         const bool has_escaped = local.name_size > 1 && local.name[0] == '&';
-        const struct place place = {.kind = PLACE_LOCAL, .first = number, .second = i};
+        const struct remote_place place = {.kind = PLACE_LOCAL, .first = number, .second = i};
         struct remote remote;
         if (local.is_made || !local.is_there)
             continue;
@@ -292,7 +292,7 @@ static bool find_caller(const struct g2h_view *view, uint64_t frame, size_t *ret
     return false;
 }
 
-static bool find_local(const struct g2h_view *view, const struct place *place,
+static bool find_local(const struct g2h_view *view, const struct remote_place *place,
                        struct g2h_location *ret)
 {
     struct g2h_local local;
@@ -377,7 +377,7 @@ static struct g2h_error *walk_object(const struct walk *walk, const struct g2h_l
     return NULL;
 }
 
-struct g2h_error *properties_visit(struct taken *taken, const struct place *place,
+struct g2h_error *properties_visit(struct taken *taken, const struct remote_place *place,
                                    property_visit visit, void *context)
 {
     struct walk walk = {taken, visit, context, place, UINT64_MAX};
@@ -468,7 +468,8 @@ static void write_internal(struct text *text, bool is_first, const char *name, c
 }
 
 /* Says of a node where it is, and of which snapshot all this is: the front end does not know. */
-static void write_about(const struct taken *taken, const struct place *place, struct text *text)
+static void write_about(const struct taken *taken, const struct remote_place *place,
+                        struct text *text)
 {
     const time_t seconds = (time_t)(taken->time / 1000);
     char words[64], when[16] = "";
@@ -489,7 +490,7 @@ static void write_about(const struct taken *taken, const struct place *place, st
     }
 }
 
-struct g2h_error *properties_write(struct taken *taken, const struct place *place,
+struct g2h_error *properties_write(struct taken *taken, const struct remote_place *place,
                                    struct text *text)
 {
     struct writing writing = {.taken = taken, .text = text};

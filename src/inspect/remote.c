@@ -22,7 +22,7 @@ enum {
 
 /* ---- members ---- */
 
-static void append_words(struct text *text, const char *words)
+static void remote_append_words(struct text *text, const char *words)
 {
     text_append(text, words, strlen(words));
 }
@@ -33,7 +33,7 @@ static void append_member(struct text *text, const char *name, const char *words
     json_write(text, words, size);
 }
 
-static struct g2h_error *append_id(const struct taken *taken, const struct place *place,
+static struct g2h_error *append_id(const struct taken *taken, const struct remote_place *place,
                                    struct text *text)
 {
     _cleanup_(text_deinit) struct text id = {0};
@@ -44,17 +44,18 @@ static struct g2h_error *append_id(const struct taken *taken, const struct place
 }
 
 /* Appends an object with a class and a description; place is NULL if it has no parts. */
-static struct g2h_error *append_object(const struct taken *taken, const struct place *place,
-                                       const struct text *class, const struct text *description,
-                                       struct text *text)
+static struct g2h_error *remote_append_object(const struct taken *taken,
+                                              const struct remote_place *place,
+                                              const struct text *class,
+                                              const struct text *description, struct text *text)
 {
     TRY_MEMORY(!class->failed && !description->failed);
-    append_words(text, "{\"type\":\"object\"");
+    remote_append_words(text, "{\"type\":\"object\"");
     append_member(text, "className", class->data, class->size);
     append_member(text, "description", description->data, description->size);
     if (place)
         TRY(append_id(taken, place, text));
-    append_words(text, "}");
+    remote_append_words(text, "}");
     return NULL;
 }
 
@@ -62,7 +63,7 @@ static void append_plain(struct text *text, const char *type, const char *words,
 {
     text_printf(text, "{\"type\":\"%s\",\"value\":", type);
     json_write(text, words, size);
-    append_words(text, "}");
+    remote_append_words(text, "}");
 }
 
 /* ---- what values lead to ---- */
@@ -103,9 +104,9 @@ static void append_class(const struct taken *taken, uint32_t number, struct text
     g2h_view_brief(taken->view, number, &node);
     const char *name = g2h_view_name(taken->view, node.name, &size);
     if (node.kind == G2H_NODE_TEXT)
-        append_words(text, "string");
+        remote_append_words(text, "string");
     else if (size == 0)
-        append_words(text, "(root)");
+        remote_append_words(text, "(root)");
     else
         text_append(text, name, size);
 }
@@ -142,10 +143,10 @@ static bool map_length(struct taken *taken, const struct g2h_location *map, uint
     return false;
 }
 
-static void place_of_node(const struct taken *taken, uint32_t node, struct place *ret)
+static void place_of_node(const struct taken *taken, uint32_t node, struct remote_place *ret)
 {
     struct g2h_location location;
-    *ret = (struct place){.kind = PLACE_NODE, .node = node};
+    *ret = (struct remote_place){.kind = PLACE_NODE, .node = node};
     if (location_of_node(taken, node, &location))
         ret->kind = PLACE_OBJECT;
 }
@@ -166,7 +167,7 @@ uint32_t remote_node(struct taken *taken, const struct remote *remote)
     return node_at(taken, content.target);
 }
 
-bool remote_place(struct taken *taken, const struct remote *remote, struct place *ret)
+bool remote_place(struct taken *taken, const struct remote *remote, struct remote_place *ret)
 {
     _cleanup_(text_deinit) struct text text = {0};
     struct g2h_content content;
@@ -189,8 +190,8 @@ bool remote_place(struct taken *taken, const struct remote *remote, struct place
         return false;
     switch (remote->value.kind) {
     case G2H_VALUE_SLICE:
-        *ret =
-            (struct place){.kind = PLACE_SLICE, .first = content.target, .second = content.length};
+        *ret = (struct remote_place){
+            .kind = PLACE_SLICE, .first = content.target, .second = content.length};
         return !is_bytes(&remote->value) && !g2h_view_is_redacted(taken->view);
     case G2H_VALUE_POINTER:
     case G2H_VALUE_INTERFACE:
@@ -236,8 +237,8 @@ static struct g2h_error *write_text_node(struct taken *taken, uint32_t number, s
     return NULL;
 }
 
-static struct g2h_error *write_node(struct taken *taken, uint32_t number, const struct place *place,
-                                    struct text *text)
+static struct g2h_error *write_node(struct taken *taken, uint32_t number,
+                                    const struct remote_place *place, struct text *text)
 {
     _cleanup_(text_deinit) struct text class = {0}, description = {0};
     const struct remote remote = {.kind = REMOTE_NODE, .node = number};
@@ -247,13 +248,13 @@ static struct g2h_error *write_node(struct taken *taken, uint32_t number, const 
     if (node.kind == G2H_NODE_TEXT && node.members == 0)
         return write_text_node(taken, number, text);
     append_class(taken, number, &class);
-    append_words(&description, node.kind == G2H_NODE_PACKAGE ? "package " : "");
+    remote_append_words(&description, node.kind == G2H_NODE_PACKAGE ? "package " : "");
     text_append(&description, class.data, class.size);
     if (!g2h_view_is_redacted(taken->view) && remote_length(taken, &remote, &length))
         text_printf(&description, " (%" PRIu64 ")", length);
     if (node.members > 0)
         text_printf(&description, ", folded: %" PRIu32 " objects", node.members);
-    return append_object(taken, place, &class, &description, text);
+    return remote_append_object(taken, place, &class, &description, text);
 }
 
 /* ---- values ---- */
@@ -267,17 +268,17 @@ static struct g2h_error *write_number(struct taken *taken, const struct g2h_valu
         exact.size > 0 &&
         (exact.data[0] == '-' || (exact.data[0] >= '0' && exact.data[0] <= '9')) &&
         !memchr(exact.data, 'I', exact.size);
-    append_words(text, "{\"type\":\"number\",");
-    append_words(text, is_number ? "\"value\":" : "\"unserializableValue\":");
+    remote_append_words(text, "{\"type\":\"number\",");
+    remote_append_words(text, is_number ? "\"value\":" : "\"unserializableValue\":");
     if (is_number)
         text_append(text, exact.data, exact.size);
     else if (exact.size > 0 && exact.data[0] == 'N')
-        append_words(text, "\"NaN\"");
+        remote_append_words(text, "\"NaN\"");
     else
-        append_words(text,
-                     exact.size > 0 && exact.data[0] == '-' ? "\"-Infinity\"" : "\"Infinity\"");
+        remote_append_words(text, exact.size > 0 && exact.data[0] == '-' ? "\"-Infinity\""
+                                                                         : "\"Infinity\"");
     append_member(text, "description", shown->data, shown->size);
-    append_words(text, "}");
+    remote_append_words(text, "}");
     text->failed = text->failed || exact.failed;
     g2h_text_deinit(&exact);
     return NULL;
@@ -313,10 +314,10 @@ static struct g2h_error *write_nil(const struct taken *taken, const struct g2h_v
 {
     _cleanup_(text_deinit) struct text type = {0};
     append_type(taken, value, false, &type);
-    append_words(text, "{\"type\":\"object\",\"subtype\":\"null\",\"value\":null");
+    remote_append_words(text, "{\"type\":\"object\",\"subtype\":\"null\",\"value\":null");
     append_member(text, "description", "nil", 3);
     append_member(text, "className", type.data, type.size);
-    append_words(text, "}");
+    remote_append_words(text, "}");
     TRY_MEMORY(!type.failed);
     return NULL;
 }
@@ -328,7 +329,7 @@ static struct g2h_error *write_reference(struct taken *taken, const struct remot
 {
     const struct g2h_value *value = &remote->value;
     _cleanup_(text_deinit) struct text class = {0}, description = {0};
-    struct place place;
+    struct remote_place place;
     const bool is_placed = remote_place(taken, remote, &place);
     const uint32_t node = node_at(taken, content->target);
     const bool is_address = shown->size > 2 && memcmp(shown->data, "0x", 2) == 0;
@@ -340,7 +341,7 @@ static struct g2h_error *write_reference(struct taken *taken, const struct remot
     if (description.size > 0 && shown->size > 0)
         text_append(&description, " ", 1);
     text_append(&description, shown->data, shown->size);
-    return append_object(taken, is_placed ? &place : NULL, &class, &description, text);
+    return remote_append_object(taken, is_placed ? &place : NULL, &class, &description, text);
 }
 
 /* Appends what stands for a value that is not shown: of a string, what tells whether it is equal to
@@ -374,9 +375,9 @@ static struct g2h_error *write_value(struct taken *taken, const struct remote *r
         return write_nil(taken, value, text);
     switch (value->kind) {
     case G2H_VALUE_BOOL:
-        append_words(text, "{\"type\":\"boolean\",\"value\":");
+        remote_append_words(text, "{\"type\":\"boolean\",\"value\":");
         text_append(text, shown.data, shown.size);
-        append_words(text, "}");
+        remote_append_words(text, "}");
         return NULL;
     case G2H_VALUE_INT:
     case G2H_VALUE_UINT:
@@ -390,13 +391,13 @@ static struct g2h_error *write_value(struct taken *taken, const struct remote *r
         return write_reference(taken, remote, &shown, &content, text);
     default:
         append_type(taken, value, false, &class);
-        return append_object(taken, NULL, &class, &shown, text);
+        return remote_append_object(taken, NULL, &class, &shown, text);
     }
 }
 
 /* ---- structs, arrays, lists ---- */
 
-struct summary {
+struct remote_summary {
     struct taken *taken;
     struct text text;
     size_t count;
@@ -405,31 +406,31 @@ struct summary {
 /* Adds a part to a description: Name: "a". */
 static bool add_part(void *context, const char *name, size_t size, const struct remote *part)
 {
-    struct summary *summary = context;
+    struct remote_summary *summary = context;
     _cleanup_(text_deinit) struct text shown = {0};
     struct g2h_content content;
     if (summary->count++ == PARTS_SHOWN) {
-        append_words(&summary->text, ", …");
+        remote_append_words(&summary->text, ", …");
         return false;
     }
     text_printf(&summary->text, summary->count > 1 ? ", " : "{");
     text_append(&summary->text, name, size);
     text_append(&summary->text, ": ", 2);
     if (part->kind != REMOTE_VALUE) {
-        append_words(&summary->text, "{…}");
+        remote_append_words(&summary->text, "{…}");
         return true;
     }
     read_content(summary->taken, &part->value, &shown, &content);
     if (text_append_utf8(&summary->text, (const uint8_t *)shown.data, shown.size,
                          PART_CHARACTERS) == PART_CHARACTERS)
-        append_words(&summary->text, "…");
+        remote_append_words(&summary->text, "…");
     return true;
 }
 
 static struct g2h_error *write_parts(struct taken *taken, const struct remote *remote,
                                      struct text *text)
 {
-    struct summary summary = {.taken = taken};
+    struct remote_summary summary = {.taken = taken};
     char class[] = "struct", list[] = "list";
     const bool is_list = remote->words.size > 0;
     const struct text name = {.data = is_list ? list : class,
@@ -443,17 +444,17 @@ static struct g2h_error *write_parts(struct taken *taken, const struct remote *r
         taken->values = taken->inner;
         error = properties_visit(taken, &remote->place, add_part, &summary);
         taken->values = values;
-        append_words(&summary.text, summary.count == 0 ? "{}" : "}");
+        remote_append_words(&summary.text, summary.count == 0 ? "{}" : "}");
     }
     if (!error)
-        error = append_object(taken, &remote->place, &name, &summary.text, text);
+        error = remote_append_object(taken, &remote->place, &name, &summary.text, text);
     text_deinit(&summary.text);
     return error;
 }
 
 struct g2h_error *remote_write(struct taken *taken, const struct remote *remote, struct text *text)
 {
-    struct place place;
+    struct remote_place place;
     switch (remote->kind) {
     case REMOTE_VALUE:
         if (remote->value.kind == G2H_VALUE_OTHER && !g2h_view_is_redacted(taken->view))
@@ -473,7 +474,7 @@ struct g2h_error *remote_write(struct taken *taken, const struct remote *remote,
         append_plain(text, "string", (const char *)remote->words.data, (size_t)remote->words.size);
         return NULL;
     default:
-        append_words(text, "{\"type\":\"undefined\"}");
+        remote_append_words(text, "{\"type\":\"undefined\"}");
         return NULL;
     }
 }

@@ -33,7 +33,7 @@ enum place_kind {
 };
 
 enum { PLACE_TEXT = 1024 };
-struct place {
+struct remote_place {
     enum place_kind kind;
     uint32_t node;
     uint64_t first, second;
@@ -43,11 +43,12 @@ struct place {
 };
 
 /* Appends an objectId. */
-void place_append(const struct taken *taken, const struct place *place, struct text *text);
+void place_append(const struct taken *taken, const struct remote_place *place, struct text *text);
 
 /* Reads an objectId of a snapshot. Returns false if the text is none: it comes from the network. Of
  * other snapshots, *ret_is_old is set. */
-bool place_read(const struct taken *taken, const char *text, struct place *ret, bool *ret_is_old);
+bool place_read(const struct taken *taken, const char *text, struct remote_place *ret,
+                bool *ret_is_old);
 
 /* ---- RemoteObjects ---- */
 
@@ -66,7 +67,7 @@ struct remote {
     uint32_t node;
     uint64_t number;
     struct g2h_bytes words; /* of a list at place: what it is called */
-    struct place place;
+    struct remote_place place;
 };
 
 /* Appends a RemoteObject, as JSON. Errors: G2H_ERROR_MEMORY. */
@@ -74,7 +75,7 @@ struct g2h_error *remote_write(struct taken *taken, const struct remote *remote,
 
 /* Finds out where the parts are of which a RemoteObject has an objectId. Returns false if it has
  * none. */
-bool remote_place(struct taken *taken, const struct remote *remote, struct place *ret);
+bool remote_place(struct taken *taken, const struct remote *remote, struct remote_place *ret);
 
 /* Returns the node that a value leads to, or that a RemoteObject is; UINT32_MAX: none. */
 uint32_t remote_node(struct taken *taken, const struct remote *remote);
@@ -89,12 +90,12 @@ typedef bool (*property_visit)(void *context, const char *name, size_t size,
                                const struct remote *property);
 
 /* Visits what is in a place. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *properties_visit(struct taken *taken, const struct place *place,
+struct g2h_error *properties_visit(struct taken *taken, const struct remote_place *place,
                                    property_visit visit, void *context);
 
 /* Appends the result of Runtime.getProperties. The first thousand are in it, and at most a
  * megabyte. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *properties_write(struct taken *taken, const struct place *place,
+struct g2h_error *properties_write(struct taken *taken, const struct remote_place *place,
                                    struct text *text);
 
 /* Gets a variable by its name with its package's, size characters; REMOTE_NOTHING if there is none.
@@ -104,6 +105,6 @@ enum g2h_variable properties_variable(struct taken *taken, const char *name, siz
 
 /* Gets a value or the parts of a location, which is place. */
 void properties_of_location(struct taken *taken, const struct g2h_location *location,
-                            const struct place *place, struct remote *ret);
+                            const struct remote_place *place, struct remote *ret);
 
 #endif

@@ -20,7 +20,7 @@ static void send_text(struct hub *hub, uint64_t number, const struct text *text)
 }
 
 /* Begins an answer: what it repeats of the request. */
-static void begin(struct text *text, const struct reply_to *to)
+static void reply_begin(struct text *text, const struct reply_to *to)
 {
     text_append(text, "{", 1);
     if (*to->id)
@@ -33,7 +33,7 @@ void reply_within(struct hub *hub, const struct reply_to *to, const char *before
                   const char *result, size_t size, const char *behind)
 {
     _cleanup_(text_deinit) struct text text = {0};
-    begin(&text, to);
+    reply_begin(&text, to);
     text_printf(&text, "\"result\":%s", before);
     text_append(&text, result, size);
     text_printf(&text, "%s}", behind);
@@ -54,7 +54,7 @@ void reply_error(struct hub *hub, const struct reply_to *to, enum reply_code cod
                  const char *message, size_t size)
 {
     _cleanup_(text_deinit) struct text text = {0};
-    begin(&text, to);
+    reply_begin(&text, to);
     text_printf(&text, "\"error\":{\"code\":%d,\"message\":", (int)code);
     json_write(&text, message, size);
     text_append(&text, "}}", 2);

@@ -37,8 +37,8 @@ static struct g2h_error *find_line(const struct locating *locating, uint64_t pc,
     return NULL;
 }
 
-static struct g2h_error *add(const struct locating *locating, uint32_t node,
-                             const struct g2h_code_location *location)
+static struct g2h_error *scripts_add(const struct locating *locating, uint32_t node,
+                                     const struct g2h_code_location *location)
 {
     const struct g2h_code_location own = {node, location->script, location->line};
     TRY_MEMORY(vector_push(locating->locations, own));
@@ -50,7 +50,7 @@ static struct g2h_error *locate(const struct locating *locating, uint32_t node, 
     struct g2h_code_location location;
     bool found;
     TRY(find_line(locating, pc, &found, &location));
-    return found && node != UINT32_MAX ? add(locating, node, &location) : NULL;
+    return found && node != UINT32_MAX ? scripts_add(locating, node, &location) : NULL;
 }
 
 /* Returns whether a function is one of the runtime's, which is not where a goroutine is. */
@@ -103,7 +103,7 @@ static struct g2h_error *locate_closure(const struct locating *locating, uint32_
     bool found = known->script > 0;
     if (!found)
         TRY(find_line(locating, first_word(locating->taken, node->object), &found, known));
-    return found ? add(locating, number, known) : NULL;
+    return found ? scripts_add(locating, number, known) : NULL;
 }
 
 static struct g2h_error *locate_nodes(const struct locating *locating)

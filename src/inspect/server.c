@@ -356,7 +356,7 @@ static bool is_full(const struct hub *hub)
     return true;
 }
 
-static void remove_gone(struct hub *hub)
+static void server_remove_gone(struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
         struct connection *connection = hub->connections[i];
@@ -423,7 +423,7 @@ static void welcome(struct loop *loop)
     struct connection *idle = is_full(hub) ? find_idle(hub) : NULL;
     if (idle)
         connection_end(idle);
-    remove_gone(hub);
+    server_remove_gone(hub);
     if (!is_full(hub))
         accept_one(hub, loop->listener);
 }
@@ -458,7 +458,7 @@ static struct g2h_error *turn(struct loop *loop)
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
         if (hub->connections[i] && hub->connections[i]->state != CONNECTION_GONE)
             send_to(hub, hub->connections[i]);
-    remove_gone(hub);
+    server_remove_gone(hub);
     if (places[LISTENER].revents & POLLIN)
         welcome(loop);
     TRY_MEMORY(!hub->failed);
@@ -501,7 +501,7 @@ static void say_farewell(struct hub *hub, enum websocket_status why)
             places[i].events = (short)(POLLIN | (connection_left(connection) > 0 ? POLLOUT : 0));
             is_left = true;
         }
-        remove_gone(hub);
+        server_remove_gone(hub);
         if (is_left)
             poll(places, HUB_CONNECTIONS, (int)(end - hub->now));
     }
@@ -526,7 +526,7 @@ struct g2h_error *server_run(const struct server_options *options,
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
         if (loop.hub.connections[i])
             connection_end(loop.hub.connections[i]);
-    remove_gone(&loop.hub);
+    server_remove_gone(&loop.hub);
     hub_deinit(&loop.hub);
     restore_signals(&signals);
     return error;

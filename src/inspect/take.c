@@ -14,7 +14,7 @@
 #include "inspect/json_write.h"
 #include "inspect/remote.h"
 
-static int64_t now(void)
+static int64_t take_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
@@ -29,7 +29,7 @@ void session_add_line(struct session *session, const char *type, const char *lin
                 type);
     json_write(&session->lines, line, strlen(line));
     text_printf(&session->lines, "}],\"executionContextId\":1,\"timestamp\":%" PRId64 "}}\n",
-                now());
+                take_now());
 }
 
 /* ---- reading ---- */
@@ -153,7 +153,7 @@ struct g2h_error *session_take(struct session *session, const struct g2h_progres
     struct taken *taken = &session->taken;
     const bool is_first = before.number == 0;
     taken_forget(&before);
-    *taken = (struct taken){.number = session->count, .time = now()};
+    *taken = (struct taken){.number = session->count, .time = take_now()};
     struct g2h_error *error = read_heap(session, progress, taken);
     if (!error)
         error = identify(session, taken);

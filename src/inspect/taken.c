@@ -90,7 +90,7 @@ uint32_t taken_id(const struct taken *taken, uint32_t number)
                : 0;
 }
 
-static int compare(const void *a, const void *b)
+static int taken_compare(const void *a, const void *b)
 {
     const uint64_t *one = a, *other = b;
     return *one < *other ? -1 : *one > *other;
@@ -103,7 +103,7 @@ static struct g2h_error *find_ids(struct taken *taken)
     TRY_MEMORY(ids);
     for (uint32_t i = 0; i < count; i++)
         ids[i] = (uint64_t)taken_id(taken, i) << 32 | i;
-    qsort(ids, count, sizeof(*ids), compare);
+    qsort(ids, count, sizeof(*ids), taken_compare);
     taken->ids = ids;
     taken->id_count = count;
     return NULL;

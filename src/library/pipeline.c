@@ -1,8 +1,8 @@
 /*
- * library: what puts the rooms together. pipeline: a heap's graph; origin: where a heap comes from;
+ * library: what puts the modules together. pipeline: a heap's graph; origin: where a heap comes from;
  * session: all of it by one call; death_box: copies a process at its end.
  *
- * pipeline is the order in which a graph is made; each step belongs to one room.
+ * pipeline is the order in which a graph is made; each step belongs to one module.
  *
  *   heap/targets.h         the objects that pointers hit  (with types, typing has found them)
  *   naming/names.h         the names of objects

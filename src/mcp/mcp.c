@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
-#include "mcp/lines.h"
+#include "mcp/line_io.h"
 #include "mcp/protocol.h"
 
 struct mcp {

@@ -2,7 +2,7 @@
  * mcp: answers of a bounded size about one heap, for agents: the Model Context Protocol on standard
  * input and output (docs/mcp.md).
  *
- *   mcp, lines          the thread that has the client; the lines that it reads and writes
+ *   mcp, line_io        the thread that has the client; the lines that it reads and writes
  *   protocol            messages: JSON-RPC 2.0, and the few methods that a server with tools needs
  *   tools               what can be asked: names, arguments, the size of answers, cursors
  *   answers             the answers, which are parts of the report

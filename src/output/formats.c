@@ -1,6 +1,6 @@
 /*
  * formats: the table of the formats in which views can be written. A new format is a row of this
- * table, and a file or a room beside this one that reads the view and nothing else.
+ * table, and a file or a module beside this one that reads the view and nothing else.
  *
  * The files here are those that several formats share, and formats that are one file:
  *   formats, sink       this table; buffers that are written in order, gzipped if wanted

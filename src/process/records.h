@@ -32,7 +32,7 @@ struct records {
  * G2H_ERROR_DAMAGED: spans overlap, or allgs has goroutines many times; G2H_ERROR_MEMORY. */
 struct g2h_error *records_write(struct records *records);
 
-/* ---- for the files of this room ---- */
+/* ---- for the files of this module ---- */
 
 /* Writes the contents of a buffer, and the zeros behind them, to fd. */
 struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);

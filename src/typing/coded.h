@@ -23,7 +23,7 @@ struct word_type {
                          to may begin a larger one */
 };
 
-/* Words of the code, as this room sees them. */
+/* Words of the code, as this module sees them. */
 struct coded {
     const struct typing *typing;
     struct flow flow;

@@ -1,4 +1,4 @@
-/* queries: what other rooms ask about types, and sources about variables; see typing.h. */
+/* queries: what other modules ask about types, and sources about variables; see typing.h. */
 #include "typing/typing.h"
 
 #include "base/bisect.h"

@@ -1,4 +1,4 @@
-/* typer: the declarations that the files of this room share while types are being found. */
+/* typer: the declarations that the files of this module share while types are being found. */
 #ifndef TYPING_TYPER_H
 #define TYPING_TYPER_H
 

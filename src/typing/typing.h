@@ -23,7 +23,7 @@
  *   alike               frame slots: one type in all goroutines at a call
  *   propose, fit, claims, judge
  *                       claims on an object, and which one wins, in any order
- *   queries             what other rooms ask
+ *   queries             what other modules ask
  *   typing_memory      the bytes at an address of the process
  */
 #ifndef TYPING_TYPING_H
@@ -146,7 +146,7 @@ struct typing {
     const struct g2h_exe *exe;
     const struct g2h_redaction *redaction; /* NULL: none */
     const struct types *types;             /* own_types, complete after collect_types() */
-    struct types own_types; /* the executable's types, and those that this room adds */
+    struct types own_types; /* the executable's types, and those that this module adds */
     const struct dwarf_info *dwarf_info;
     const struct scopes *scopes;
     struct go_release release; /* of Go, as the dump names it, or else the executable */

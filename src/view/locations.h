@@ -1,5 +1,5 @@
 /* locations: memory of the process of which the type is known, and the values in it, for the files
- * of this room that read them as people see them; see include/go2heapsnapshot/values.h. */
+ * of this module that read them as people see them; see include/go2heapsnapshot/values.h. */
 #ifndef VIEW_LOCATIONS_H
 #define VIEW_LOCATIONS_H
 

@@ -8,7 +8,7 @@
 static const char *detect(const void *data, size_t size, const char **ret_warning)
 {
     size_t header = 0;
-    const struct layout *layout = layout_detect(data, size, &header, ret_warning);
+    const struct dump_layout *layout = layout_detect(data, size, &header, ret_warning);
     if (layout)
         assert_int_equal(((const char *)data)[header - 1], '\n');
     return layout ? layout->name : NULL;

@@ -74,7 +74,7 @@ static void put_distinct(const struct show *show, const struct tally *tally, str
 /* Puts least, median and largest of numbers: "1 … 17 … 42", or "1" if all are equal; "1 … ~17 … 42"
  * if there are so many that the median is that of a sample. */
 static struct g2h_error *show_put_numbers(struct show *show, const struct field_distribution *field,
-                                          struct numbers *numbers, struct text *text)
+                                          struct distribution_numbers *numbers, struct text *text)
 {
     const size_t before = text->size;
     TRY(show_put_sample(show, field, "min", &numbers->least, text));
@@ -91,8 +91,8 @@ static struct g2h_error *show_put_numbers(struct show *show, const struct field_
 }
 
 static struct g2h_error *put_lengths_of(struct show *show, const struct field_distribution *field,
-                                        const char *key, const char *title, struct numbers *numbers,
-                                        struct text *text)
+                                        const char *key, const char *title,
+                                        struct distribution_numbers *numbers, struct text *text)
 {
     if (numbers->count == 0)
         return NULL;

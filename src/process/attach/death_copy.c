@@ -355,8 +355,8 @@ static int note_loss(struct dying *dying, struct process *ret, struct attach_acc
     return list_zeros(dying) ? copy_list(dying, &dying->lists[ZEROS], ret, account, loss) : ENOMEM;
 }
 
-static int copy_all(struct dying *dying, struct process *ret, struct attach_account *account,
-                    struct death_loss *loss)
+static int death_copy_all(struct dying *dying, struct process *ret, struct attach_account *account,
+                          struct death_loss *loss)
 {
     const uint64_t thread = (uint64_t)dying->watch->thread;
     int error = attach_pages_find_apart(thread, &dying->all);
@@ -393,7 +393,7 @@ int death_copy(const struct death_watch *watch, const struct death_order *order,
     *ret = (struct process){.name = account->name};
     *loss = (struct death_loss){0};
     ret->is_dead = true;
-    int error = copy_all(&dying, ret, account, loss);
+    int error = death_copy_all(&dying, ret, account, loss);
     if (error == 0 && death_registers(watch, &thread) && !vector_push(&ret->threads, thread))
         error = ENOMEM;
     account->threads = (unsigned)ret->threads.count;

@@ -1,6 +1,6 @@
-/* lines: messages as lines of text, which are read and written as a whole. */
-#ifndef MCP_LINES_H
-#define MCP_LINES_H
+/* line_io: messages as lines of text, which are read and written as a whole. */
+#ifndef MCP_LINE_IO_H
+#define MCP_LINE_IO_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-/* lines; see lines.h. */
-#include "mcp/lines.h"
+/* line_io; see line_io.h. */
+#include "mcp/line_io.h"
 
 #include <errno.h>
 #include <string.h>
