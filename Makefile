@@ -59,11 +59,11 @@ ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(foreach wi
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
 LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) -lm -pthread
 
-ROOMS    := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite output/html library inspect mcp
+MODULES  := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite output/html library inspect mcp
 OF_SQLITE := src/output/database.c src/output/rows.c src/output/sqlite/%
-LIB_SRC  := $(filter-out $(if $(WITH_SQLITE),,$(OF_SQLITE)),$(foreach room,$(filter-out inspect mcp,$(ROOMS)),$(wildcard src/$(room)/*.c)))
+LIB_SRC  := $(filter-out $(if $(WITH_SQLITE),,$(OF_SQLITE)),$(foreach module,$(filter-out inspect mcp,$(MODULES)),$(wildcard src/$(module)/*.c)))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
-# Rooms of the program: no program that uses the library can reach them.
+# Modules of the program: programs that use the library cannot reach them.
 INSPECT_SRC := $(wildcard src/inspect/*.c src/mcp/*.c)
 PAGE     := $(BUILD)/src/output/html/sources
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(PAGE).o
@@ -90,7 +90,7 @@ $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
 $(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/signals.o $(BUILD)/src/cli/target.o $(INTERNAL)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# This library has all symbols of the rooms, for the program and the tests.
+# This library has all symbols of the modules, for the program and the tests.
 $(INTERNAL): $(LIB_OBJ) $(INSPECT_OBJ)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^

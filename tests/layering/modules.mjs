@@ -1,28 +1,28 @@
-// Tests that the rooms (the directories of src/) depend on each other as CONTRIBUTING.md says: by the #include lines of src/,
-// no room includes one that comes after it, findings include only the public headers, base/ and themselves, and an output
-// these, findings/ and itself; and that the files of a room call each other in one direction, except those in a list. TAP on
+// Tests that the modules (the directories of src/) depend on each other as CONTRIBUTING.md says: by the #include lines of src/,
+// no module includes one that comes after it, findings include only the public headers, base/ and themselves, and an output
+// these, findings/ and itself; and that the files of a module call each other in one direction, except those in a list. TAP on
 // standard output.
 //
-//   rooms.mjs [TREE]
+//   modules.mjs [TREE]
 
 import {readdirSync, readFileSync, statSync} from 'node:fs';
 import {dirname, join, posix} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-/** The rooms in the order in which a dump goes through them: each room may include the rooms before it. */
+/** The modules in the order in which a dump goes through them: each module may include the modules before it. */
 const order = [
   'base', 'input', 'dump', 'heap', 'types', 'exe/image', 'exe/dwarf', 'exe/go', 'exe', 'process/attach', 'process', 'typing', 'naming', 'roots', 'graph', 'dominators', 'view', 'identity', 'findings', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite', 'output/html',
   'library', 'inspect', 'mcp',
 ];
 
-/** The program: it may include all rooms, and none of them may include it. */
+/** The program: it may include all modules, and none of them may include it. */
 const above = ['cli'];
 
-/** Rooms that a room must not include although they come before it: an executable and a process are read without a heap. */
+/** Modules that a module must not include although they come before it: an executable and a process are read without a heap. */
 const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap'], process: ['heap', 'types']};
 
 /**
- * The room that a public header belongs to, if its name does not say it; null: it belongs to no room, but to the program.
+ * The module that a public header belongs to, if its name does not say it; null: it belongs to no module, but to the program.
  * view/ provides the view; but naming already uses what it declares for nodes, edges and names, and must not have
  * declarations of its own.
  */
@@ -32,14 +32,14 @@ const headers = {
   go2heapsnapshot: null,
 };
 
-/** Where the files of a room are listed, if it has no header of its own name; of other rooms of one word it is ROOM/ROOM.h. */
+/** Where the files of a module are listed, if it has no header of its own name; of other modules of one word it is MODULE/MODULE.h. */
 const lists = {
   base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'pipeline.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
   'output/hprof': 'hprof.c', 'output/pprof': 'profile.h', 'output/report': 'sections.h', 'output/sqlite': 'sqlite.c', 'output/html': 'html.c',
   process: 'read.c',
 };
 
-/** Files of one room that call each other in a circle, by name, and why they stay that way. */
+/** Files of one module that call each other in a circle, by name, and why they stay that way. */
 const circles = {
   'exe/dwarf: die die_units': 'units are known by their first entries',
   'exe/dwarf: dwarf_info dwarf_types': 'a type is read when a variable has it, and its name is interned beside those of variables',
@@ -74,8 +74,8 @@ function read(tree) {
   return files;
 }
 
-/** Returns the room of a file: src/heap/load.c belongs to heap, src/main.c to none ('above'). */
-function roomOf(path) {
+/** Returns the module of a file: src/heap/load.c belongs to heap, src/main.c to none ('above'). */
+function moduleOf(path) {
   const parts = path.split('/');
   if (parts[0] === 'include') {
     const name = posix.basename(path, '.h');
@@ -99,7 +99,7 @@ function* includes(files, path) {
 
 /** Returns what is wrong if one file includes another; undefined: nothing. */
 function complaint(from, to) {
-  const [here, there] = [roomOf(from), roomOf(to)];
+  const [here, there] = [moduleOf(from), moduleOf(to)];
   if (from.startsWith('src/output/')) {
     // Files that outputs share are in src/output/ itself; files of one output are in a directory there.
     // The page for browsers contains a report.
@@ -108,10 +108,10 @@ function complaint(from, to) {
   }
   if (here === 'findings') return [here, 'base'].includes(there) || to.startsWith('include/') ? undefined : 'findings read the view only';
   if (here === 'above' || here === null || there === null || here === there) return undefined;
-  if (there === 'above') return 'no room knows what orders the work';
-  if (!order.includes(there)) return `there is no room ${there}`;
-  if (strangers[here.split('/')[0]]?.includes(there.split('/')[0])) return `${here} knows nothing of ${there}`;
-  if (order.indexOf(there) > order.indexOf(here)) return `${there} comes behind ${here}`;
+  if (there === 'above') return 'no module may include the program';
+  if (!order.includes(there)) return `there is no module ${there}`;
+  if (strangers[here.split('/')[0]]?.includes(there.split('/')[0])) return `${here} must not depend on ${there}`;
+  if (order.indexOf(there) > order.indexOf(here)) return `${there} comes after ${here}`;
   return undefined;
 }
 
@@ -127,22 +127,22 @@ function wrongIncludes(files) {
   return wrong;
 }
 
-function wrongRooms(files) {
+function wrongModules(files) {
   const wrong = [];
-  const rooms = new Set([...files.keys()].filter(path => path.startsWith('src/')).map(roomOf));
-  rooms.delete('above');
-  for (const room of rooms) if (!order.includes(room)) wrong.push(`src/${room} is no room: tests/rooms/rooms.mjs has the order`);
-  for (const room of order) if (!rooms.has(room)) wrong.push(`src/${room} is not there`);
+  const modules = new Set([...files.keys()].filter(path => path.startsWith('src/')).map(moduleOf));
+  modules.delete('above');
+  for (const module of modules) if (!order.includes(module)) wrong.push(`src/${module} is not a module: tests/layering/modules.mjs has the order`);
+  for (const module of order) if (!modules.has(module)) wrong.push(`src/${module} is not there`);
   for (const path of files.keys()) {
-    const room = path.startsWith('include/') ? roomOf(path) : null;
-    if (room !== null && !order.includes(room)) wrong.push(`${path} is of no room: tests/rooms/rooms.mjs says of which`);
+    const module = path.startsWith('include/') ? moduleOf(path) : null;
+    if (module !== null && !order.includes(module)) wrong.push(`${path} belongs to no module: see headers in tests/layering/modules.mjs`);
   }
   return wrong;
 }
 
-/** Returns the rooms in the rows of the map, from top to bottom. */
-const mapped = text => [...text.matchAll(/^\| `src\/([\w/]+)\/` \|/gm)].map(([, room]) => room).filter(room => !above.includes(room));
-const built = text => (/^ROOMS\s*:?=\s*(.*)$/m.exec(text)?.[1] ?? '').split(' ').filter(word => word !== '');
+/** Returns the modules in the rows of the map, from top to bottom. */
+const mapped = text => [...text.matchAll(/^\| `src\/([\w/]+)\/` \|/gm)].map(([, module]) => module).filter(module => !above.includes(module));
+const built = text => (/^MODULES\s*:?=\s*(.*)$/m.exec(text)?.[1] ?? '').split(' ').filter(word => word !== '');
 
 function wrongLists(files) {
   const wrong = [];
@@ -150,24 +150,24 @@ function wrongLists(files) {
     if (list.join() !== order.join()) wrong.push(`${where}: ${list.join(' ')}`, `here: ${order.join(' ')}`);
   };
   compare('the map of CONTRIBUTING.md', mapped(files.get('CONTRIBUTING.md')));
-  compare('ROOMS of the Makefile', built(files.get('Makefile')));
+  compare('MODULES of the Makefile', built(files.get('Makefile')));
   return wrong;
 }
 
-/** Returns the files that the first comment of their room's header does not name: foo.c and foo.h as foo, or foo_*. */
+/** Returns the files that the first comment of their module's header does not name: foo.c and foo.h as foo, or foo_*. */
 function wrongHeaders(files) {
   const wrong = [];
   const named = new Map();
   for (const path of files.keys()) {
-    const [, room, name] = /^src\/(.*)\/(\w+)\.[ch]$/.exec(path) ?? [];
-    if (room === undefined) continue;
-    if (!named.has(room)) {
-      const header = `src/${room}/${lists[room] ?? `${posix.basename(room)}.h`}`;
+    const [, module, name] = /^src\/(.*)\/(\w+)\.[ch]$/.exec(path) ?? [];
+    if (module === undefined) continue;
+    if (!named.has(module)) {
+      const header = `src/${module}/${lists[module] ?? `${posix.basename(module)}.h`}`;
       const [comment] = /^\/\*.*?\*\//s.exec(files.get(header) ?? '') ?? [''];
-      named.set(room, new Set(comment.match(/\w+\*?/g)));
+      named.set(module, new Set(comment.match(/\w+\*?/g)));
     }
-    const words = named.get(room);
-    if (!words.has(name) && !words.has(name.replace(/_[^_]*$/, '_*'))) wrong.push(`${path} is not named at the top of its room's header`);
+    const words = named.get(module);
+    if (!words.has(name) && !words.has(name.replace(/_[^_]*$/, '_*'))) wrong.push(`${path} is not named at the top of its module's header`);
   }
   return wrong;
 }
@@ -185,19 +185,19 @@ function* functionsOf(code) {
   }
 }
 
-/** Returns, by room, which of its .c files call which others: a Map from room to a Map from name to a Set of names. */
+/** Returns, by module, which of its .c files call which others: a Map from module to a Map from name to a Set of names. */
 function calls(files) {
-  const rooms = new Map();
+  const modules = new Map();
   for (const [path, text] of files) {
-    const [, room, name, suffix] = /^src\/(.*)\/(\w+)\.([ch])$/.exec(path) ?? [];
-    if (room === undefined) continue;
-    if (!rooms.has(room)) rooms.set(room, {list: [], inlines: new Map()});
+    const [, module, name, suffix] = /^src\/(.*)\/(\w+)\.([ch])$/.exec(path) ?? [];
+    if (module === undefined) continue;
+    if (!modules.has(module)) modules.set(module, {list: [], inlines: new Map()});
     const code = codeOf(text), defined = [...functionsOf(code)];
     // What a function in a header calls, its callers call.
-    if (suffix === 'h') for (const {name: called, words} of defined) rooms.get(room).inlines.set(called, words);
-    else rooms.get(room).list.push({name, words: wordsOf(code), defined});
+    if (suffix === 'h') for (const {name: called, words} of defined) modules.get(module).inlines.set(called, words);
+    else modules.get(module).list.push({name, words: wordsOf(code), defined});
   }
-  return new Map([...rooms].map(([room, {list, inlines}]) => [room, new Map(list.map(({name, words, defined}) => {
+  return new Map([...modules].map(([module, {list, inlines}]) => [module, new Map(list.map(({name, words, defined}) => {
     const all = new Set(words), own = new Set(defined.map(({name: called}) => called));
     for (const word of all) for (const more of inlines.get(word) ?? []) all.add(more);
     const isCalled = ({name: called, isStatic}) => !isStatic && all.has(called) && !own.has(called);
@@ -218,18 +218,18 @@ function reached(graph, from) {
   return found;
 }
 
-/** Returns the circles that are not in the list, and what is in the list but no circle: 'ROOM: FILE FILE'. */
+/** Returns the circles that are not in the list, and what is in the list but no circle: 'MODULE: FILE FILE'. */
 function wrongCircles(files) {
   const found = new Set();
-  for (const [room, graph] of calls(files)) {
+  for (const [module, graph] of calls(files)) {
     const all = new Map([...graph.keys()].map(name => [name, reached(graph, name)]));
     for (const [name, to] of all) {
       const circle = [...to].filter(other => all.get(other).has(name)).sort();
-      if (circle.length > 1) found.add(`${room}: ${circle.join(' ')}`);
+      if (circle.length > 1) found.add(`${module}: ${circle.join(' ')}`);
     }
   }
   return [...[...found].filter(circle => !(circle in circles)).map(circle => `${circle} call each other`),
-    ...Object.keys(circles).filter(circle => !found.has(circle)).map(circle => `${circle}: is no circle any more`)];
+    ...Object.keys(circles).filter(circle => !found.has(circle)).map(circle => `${circle}: no longer call each other`)];
 }
 
 let tests = 0;
@@ -241,29 +241,29 @@ function none(name, wrong) {
 
 const tree = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '../..');
 const files = read(tree);
-none('no room includes one behind it, and no output anything but the view', wrongIncludes(files));
-none('there are the rooms that the list has', wrongRooms(files));
-none('the map of CONTRIBUTING.md and the Makefile have the rooms in this order', wrongLists(files));
+none('no module includes one after it, and no output anything but the view', wrongIncludes(files));
+none('there are the modules that the list has', wrongModules(files));
+none('the map of CONTRIBUTING.md and the Makefile have the modules in this order', wrongLists(files));
 
-none("the header of each room names the room's files", wrongHeaders(files));
-none(`the files of a room call each other in one direction, but for ${Object.keys(circles).length} circles`, wrongCircles(files));
+none("the header of each module names the module's files", wrongHeaders(files));
+none(`the files of a module call each other in one direction, but for ${Object.keys(circles).length} circles`, wrongCircles(files));
 
 // Mistakes that the tests above must notice.
 const spoiled = (path, line) => new Map([...files, [path, `${files.get(path) ?? ''}\n${line}\n`]]);
 const anyOf = (start, end) => [...files.keys()].find(path => path.startsWith(start) && path.endsWith(end));
 const damages = {
-  'a room that includes the next one': [`src/${order[0]}/x.c`, `#include "${posix.relative('src', anyOf(`src/${order[1]}/`, '.h'))}"`],
-  'the first room that includes the last one': ['src/base/x.h', `  # include "${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
+  'a module that includes the next one': [`src/${order[0]}/x.c`, `#include "${posix.relative('src', anyOf(`src/${order[1]}/`, '.h'))}"`],
+  'the first module that includes the last one': ['src/base/x.h', `  # include "${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
   'a path that goes up': ['src/heap/x.c', `#include "../${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
-  'a public header of a room behind': ['src/heap/x.c', '#include <go2heapsnapshot/graph.h>'],
+  'a public header of a module behind': ['src/heap/x.c', '#include <go2heapsnapshot/graph.h>'],
   'an executable that knows the heap': ['src/exe/x.c', '#include <go2heapsnapshot/heap.h>'],
-  'a public header that includes one behind it': ['include/go2heapsnapshot/heap.h', '#include <go2heapsnapshot/output.h>'],
+  'a public header that includes one after it': ['include/go2heapsnapshot/heap.h', '#include <go2heapsnapshot/output.h>'],
   'an output that reads the heap': ['src/output/x.c', `#include "${posix.relative('src', anyOf('src/heap/', '.h'))}"`],
   'an output that reads the graph': ['src/output/x/x.c', `#include "${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
   'a finding that reads the graph': ['src/findings/x.c', `#include "${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
   'a finding that knows how it is written': ['src/findings/x.c', '#include "output/y/y.h"'],
   'an output that reads another one': ['src/output/x/x.c', '#include "output/y/y.h"'],
-  'a room that includes the options': ['src/graph/x.c', `#include "${posix.relative('src', anyOf('src/cli/', '.h'))}"`],
+  'a module that includes the options': ['src/graph/x.c', `#include "${posix.relative('src', anyOf('src/cli/', '.h'))}"`],
   'an include of what is not there': ['src/graph/x.c', '#include "graph/nowhere.h"'],
 };
 const before = wrongIncludes(files).length;
@@ -272,9 +272,9 @@ none('each of these would be noticed', Object.entries(damages).filter(([, [path,
   copy.set('src/output/y/y.h', '');
   return wrongIncludes(copy).length <= before;
 }).map(([what]) => what));
-none('a room that is in no list would be noticed',
-  wrongRooms(spoiled('src/annex/x.c', '')).length > wrongRooms(files).length ? [] : ['it is not']);
-none('a file that its room does not name would be noticed',
+none('a module that is in no list would be noticed',
+  wrongModules(spoiled('src/annex/x.c', '')).length > wrongModules(files).length ? [] : ['it is not']);
+none('a file that its module does not name would be noticed',
   wrongHeaders(new Map([...files, ['src/heap/annex.c', '']])).length > wrongHeaders(files).length ? [] : ['it is not']);
 none('a new circle would be noticed, and one that is gone', [
   spoiled('src/base/text.c', 'int to_strings(void)\n{\n    return from_strings();\n}').set('src/base/strings.c',
@@ -283,6 +283,6 @@ none('a new circle would be noticed, and one that is gone', [
 ].filter(copy => wrongCircles(copy).length <= wrongCircles(files).length).map(() => 'it is not'));
 none('lists in another order would be noticed', [
   ['CONTRIBUTING.md', text => text.replace('| `src/dump/` |', '| `src/x/` |')],
-  ['Makefile', text => text.replace(/^(ROOMS\s*:?= )(\w+) (\w+)/m, '$1$3 $2')],
+  ['Makefile', text => text.replace(/^(MODULES\s*:?= )(\w+) (\w+)/m, '$1$3 $2')],
 ].filter(([path, change]) => wrongLists(new Map([...files, [path, change(files.get(path))]])).length === 0).map(([path]) => path));
 console.log(`1..${tests}`);
