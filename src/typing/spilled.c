@@ -198,8 +198,9 @@ uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame 
     return number == MAP_NONE ? 0 : typing->pools.data[number];
 }
 
+/* Types what a word of a frame points to, if the code that the key belongs to says it. */
 static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
-                              uint64_t offset)
+                              uint64_t offset, uint64_t key)
 {
     struct typer *typer = spiller->typer;
     struct typing *typing = typer->typing;
@@ -208,7 +209,7 @@ static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_f
     if (object == UINT32_MAX || typing->claims[object] != 0 || typing_has_parts(typing, object) ||
         value != heap_address(typing->heap, object) + object_base(typing->heap, object))
         return;
-    const uint32_t number = map_get(&spiller->words, key_of(frame->pc, offset));
+    const uint32_t number = map_get(&spiller->words, key);
     if (number == MAP_NONE)
         return;
     const struct word_type type = spiller->known.data[number].type;
@@ -251,14 +252,21 @@ static void seed_values(struct spiller *spiller, const struct heap_stack_frame *
     }
 }
 
-static void spilled_seed_frame(struct spiller *spiller, const struct heap_stack_frame *frame)
+/* The callee, if there is one, has its arguments in the frame, and room to spill those that it got
+ * in registers: the code of both may say what such a word has. */
+static void spilled_seed_frame(struct spiller *spiller, const struct heap_stack_frame *frame,
+                               const struct heap_stack_frame *callee)
 {
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
     uint64_t offset;
     while (fields_next_pointer(&fields, &offset))
-        if (frame->contents.size >= size && offset <= frame->contents.size - size)
-            spilled_seed_word(spiller, frame, offset);
+        if (frame->contents.size >= size && offset <= frame->contents.size - size) {
+            spilled_seed_word(spiller, frame, offset, key_of(frame->pc, offset));
+            if (callee)
+                spilled_seed_word(spiller, frame, offset,
+                                  key_of(callee->pc, callee->contents.size + offset));
+        }
 }
 
 static void spiller_deinit(struct spiller *spiller)
@@ -282,10 +290,13 @@ struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
     TRY(match_find_pcs(typing->heap, &spiller.pcs));
     vector_sort(&spiller.pcs.list, compare_pcs);
     TRY(read_functions(&spiller));
+    struct heap_stack_frame last = {0};
     for (size_t i = 0; i < typing->heap->frames.count && !typer->no_memory; i++) {
         const struct heap_stack_frame frame = heap_frame(typing->heap, i);
         seed_values(&spiller, &frame);
-        spilled_seed_frame(&spiller, &frame);
+        spilled_seed_frame(&spiller, &frame,
+                           last.sp + last.contents.size == frame.sp ? &last : NULL);
+        last = frame;
     }
     typer_flush(typer);
     return NULL;

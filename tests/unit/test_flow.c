@@ -227,6 +227,15 @@ static void frames(void **state)
     assert_true(stores_new(KEEP "88542423" STORE_KEPT "75f2")); /* jne to the second one */
     assert_false(stores_new(KEEP STORE_KEPT "4889542450"        /* mov %rdx,0x50(%rsp) */
                                             "75f1"));           /* jne to the second one */
+    /* Of a loop that is entered behind its first instruction, to which only jumps from further
+     * behind lead; a table of jumps might lead there, too. */
+    assert_true(stores_new(KEEP "eb03"
+                                "4889d0" STORE_KEPT "ebf3")); /* mov %rdx,%rax */
+    assert_false(stores_new(KEEP "eb05"
+                                 "4889542450" STORE_KEPT "ebf1")); /* mov %rdx,0x50(%rsp) */
+    assert_false(stores_new(KEEP "eb03"
+                                 "4889d0" STORE_KEPT "ebf3"
+                                 "ffe2")); /* jmp *%rdx */
 #undef KEEP
 #undef STORE_KEPT
 }

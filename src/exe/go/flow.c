@@ -243,8 +243,10 @@ static struct g2h_error *find_jumps(struct flow *flow)
     memset(flow->entries.data, 0, count * sizeof(*flow->entries.data));
     memset(flow->heads.data, 0, count * sizeof(*flow->heads.data));
     flow->entries.count = flow->heads.count = count;
+    flow->has_table = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct instruction *one = &flow->code.data[i];
+        flow->has_table = flow->has_table || (one->kind == INSTRUCTION_JUMP && !one->has_target);
         const uint32_t target = is_jump(one) ? flow_target_of(flow, one) : NONE;
         targets += is_jump(one) || (has_frame_memory(flow, one) && one->has_index);
         if (target != NONE && target > 0 && target <= i)
@@ -372,20 +374,25 @@ static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
 /* A path leads to an instruction. What leads back to a loop's head is no news there. */
 static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const uint32_t *state)
 {
-    if (target == NONE || (target <= index && !flow->is_late.data[target]))
+    if (target == NONE || flow->is_nowhere || (target <= index && !flow->is_late.data[target]))
         return true;
     flow->has_late = flow->has_late || target <= index;
     return add_path(flow, target, state);
 }
 
-/* Gets the state at an instruction: of all paths that lead there. */
+/* Gets the state at an instruction: of all paths that lead there. The first time through, code to
+ * which only jumps from further behind lead has no state yet, and takes no part in what the paths
+ * agree on; a table of jumps may lead anywhere. */
 static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
 {
     const uint32_t entry = flow->entries.data[index];
     uint32_t *state = flow->state.data;
+    is_reached = is_reached && !(flow->is_nowhere && entry != 0);
+    flow->is_nowhere = flow->is_nowhere && is_reached;
     if (entry == 0 && !is_reached) {
         memset(state, 0, flow->width * sizeof(*state));
         flow->is_late.data[index] = flow->heads.data[index] != 0;
+        flow->is_nowhere = flow->is_late.data[index] && !flow->is_again && !flow->has_table;
     }
     if (entry != 0) {
         const uint32_t *block = flow->blocks.data + (size_t)(entry - 1) * flow->width;
@@ -1068,6 +1075,7 @@ static bool flow_go_through(struct flow *flow)
 {
     bool is_reached = true;
     flow->uses.count = flow->passes.count = flow->frames.count = flow->slots.count = 0;
+    flow->is_nowhere = false;
     flow->kill_count = flow->kills.count;
     if (!flow_begin(flow))
         return false;
@@ -1090,8 +1098,11 @@ static bool flow_go_through(struct flow *flow)
 static bool flow_follow(struct flow *flow)
 {
     flow->blocks.count = flow->free_blocks.count = 0;
-    flow->has_late = false;
-    if (!flow_go_through(flow) || (flow->has_late && !flow_go_through(flow)))
+    flow->has_late = flow->is_again = false;
+    if (!flow_go_through(flow))
+        return false;
+    flow->is_again = flow->has_late;
+    if (flow->is_again && !flow_go_through(flow))
         return false;
     forget_taken(flow);
     return spread_facts(flow);

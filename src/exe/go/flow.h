@@ -129,6 +129,9 @@ struct flow {
     VECTOR(bool) is_taken; /* by slot: the program has its address */
     VECTOR(bool) is_late;  /* by index in code: only jumps from further behind lead here */
     bool has_late;
+    bool is_again;   /* the code is gone through for the second time */
+    bool is_nowhere; /* nothing has led yet to where the code is gone through */
+    bool has_table;  /* of jumps, whose targets are not known */
     uint32_t width;
     uint32_t call_count;
     size_t kill_count; /* of kills: those that are ahead */

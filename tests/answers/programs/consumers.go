@@ -8,7 +8,10 @@
 //	is r.suspects[0].inside.class === 'main.span'
 //	case caches SHAPE=caches
 //	says ^  1 .* 1,000 goroutines \[select\] main\.
-//	says[plain] hold .*main\.cache, (9|10)\.\d+ kB each$
+//	says hold .*main\.cache, (9|10)\.\d+ kB each$
+//	case receivers SHAPE=caches COLLECT=1
+//	says ^  1 .* 1,000 goroutines \[select\] main\.
+//	says hold .*main\.cache, (9|10)\.\d+ kB each$
 package main
 
 import (
@@ -71,6 +74,9 @@ func main() {
 	}
 	for stacks := make([]byte, 1<<20); bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte(waits)) < waiting; {
 		time.Sleep(10 * time.Millisecond)
+	}
+	if os.Getenv("COLLECT") != "" {
+		runtime.GC() // the func values that the goroutines were started with: only a spilled receiver leads to each cache
 	}
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
