@@ -6,9 +6,10 @@
 
 # Ignores the user's own settings, and takes nothing from the network.
 unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC GOMAXPROCS GOMEMLIMIT
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
+export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS="-mod=mod -trimpath" CGO_ENABLED=0
 # All suites share one build cache, beside the toolchains: the standard library is compiled once for each way to build it,
 # not in every clone. Go knows which inputs each entry was built from.
+# With -trimpath it is compiled in another way, hence always with it.
 export GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
 
 if [ -n "${GOROOTS-}" ]; then

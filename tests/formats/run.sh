@@ -91,7 +91,7 @@ as_they_say() {
 profiled() {
 	way="$release $1" program=$build/profiled-$release-$1
 	shift
-	(cd "$here/profiled" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off CGO_ENABLED=0 "$goroot/bin/go" build "$@" -o "$program" .) >"$log" 2>&1
+	(cd "$here/profiled" && GOROOT=$goroot GOFLAGS="-mod=mod -trimpath" GOPROXY=off CGO_ENABLED=0 "$goroot/bin/go" build "$@" -o "$program" .) >"$log" 2>&1
 	result $? "$way: the program builds"
 	for rate in $rates; do
 		own=$program.$rate
@@ -274,7 +274,7 @@ path_to() {
 
 # Tests a base that another build of the program wrote, in which nothing leaks.
 other_build() {
-	(cd "$here/planted" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -gcflags=-N -o "$build/other" .) >"$log" 2>&1 &&
+	(cd "$here/planted" && GOROOT=$goroot GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$goroot/bin/go" build -gcflags=-N -o "$build/other" .) >"$log" 2>&1 &&
 		"$build/other" none "$build/before.dump" >"$log" 2>&1 && "$build/planted" map "$build/leak.dump" >"$log" 2>&1
 	result $? "$release: two builds of a program"
 	"$g2h" --exe "$build/planted" --format report --base "$build/before.dump" "$build/leak.dump" >"$build/grown.txt" 2>"$log"
@@ -292,7 +292,7 @@ other_build() {
 
 # Tests the report of a program that knows what it wastes.
 wasteful() {
-	(cd "$here/waste" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -o "$build/waste" .) >"$log" 2>&1 &&
+	(cd "$here/waste" && GOROOT=$goroot GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$goroot/bin/go" build -o "$build/waste" .) >"$log" 2>&1 &&
 		"$build/waste" "$build/waste.dump" >"$build/known.json" 2>"$log" &&
 		"$g2h" --exe "$build/waste" --format report --json "$build/waste.dump" >"$build/waste.json" 2>"$log"
 	result $? "$release: a program that wastes has a report"
@@ -309,7 +309,7 @@ wasteful() {
 
 # Tests the reports of programs with one leak each.
 planted() {
-	(cd "$here/planted" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -o "$build/planted" .) >"$log" 2>&1
+	(cd "$here/planted" && GOROOT=$goroot GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$goroot/bin/go" build -o "$build/planted" .) >"$log" 2>&1
 	result $? "$release: the programs build"
 	for leak in map slice channel closure goroutine conn timer context pool syncmap finalizer lru pointer list interface nested keys shards none; do
 		"$build/planted" "$leak" "$build/leak.dump" >"$log" 2>&1 &&
@@ -321,7 +321,7 @@ planted() {
 
 # odd NAME [MANY]: the program in odd/ writes $build/NAME.dump.
 odd() {
-	[ -e "$build/odd.exe" ] || (cd "$here/odd" && GOFLAGS=-mod=mod GOPROXY=off "$go" build -o "$build/odd.exe" .) >"$log" 2>&1
+	[ -e "$build/odd.exe" ] || (cd "$here/odd" && GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$go" build -o "$build/odd.exe" .) >"$log" 2>&1
 	"$build/odd.exe" "$build/$1.dump" ${2-} >>"$log" 2>&1
 	result $? "$1: the program writes its dump"
 }

@@ -185,7 +185,7 @@ short() {
 	if [ -n "${CHECK_ALL-}" ]; then
 		mutate --cuts 40 --flips 400 --records 200 --gzips 40 "$@"
 	else
-		mutate --cuts 7 --flips 33 --records 16 --gzips 4 "$@"
+		mutate --cuts 3 --flips 12 --records 6 --gzips 2 "$@"
 	fi
 }
 

@@ -83,7 +83,7 @@ compare() {
 for goroot in $goroots; do
 	export GOROOT="$goroot"
 	release=$(go_release "$goroot")
-	for way in revision constant pie; do
+	for way in revision constant ${CHECK_ALL:+pie}; do
 		at=$build/$release-$way
 		rm -rf "$at"
 		mkdir -p "$at"

@@ -4,7 +4,7 @@
 # TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   DAMAGES              how many damaged dumps are shown with sanitizers, for the last release (default: 12)
+#   DAMAGES              how many damaged dumps are shown with sanitizers, for the last release (default: 5)
 #   GOROOTS              the releases of Go (default: see tests/go.sh)
 set -u
 . "$(dirname "$0")/../variants.sh"
@@ -67,7 +67,7 @@ variants() {
 	esac
 	variant typed
 	two_ways && make_sanitized go2heapsnapshot &&
-		"${NODE:-node}" "$here/damage.mjs" "$release" "$build/$release-typed" "$top/$sanitized/go2heapsnapshot" "$(damages 12 1000)"
+		"${NODE:-node}" "$here/damage.mjs" "$release" "$build/$release-typed" "$top/$sanitized/go2heapsnapshot" "$(damages 5 1000)"
 	variant stripped '-ldflags=-s -w'
 }
 

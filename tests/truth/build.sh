@@ -7,7 +7,7 @@ GOROOT=$1 directory=$2
 shift 2
 export GOROOT
 unset GODEBUG GOEXPERIMENT GOFLAGS GOOS GOWORK
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
+export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS="-mod=mod -trimpath" CGO_ENABLED=0
 export GOCACHE="${GOCACHE:-$here/../../build/truth/gocache}"
 mkdir -p "$directory"
 cd "$here"
