@@ -24,6 +24,7 @@ bool at_death_is_directory(const char *path)
 #include "base/error.h"
 #include "base/scope.h"
 #include "cli/child.h"
+#include "library/death_files.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/signals.h"
@@ -170,34 +171,42 @@ static void say_death(const struct at_death *at)
 
 /* ---- files ---- */
 
-/* Appends the name of a process as a part of a file's name. */
-static void append_name(struct text *path, const char *name)
+/* Returns whether a file is compressed by gzip. */
+static bool is_packed(const struct options *options)
 {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    for (; *name; name++)
-        text_append(path, strchr(allowed, *name) && *name != '.' ? name : "_", 1);
+    return options->gzip && (options->is_dump || !options->format->is_compressed);
 }
 
-/* Returns the path of the file, from malloc(); NULL: memory has run out. In a directory the name
- * has the process and the moment: "dumps/server-1234-20261127T125011Z.dump.gz". */
+/* Returns the path of the file, from malloc(); NULL: memory has run out. */
 static char *path_of(const struct at_death *at, const char *remark)
 {
     const struct options *options = at->options;
-    const time_t seconds = (time_t)at->death.seconds;
-    const bool is_packed = options->gzip && (options->is_dump || !options->format->is_compressed);
-    struct text name = {0};
-    char when[32];
-    struct tm tm;
+    char suffix[32];
     if (!at_death_is_directory(options->output))
         return strdup(options->output);
-    strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", gmtime_r(&seconds, &tm));
-    append_name(&name, at->death.name);
-    text_printf(&name, "-%llu-%s%s%s%s", pid_of(at), when, remark,
-                options->is_dump ? ".dump" : options->format->suffix, is_packed ? ".gz" : "");
-    text_append(&name, "", 1);
-    _cleanup_(text_deinit) struct text done = name;
-    return done.failed ? NULL : directory_path(options->output, done.data, false);
+    snprintf(suffix, sizeof(suffix), "%s%s", options->is_dump ? ".dump" : options->format->suffix,
+             is_packed(options) ? ".gz" : "");
+    return death_file_path(
+        options->output,
+        &(struct death_file){at->death.name, at->box.pid, at->death.seconds, remark, suffix});
+}
+
+/* Removes the oldest files if there are more than the user wants. */
+static int trim_files(const struct at_death *at)
+{
+    uint64_t removed;
+    if (at->options->at_death_keep == 0)
+        return EXIT_FINE;
+    struct g2h_error *error =
+        death_files_trim(at->options->output, at->death.name, at->options->at_death_keep, &removed);
+    if (removed > 0)
+        say("go2heapsnapshot: note: %llu of the oldest files of %s in %s removed",
+            (unsigned long long)removed, at->death.name, at->options->output);
+    if (error)
+        message_error(error);
+    const int status = error ? EXIT_FAILED : EXIT_FINE;
+    g2h_error_destroy(error);
+    return status;
 }
 
 /* Writes the copy, with signals as they were before. Returns an exit status. */
@@ -212,9 +221,10 @@ static int write_copy(struct at_death *at, const char *remark)
     pthread_sigmask(SIG_SETMASK, &at->before, &blocked);
     const int status = at->write(at->context, &at->death, at->box.pid, path);
     pthread_sigmask(SIG_SETMASK, &blocked, NULL);
-    if (status == EXIT_FINE || status == EXIT_DAMAGED)
-        say("go2heapsnapshot: note: process %llu: %s is written", pid_of(at), path);
-    return status;
+    if (status != EXIT_FINE && status != EXIT_DAMAGED)
+        return status;
+    say("go2heapsnapshot: note: process %llu: %s is written", pid_of(at), path);
+    return trim_files(at) == EXIT_FINE ? status : EXIT_FAILED;
 }
 
 /* Notes the exit status of something that was written: a failure counts more than a cut dump. */
@@ -436,6 +446,21 @@ static bool copy_living(struct at_death *at, const char *remark)
     return is_started;
 }
 
+/* Returns whether a dump of the process fits on the disk that others use as well; says so if not.
+ * What gzip leaves of a dump is a third and less. */
+static bool has_room(const struct at_death *at)
+{
+    const char *directory = at->options->output;
+    const uint64_t room = death_files_room(directory),
+                   bytes = at->box.reserve.wanted / (is_packed(at->options) ? 3 : 1);
+    if (bytes < room)
+        return true;
+    say("go2heapsnapshot: warning: process %llu: no dump is written while it lives: it may take "
+        "%.0f MB, and %.0f MB are free in %s",
+        pid_of(at), in_mb(bytes), in_mb(room), directory);
+    return false;
+}
+
 /* Does so at a part of the limit. */
 static void copy_before(struct at_death *at, uint64_t limit)
 {
@@ -444,7 +469,8 @@ static void copy_before(struct at_death *at, uint64_t limit)
     snprintf(remark, sizeof(remark), "-%u%%", percent);
     say("go2heapsnapshot: note: process %llu (%s) has used %u %% of its memory limit of %.0f MB",
         pid_of(at), at->box.name, percent, in_mb(limit));
-    at->next_before = attach_clock() + (copy_living(at, remark) ? BETWEEN : BETWEEN_FAILED);
+    const bool is_copied = has_room(at) && copy_living(at, remark);
+    at->next_before = attach_clock() + (is_copied ? BETWEEN : BETWEEN_FAILED);
 }
 
 /* Does so when the user asks for it by SIGUSR1. */
@@ -456,7 +482,7 @@ static void copy_asked(struct at_death *at)
             "directory for several dumps");
     else if (at->writer != 0)
         say("go2heapsnapshot: SIGUSR1: a dump is being written already");
-    else
+    else if (has_room(at))
         (void)copy_living(at, "-asked");
 }
 

@@ -103,7 +103,11 @@ static bool check_at_death(const struct options *options)
         return USAGE_REFUSE(
             "--at-death writes a file when the process is killed: -o app.dump.gz, or "
             "a directory: -o dumps/");
-    return options->at_death_percent == 0 || at_death_is_directory(options->output) ||
+    if (at_death_is_directory(options->output))
+        return true;
+    if (options->at_death_keep > 0)
+        return USAGE_REFUSE("--at-death=keep removes old files of a directory: -o dumps/");
+    return options->at_death_percent == 0 ||
            USAGE_REFUSE(
                "--at-death=%u%% writes several files: -o takes a directory, such as dumps/",
                (unsigned)options->at_death_percent);

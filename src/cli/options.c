@@ -183,10 +183,13 @@ static bool take_at_death_word(struct options *options, const char *word)
         options->at_death_percent = number;
         return true;
     }
+    if (strncmp(word, "keep=", strlen("keep=")) == 0)
+        return parse_number("--at-death=keep", word + strlen("keep="), 1, INT32_MAX,
+                            &options->at_death_keep);
     return watch_parse_size(word, &options->at_death_most) ||
            USAGE_REFUSE(
-               "--at-death= takes a part of the memory limit (90%%), a size (2G), exit, or "
-               "several of these with commas, not '%s'",
+               "--at-death= takes a part of the memory limit (90%%), a size (2G), exit, keep=5, "
+               "or several of these with commas, not '%s'",
                word);
 }
 

@@ -68,6 +68,7 @@ struct options {
     bool at_death;             /* the heap of a process is written when it is killed */
     bool at_death_exit;        /* also when it ends by itself with a status that is not 0 */
     uint64_t at_death_percent; /* and before, at this part of its memory limit; 0: not given */
+    uint64_t at_death_keep;    /* files that stay in the directory; 0: all */
     uint64_t at_death_most;    /* bytes that are copied at the most; 0: all */
     char **run;                /* of --at-death: the command that is started; NULL: none */
     struct death *death;       /* the process that is converted has been copied; NULL: not so */

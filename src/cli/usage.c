@@ -38,7 +38,7 @@ static const char help[] =
     "      --until-growth=SIZE watch: stop when the heap has grown by SIZE (64M, 2G)\n"
     "      --keep=DIR      watch: write the first and the last dump to DIR\n"
     "      --at-death[=WHAT] write the heap when PID, or -- COMMAND, is killed; WHAT:\n"
-    "                      90%: also at 90 % of its memory limit; exit; 2G: at most\n"
+    "                      90%: also at 90 % of its memory limit; exit; 2G; keep=5\n"
     "      --inspect[=[HOST:]PORT] wait for DevTools, as node does: chrome://inspect,\n"
     "                      Memory, \"Take snapshot\"; of PID, or DUMP after DUMP\n"
     "      --mcp           answer an agent's questions, by the Model Context Protocol\n"

@@ -9,7 +9,7 @@ gzip -dc "$top/samples/leakserver.1.dump.gz" >1.dump
 
 for what in '' 0 0% 100% 1T x exit,x 90%%; do
 	run go2heapsnapshot --at-death="$what" --pid 1 -o dumps/
-	said "--at-death='$what'" 2 "go2heapsnapshot: --at-death= takes a part of the memory limit (90%), a size (2G), exit, or several of these with commas, not '${what##*,}'" "$hint"
+	said "--at-death='$what'" 2 "go2heapsnapshot: --at-death= takes a part of the memory limit (90%), a size (2G), exit, keep=5, or several of these with commas, not '${what##*,}'" "$hint"
 done
 run go2heapsnapshot --at-death -o app.dump
 said "--at-death of nothing" 2 "go2heapsnapshot: --at-death takes --pid, or a command after --: -- ./server" "$hint"
@@ -19,6 +19,10 @@ run go2heapsnapshot --at-death --pid 1
 said "--at-death without -o" 2 "go2heapsnapshot: --at-death writes a file when the process is killed: -o app.dump.gz, or a directory: -o dumps/" "$hint"
 run go2heapsnapshot --at-death=90% --pid 1 -o app.dump
 said "--at-death=90% of a file" 2 "go2heapsnapshot: --at-death=90% writes several files: -o takes a directory, such as dumps/" "$hint"
+run go2heapsnapshot --at-death=keep=2 --pid 1 -o app.dump
+said "--at-death=keep of a file" 2 "go2heapsnapshot: --at-death=keep removes old files of a directory: -o dumps/" "$hint"
+run go2heapsnapshot --at-death=keep=0 --pid 1 -o dumps/
+check "--at-death=keep=0" eval '[ "$status" -eq 2 ] && grep -q -e "--at-death=keep" err'
 for other in '--watch 1s' --fork '--base 1.dump' '--command ls'; do
 	# shellcheck disable=SC2086  # an option and its argument
 	run go2heapsnapshot --at-death --pid 1 -o app.html $other

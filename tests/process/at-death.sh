@@ -165,11 +165,12 @@ boxes() {
 	result $? "$release, --pid meanwhile: says who traces it" "$build/report"
 	kill -TERM $box
 	wait $box
-	arms '' "$out"
+	arms =keep=1 "$out"
+	: >"$out/app-1-20260101T000000Z.dump"
 	kill -USR1 $box
-	await grep -q 'asked.dump.gz is written' "$build/log"
-	suspects "$out"/*-asked.dump.gz
-	result $? "$release, SIGUSR1 of the box: a dump now" "$build/log"
+	await grep -q 'oldest files of app in .* removed' "$build/log"
+	[ "$(ls "$out" | wc -l)" -eq 1 ] && suspects "$out"/*-asked.dump.gz
+	result $? "$release, SIGUSR1 of the box: a dump now, in place of an old one" "$build/log"
 	rm -f "$out"/*
 	kill -TERM $box
 	status=0

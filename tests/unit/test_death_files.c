@@ -1,0 +1,91 @@
+/* Covers library/death_files by a directory with files of several programs. */
+#include "unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "library/death_files.h"
+
+enum { KEPT = 2, PROGRAMS_FILES = 5, OTHERS = 8 };
+
+static const char *const files[PROGRAMS_FILES + OTHERS] = {
+    /* The program's, from the newest to the oldest: the process's number does not count. */
+    "my_server-7-20261127T125012Z.dump.gz", "my_server-123-20261127T125011Z-90%.dump.gz",
+    "my_server-9-20261127T115011Z.dump", "my_server-10-20260927T125011Z-asked.html",
+    "my_server-8-20251127T125011Z.dump.gz",
+    /* Others. */
+    "my_serverless-8-20251127T125011Z.dump.gz", "my-server-8-20251127T125011Z.dump.gz",
+    "server-8-20251127T125011Z.dump.gz", "my_server--20251127T125011Z.dump.gz",
+    "my_server-8-20251127T12501Z.dump.gz", "my_server-8-20251127T125011Z", "my_server-8-.dump",
+    "my_server-8-20251127X125011Z.dump"};
+
+static char directory[] = "/tmp/death-files-XXXXXX";
+
+static void make_files(int at)
+{
+    for (size_t i = 0; i < PROGRAMS_FILES + OTHERS; i++) {
+        const int fd = openat(at, files[i], O_CREAT | O_WRONLY | O_EXCL, 0600);
+        assert_true(fd >= 0);
+        close(fd);
+    }
+    assert_int_equal(mkdirat(at, "my_server-1-20201127T125011Z.csv", 0700), 0);
+    assert_int_equal(symlinkat(files[0], at, "my_server-1-20201127T125011Z.dump"), 0);
+}
+
+static void oldest_are_removed(void **state)
+{
+    uint64_t removed;
+    struct stat status;
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    const int at = open(directory, O_RDONLY | O_DIRECTORY);
+    make_files(at);
+    for (int round = 0; round < 2; round++) {
+        assert_no_error(death_files_trim(directory, "my.server", KEPT, &removed));
+        assert_int_equal(removed, round == 0 ? PROGRAMS_FILES - KEPT : 0);
+    }
+    for (size_t i = 0; i < PROGRAMS_FILES + OTHERS; i++)
+        assert_int_equal(fstatat(at, files[i], &status, 0) == 0, i < KEPT || i >= PROGRAMS_FILES);
+    assert_int_equal(unlinkat(at, "my_server-1-20201127T125011Z.csv", AT_REMOVEDIR), 0);
+    assert_int_equal(unlinkat(at, "my_server-1-20201127T125011Z.dump", 0), 0);
+    for (size_t i = 0; i < PROGRAMS_FILES + OTHERS; i++)
+        unlinkat(at, files[i], 0);
+    close(at);
+    assert_true(death_files_room(directory) > 0);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+static void no_directory(void **state)
+{
+    uint64_t removed = 1;
+    (void)state;
+    struct g2h_error *error = death_files_trim("/nonexistent", "server", 1, &removed);
+    assert_non_null(error);
+    assert_string_equal(error->message,
+                        "/nonexistent: cannot read the directory: No such file or directory");
+    assert_int_equal(removed, 0);
+    g2h_error_destroy(error);
+    assert_true(death_files_room("/nonexistent") == UINT64_MAX);
+}
+
+/* The names are those that are recognized later. */
+static void names(void **state)
+{
+    const struct death_file file = {"my.ser/ver", 42, 1764247811, "-90%", ".dump.gz"};
+    (void)state;
+    char *path = death_file_path("dumps", &file);
+    assert_string_equal(path, "dumps/my_ser_ver-42-20251127T125011Z-90%.dump.gz");
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest death_files[] = {
+        cmocka_unit_test(oldest_are_removed),
+        cmocka_unit_test(no_directory),
+        cmocka_unit_test(names),
+    };
+    return UNIT_RUN(death_files);
+}
