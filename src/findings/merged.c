@@ -12,8 +12,8 @@
 #include "findings/findings.h"
 
 /* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same class is
- * looked for among at most MOST_ANCESTORS. The node of a dominator is prefetched AHEAD numbers
- * before it is needed. */
+ * looked for among at most MOST_ANCESTORS. The nodes of AHEAD dominators are prefetched at a
+ * time. */
 enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 256, AHEAD = 32 };
 
 /* A node of the view. They are in the order of dominators. */
@@ -32,6 +32,8 @@ struct merging {
     uint32_t several; /* node of the view; 0: it has none */
     uint32_t tops[3]; /* nodes of the view that hold what several groups hold together; 0: none */
     uint32_t texts;   /* the name of all texts */
+    uint32_t *map_of; /* by name of the view: if it is that of entries, their map's; or
+                         G2H_NAME_NONE */
     uint32_t *numberless; /* by name of the view: numberless_name() of it, plus 1; 0: not known */
     struct text text;
 };
@@ -172,16 +174,20 @@ static struct g2h_error *numberless_name(struct merging *merging, uint32_t name,
 }
 
 /* Finds the maps whose entries have a name of their own. */
-static struct g2h_error *find_entries(struct merged *merged)
+static struct g2h_error *find_entries(struct merging *merging)
 {
-    for (uint32_t name = 0; name < merged->view_names; name++) {
+    const struct g2h_view *view = merging->view;
+    const uint32_t names = merging->merged->view_names;
+    merging->map_of = malloc(((size_t)names + 1) * sizeof(*merging->map_of));
+    TRY_MEMORY(merging->map_of);
+    for (uint32_t name = 0; name < names; name++) {
         size_t size;
-        uint32_t of, first;
-        if (!findings_is_entries(merged->view, name))
+        merging->map_of[name] = G2H_NAME_NONE;
+        if (!findings_is_entries(view, name))
             continue;
-        const char *map = g2h_view_map_of(merged->view, name, &size);
-        if (g2h_view_find_name(merged->view, map, size, &of))
-            TRY_MEMORY(map_put(&merged->entries, name, of, &first));
+        const char *map = g2h_view_map_of(view, name, &size);
+        if (!g2h_view_find_name(view, map, size, &merging->map_of[name]))
+            merging->map_of[name] = G2H_NAME_NONE;
     }
     return NULL;
 }
@@ -402,22 +408,24 @@ static bool merged_is_object(uint32_t kind)
 }
 
 /* Returns whether an object counts as part of the map that parent is the node of. */
-static bool merged_is_of_map(const struct merged *merged, uint32_t name, uint32_t parent)
+static bool merged_is_of_map(const struct merging *merging, uint32_t name, uint32_t parent)
 {
-    const struct merged_node *node = &merged->nodes.data[parent];
-    return node->kind == MERGED_CLASS && map_get(&merged->entries, name) == node->name;
+    const struct merged_node *node = &merging->merged->nodes.data[parent];
+    return name < merging->merged->view_names && node->kind == MERGED_CLASS &&
+           merging->map_of[name] == node->name;
 }
 
-/* Merges a node, whose number is given, into a node below that of its dominator. */
-static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, uint32_t number)
+/* Merges a node, whose number and whose dominator's number are given, into a node below that of its
+ * dominator. */
+static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, uint32_t number,
+                                      uint32_t above)
 {
     struct merged *merged = merging->merged;
     struct merging_node *one = &merging->by_number[number];
     const uint32_t kind = one->merged;
     const bool object = merged_is_object(kind);
-    uint32_t name = one->name,
-             parent = merging->by_number[g2h_dominators_above(merging->dominators, number)].merged;
-    if (object && merged_is_of_map(merged, name, parent)) {
+    uint32_t name = one->name, parent = merging->by_number[above].merged;
+    if (object && merged_is_of_map(merging, name, parent)) {
         merged->nodes.data[parent].bytes += one->size;
         one->merged = parent;
         return NULL;
@@ -436,25 +444,26 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
     return NULL;
 }
 
-/* Prefetches the node of a number's dominator. Leaves come in the order of their addresses, but
- * their dominators are anywhere. */
-static inline void prefetch_above(const struct merging *merging, uint32_t number)
-{
-    if (number < merging->count && g2h_dominators_node(merging->dominators, number) != UINT32_MAX)
-        __builtin_prefetch(&merging->by_number[g2h_dominators_above(merging->dominators, number)]);
-}
-
-/* Merges all nodes, from the root down. */
+/* Merges all nodes, from the root down. Leaves come in the order of their addresses, but their
+ * dominators are anywhere, and are prefetched. */
 static struct g2h_error *merge_all(struct merging *merging)
 {
+    uint32_t nodes[AHEAD], above[AHEAD];
     TRY(node_below(merging, MERGED_NONE, merging->by_number[0].name, MERGED_SYNTHETIC,
                    &merging->by_number[0].merged));
     note_example(merging->merged, 0, 0);
-    for (uint32_t number = 1; number < merging->count; number++) {
-        const uint32_t node = g2h_dominators_node(merging->dominators, number);
-        prefetch_above(merging, number + AHEAD);
-        if (node != UINT32_MAX)
-            TRY(merged_merge(merging, node, number));
+    for (uint32_t first = 1; first < merging->count; first += AHEAD) {
+        const uint32_t left = merging->count - first, count = left < AHEAD ? left : AHEAD;
+        for (uint32_t i = 0; i < count; i++) {
+            nodes[i] = g2h_dominators_node(merging->dominators, first + i);
+            if (nodes[i] == UINT32_MAX)
+                continue;
+            above[i] = g2h_dominators_above(merging->dominators, first + i);
+            __builtin_prefetch(&merging->by_number[above[i]]);
+        }
+        for (uint32_t i = 0; i < count; i++)
+            if (nodes[i] != UINT32_MAX)
+                TRY(merged_merge(merging, nodes[i], first + i, above[i]));
     }
     return NULL;
 }
@@ -592,6 +601,7 @@ static void merging_deinit(struct merging *merging)
 {
     large_free(merging->by_number, merging->count, sizeof(*merging->by_number));
     free(merging->numberless);
+    free(merging->map_of);
     text_deinit(&merging->text);
 }
 
@@ -608,7 +618,7 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
     merging.numberless = calloc((size_t)merged->view_names + 1, sizeof(*merging.numberless));
     TRY_MEMORY(merging.by_number && merging.numberless);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
-    TRY(find_entries(merged));
+    TRY(find_entries(&merging));
     TRY(read_all_nodes(&merging, threads > 0 ? threads : workers_available()));
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
@@ -668,7 +678,6 @@ void merged_deinit(struct merged *merged)
     free(merged->nodes.data);
     string_pool_deinit(&merged->names);
     map_deinit(&merged->numbers);
-    map_deinit(&merged->entries);
     map_deinit(&merged->variables);
     free(merged->samples.data);
     large_free(merged->of, merged->of_count, sizeof(*merged->of));

@@ -52,7 +52,6 @@ struct merged {
     struct string_pool names; /* names that the view does not have */
     uint32_t view_names;      /* how many names the view has */
     struct map numbers;       /* hash of parent, kind and name → node; while merging */
-    struct map entries;       /* name of a map's entries → name of the map */
     struct map variables;     /* node of the view → name of the edge by which it is held */
     uint32_t *of; /* by number of a view's node in the order of dominators: the node that it is
                      merged in */
