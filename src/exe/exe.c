@@ -13,6 +13,7 @@
 #include "base/elf_format.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "exe/dwarf/die.h"
 #include "exe/image/debugfile.h"
 #include "exe/image/image.h"
 #include "exe/go/moduledata.h"
@@ -292,6 +293,7 @@ static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_proces
     struct image *image = exe_dwarf_image(exe);
     if (!image)
         return NULL;
+    TRY(dies_inflate(image, process->threads > 0 ? process->threads : 1));
     TRY(dwarf_info_init(&exe->dwarf_info, image, &exe->types, exe->types_start));
     struct g2h_error *error = scopes_init(&exe->scopes, &exe->dwarf_info, &exe->types, process->pcs,
                                           process->pc_count, process->frame_count, process->slide);

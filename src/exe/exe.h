@@ -74,6 +74,7 @@ struct exe_process {
     const uint64_t *pcs; /* the different program counters of its frames: see scopes_init() */
     size_t pc_count;
     uint64_t frame_count;
+    unsigned threads; /* to use; 0: one */
 };
 
 /* Tells an executable where a process has it. If process->has_data, reads its types and variables.

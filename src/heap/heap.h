@@ -119,6 +119,7 @@ struct g2h_heap {
     struct g2h_account account;
     struct g2h_memstats memstats;
     struct facts facts;
+    unsigned threads;   /* on which it was loaded; g2h_exe_match() uses as many */
     uint64_t not_ahead; /* objects that were not read ahead, or for nothing: see load.c */
 
     uint32_t object_count;

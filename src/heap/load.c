@@ -468,7 +468,8 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
     heap->fields = reader_object_fields(heap->reader);
     loader.progress = options ? options->progress : NULL;
     loader.release = options ? options->release : 0;
-    loader.threads = options && options->threads ? options->threads : workers_available();
+    heap->threads = options && options->threads ? options->threads : workers_available();
+    loader.threads = heap->threads;
     loader.reader = run_reader_create(heap);
     TRY(loader.reader ? load_load(&loader) : &error_no_memory);
     *ret = take_pointer(heap);

@@ -336,5 +336,6 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     process.pcs = pcs.list.data;
     process.pc_count = pcs.list.count;
     process.frame_count = heap->frames.count;
+    process.threads = heap->threads;
     return exe_bind(exe, &process);
 }

@@ -350,7 +350,7 @@ static struct file compressed(bool gnu, bool wide, bool big_endian, uint64_t cla
     return file;
 }
 
-static void check_compression(bool gnu, bool wide, bool big_endian)
+static void check_compression(bool gnu, bool wide, bool big_endian, bool ahead)
 {
     struct file good = compressed(gnu, wide, big_endian, sizeof(plain)),
                 large = compressed(gnu, wide, big_endian, sizeof(plain) + 1),
@@ -373,7 +373,15 @@ static void check_compression(bool gnu, bool wide, bool big_endian)
     struct file file =
         make_elf(wide ? EM_X86_64 : EM_386, wide, big_endian, sections, COUNT(sections));
     struct image image;
+    static const char *const names[] = {".debug_info",  ".debug_line", ".debug_none",
+                                        ".debug_str",   ".debug_loc",  ".debug_abbrev",
+                                        ".debug_ranges"};
     assert_no_error(open_image(&image, &file));
+    if (ahead) {
+        assert_no_error(image_inflate(&image, names, COUNT(names), 2));
+        assert_int_equal(image.inflated, sizeof(plain));
+        assert_non_null(image_section(&image, ".debug_info")->inflated);
+    }
     struct g2h_bytes contents, again;
     for (size_t i = 0; i < 2; i++) {
         const char *const whole[] = {".debug_info", ".debug_ranges"};
@@ -409,8 +417,8 @@ static void check_compression(bool gnu, bool wide, bool big_endian)
 static void compression(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 8; i++)
-        check_compression((i & 1) != 0, (i & 2) != 0, (i & 4) != 0);
+    for (unsigned i = 0; i < 16; i++)
+        check_compression((i & 1) != 0, (i & 2) != 0, (i & 4) != 0, (i & 8) != 0);
 }
 
 /* Each section holds what it claims, but together they hold far more than the file. */

@@ -34,27 +34,29 @@ static struct g2h_error *die_read_section(struct image *image, const char *name,
     return NULL;
 }
 
+/* In the order in which they are read. */
+static const char *const section_names[] = {
+    ".debug_abbrev",   ".debug_addr",   ".debug_info",     ".debug_line_str",    ".debug_loc",
+    ".debug_loclists", ".debug_ranges", ".debug_rnglists", ".debug_str_offsets", ".debug_str",
+};
+
+enum { SECTIONS = sizeof(section_names) / sizeof(section_names[0]) };
+
+struct g2h_error *dies_inflate(struct image *image, unsigned threads)
+{
+    return image_inflate(image, section_names, SECTIONS, threads);
+}
+
 struct g2h_error *dies_init(struct dies *dies, struct image *image)
 {
     *dies = (struct dies){.big_endian = image->big_endian};
-    const struct {
-        const char *name;
-        struct g2h_bytes *bytes;
-    } sections[] = {
-        {".debug_abbrev", &dies->abbrev},
-        {".debug_addr", &dies->addr},
-        {".debug_info", &dies->info},
-        {".debug_line_str", &dies->line_str},
-        {".debug_loc", &dies->loc},
-        {".debug_loclists", &dies->loclists},
-        {".debug_ranges", &dies->ranges},
-        {".debug_rnglists", &dies->rnglists},
-        {".debug_str_offsets", &dies->str_offsets},
-        {".debug_str", &dies->str},
+    struct g2h_bytes *const sections[SECTIONS] = {
+        &dies->abbrev,   &dies->addr,   &dies->info,     &dies->line_str,    &dies->loc,
+        &dies->loclists, &dies->ranges, &dies->rnglists, &dies->str_offsets, &dies->str,
     };
     uint64_t left = image_debug_most(image);
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-        TRY(die_read_section(image, sections[i].name, &left, sections[i].bytes));
+    for (size_t i = 0; i < SECTIONS; i++)
+        TRY(die_read_section(image, section_names[i], &left, sections[i]));
     return dies_read_units(dies);
 }
 

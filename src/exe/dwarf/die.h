@@ -84,6 +84,10 @@ struct die_attribute {
     struct cursor value; /* from its value to the unit's end */
 };
 
+/* Uncompresses the sections that dies_init() reads, on several threads; without this, dies_init()
+ * does so itself. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *dies_inflate(struct image *image, unsigned threads);
+
 /* Reads the headers of all units, and their abbreviations, up to the first damaged unit. The image
  * must outlive dies. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *dies_init(struct dies *dies, struct image *image);

@@ -13,6 +13,7 @@
 
 #include "base/elf_format.h"
 #include "base/scope.h"
+#include "base/workers.h"
 #include "exe/image/image_file.h"
 
 enum { ZLIB_RATIO = 1032 };
@@ -88,6 +89,80 @@ static struct g2h_error *inflate_section(const struct image *image,
     return status == Z_STREAM_END && left == 0
                ? NULL
                : compress_refuse(image, section, "cannot be uncompressed: it is damaged");
+}
+
+/* A section that is being uncompressed. */
+struct inflation {
+    const struct image *image;
+    struct image_section *section;
+    uint8_t *data;
+    uint64_t size;
+    struct g2h_error *error;
+};
+
+static struct g2h_error *inflation_run(void *context, size_t task, unsigned worker)
+{
+    struct inflation *own = (struct inflation *)context + task;
+    (void)worker;
+    own->error = inflate_section(own->image, own->section, own->data, own->size);
+    return NULL;
+}
+
+/* Begins to uncompress a section; own->data stays NULL if there is nothing to uncompress, or the
+ * section says that it is damaged. Error: G2H_ERROR_MEMORY. */
+static struct g2h_error *inflation_begin(struct image *image, const char *name,
+                                         struct inflation *own)
+{
+    const struct image_section *section = image_section(image, name);
+    *own = (struct inflation){.image = image};
+    if (!section || !image_file_is_compressed(section) || section->data.size == 0 ||
+        section->inflated)
+        return NULL;
+    struct g2h_error *error = inflated_size(image, section, &own->size);
+    if (error) {
+        g2h_error_destroy(error);
+        return NULL;
+    }
+    own->section = &image->sections[section - image->sections];
+    own->data = malloc((size_t)own->size + 1);
+    if (!own->data)
+        image->inflated -= own->size;
+    TRY_MEMORY(own->data);
+    return NULL;
+}
+
+/* Keeps what has been uncompressed; what is damaged is left to image_section_contents(). */
+static void inflation_end(struct image *image, struct inflation *own)
+{
+    if (!own->data)
+        return;
+    if (own->error) {
+        image->inflated -= own->size;
+        free(own->data);
+    } else {
+        own->section->inflated = own->data;
+        own->section->inflated_size = own->size;
+    }
+    g2h_error_destroy(own->error);
+}
+
+struct g2h_error *image_inflate(struct image *image, const char *const *names, size_t count,
+                                unsigned threads)
+{
+    struct inflation *all = calloc(count + 1, sizeof(*all));
+    struct g2h_error *error = NULL;
+    size_t begun = 0;
+    TRY_MEMORY(all);
+    for (size_t i = 0; i < count && !error; i++) {
+        error = inflation_begin(image, names[i], &all[begun]);
+        begun += all[begun].data != NULL;
+    }
+    if (!error)
+        error = workers_run(threads, begun, inflation_run, all);
+    for (size_t i = 0; i < begun; i++)
+        inflation_end(image, &all[i]);
+    free(all);
+    return error;
 }
 
 struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,

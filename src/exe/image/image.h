@@ -95,6 +95,14 @@ const struct image_section *image_section(const struct image *image, const char 
 struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,
                                          struct g2h_bytes *ret);
 
+/*
+ * Uncompresses sections by their names, each of which comes once, on several threads, so that
+ * image_section_contents() has them at once. A section that is damaged stays as it is. Error:
+ * G2H_ERROR_MEMORY.
+ */
+struct g2h_error *image_inflate(struct image *image, const char *const *names, size_t count,
+                                unsigned threads);
+
 /* Returns size bytes at an address, or NULL if no section that is loaded has them in the file. */
 const uint8_t *image_at(const struct image *image, uint64_t address, uint64_t size);
 
