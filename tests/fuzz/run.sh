@@ -34,7 +34,7 @@ node=${NODE:-node}
 jobs=${JOBS:-$(nproc)}
 kept=$build/kept
 outputs='heapsnapshot numbers report json path path-json show show-json html retained alloc hprof sqlite summary csv dump'
-targets="dump exe core gzip options expression heapquery inspect $(for output in $outputs; do echo "output-$output"; done)"
+targets="dump exe core gzip options expression heapquery inspect mcp $(for output in $outputs; do echo "output-$output"; done)"
 chosen_targets=${TARGETS:-$targets mutate}
 # The seconds of wall-clock time that an input may take; libFuzzer measures no other time. There are many of them, as a
 # busy machine is no hang.
@@ -92,7 +92,7 @@ build_targets() {
 	fi
 	flags="$flags -fsanitize=fuzzer"
 	link clang "$from" "$flags" "$build/fuzz_heapquery" "$heapquery" "$here/target_heapquery.c" || return
-	for target in dump exe core gzip options expression inspect output; do
+	for target in dump exe core gzip options expression inspect mcp output; do
 		link clang "$from" "$flags" "$build/fuzz_$target" "$program" "$here/fuzz_target.c" "$here/target_$target.c" || return
 	done
 }

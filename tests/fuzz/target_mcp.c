@@ -1,0 +1,127 @@
+/*
+ * target_mcp: an input is what a client of --mcp sends, message after message, a line each. They
+ * are answered from one heap of the corpus, with types and with values.
+ *
+ * Whatever comes, an answer must be one line of JSON in UTF-8 with an id and a result or an error;
+ * that of a tool no larger than the client may ask for, which must be JSON unless it is an error.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../conversion.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "check.h"
+#include "fuzz_target.h"
+#include "inspect/json_read.h"
+#include "inspect/websocket.h"
+#include "mcp/lines.h"
+#include "mcp/protocol.h"
+#include "pair.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/* The heap that all inputs are about. */
+static struct {
+    struct g2h_input *input;
+    struct g2h_exe *exe;
+    struct g2h_heap *heap;
+    struct conversion conversion;
+    struct answers *answers;
+} all;
+
+static void must(struct g2h_error *error)
+{
+    if (error)
+        fprintf(stderr, "%s\n", error->message);
+    CHECK(!error);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    enum { LARGEST = 1 << 20 };
+    char path[FUZZ_PATH];
+    FILE *from = fopen(FUZZ_CORPUS "/exe/elf-64-1.27", "rb");
+    uint8_t *data = malloc(LARGEST); /* stays: the input is in it */
+    (void)argc, (void)argv;
+    CHECK(from && data);
+    const size_t size = fread(data, 1, LARGEST, from), exe_size = pair_split(data, size);
+    fclose(from);
+    const int file = fuzz_file(data, exe_size, path);
+    must(g2h_input_from_memory("fuzz", data + exe_size, size - exe_size, &all.input));
+    must(g2h_heap_load(all.input, &(struct g2h_heap_options){.threads = 1}, &all.heap));
+    must(g2h_exe_open(path, &all.exe));
+    must(g2h_exe_match(all.exe, all.heap));
+    close(file);
+    must(conversion_init(&all.conversion, all.heap,
+                         &(struct conversion_options){.exe = all.exe, .threads = 1}));
+    const struct answers_options options = {.view = all.conversion.view,
+                                            .input = all.input,
+                                            .source = "fuzz",
+                                            .threads = 1,
+                                            .has_values = true};
+    must(answers_create(&options, &all.answers));
+    return 0;
+}
+
+static struct answers *await(void *context)
+{
+    (void)context;
+    return all.answers;
+}
+
+/* Checks what a tool has said. */
+static void check_content(struct json_value result)
+{
+    struct json_value content = json_member(result, "content"), said;
+    struct text text = {0};
+    if (content.size == 0)
+        return;
+    CHECK(content.size > 2);
+    const struct json_value first = {content.data + 1, content.size - 2}; /* the list's only one */
+    CHECK(json_text(json_member(first, "text"), &text) && !text.failed);
+    const bool is_error = json_is_true(json_member(result, "isError"));
+    CHECK(is_error || (text.size <= 100000 && json_read(text.data, text.size, &said)));
+    text_deinit(&text);
+}
+
+static void check_answer(const struct text *answer)
+{
+    struct json_value value;
+    if (answer->size == 0)
+        return;
+    CHECK(!answer->failed && answer->data[answer->size - 1] == '\n');
+    CHECK(!memchr(answer->data, '\n', answer->size - 1));
+    CHECK(websocket_is_utf8(answer->data, answer->size));
+    CHECK(json_read(answer->data, answer->size, &value));
+    const struct json_value result = json_member(value, "result"),
+                            error = json_member(value, "error");
+    CHECK(json_member(value, "id").size > 0 && (result.size > 0) != (error.size > 0));
+    check_content(result);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct mcp_settings settings = {.has_values = true};
+    struct protocol protocol = {.settings = &settings, .await = await};
+    struct lines lines = {.fd = -1};
+    struct text answer = {0};
+    char path[FUZZ_PATH];
+    enum lines_state state = LINES_READ;
+    lines.fd = fuzz_file(data, size, path);
+    CHECK(lseek(lines.fd, 0, SEEK_SET) == 0);
+    for (; state != LINES_END; answer.size = 0) {
+        must(lines_read(&lines, &state));
+        if (state == LINES_READ)
+            protocol_answer(&protocol, lines.line, lines.size, &answer);
+        else if (state == LINES_TOO_LONG)
+            protocol_refuse_long(&answer);
+        check_answer(&answer);
+    }
+    close(lines.fd);
+    lines_deinit(&lines);
+    text_deinit(&answer);
+    return 0;
+}
