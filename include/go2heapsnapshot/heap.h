@@ -26,7 +26,7 @@ struct g2h_heap_options {
 /*
  * Loads a dump. A cut or damaged dump is loaded up to the damage: see g2h_heap_damage(). options
  * may be NULL.
- * Errors: G2H_ERROR_NOT_DUMP, G2H_ERROR_MEMORY, G2H_ERROR_LIMIT (2^32 objects), and
+ * Errors: G2H_ERROR_NOT_DUMP, G2H_ERROR_MEMORY, G2H_ERROR_LIMIT (2^31 objects), and
  * G2H_ERROR_DAMAGED only if the dump is damaged before its params record, without which no other
  * record can be interpreted.
  */

@@ -153,6 +153,18 @@ static bool sort_runs(struct sorter *sorter)
     return list_runs(sorter);
 }
 
+uint32_t sort_most_objects = UINT32_MAX / 2;
+
+/* Returns an error that says how many objects there are. */
+static struct g2h_error *sort_refuse_objects(const struct sorter *sorter)
+{
+    unsigned long long count = 0;
+    for (size_t i = 0; i < sorter->order.count; i++)
+        count += run_of(sorter, &sorter->order.data[i])->count;
+    return error_create(G2H_ERROR_LIMIT, "%s: %llu objects: more than the %u that can be read",
+                        sorter->heap->input->name, count, sort_most_objects);
+}
+
 static struct g2h_error *number_runs(struct sorter *sorter)
 {
     struct g2h_heap *heap = sorter->heap;
@@ -160,9 +172,8 @@ static struct g2h_error *number_runs(struct sorter *sorter)
     for (size_t i = 0; i < sorter->order.count; i++) {
         struct slot_run *run = run_of(sorter, &sorter->order.data[i]);
         run->start = heap->object_count;
-        if (run->count > UINT32_MAX / 2 - heap->object_count)
-            return error_create(G2H_ERROR_LIMIT, "%s: more than %u objects", heap->input->name,
-                                UINT32_MAX / 2);
+        if (run->count > sort_most_objects - heap->object_count)
+            return sort_refuse_objects(sorter);
         heap->object_count += run->count;
     }
     if (heap->slot_classes.list.count > SLOT_CLASS_LIMIT || heap->input->size > OFFSET_LIMIT)

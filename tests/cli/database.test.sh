@@ -177,4 +177,18 @@ fi
 run bash -c 'trap "" XFSZ; ulimit -f 64; go2heapsnapshot --format sqlite --summary --append -o limited.db public.dump'
 said "--append beyond the limit of files' sizes" 1 "go2heapsnapshot: limited.db: cannot write: File too large"
 
+# Many processes add to one database at the same time: each waits for the others, and none is lost.
+for ((i = 0; i < 20; i++)); do
+	go2heapsnapshot --format sqlite --summary --append --label "host=web-$i" -o many.db public.dump 2>"many.$i" &
+	pids[i]=$!
+done
+ended=
+for ((i = 0; i < 20; i++)); do
+	wait "${pids[i]}" || ended+=" $i: $(cat "many.$i")"
+done
+equal "--append, 20 processes at once: all succeed" "$ended" ""
+equal "--append, 20 processes at once: all dumps, each once" \
+	"$(sqlite3 many.db 'SELECT count(*), count(DISTINCT value), (SELECT count(*) FROM dump) FROM label')" "20|20|20"
+equal "--append, 20 processes at once: all rows" \
+	"$(sqlite3 many.db 'SELECT count(*) FROM (SELECT DISTINCT n, b FROM (SELECT dump, count(*) n, sum(bytes) b FROM class_stat GROUP BY dump))')" 1
 finish

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "heap/heap.h"
+#include "heap/sort.h"
 
 enum { BASE_PAGES = 400, PAGE = 8192 };
 #define BASE 0xc000000000
@@ -103,6 +104,41 @@ static void objects_in_any_order(void **state)
         }
         dump_deinit(&dump);
     }
+}
+
+/* A heap of more objects than numbers can count: the limit is lowered, since a dump with so many
+ * has tens of gigabytes. */
+static void too_many_objects(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    const uint32_t most = sort_most_objects;
+    struct dump dump;
+    struct g2h_input *input;
+    struct g2h_heap *heap;
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint64_t i = 0; i < COUNT; i++)
+        dump_object(&dump, BASE + i * 64, 64, WORDS(BASE + i * 64));
+    dump_eof(&dump);
+    assert_no_error(g2h_input_from_memory("app.dump", dump.data, dump.size, &input));
+    for (unsigned threads = 1; threads <= 4; threads += 3) {
+        const struct g2h_heap_options options = {.threads = threads};
+        sort_most_objects = COUNT - 1;
+        struct g2h_error *error = g2h_heap_load(input, &options, &heap);
+        sort_most_objects = COUNT;
+        struct g2h_error *none = g2h_heap_load(input, &options, &heap);
+        sort_most_objects = most;
+        assert_non_null(error);
+        assert_int_equal(error->code, G2H_ERROR_LIMIT);
+        assert_string_equal(error->message,
+                            "app.dump: 3000 objects: more than the 2999 that can be read");
+        g2h_error_destroy(error);
+        assert_no_error(none);
+        assert_int_equal(g2h_heap_object_count(heap), COUNT);
+        g2h_heap_destroy(heap);
+    }
+    g2h_input_close(input);
+    dump_deinit(&dump);
 }
 
 /* Objects larger than a page, next to a small one. */
@@ -548,6 +584,7 @@ int main(void)
     const struct CMUnitTest load[] = {
         cmocka_unit_test(spans_in_any_order),
         cmocka_unit_test(objects_in_any_order),
+        cmocka_unit_test(too_many_objects),
         cmocka_unit_test(large_objects),
         cmocka_unit_test(empty_heap),
         cmocka_unit_test(duplicate_objects),
