@@ -2,9 +2,9 @@
  * findings: what is to be said of a heap: who holds the memory, what grew, what is of no use.
  *
  * The module takes a view with its dominators, the public headers and nothing else, and gives
- * numbers, nodes and names in structures of its own; the module's users, first of all output/report,
- * choose and format them. Sizes are bytes. Two kinds of nodes occur: those of the view, and those
- * of the merged tree (merged.h), in which nodes of the view that are alike are one.
+ * numbers, nodes and names in structures of its own; the module's users, first of all
+ * output/report, choose and format them. Sizes are bytes. Two kinds of nodes occur: those of the
+ * view, and those of the merged tree (merged.h), in which nodes of the view that are alike are one.
  *
  *   nodes               single nodes of the view
  *   merged              the tree of dominators, in which what is alike is one node; ranking

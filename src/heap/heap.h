@@ -1,6 +1,6 @@
 /*
- * heap: the inside of a loaded heap, for the modules behind this one. include/go2heapsnapshot/heap.h
- * has what others see of it.
+ * heap: the inside of a loaded heap, for the modules behind this one.
+ * include/go2heapsnapshot/heap.h has what others see of it.
  *
  * For each object it has the address, the place of the contents in the input, and the slot class.
  * All objects of a slot class have the same size and the same pointers; a dump without types tells

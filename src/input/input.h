@@ -1,6 +1,6 @@
 /*
- * input: the functions for other modules that include/go2heapsnapshot/input.h lacks: opening a file,
- * and looking at its first bytes before much of it is copied.
+ * input: the functions for other modules that include/go2heapsnapshot/input.h lacks: opening a
+ * file, and looking at its first bytes before much of it is copied.
  *
  *   input               any source of bytes as one mapped range
  *   magic               the kinds of files that more than one module asks about

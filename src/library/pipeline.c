@@ -1,7 +1,7 @@
 /*
- * library: what puts the modules together. pipeline: a heap's graph; origin: where a heap comes from;
- * session: all of it by one call; death_box, death_files: copies a process at its end; the files of
- * such copies.
+ * library: what puts the modules together. pipeline: a heap's graph; origin: where a heap comes
+ * from; session: all of it by one call; death_box, death_files: copies a process at its end; the
+ * files of such copies.
  *
  * pipeline is the order in which a graph is made; each step belongs to one module.
  *

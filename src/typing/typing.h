@@ -11,10 +11,9 @@
  * threads: references for which the order would matter wait for their turn (waves.c).
  *
  *   typing, typer, create
- *                       the steps, and what they share; exe_match: whether an executable wrote a dump
- *   seeds, fields       types that are known without following a pointer
- *   follow, waves       along pointers to a fixpoint, on several threads
- *   outside             pointers through data and stacks
+ *                       the steps, and what they share; exe_match: whether an executable wrote a
+ * dump seeds, fields       types that are known without following a pointer follow, waves along
+ * pointers to a fixpoint, on several threads outside             pointers through data and stacks
  *   closures, cleanup_types, once, guess, timers, itabs, reflected
  *                       closures, results of sync.OnceValue, the runtime's tables, reflection
  *   map_finder, map_parts

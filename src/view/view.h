@@ -32,8 +32,8 @@ struct g2h_view {
     name_uses uses;         /* by name, the graph's first: enum g2h_name_use */
 };
 
-/* Turns a text of the public header into the struct text that the modules append to. view_give_back()
- * turns it back. */
+/* Turns a text of the public header into the struct text that the modules append to.
+ * view_give_back() turns it back. */
 static inline struct text view_borrow(const struct g2h_text *text)
 {
     return (struct text){text->data, text->size, text->capacity, text->failed};
