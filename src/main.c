@@ -44,22 +44,11 @@
 #include "cli/watch.h"
 #include "inspect/command.h"
 #include "inspect/inspect.h"
-#include "library/origin.h"
+#include "library/pipeline.h"
 #include "mcp/mcp.h"
 #include "process/attach/procfs.h"
 
 /* ---- the conversion ---- */
-
-/* The parts of one conversion, as far as they have been made. */
-struct conversion {
-    struct g2h_input *input;
-    struct origin origin; /* where input came from; it has the same input and exe */
-    struct g2h_heap *heap;
-    struct g2h_exe *exe;       /* NULL: there is none, or it does not fit */
-    struct g2h_typing *typing; /* NULL: there is nothing to type objects by */
-    struct g2h_graph *graph;
-    struct g2h_view *view;
-};
 
 typedef VECTOR(int64_t) int64_vector;
 
@@ -79,53 +68,74 @@ struct series {
     struct g2h_heap *heap;
 };
 
-/* Opens the executable, if there is one. If the file is not an executable, or not that of the dump,
- * returns an error unless --untyped-ok allows to go on without types. */
-static struct g2h_error *open_exe(const struct options *options, const struct outputs *outputs,
-                                  struct conversion *conversion)
+/* What the steps of a conversion call back for. */
+struct steps_context {
+    const struct outputs *outputs;
+    const struct g2h_progress *progress;
+};
+
+static struct g2h_error *check_exe(const void *context, const struct g2h_exe *exe)
 {
-    if (!options->exe && !conversion->exe)
-        return NULL;
-    struct g2h_error *error = conversion->exe ? NULL : g2h_exe_open(options->exe, &conversion->exe);
-    if (!error)
-        error =
-            outputs_check(outputs, g2h_exe_input(conversion->exe, 1), "executable's debug file");
-    if (!error)
-        error = origin_load_by_release(&conversion->origin, conversion->exe, options->threads,
-                                       &conversion->heap);
-    if (!error)
-        error = g2h_exe_match(conversion->exe, conversion->heap);
-    if (!error) {
-        if (!options->is_quiet)
-            message_missing_in_exe(conversion->exe, conversion->heap);
-        return NULL;
-    }
-    if (error->code != G2H_ERROR_NOT_EXE || !options->untyped_ok)
-        return error;
+    const struct steps_context *steps = context;
+    return outputs_check(steps->outputs, g2h_exe_input(exe, 1), "executable's debug file");
+}
+
+static void say_untyped(const void *context, const struct g2h_error *error)
+{
+    (void)context;
     message_untyped(error);
-    g2h_error_destroy(error);
-    g2h_exe_close(conversion->exe);
-    conversion->exe = NULL;
+}
+
+static void begin_phase(const void *context, const char *phase)
+{
+    progress_begin(((const struct steps_context *)context)->progress, phase);
+}
+
+static struct pipeline_options steps_of(const struct options *options, const struct series *series,
+                                        const struct steps_context *context)
+{
+    return (struct pipeline_options){.exe = options->exe,
+                                     .threads = options->threads,
+                                     .untyped_ok = options->untyped_ok,
+                                     .no_stacks = options->no_stacks,
+                                     .full_names = options->full_names,
+                                     .no_dominators =
+                                         options->format->needs == 0 && options->max_nodes == 0,
+                                     .redaction = series->redaction,
+                                     .opened = check_exe,
+                                     .untyped = say_untyped,
+                                     .phase = begin_phase,
+                                     .context = context};
+}
+
+/* Matches the executable, if there is one, with the heap, and says what is missing in it. */
+static struct g2h_error *match(const struct options *options, const struct pipeline_options *steps,
+                               struct pipeline *conversion)
+{
+    TRY(pipeline_match(conversion, steps));
+    if (conversion->origin.exe && !options->is_quiet)
+        message_missing_in_exe(conversion->origin.exe, conversion->heap);
     return NULL;
 }
 
 /* Returns a hash of the executable, or 0 if there is none. */
-static uint64_t build_of(const struct conversion *conversion)
+static uint64_t build_of(const struct pipeline *conversion)
 {
-    const struct g2h_input *input = conversion->exe ? g2h_exe_input(conversion->exe, 0) : NULL;
+    const struct g2h_input *input =
+        conversion->origin.exe ? g2h_exe_input(conversion->origin.exe, 0) : NULL;
     return input ? map_hash_text(input->data, (size_t)input->size) : 0;
 }
 
 /* Returns an error if a file has changed since it was read. */
 static struct g2h_error *main_check_inputs(const struct series *series,
-                                           const struct conversion *conversion)
+                                           const struct pipeline *conversion)
 {
-    struct g2h_error *error = g2h_input_check(conversion->input);
+    struct g2h_error *error = g2h_input_check(conversion->origin.input);
     if (!error && series->input)
         error = g2h_input_check(series->input);
-    for (unsigned i = 0; i < 2 && !error && conversion->exe; i++)
-        if (g2h_exe_input(conversion->exe, i))
-            error = g2h_input_check(g2h_exe_input(conversion->exe, i));
+    for (unsigned i = 0; i < 2 && !error && conversion->origin.exe; i++)
+        if (g2h_exe_input(conversion->origin.exe, i))
+            error = g2h_input_check(g2h_exe_input(conversion->origin.exe, i));
     return error;
 }
 
@@ -141,8 +151,7 @@ static struct g2h_error *open_redaction(const struct options *options, struct se
 
 /* Opens the dump, core or process, or reads the output of the command. */
 static struct g2h_error *open_heap(const struct options *options, const char *path,
-                                   const struct g2h_progress *progress,
-                                   struct conversion *conversion)
+                                   const struct g2h_progress *progress, struct pipeline *conversion)
 {
     const struct origin_options origin = {.path = path,
                                           .copy = options->death ? &options->death->copy : NULL,
@@ -155,31 +164,13 @@ static struct g2h_error *open_heap(const struct options *options, const char *pa
                                           .forks = options->fork,
                                           .collapses = options->fork_huge,
                                           .progress = progress};
-    struct g2h_error *error = options->command
-                                  ? command_open(options->command, &origin, &conversion->origin)
-                                  : origin_open(&origin, &conversion->origin);
-    conversion->input = conversion->origin.input;
-    conversion->exe = conversion->origin.exe;
-    return error;
-}
-
-static struct g2h_error *load_heap(const struct options *options,
-                                   const struct g2h_progress *progress,
-                                   struct conversion *conversion)
-{
-    const struct g2h_heap_options heap_options = {options->threads, progress, 0};
-    struct g2h_error *error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
-    if (error && conversion->input->damage) { /* the damage explains the error */
-        g2h_error_destroy(error);
-        error = conversion->input->damage;
-        conversion->input->damage = NULL;
-    }
-    return error;
+    return options->command ? command_open(options->command, &origin, &conversion->origin)
+                            : origin_open(&origin, &conversion->origin);
 }
 
 /* Opens the dump or makes one of a core or a process, and says what is missing in it. */
 static struct g2h_error *capture(const struct options *options, const char *path,
-                                 const struct g2h_progress *progress, struct conversion *conversion)
+                                 const struct g2h_progress *progress, struct pipeline *conversion)
 {
     const bool is_live = options->pid != 0 && !options->death;
     if (is_live)
@@ -194,10 +185,10 @@ static struct g2h_error *capture(const struct options *options, const char *path
 }
 
 static struct g2h_error *load(const struct options *options, const char *path,
-                              const struct g2h_progress *progress, struct conversion *conversion)
+                              const struct g2h_progress *progress, struct pipeline *conversion)
 {
     TRY(capture(options, path, progress, conversion));
-    return options->is_dump ? NULL : load_heap(options, progress, conversion);
+    return options->is_dump ? NULL : pipeline_load(conversion, options->threads, progress);
 }
 
 /* Returns the most nodes that the view may have, so that the snapshot, which has contexts in
@@ -210,39 +201,24 @@ static uint64_t view_nodes(const struct options *options)
                : options->max_nodes - G2H_MOST_CONTEXTS;
 }
 
-/* Builds the typing by the executable, the graph, and the view. */
+/* Makes the graph, adds it to the series, and makes the view. */
 static struct g2h_error *build(const struct options *options, const struct series *series,
-                               const struct g2h_progress *progress, struct conversion *conversion)
+                               const struct pipeline_options *steps, struct pipeline *conversion)
 {
-    const struct g2h_typing_options typing_options = {options->threads, series->redaction};
-    progress_begin(progress, "types");
-    if (conversion->exe)
-        TRY(g2h_typing_create(conversion->heap, conversion->exe, &typing_options,
-                              &conversion->typing));
-    const struct g2h_graph_options graph_options = {.exe = conversion->exe,
-                                                    .typing = conversion->typing,
-                                                    .threads = options->threads,
-                                                    .redaction = series->redaction,
-                                                    .memory = &conversion->origin.memory,
-                                                    .no_stacks = options->no_stacks,
-                                                    .full_names = options->full_names,
-                                                    .no_dominators = options->format->needs == 0 &&
-                                                                     options->max_nodes == 0};
-    progress_begin(progress, "graph");
-    TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
-    if (series->identity)
-        TRY(g2h_identity_add(series->identity, conversion->graph));
-    const struct g2h_view_options view_options = {
+    const struct g2h_view_options view = {
         options_leave_out_garbage(options, g2h_heap_is_complete(conversion->heap)),
         view_nodes(options)};
-    return g2h_view_create(conversion->graph, &view_options, &conversion->view);
+    TRY(pipeline_graph(conversion, steps));
+    if (series->identity)
+        TRY(g2h_identity_add(series->identity, conversion->graph));
+    return pipeline_view(conversion, &view);
 }
 
 /* Completes the output, which shows the dump and the base. */
 static struct g2h_error *complete(struct outputs *outputs, const struct series *series,
-                                  const struct conversion *conversion)
+                                  const struct pipeline *conversion)
 {
-    const struct target_read read = {.dump = g2h_input_status(conversion->input),
+    const struct target_read read = {.dump = g2h_input_status(conversion->origin.input),
                                      .bases = series->base_files.data,
                                      .base_count = series->base_files.count};
     return outputs_complete(outputs, &read);
@@ -252,10 +228,10 @@ static struct g2h_error *complete(struct outputs *outputs, const struct series *
 static struct g2h_error *write_dump(const struct options *options,
                                     const struct g2h_output_options *output_options,
                                     struct outputs *outputs, const struct series *series,
-                                    const struct conversion *conversion)
+                                    const struct pipeline *conversion)
 {
-    TRY(g2h_write_dump(conversion->input, output_options));
-    TRY(g2h_input_check(conversion->input));
+    TRY(g2h_write_dump(conversion->origin.input, output_options));
+    TRY(g2h_input_check(conversion->origin.input));
     TRY(complete(outputs, series, conversion));
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
@@ -280,11 +256,11 @@ static struct g2h_summary_options summary_options(const struct options *options,
 
 /* Answers questions about the view instead of writing it. */
 static struct g2h_error *answer_questions(const struct options *options, struct series *series,
-                                          const struct conversion *conversion,
+                                          const struct pipeline *conversion,
                                           const struct g2h_output_options *output_options)
 {
     const struct answers_options answers = {.view = conversion->view,
-                                            .input = conversion->input,
+                                            .input = conversion->origin.input,
                                             .base = output_options->report->base,
                                             .is_base_other = output_options->report->is_base_other,
                                             .memory = output_options->memory,
@@ -362,12 +338,14 @@ static bool set_html_series(struct series *series, int64_t time, struct g2h_html
     return true;
 }
 
-/* Runs the modules one after the other. */
-static struct g2h_error *go_through(const struct options *options, const char *path,
-                                    struct series *series, struct outputs *outputs,
-                                    struct conversion *conversion)
+/* Goes from the source to the output, step by step. */
+static struct g2h_error *convert(const struct options *options, const char *path,
+                                 struct series *series, struct outputs *outputs,
+                                 struct pipeline *conversion)
 {
     const struct g2h_progress *progress = progress_start();
+    const struct steps_context context = {outputs, progress};
+    const struct pipeline_options steps = steps_of(options, series, &context);
     _cleanup_(text_deinit) struct text source = {0};
     struct g2h_report_options report = {
         .size = sizeof(report),
@@ -404,25 +382,25 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .pprof = &pprof,
                                                 .html = &html};
     TRY(load(options, path, progress, conversion));
-    TRY(find_source(options, conversion->input, &source));
+    TRY(find_source(options, conversion->origin.input, &source));
     output_options.source = source.data;
     output_options.memory = &conversion->origin.memory;
-    TRY_MEMORY(set_html_series(series, written_at(conversion->input), &html));
-    const struct g2h_summary_options summary = summary_options(options, conversion->input);
+    TRY_MEMORY(set_html_series(series, written_at(conversion->origin.input), &html));
+    const struct g2h_summary_options summary = summary_options(options, conversion->origin.input);
     if (options->summary)
         output_options.summary = &summary;
     if (options->is_dump)
         return write_dump(options, &output_options, outputs, series, conversion);
-    message_warnings(conversion->input, conversion->heap);
+    message_warnings(conversion->origin.input, conversion->heap);
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));
-    TRY(open_exe(options, outputs, conversion));
+    TRY(match(options, &steps, conversion));
     if (options->base_exe)
         report.is_base_other = series->base_build != build_of(conversion);
-    if (!conversion->exe && !options->exe && !series->heap)
-        message_untyped_hint(options, conversion->input);
-    TRY(build(options, series, progress, conversion));
-    message_size(options, conversion->input, conversion->graph, conversion->view);
+    if (!conversion->origin.exe && !options->exe && !series->heap)
+        message_untyped_hint(options, conversion->origin.input);
+    TRY(build(options, series, &steps, conversion));
+    message_size(options, conversion->origin.input, conversion->graph, conversion->view);
     if (series->mcp)
         return answer_questions(options, series, conversion, &output_options);
     TRY(write_view(options, conversion->view, &output_options));
@@ -435,53 +413,29 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
     if (options->verbose)
-        message_account(options, conversion->input, conversion->exe, conversion->graph,
-                        conversion->view, &numbers);
+        message_account(options, conversion->origin.input, conversion->origin.exe,
+                        conversion->graph, conversion->view, &numbers);
     if ((options->format->takes & G2H_TAKES_RATE) != 0)
-        message_sampling(options, conversion->input, conversion->heap);
+        message_sampling(options, conversion->origin.input, conversion->heap);
     if (series->heap)
-        message_survivors(conversion->input, series->input, series->identity, conversion->graph,
-                          conversion->view);
-    if (conversion->exe)
-        message_typed(conversion->input, conversion->heap, conversion->exe, conversion->graph);
+        message_survivors(conversion->origin.input, series->input, series->identity,
+                          conversion->graph, conversion->view);
+    if (conversion->origin.exe)
+        message_typed(conversion->origin.input, conversion->heap, conversion->origin.exe,
+                      conversion->graph);
     progress_clear();
     return NULL;
 }
 
-/* Converts a dump. If a file was changed meanwhile, that is the error that counts. */
-static struct g2h_error *convert(const struct options *options, const char *path,
-                                 struct series *series, struct outputs *outputs,
-                                 struct conversion *conversion)
-{
-    struct g2h_error *error = go_through(options, path, series, outputs, conversion);
-    struct g2h_error *changed =
-        error && conversion->input ? main_check_inputs(series, conversion) : NULL;
-    if (changed)
-        g2h_error_destroy(error);
-    return changed ? changed : error;
-}
-
-/* Frees a conversion, except the heap and the input that series_keep() has taken. */
-static void conversion_deinit(struct conversion *conversion)
-{
-    origin_deinit(&conversion->origin);
-    g2h_view_destroy(conversion->view);
-    g2h_graph_destroy(conversion->graph);
-    g2h_typing_destroy(conversion->typing);
-    g2h_exe_close(conversion->exe);
-    g2h_heap_destroy(conversion->heap);
-    g2h_input_close(conversion->input);
-}
-
 /* Keeps the heap of a dump, with which the next dump of the series is compared. */
-static void series_keep(struct series *series, struct conversion *conversion)
+static void series_keep(struct series *series, struct pipeline *conversion)
 {
     g2h_heap_destroy(series->heap);
     g2h_input_close(series->input);
     series->heap = conversion->heap;
-    series->input = conversion->input;
+    series->input = conversion->origin.input;
     conversion->heap = NULL;
-    conversion->input = NULL;
+    conversion->origin.input = NULL;
 }
 
 static void series_deinit(struct series *series)
@@ -530,16 +484,23 @@ struct outcome {
     size_t steady;   /* places that grew in every interval */
 };
 
-/* Converts a dump to a path, or to standard output if path is NULL. */
+/* Converts a dump to a path, or to standard output if path is NULL. If a file was changed
+ * meanwhile, that is the error that counts. */
 static struct g2h_error *convert_to(const struct options *options, const char *dump,
                                     const char *path, const struct main_sources *sources,
                                     struct series *series, struct outcome *outcome)
 {
     struct outputs outputs = {.count = 0};
-    struct conversion conversion = {0};
+    struct pipeline conversion = {0};
     struct g2h_error *error = outputs_open(options, path, sources->list, sources->count, &outputs);
     if (!error)
         error = convert(options, dump, series, &outputs, &conversion);
+    struct g2h_error *changed =
+        error && conversion.origin.input ? main_check_inputs(series, &conversion) : NULL;
+    if (changed) {
+        g2h_error_destroy(error);
+        error = changed;
+    }
     const bool is_whole = (!conversion.heap || g2h_heap_is_complete(conversion.heap)) &&
                           origin_is_complete(&conversion.origin);
     outcome->is_process = conversion.origin.is_process;
@@ -547,23 +508,24 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     if (!error && series->identity)
         series_keep(series, &conversion);
     outputs_deinit(&outputs);
-    conversion_deinit(&conversion);
+    pipeline_deinit(&conversion);
     return error;
 }
 
 /* Keeps what a trend or a base, made of a view, needs. Of a base's dump the status is kept, too. */
 static struct g2h_error *keep_base(const struct options *options, struct series *series,
-                                   const struct conversion *conversion)
+                                   const struct pipeline *conversion)
 {
     struct g2h_base *base;
     if (series->trend)
-        return g2h_trend_add(series->trend, conversion->view, conversion->input->name,
-                             written_at(conversion->input), options->threads);
+        return g2h_trend_add(series->trend, conversion->view, conversion->origin.input->name,
+                             written_at(conversion->origin.input), options->threads);
     TRY_MEMORY(vector_grow(&series->bases, 1) && vector_grow(&series->base_files, 1) &&
-               vector_push(&series->times, written_at(conversion->input)));
-    TRY(g2h_base_create(conversion->view, conversion->input->name, options->threads, &base));
+               vector_push(&series->times, written_at(conversion->origin.input)));
+    TRY(g2h_base_create(conversion->view, conversion->origin.input->name, options->threads, &base));
     series->bases.data[series->bases.count++] = base;
-    series->base_files.data[series->base_files.count++] = *g2h_input_status(conversion->input);
+    series->base_files.data[series->base_files.count++] =
+        *g2h_input_status(conversion->origin.input);
     return NULL;
 }
 
@@ -574,21 +536,23 @@ static struct g2h_error *make_base(const struct options *options, const char *du
 {
     static const struct outputs none = {.name = "standard output"};
     struct options of_base = *options;
-    struct conversion conversion = {.input = NULL};
+    struct pipeline conversion = {.heap = NULL};
     const struct procfs_path own = procfs_path(options->pid, "exe");
     if (options->pid != 0 && !options->exe)
         of_base.exe = own.text; /* the executable of the process that is compared with the base */
     if (exe)
         of_base.exe = exe;
     of_base.pid = 0;
-    struct g2h_error *error = load(&of_base, dump, progress_start(), &conversion);
+    const struct steps_context context = {&none, progress_start()};
+    const struct pipeline_options steps = steps_of(&of_base, series, &context);
+    struct g2h_error *error = load(&of_base, dump, context.progress, &conversion);
     if (!error)
-        message_warnings(conversion.input, conversion.heap);
+        message_warnings(conversion.origin.input, conversion.heap);
     if (!error)
-        error = open_exe(&of_base, &none, &conversion);
+        error = match(&of_base, &steps, &conversion);
     outcome->is_base = error && error->code == G2H_ERROR_NOT_EXE && options->base;
     if (!error)
-        error = build(&of_base, series, progress_start(), &conversion);
+        error = build(&of_base, series, &steps, &conversion);
     if (!error)
         error = keep_base(options, series, &conversion);
     if (!error && exe)
@@ -598,7 +562,7 @@ static struct g2h_error *make_base(const struct options *options, const char *du
     outcome->complete = outcome->complete && conversion.heap &&
                         g2h_heap_is_complete(conversion.heap) &&
                         origin_is_complete(&conversion.origin);
-    conversion_deinit(&conversion);
+    pipeline_deinit(&conversion);
     return error;
 }
 
@@ -628,9 +592,9 @@ static struct g2h_error *convert_each(const struct options *options,
 }
 
 /* Returns what a snapshot of a watched process was taken of. */
-static const char *snapshot_name(const struct options *options, const struct conversion *conversion)
+static const char *snapshot_name(const struct options *options, const struct pipeline *conversion)
 {
-    return options->command ? options->command : conversion->input->name;
+    return options->command ? options->command : conversion->origin.input->name;
 }
 
 /* Forgets every second heap of a page with trends if there are as many as a page can have. */
@@ -654,7 +618,7 @@ static void thin_out(struct series *series)
  * error. */
 static struct g2h_error *write_last(const struct options *options, const struct g2h_trend *trend,
                                     const struct g2h_output_options *output_options,
-                                    const struct conversion *conversion)
+                                    const struct pipeline *conversion)
 {
     struct g2h_output_options to = *output_options;
     if (!options->json) {
@@ -671,7 +635,7 @@ static struct g2h_error *write_last(const struct options *options, const struct 
  * numbers for the next one. */
 static struct g2h_error *write_page(const struct options *options, struct series *series,
                                     const struct g2h_output_options *output_options,
-                                    const struct conversion *conversion, int64_t time)
+                                    const struct pipeline *conversion, int64_t time)
 {
     struct g2h_html_options html = {.size = sizeof(html)};
     struct g2h_output_options to = *output_options;
@@ -719,14 +683,14 @@ struct watching {
 /* A snapshot that has been taken and is to be converted. */
 struct snapshot {
     const struct options *options;
-    struct conversion conversion;
+    struct pipeline conversion;
     int64_t now;
     uint64_t limit, left; /* of memory */
 };
 
 static void snapshot_destroy(struct snapshot *snapshot)
 {
-    conversion_deinit(&snapshot->conversion);
+    pipeline_deinit(&snapshot->conversion);
     free(snapshot);
 }
 
@@ -757,15 +721,17 @@ static struct g2h_error *add_snapshot(const struct watching *watching, struct sn
     static const struct outputs none = {.name = "standard output"};
     const struct options *options = snapshot->options;
     struct series *series = watching->series;
-    struct conversion *conversion = &snapshot->conversion;
-    TRY(keep_dump(&series->keep, conversion->input));
-    TRY(load_heap(options, NULL, conversion));
+    const struct steps_context context = {&none, NULL};
+    const struct pipeline_options steps = steps_of(options, series, &context);
+    struct pipeline *conversion = &snapshot->conversion;
+    TRY(keep_dump(&series->keep, conversion->origin.input));
+    TRY(pipeline_load(conversion, options->threads, NULL));
     if (!options->is_quiet)
-        message_warnings(conversion->input, conversion->heap);
-    TRY(open_exe(options, &none, conversion));
-    TRY(build(options, series, NULL, conversion));
+        message_warnings(conversion->origin.input, conversion->heap);
+    TRY(match(options, &steps, conversion));
+    TRY(build(options, series, &steps, conversion));
     if (series->base_files.count == 0)
-        TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion->input)));
+        TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion->origin.input)));
     TRY(g2h_trend_add(series->trend, conversion->view, snapshot_name(options, conversion),
                       snapshot->now, options->threads));
     g2h_trend_set_limit(series->trend, snapshot->limit, snapshot->left);
@@ -824,7 +790,7 @@ static void convert_snapshot(void *context, void *item)
     if (!is_late)
         error = add_snapshot(watching, snapshot);
     else if (!has_grown(watching->options, watching->series->trend))
-        error = keep_dump(&watching->series->keep, snapshot->conversion.input);
+        error = keep_dump(&watching->series->keep, snapshot->conversion.origin.input);
     if (error) {
         note_failed(watching, error, watching->done == 0, true);
     } else if (!is_late) {

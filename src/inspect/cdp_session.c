@@ -337,8 +337,8 @@ static void append_target(const struct running *running, struct text *text)
 
 static struct g2h_error *need_snapshot(struct taken *taken)
 {
-    return taken->view ? taken_need_iterators(taken)
-                       : error_create(G2H_ERROR_NOT_FOUND, "there is no snapshot yet");
+    return taken->made.view ? taken_need_iterators(taken)
+                            : error_create(G2H_ERROR_NOT_FOUND, "there is no snapshot yet");
 }
 
 /* Appends the object with an id of DevTools. */

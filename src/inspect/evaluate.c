@@ -154,12 +154,12 @@ static struct g2h_error *read_steps(struct evaluation *evaluation, struct remote
 /* Finds the package with a name. */
 static uint32_t find_package(const struct taken *taken, const char *name, size_t size)
 {
-    const uint64_t count = g2h_view_account(taken->view)->first_object;
+    const uint64_t count = g2h_view_account(taken->made.view)->first_object;
     for (uint32_t i = 0; i < count; i++) {
         struct g2h_node node;
         size_t length;
-        g2h_view_brief(taken->view, i, &node);
-        const char *package = g2h_view_name(taken->view, node.name, &length);
+        g2h_view_brief(taken->made.view, i, &node);
+        const char *package = g2h_view_name(taken->made.view, node.name, &length);
         if (node.kind == G2H_NODE_PACKAGE && length == size && memcmp(package, name, size) == 0)
             return i;
     }
@@ -227,7 +227,7 @@ static struct g2h_error *read_name(struct evaluation *evaluation, struct remote 
         return NULL;
     *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
     if (!is_eager(evaluation))
-        TRY(expression_read(evaluation->taken->view, evaluation->taken->edges, evaluation->at,
+        TRY(expression_read(evaluation->taken->made.view, evaluation->taken->edges, evaluation->at,
                             &ret->node));
     if (ret->node != UINT32_MAX) {
         evaluation->at += strlen(evaluation->at);
@@ -256,7 +256,7 @@ static bool begins_with(const char *at, const char *words)
 static struct g2h_error *read_goroutine(struct evaluation *evaluation, struct remote *ret)
 {
     static const char word[] = "goroutine ", dot[] = "·";
-    const struct g2h_view *view = evaluation->taken->view;
+    const struct g2h_view *view = evaluation->taken->made.view;
     char *end;
     const uint64_t number = strtoull(evaluation->at + strlen(word), &end, 10);
     *ret = (struct remote){.kind = REMOTE_NOTHING};
@@ -404,8 +404,8 @@ static struct g2h_error *read_address(struct evaluation *evaluation, struct remo
     const uint64_t address = strtoull(evaluation->at, &end, 16);
     *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
     evaluation->at = end;
-    if (g2h_heap_find(evaluation->taken->heap, address, &object))
-        ret->node = g2h_view_object(evaluation->taken->view, object);
+    if (g2h_heap_find(evaluation->taken->made.heap, address, &object))
+        ret->node = g2h_view_object(evaluation->taken->made.view, object);
     return ret->node != UINT32_MAX
                ? NULL
                : error_create(G2H_ERROR_NOT_FOUND, "0x%" PRIx64 " is in no object", address);
@@ -446,7 +446,7 @@ static struct g2h_error *read_expression(struct evaluation *evaluation, struct r
 
 static struct g2h_error *evaluate_read_all(struct evaluation *evaluation, struct remote *ret)
 {
-    if (!evaluation->taken->view)
+    if (!evaluation->taken->made.view)
         return error_create(G2H_ERROR_NOT_FOUND, "there is no snapshot yet: Memory, Take snapshot");
     TRY(taken_need_iterators(evaluation->taken));
     TRY(read_expression(evaluation, ret));

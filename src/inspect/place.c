@@ -57,5 +57,5 @@ bool place_read(const struct taken *taken, const char *text, struct remote_place
     memcpy(ret->name, at, ret->name_size);
     memcpy(ret->path, at + name, ret->path_size);
     *ret_is_old = number != taken->number;
-    return taken->view && ret->node < g2h_view_node_count(taken->view);
+    return taken->made.view && ret->node < g2h_view_node_count(taken->made.view);
 }

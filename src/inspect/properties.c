@@ -127,7 +127,7 @@ static bool give_entry(void *context, const struct g2h_entry *entry)
         entries->found = *entry;
         return index != entries->wanted;
     }
-    g2h_value_content(walk->taken->view, &entry->key, &key, &content);
+    g2h_value_content(walk->taken->made.view, &entry->key, &key, &content);
     struct remote remote = {.kind = REMOTE_VALUE, .value = entry->elem};
     remote.place = (struct remote_place){
         .kind = PLACE_ENTRY, .node = walk->place->node, .first = index, .second = 1};
@@ -143,7 +143,7 @@ static bool give_entry(void *context, const struct g2h_entry *entry)
 static struct g2h_error *walk_entries(const struct walk *walk, const struct g2h_location *map)
 {
     struct entry_walk entries = {.walk = walk, .wanted = UINT64_MAX};
-    TRY(g2h_location_entries(walk->taken->view, map, give_entry, &entries));
+    TRY(g2h_location_entries(walk->taken->made.view, map, give_entry, &entries));
     TRY_MEMORY(!entries.failed);
     return NULL;
 }
@@ -157,11 +157,11 @@ static struct g2h_error *find_entry(struct taken *taken, const struct remote_pla
     struct g2h_location map;
     struct g2h_node node;
     *ret_found = false;
-    g2h_view_brief(taken->view, place->node, &node);
-    if (node.object == UINT32_MAX || !g2h_location_of_object(taken->view, node.object, &map) ||
-        !g2h_location_is_map(taken->view, &map))
+    g2h_view_brief(taken->made.view, place->node, &node);
+    if (node.object == UINT32_MAX || !g2h_location_of_object(taken->made.view, node.object, &map) ||
+        !g2h_location_is_map(taken->made.view, &map))
         return NULL;
-    TRY(g2h_location_entries(taken->view, &map, give_entry, &entries));
+    TRY(g2h_location_entries(taken->made.view, &map, give_entry, &entries));
     *ret_found = entries.index > place->first;
     if (*ret_found)
         g2h_location_of_value(place->second ? &entries.found.elem : &entries.found.key, ret);
@@ -181,7 +181,7 @@ static void append_edge(struct taken *taken, const struct g2h_edge *edge, struct
     } else if (form == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
         text_append_number(text, form == G2H_KEY_INDEX ? key.index : edge->index);
     } else {
-        const char *name = g2h_view_name(taken->view, edge->name, &size);
+        const char *name = g2h_view_name(taken->made.view, edge->name, &size);
         text_append(text, name, size);
     }
 }
@@ -211,10 +211,11 @@ enum g2h_variable properties_variable(struct taken *taken, const char *name, siz
     struct g2h_location location;
     struct remote_place place = {.kind = PLACE_VARIABLE, .name_size = size};
     *ret = (struct remote){.kind = REMOTE_NOTHING};
-    if (size >= PLACE_TEXT || !g2h_view_is_typed(taken->view))
+    if (size >= PLACE_TEXT || !g2h_view_is_typed(taken->made.view))
         return G2H_VARIABLE_NONE;
     memcpy(place.name, name, size);
-    const enum g2h_variable found = g2h_location_of_variable(taken->view, place.name, &location);
+    const enum g2h_variable found =
+        g2h_location_of_variable(taken->made.view, place.name, &location);
     if (found == G2H_VARIABLE_FOUND)
         properties_of_location(taken, &location, &place, ret);
     return found;
@@ -230,8 +231,8 @@ static struct g2h_error *walk_package(const struct walk *walk)
     struct g2h_node package;
     struct g2h_edge edge;
     size_t prefix;
-    g2h_view_brief(taken->view, walk->place->node, &package);
-    const char *words = g2h_view_name(taken->view, package.name, &prefix);
+    g2h_view_brief(taken->made.view, walk->place->node, &package);
+    const char *words = g2h_view_name(taken->made.view, package.name, &prefix);
     g2h_edges_begin(taken->edges, walk->place->node, walk->place->node + 1);
     while (g2h_edges_next(taken->edges, &edge)) {
         struct remote remote;
@@ -261,7 +262,7 @@ static struct g2h_error *walk_package(const struct walk *walk)
 static bool walk_frame(const struct walk *walk, size_t number, size_t caller)
 {
     struct g2h_local local;
-    for (uint32_t i = 0; g2h_view_local(walk->taken->view, number, caller, i, &local); i++) {
+    for (uint32_t i = 0; g2h_view_local(walk->taken->made.view, number, caller, i, &local); i++) {
         const bool has_escaped = local.name_size > 1 && local.name[0] == '&';
         const struct remote_place place = {.kind = PLACE_LOCAL, .first = number, .second = i};
         struct remote remote;
@@ -307,7 +308,7 @@ static bool find_local(const struct g2h_view *view, const struct remote_place *p
 /* Visits the variables of the frame, or of all frames of the goroutine, that a node is. */
 static bool walk_frames(const struct walk *walk, uint32_t node, bool is_goroutine)
 {
-    const struct g2h_view *view = walk->taken->view;
+    const struct g2h_view *view = walk->taken->made.view;
     for (size_t i = 0; i < g2h_view_goroutine_count(view); i++) {
         struct g2h_view_goroutine goroutine;
         struct g2h_view_frame frame;
@@ -329,7 +330,7 @@ static bool walk_frames(const struct walk *walk, uint32_t node, bool is_goroutin
 
 static struct g2h_error *walk_class(const struct walk *walk)
 {
-    const struct g2h_view *view = walk->taken->view;
+    const struct g2h_view *view = walk->taken->made.view;
     const uint32_t count = g2h_view_node_count(view);
     uint32_t name;
     uint64_t found = 0;
@@ -352,7 +353,7 @@ static struct g2h_error *walk_class(const struct walk *walk)
 /* Visits the goroutines: those in a place are one node, or each is one. */
 static struct g2h_error *walk_goroutines(const struct walk *walk)
 {
-    const struct g2h_view *view = walk->taken->view;
+    const struct g2h_view *view = walk->taken->made.view;
     for (size_t i = 0; i < g2h_view_goroutine_count(view); i++) {
         struct g2h_view_goroutine goroutine;
         char number[24];
@@ -371,7 +372,7 @@ static struct g2h_error *walk_goroutines(const struct walk *walk)
 
 static struct g2h_error *walk_object(const struct walk *walk, const struct g2h_location *location)
 {
-    if (g2h_location_is_map(walk->taken->view, location) && walk->place->path_size == 0)
+    if (g2h_location_is_map(walk->taken->made.view, location) && walk->place->path_size == 0)
         return walk_entries(walk, location);
     walk_values(walk, location);
     return NULL;
@@ -385,7 +386,7 @@ struct g2h_error *properties_visit(struct taken *taken, const struct remote_plac
     struct g2h_node node;
     uint32_t object;
     bool found = false;
-    g2h_view_brief(taken->view, place->node, &node);
+    g2h_view_brief(taken->made.view, place->node, &node);
     switch (place->kind) {
     case PLACE_NODE:
         return node.kind != G2H_NODE_FRAME || walk_frames(&walk, place->node, false)
@@ -396,21 +397,22 @@ struct g2h_error *properties_visit(struct taken *taken, const struct remote_plac
         return NULL;
     case PLACE_OBJECT:
         found = node.object != UINT32_MAX &&
-                g2h_location_of_object(taken->view, node.object, &location);
+                g2h_location_of_object(taken->made.view, node.object, &location);
         return found ? walk_object(&walk, &location) : walk_edges(&walk, place->node);
     case PLACE_SLICE:
-        if (!g2h_heap_find(taken->heap, place->first, &object) ||
-            !g2h_location_of_object(taken->view, object, &location))
+        if (!g2h_heap_find(taken->made.heap, place->first, &object) ||
+            !g2h_location_of_object(taken->made.view, object, &location))
             return NULL;
         walk.most = place->second;
         location.base = place->first - location.address;
         break;
     case PLACE_VARIABLE:
-        found = g2h_view_is_typed(taken->view) &&
-                g2h_location_of_variable(taken->view, place->name, &location) == G2H_VARIABLE_FOUND;
+        found = g2h_view_is_typed(taken->made.view) &&
+                g2h_location_of_variable(taken->made.view, place->name, &location) ==
+                    G2H_VARIABLE_FOUND;
         return found ? walk_object(&walk, &location) : NULL;
     case PLACE_LOCAL:
-        if (!find_local(taken->view, place, &location))
+        if (!find_local(taken->made.view, place, &location))
             return NULL;
         break;
     case PLACE_ENTRY:
@@ -481,7 +483,7 @@ static void write_about(const struct taken *taken, const struct remote_place *pl
     write_internal(text, true, "[[as of]]", words);
     if (place->kind != PLACE_OBJECT && place->kind != PLACE_NODE)
         return;
-    g2h_view_brief(taken->view, place->node, &node);
+    g2h_view_brief(taken->made.view, place->node, &node);
     if (node.object != UINT32_MAX && place->path_size == 0) {
         snprintf(words, sizeof(words), "0x%" PRIx64, node.address);
         write_internal(text, false, "[[address]]", words);

@@ -71,8 +71,8 @@ static void append_plain(struct text *text, const char *type, const char *words,
 static uint32_t node_at(const struct taken *taken, uint64_t address)
 {
     uint32_t object;
-    return address != 0 && g2h_heap_find(taken->heap, address, &object)
-               ? g2h_view_object(taken->view, object)
+    return address != 0 && g2h_heap_find(taken->made.heap, address, &object)
+               ? g2h_view_object(taken->made.view, object)
                : UINT32_MAX;
 }
 
@@ -80,7 +80,7 @@ static void read_content(struct taken *taken, const struct g2h_value *value, str
                          struct g2h_content *ret)
 {
     struct g2h_text made = {0};
-    g2h_value_content(taken->view, value, &made, ret);
+    g2h_value_content(taken->made.view, value, &made, ret);
     text->failed = text->failed || made.failed;
     text_append(text, made.data, made.size);
     g2h_text_deinit(&made);
@@ -90,7 +90,7 @@ static void append_type(const struct taken *taken, const struct g2h_value *value
                         struct text *text)
 {
     struct g2h_text made = {0};
-    g2h_value_type(taken->view, value, is_dynamic, &made);
+    g2h_value_type(taken->made.view, value, is_dynamic, &made);
     text->failed = text->failed || made.failed;
     text_append(text, made.data, made.size);
     g2h_text_deinit(&made);
@@ -101,8 +101,8 @@ static void append_class(const struct taken *taken, uint32_t number, struct text
 {
     struct g2h_node node;
     size_t size;
-    g2h_view_brief(taken->view, number, &node);
-    const char *name = g2h_view_name(taken->view, node.name, &size);
+    g2h_view_brief(taken->made.view, number, &node);
+    const char *name = g2h_view_name(taken->made.view, node.name, &size);
     if (node.kind == G2H_NODE_TEXT)
         remote_append_words(text, "string");
     else if (size == 0)
@@ -125,8 +125,8 @@ static bool is_bytes(const struct g2h_value *value)
 static bool location_of_node(const struct taken *taken, uint32_t number, struct g2h_location *ret)
 {
     struct g2h_node node;
-    g2h_view_brief(taken->view, number, &node);
-    return node.object != UINT32_MAX && g2h_location_of_object(taken->view, node.object, ret);
+    g2h_view_brief(taken->made.view, number, &node);
+    return node.object != UINT32_MAX && g2h_location_of_object(taken->made.view, node.object, ret);
 }
 
 /* Gets the number of entries of a map, which its header has. */
@@ -138,7 +138,7 @@ static bool map_length(struct taken *taken, const struct g2h_location *map, uint
         const bool is_used = value.path_size == 4 && memcmp(value.path, "used", 4) == 0,
                    is_count = value.path_size == 5 && memcmp(value.path, "count", 5) == 0;
         if (is_used || is_count)
-            return g2h_value_order(taken->view, &value, ret);
+            return g2h_value_order(taken->made.view, &value, ret);
     }
     return false;
 }
@@ -174,7 +174,7 @@ bool remote_place(struct taken *taken, const struct remote *remote, struct remot
     *ret = remote->place;
     if (remote->kind == REMOTE_NODE) {
         struct g2h_node node;
-        g2h_view_brief(taken->view, remote->node, &node);
+        g2h_view_brief(taken->made.view, remote->node, &node);
         place_of_node(taken, remote->node, ret);
         if (node.kind == G2H_NODE_PACKAGE)
             ret->kind = PLACE_PACKAGE;
@@ -192,7 +192,7 @@ bool remote_place(struct taken *taken, const struct remote *remote, struct remot
     case G2H_VALUE_SLICE:
         *ret = (struct remote_place){
             .kind = PLACE_SLICE, .first = content.target, .second = content.length};
-        return !is_bytes(&remote->value) && !g2h_view_is_redacted(taken->view);
+        return !is_bytes(&remote->value) && !g2h_view_is_redacted(taken->made.view);
     case G2H_VALUE_POINTER:
     case G2H_VALUE_INTERFACE:
         place_of_node(taken, node, ret);
@@ -215,13 +215,13 @@ bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *r
     if (remote->kind != REMOTE_NODE)
         return false;
     struct g2h_node node;
-    g2h_view_brief(taken->view, remote->node, &node);
+    g2h_view_brief(taken->made.view, remote->node, &node);
     if (node.kind == G2H_NODE_TEXT) {
-        *ret = g2h_view_text_size(taken->view, remote->node);
+        *ret = g2h_view_text_size(taken->made.view, remote->node);
         return true;
     }
     return location_of_node(taken, remote->node, &location) &&
-           g2h_location_is_map(taken->view, &location) && map_length(taken, &location, ret);
+           g2h_location_is_map(taken->made.view, &location) && map_length(taken, &location, ret);
 }
 
 /* ---- nodes ---- */
@@ -230,7 +230,7 @@ static struct g2h_error *write_text_node(struct taken *taken, uint32_t number, s
 {
     struct g2h_text made = {0};
     size_t size;
-    const char *words = g2h_view_text(taken->view, number, &made, &size);
+    const char *words = g2h_view_text(taken->made.view, number, &made, &size);
     append_plain(text, "string", words, size);
     text->failed = text->failed || made.failed;
     g2h_text_deinit(&made);
@@ -244,13 +244,13 @@ static struct g2h_error *write_node(struct taken *taken, uint32_t number,
     const struct remote remote = {.kind = REMOTE_NODE, .node = number};
     struct g2h_node node;
     uint64_t length;
-    g2h_view_brief(taken->view, number, &node);
+    g2h_view_brief(taken->made.view, number, &node);
     if (node.kind == G2H_NODE_TEXT && node.members == 0)
         return write_text_node(taken, number, text);
     append_class(taken, number, &class);
     remote_append_words(&description, node.kind == G2H_NODE_PACKAGE ? "package " : "");
     text_append(&description, class.data, class.size);
-    if (!g2h_view_is_redacted(taken->view) && remote_length(taken, &remote, &length))
+    if (!g2h_view_is_redacted(taken->made.view) && remote_length(taken, &remote, &length))
         text_printf(&description, " (%" PRIu64 ")", length);
     if (node.members > 0)
         text_printf(&description, ", folded: %" PRIu32 " objects", node.members);
@@ -263,7 +263,7 @@ static struct g2h_error *write_number(struct taken *taken, const struct g2h_valu
                                       const struct text *shown, struct text *text)
 {
     struct g2h_text exact = {0};
-    g2h_value_text(taken->view, value, &exact);
+    g2h_value_text(taken->made.view, value, &exact);
     const bool is_number =
         exact.size > 0 &&
         (exact.data[0] == '-' || (exact.data[0] >= '0' && exact.data[0] <= '9')) &&
@@ -289,8 +289,8 @@ static struct g2h_error *write_string(struct taken *taken, const struct text *sh
 {
     _cleanup_(text_deinit) struct text whole = {0};
     uint32_t object;
-    if (content->target != 0 && g2h_heap_find(taken->heap, content->target, &object)) {
-        const struct g2h_object found = g2h_heap_object(taken->heap, object);
+    if (content->target != 0 && g2h_heap_find(taken->made.heap, content->target, &object)) {
+        const struct g2h_object found = g2h_heap_object(taken->made.heap, object);
         const uint64_t from = content->target - found.address;
         if (from <= found.contents.size && content->length <= found.contents.size - from) {
             const uint64_t size = content->length < TEXT_BYTES ? content->length : TEXT_BYTES;
@@ -352,7 +352,7 @@ static struct g2h_error *write_redacted(struct taken *taken, const struct g2h_va
     static const char hidden[] = "(redacted)";
     struct g2h_text made = {0};
     if (value->kind == G2H_VALUE_STRING)
-        g2h_value_text(taken->view, value, &made);
+        g2h_value_text(taken->made.view, value, &made);
     append_plain(text, "string", made.size > 0 ? made.data : hidden,
                  made.size > 0 ? made.size : strlen(hidden));
     text->failed = text->failed || made.failed;
@@ -368,7 +368,7 @@ static struct g2h_error *write_value(struct taken *taken, const struct remote *r
     struct g2h_content content;
     read_content(taken, value, &shown, &content);
     TRY_MEMORY(!shown.failed);
-    if (g2h_view_is_redacted(taken->view) &&
+    if (g2h_view_is_redacted(taken->made.view) &&
         (content.target == 0 || value->kind == G2H_VALUE_STRING))
         return write_redacted(taken, value, text);
     if (content.is_nil)
@@ -457,7 +457,7 @@ struct g2h_error *remote_write(struct taken *taken, const struct remote *remote,
     struct remote_place place;
     switch (remote->kind) {
     case REMOTE_VALUE:
-        if (remote->value.kind == G2H_VALUE_OTHER && !g2h_view_is_redacted(taken->view))
+        if (remote->value.kind == G2H_VALUE_OTHER && !g2h_view_is_redacted(taken->made.view))
             return write_parts(taken, remote, text);
         return write_value(taken, remote, text);
     case REMOTE_NODE:

@@ -52,7 +52,7 @@ static struct g2h_error *read_heap(const struct session *session,
 static struct g2h_error *identify(struct session *session, const struct taken *taken)
 {
     struct g2h_error *error =
-        session->identity ? g2h_identity_check(session->identity, taken->heap) : NULL;
+        session->identity ? g2h_identity_check(session->identity, taken->made.heap) : NULL;
     if (error && error->code == G2H_ERROR_NOT_SERIES) {
         session_add_line(session, "warning", error->message);
         session_add_line(session, "warning",
@@ -66,7 +66,7 @@ static struct g2h_error *identify(struct session *session, const struct taken *t
     TRY(error);
     if (!session->identity)
         TRY(g2h_identity_create(session->options->taken.threads, &session->identity));
-    return g2h_identity_add(session->identity, taken->graph);
+    return g2h_identity_add(session->identity, taken->made.graph);
 }
 
 /* ---- what is said of it ---- */
@@ -87,14 +87,15 @@ static void say_warning(struct session *session, const char *line)
 static void say_all(struct session *session, bool is_first)
 {
     const struct taken *taken = &session->taken;
-    const struct g2h_account *account = g2h_heap_account(taken->heap);
-    const struct g2h_view_account *view = g2h_view_account(taken->view);
+    const struct g2h_account *account = g2h_heap_account(taken->made.heap);
+    const struct g2h_view_account *view = g2h_view_account(taken->made.view);
     const struct g2h_identity_account *series = g2h_identity_account(session->identity);
-    const struct g2h_error *damage = g2h_heap_damage(taken->heap);
+    const struct g2h_error *damage = g2h_heap_damage(taken->made.heap);
     _cleanup_(text_deinit) struct text text = {0};
     text_printf(&text, "snapshot %" PRIu32, taken->number);
-    if (taken->origin.is_process && session->options->taken.pid != 0)
-        text_printf(&text, ": the process was paused for %.2f s", taken->origin.account.stopped);
+    if (taken->made.origin.is_process && session->options->taken.pid != 0)
+        text_printf(&text, ": the process was paused for %.2f s",
+                    taken->made.origin.account.stopped);
     text_printf(&text, "; ");
     append_objects(&text, account->objects - view->left_out_objects,
                    account->object_bytes - view->left_out_bytes);
@@ -114,11 +115,12 @@ static void say_all(struct session *session, bool is_first)
     session->options->say(text.data);
     if (damage)
         say_warning(session, damage->message);
-    if (!taken->typing)
+    if (!taken->made.typing)
         say_warning(session, session->options->taken.exe
                                  ? "nothing has a type, for the executable did not write the dump"
                                  : "without the executable nothing has a type: --exe");
-    if (!damage && (!g2h_heap_is_complete(taken->heap) || !origin_is_complete(&taken->origin)))
+    if (!damage &&
+        (!g2h_heap_is_complete(taken->made.heap) || !origin_is_complete(&taken->made.origin)))
         say_warning(session, "the heap is not complete: a part could not be read");
 }
 
@@ -142,7 +144,7 @@ static struct g2h_error *write_snapshot(struct session *session,
                                               .series = session->identity,
                                               .heapsnapshot = &heapsnapshot};
     if (!error)
-        error = g2h_write(g2h_format(0), session->taken.view, &output);
+        error = g2h_write(g2h_format(0), session->taken.made.view, &output);
     free(locations.data);
     return error;
 }

@@ -21,58 +21,48 @@ struct g2h_error *taken_read(const struct taken_options *options,
                                           .forks = options->forks,
                                           .collapses = options->collapses,
                                           .progress = progress};
-    const struct g2h_heap_options heap = {options->threads, progress, 0};
-    const struct g2h_typing_options typing = {options->threads, options->redaction};
+    const struct pipeline_options steps = {.exe = options->exe,
+                                           .threads = options->threads,
+                                           .untyped_ok = options->untyped_ok,
+                                           .no_stacks = options->no_stacks,
+                                           .full_names = options->full_names,
+                                           .redaction = options->redaction};
+    struct pipeline *made = &ret->made;
     if (options->pid != 0)
         origin_end_first();
-    TRY(options->command ? command_open(options->command, &origin, &ret->origin)
-                         : origin_open(&origin, &ret->origin));
-    TRY(g2h_heap_load(ret->origin.input, &heap, &ret->heap));
-    TRY(origin_match(&ret->origin, options->exe, options->untyped_ok, options->threads,
-                     &ret->heap));
-    if (ret->origin.exe)
-        TRY(g2h_typing_create(ret->heap, ret->origin.exe, &typing, &ret->typing));
-    const struct g2h_graph_options graph = {.exe = ret->origin.exe,
-                                            .typing = ret->typing,
-                                            .threads = options->threads,
-                                            .redaction = options->redaction,
-                                            .memory = &ret->origin.memory,
-                                            .no_stacks = options->no_stacks,
-                                            .full_names = options->full_names};
-    return g2h_graph_build(ret->heap, &graph, &ret->graph);
+    TRY(options->command ? command_open(options->command, &origin, &made->origin)
+                         : origin_open(&origin, &made->origin));
+    TRY(pipeline_load(made, options->threads, progress));
+    TRY(pipeline_match(made, &steps));
+    return pipeline_graph(made, &steps);
 }
 
 struct g2h_error *taken_view(const struct taken_options *options, struct taken *taken)
 {
-    const struct g2h_view_options view = {!options->garbage && g2h_heap_is_complete(taken->heap),
-                                          options->max_nodes};
-    return g2h_view_create(taken->graph, &view, &taken->view);
+    const struct g2h_view_options view = {
+        !options->garbage && g2h_heap_is_complete(taken->made.heap), options->max_nodes};
+    return pipeline_view(&taken->made, &view);
 }
 
 /* ---- its end ---- */
 
 void taken_forget(struct taken *taken)
 {
-    struct g2h_input *input = taken->origin.input;
-    struct g2h_heap *heap = taken->heap;
+    struct g2h_input *input = take_pointer(taken->made.origin.input);
+    struct g2h_heap *heap = take_pointer(taken->made.heap);
     free(taken->ids);
     g2h_dominators_destroy(taken->dominators);
     g2h_values_destroy(taken->values);
     g2h_values_destroy(taken->inner);
     g2h_edges_destroy(taken->edges);
-    g2h_view_destroy(taken->view);
-    g2h_graph_destroy(taken->graph);
-    g2h_typing_destroy(taken->typing);
-    g2h_exe_close(taken->origin.exe);
-    origin_deinit(&taken->origin);
-    *taken = (struct taken){.origin.input = input, .heap = heap};
+    pipeline_deinit(&taken->made);
+    *taken = (struct taken){.made.origin.input = input, .made.heap = heap};
 }
 
 void taken_deinit(struct taken *taken)
 {
     taken_forget(taken);
-    g2h_heap_destroy(taken->heap);
-    g2h_input_close(taken->origin.input);
+    pipeline_deinit(&taken->made);
     *taken = (struct taken){.number = 0};
 }
 
@@ -82,7 +72,7 @@ uint32_t taken_id(const struct taken *taken, uint32_t number)
 {
     struct g2h_node node;
     uint32_t id = 0;
-    g2h_view_brief(taken->view, number, &node);
+    g2h_view_brief(taken->made.view, number, &node);
     if (node.object != UINT32_MAX)
         return g2h_identity_object(taken->identity, node.object);
     return node.members == 0 && g2h_identity_find_node(taken->identity, node.kind, node.key, &id)
@@ -98,7 +88,7 @@ static int taken_compare(const void *a, const void *b)
 
 static struct g2h_error *find_ids(struct taken *taken)
 {
-    const uint32_t count = g2h_view_node_count(taken->view);
+    const uint32_t count = g2h_view_node_count(taken->made.view);
     uint64_t *ids = block_alloc((size_t)count + 1, sizeof(*ids));
     TRY_MEMORY(ids);
     for (uint32_t i = 0; i < count; i++)
@@ -126,13 +116,13 @@ struct g2h_error *taken_find(struct taken *taken, uint32_t id, uint32_t *ret)
 struct g2h_error *taken_need_iterators(struct taken *taken)
 {
     if (!taken->edges)
-        TRY(g2h_edges_create(taken->view, &taken->edges));
+        TRY(g2h_edges_create(taken->made.view, &taken->edges));
     if (!taken->values)
-        TRY(g2h_values_create(taken->view, &taken->values));
-    return taken->inner ? NULL : g2h_values_create(taken->view, &taken->inner);
+        TRY(g2h_values_create(taken->made.view, &taken->values));
+    return taken->inner ? NULL : g2h_values_create(taken->made.view, &taken->inner);
 }
 
 struct g2h_error *taken_need_dominators(struct taken *taken)
 {
-    return taken->dominators ? NULL : g2h_view_dominators(taken->view, &taken->dominators);
+    return taken->dominators ? NULL : g2h_view_dominators(taken->made.view, &taken->dominators);
 }

@@ -4,14 +4,10 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-#include "library/origin.h"
+#include "library/pipeline.h"
 
 struct taken {
-    struct origin origin; /* it has input and exe, too */
-    struct g2h_heap *heap;
-    struct g2h_typing *typing; /* NULL: there is nothing to type objects by */
-    struct g2h_graph *graph;
-    struct g2h_view *view;               /* NULL: no snapshot has been taken */
+    struct pipeline made;                /* its view is NULL: no snapshot has been taken */
     const struct g2h_identity *identity; /* the series, to which the heap was added last */
     uint32_t number;                     /* 1 is the session's first */
     int64_t time;                        /* milliseconds since 1970 */

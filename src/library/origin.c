@@ -8,9 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <go2heapsnapshot/heap.h>
-#include <go2heapsnapshot/match.h>
-
 #include "base/scope.h"
 #include "process/attach/child_processes.h"
 #include "process/attach/procfs.h"
@@ -306,37 +303,6 @@ void origin_end_first(void)
         return;
     fputs("1000", file); /* the most, by proc(5) */
     fclose(file);
-}
-
-struct g2h_error *origin_load_by_release(const struct origin *origin, const struct g2h_exe *exe,
-                                         unsigned threads, struct g2h_heap **heap)
-{
-    enum { DUMPS_HAVE_VERSIONS = 17 };
-    bool is_guess;
-    const int release = g2h_exe_release(exe, &is_guess);
-    const struct g2h_heap_options options = {threads, NULL, release};
-    if (!g2h_heap_lacks_release(*heap) || release < DUMPS_HAVE_VERSIONS)
-        return NULL;
-    g2h_heap_destroy(*heap);
-    *heap = NULL;
-    return g2h_heap_load(origin->input, &options, heap);
-}
-
-struct g2h_error *origin_match(struct origin *origin, const char *path, bool untyped_ok,
-                               unsigned threads, struct g2h_heap **heap)
-{
-    if (!path && !origin->exe)
-        return NULL;
-    if (!origin->exe)
-        TRY(g2h_exe_open(path, &origin->exe));
-    TRY(origin_load_by_release(origin, origin->exe, threads, heap));
-    struct g2h_error *error = g2h_exe_match(origin->exe, *heap);
-    if (!error || error->code != G2H_ERROR_NOT_EXE || !untyped_ok)
-        return error;
-    g2h_error_destroy(error);
-    g2h_exe_close(origin->exe);
-    origin->exe = NULL;
-    return NULL;
 }
 
 void origin_deinit(struct origin *origin)

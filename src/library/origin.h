@@ -56,18 +56,6 @@ uint64_t origin_find_child(uint64_t pid, struct text *name);
  * it may not is no error. Programs call this; the library does not change whoever uses it. */
 void origin_end_first(void);
 
-/* Loads the heap anew if the executable tells which release of Go wrote the dump and the dump does
- * not: where spans end depends on it. Errors: those of g2h_heap_load(); *heap is NULL then. */
-struct g2h_error *origin_load_by_release(const struct origin *origin, const struct g2h_exe *exe,
-                                         unsigned threads, struct g2h_heap **heap);
-
-/* Opens the executable of a path, unless one had to be opened to read the process, and matches it
- * with the heap, which may be loaded anew. path may be NULL: there is none. If it did not write the
- * dump, that is an error unless untyped_ok is set; then origin->exe becomes NULL. Errors: those of
- * g2h_exe_open(), origin_load_by_release() and g2h_exe_match(). */
-struct g2h_error *origin_match(struct origin *origin, const char *path, bool untyped_ok,
-                               unsigned threads, struct g2h_heap **heap);
-
 void origin_deinit(struct origin *origin);
 
 /* Returns whether more spans of a process have another number of objects than its runtime counts

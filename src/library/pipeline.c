@@ -1,166 +1,107 @@
-/*
- * library: what puts the modules together. pipeline: a heap's graph; origin: where a heap comes
- * from; session: all of it by one call; death_box, death_files: copies a process at its end; the
- * files of such copies.
- *
- * pipeline is the order in which a graph is made; each step belongs to one module.
- *
- *   heap/targets.h         the objects that pointers hit  (with types, typing has found them)
- *   naming/names.h         the names of objects
- *   naming/collect.h       the names of their pointers  (with types, after view/windows.h)
- *   roots/roots.h          the nodes that hold objects
- *   graph/reach.c          which objects each root reaches, and which are garbage
- *   view/windows.h         which elements of arrays no slice uses
- *   graph/shortcuts.c      weak edges that are no pointers
- *   graph/children.c       edges in their order
- *   dominators/several.c   the objects that several groups of roots hold together
- *   graph/owners.c         each node's owner, if somebody computes dominators
- */
-#include <stdlib.h>
+/* pipeline; see pipeline.h. */
+#include "library/pipeline.h"
+
+#include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/match.h>
+#include <go2heapsnapshot/typing.h>
 
 #include "base/scope.h"
-#include "base/workers.h"
-#include "graph/graph.h"
-#include "dominators/sharing.h"
-#include "graph/owners.h"
-#include "view/windows.h"
-#include "naming/collect.h"
+#include "input/input.h"
 
-/* Finds the targets of pointers; without types, names are collected at the same time. */
-static struct g2h_error *build_find_targets(struct g2h_graph *graph)
+struct g2h_error *pipeline_load(struct pipeline *pipeline, unsigned threads,
+                                const struct g2h_progress *progress)
 {
-    struct pointer_listener listener;
-    _cleanup_(collection_deinit) struct collection collection;
-    graph->targets = &graph->own_targets;
-    TRY(collection_init(&collection, &graph->names, graph->threads, &listener));
-    TRY(targets_init(&graph->own_targets, graph->heap, graph->threads, &listener));
-    return collection_finish(&collection);
+    struct g2h_input *input = pipeline->origin.input;
+    const struct g2h_heap_options options = {threads, progress, 0};
+    struct g2h_error *error = g2h_heap_load(input, &options, &pipeline->heap);
+    if (error && input->damage) { /* the damage explains the error */
+        g2h_error_destroy(error);
+        error = input->damage;
+        input->damage = NULL;
+    }
+    return error;
 }
 
-static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h_typing *typing)
+/* Loads the heap again if the executable tells which release of Go wrote the dump and the dump does
+ * not: where spans end depends on it. */
+static struct g2h_error *load_by_release(struct pipeline *pipeline, unsigned threads)
 {
-    if (!typing)
-        return build_find_targets(graph);
-    graph->typing = typing->typing;
-    graph->targets = &typing->targets;
-    return names_add_types(&graph->names, graph->typing);
-}
-
-/* Collects the names of the pointers of typed objects, once it is known which elements of arrays no
- * slice uses. */
-static struct g2h_error *collect_names(struct g2h_graph *graph)
-{
-    if (!graph->typing)
+    enum { DUMPS_HAVE_VERSIONS = 17 };
+    bool is_guess;
+    const int release = g2h_exe_release(pipeline->origin.exe, &is_guess);
+    const struct g2h_heap_options options = {threads, NULL, release};
+    if (!g2h_heap_lacks_release(pipeline->heap) || release < DUMPS_HAVE_VERSIONS)
         return NULL;
-    TRY(windows_find(graph, OF_POINTER_SLICES, graph->threads, &graph->names.windows));
-    return names_collect(&graph->names, graph->targets, graph->threads);
+    g2h_heap_destroy(pipeline->heap);
+    pipeline->heap = NULL;
+    return g2h_heap_load(pipeline->origin.input, &options, &pipeline->heap);
 }
 
-static struct g2h_error *find_roots(struct g2h_graph *graph,
-                                    const struct g2h_graph_options *options)
+static struct g2h_error *open_and_match(struct pipeline *pipeline,
+                                        const struct pipeline_options *options)
 {
-    const struct root_sources sources = {graph->heap,       graph->exe,    graph->typing,
-                                         graph->targets,    &graph->names, graph->memory,
-                                         options->no_stacks};
-    return roots_init(&graph->roots, &sources);
+    struct g2h_exe **exe = &pipeline->origin.exe;
+    if (!*exe)
+        TRY(g2h_exe_open(options->exe, exe));
+    if (options->opened)
+        TRY(options->opened(options->context, *exe));
+    TRY(load_by_release(pipeline, options->threads));
+    return g2h_exe_match(*exe, pipeline->heap);
 }
 
-static struct g2h_error *check_size(const struct g2h_graph *graph)
+struct g2h_error *pipeline_match(struct pipeline *pipeline, const struct pipeline_options *options)
 {
-    const uint64_t nodes = (uint64_t)graph->roots.nodes.count + graph->heap->object_count;
-    return nodes < UINT32_MAX ? NULL
-                              : error_create(G2H_ERROR_LIMIT, "%s: %llu nodes: too many",
-                                             graph->heap->input->name, (unsigned long long)nodes);
-}
-
-static void build_account(struct g2h_graph *graph)
-{
-    const struct root_account *roots = &graph->roots.account;
-    struct g2h_graph_account *account = &graph->account;
-    account->pointers = graph->targets->pointers;
-    account->pointers_hit = graph->targets->hits;
-    account->pointers_missed = account->pointers - account->pointers_hit;
-    account->root_pointers = roots->pointers;
-    account->root_pointers_hit = roots->pointers_hit;
-    account->root_pointers_missed = roots->pointers_missed;
-    account->conservative = roots->conservative;
-    account->samples = roots->samples;
-    account->samples_missed = roots->samples_missed;
-    account->stacks = roots->stacks;
-    account->stack_bytes = roots->stack_bytes;
-}
-
-static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
-                                              const struct g2h_graph_options *options)
-{
-    const struct names_options names_options = {options->exe, options->redaction,
-                                                !options->full_names};
-    TRY(names_init(&graph->names, graph->heap, &names_options));
-    TRY(name_pointers(graph, options->typing));
-    TRY(find_roots(graph, options));
-    TRY(graph_reach(graph, &graph->node_owners));
-    TRY(collect_names(graph));
-    TRY(roots_name_mapped(&graph->roots, graph->heap, &graph->names));
-    if (graph->typing)
-        TRY(typing_account(graph->typing, graph->live, &graph->type_account));
-    TRY(graph_add_shortcuts(graph));
-    TRY(check_size(graph));
-    TRY(graph_fill_children(graph));
-    TRY(graph_add_several(graph, &graph->node_owners));
-    if (options->no_dominators)
-        owners_deinit(&graph->node_owners);
-    else
-        TRY(owners_finish(&graph->node_owners, graph));
-    build_account(graph);
+    if (!options->exe && !pipeline->origin.exe)
+        return NULL;
+    struct g2h_error *error = open_and_match(pipeline, options);
+    if (!error || error->code != G2H_ERROR_NOT_EXE || !options->untyped_ok)
+        return error;
+    if (options->untyped)
+        options->untyped(options->context, error);
+    g2h_error_destroy(error);
+    g2h_exe_close(pipeline->origin.exe);
+    pipeline->origin.exe = NULL;
     return NULL;
 }
 
-static void build_destroy(struct g2h_graph **graph)
+static void begin_phase(const struct pipeline_options *options, const char *phase)
 {
-    g2h_graph_destroy(*graph);
+    if (options->phase)
+        options->phase(options->context, phase);
 }
 
-struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
-                                  const struct g2h_graph_options *options, struct g2h_graph **ret)
+struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipeline_options *options)
 {
-    static const struct g2h_graph_options none;
-    _cleanup_(build_destroy) struct g2h_graph *graph = calloc(1, sizeof(*graph));
-    TRY_MEMORY(graph);
-    if (!options)
-        options = &none;
-    graph->heap = heap;
-    graph->exe = options->exe;
-    graph->memory = options->memory;
-    graph->threads = options->threads > 0 ? options->threads : workers_available();
-    TRY(build_graph_and_view(graph, options));
-    *ret = take_pointer(graph);
-    return NULL;
+    const struct g2h_exe *exe = pipeline->origin.exe;
+    const struct g2h_typing_options typing = {options->threads, options->redaction};
+    begin_phase(options, "types");
+    if (exe)
+        TRY(g2h_typing_create(pipeline->heap, exe, &typing, &pipeline->typing));
+    const struct g2h_graph_options graph = {.exe = exe,
+                                            .typing = pipeline->typing,
+                                            .threads = options->threads,
+                                            .redaction = options->redaction,
+                                            .memory = &pipeline->origin.memory,
+                                            .no_stacks = options->no_stacks,
+                                            .full_names = options->full_names,
+                                            .no_dominators = options->no_dominators};
+    begin_phase(options, "graph");
+    return g2h_graph_build(pipeline->heap, &graph, &pipeline->graph);
 }
 
-void g2h_graph_destroy(struct g2h_graph *graph)
+struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options)
 {
-    if (!graph)
-        return;
-    leaked_deinit(&graph->leaked);
-    free(graph->live);
-    tiers_deinit(&graph->tiers);
-    free(graph->children);
-    free(graph->first_child);
-    free(graph->owners.data);
-    owners_deinit(&graph->node_owners);
-    sharing_deinit(&graph->sharing);
-    roots_deinit(&graph->roots);
-    names_deinit(&graph->names);
-    targets_deinit(&graph->own_targets);
-    free(graph);
+    return g2h_view_create(pipeline->graph, options, &pipeline->view);
 }
 
-const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph)
+void pipeline_deinit(struct pipeline *pipeline)
 {
-    return &graph->account;
-}
-
-const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph)
-{
-    return graph->typing ? &graph->type_account : NULL;
+    g2h_view_destroy(pipeline->view);
+    g2h_graph_destroy(pipeline->graph);
+    g2h_typing_destroy(pipeline->typing);
+    g2h_exe_close(pipeline->origin.exe);
+    g2h_heap_destroy(pipeline->heap);
+    g2h_input_close(pipeline->origin.input);
+    origin_deinit(&pipeline->origin);
+    *pipeline = (struct pipeline){0};
 }

@@ -34,7 +34,7 @@ const headers = {
 
 /** Where the files of a module are listed, if it has no header of its own name; of other modules of one word it is MODULE/MODULE.h. */
 const lists = {
-  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'pipeline.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
+  base: 'error.h', cli: 'options.h', dump: 'reader.h', 'exe/dwarf': 'dwarf_info.h', 'exe/go': 'pclntab.h', library: 'graph_build.c', naming: 'names.h', output: 'formats.c', 'output/heapsnapshot': 'heapsnapshot.c',
   'output/hprof': 'hprof.c', 'output/pprof': 'profile.h', 'output/report': 'sections.h', 'output/sqlite': 'sqlite.c', 'output/html': 'html.c',
   process: 'read.c',
 };

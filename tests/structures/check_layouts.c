@@ -1,6 +1,6 @@
 /*
- * check_layouts: compares the layouts that src/types/runtime_types.c makes for the maps, channels and
- * library types of a program with the program's own DWARF.
+ * check_layouts: compares the layouts that src/types/runtime_types.c makes for the maps, channels
+ * and library types of a program with the program's own DWARF.
  *
  * Takes a release ("go1.27.4") and the size of pointers, and reads the output of layouts.go on its
  * standard input. Compares twice: with all types, and with those of the runtime hidden, as in an

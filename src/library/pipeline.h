@@ -1,0 +1,63 @@
+/*
+ * pipeline: the steps from a source of bytes to a view, in the order in which the program,
+ * g2h_open(), --inspect and --watch take them.
+ *
+ *   open    origin_open() or command_open(): a dump, or one that is made of a process
+ *   load    its records, as objects by address
+ *   match   the executable that wrote it, whose types and names it needs
+ *   graph   the types of objects, the nodes and the edges
+ *   view    what outputs read
+ *
+ * Between the steps a caller may look at what there is, and say what is missing in it.
+ */
+#ifndef LIBRARY_PIPELINE_H
+#define LIBRARY_PIPELINE_H
+
+#include <go2heapsnapshot/graph.h>
+#include <go2heapsnapshot/view.h>
+
+#include "library/origin.h"
+
+struct pipeline {
+    struct origin origin; /* it has the input, and the executable: NULL if none fits */
+    struct g2h_heap *heap;
+    struct g2h_typing *typing; /* NULL: there is no executable */
+    struct g2h_graph *graph;
+    struct g2h_view *view;
+};
+
+struct pipeline_options {
+    const char *exe;  /* the executable that the user gives; NULL: that of the process, if any */
+    unsigned threads; /* 0: one per processor */
+    bool untyped_ok;  /* go on without types if the executable is not that of the dump */
+    bool no_stacks, full_names, no_dominators; /* as in struct g2h_graph_options */
+    const struct g2h_redaction *redaction;     /* NULL: none */
+
+    /* Called with context, unless they are NULL. opened may refuse the executable; untyped is told
+     * why it does not fit; phase is told what pipeline_graph() begins: "types" or "graph". */
+    struct g2h_error *(*opened)(const void *context, const struct g2h_exe *exe);
+    void (*untyped)(const void *context, const struct g2h_error *error);
+    void (*phase)(const void *context, const char *phase);
+    const void *context;
+};
+
+/* Loads the heap of the input. Errors: those of g2h_heap_load(), or why the input ends early. */
+struct g2h_error *pipeline_load(struct pipeline *pipeline, unsigned threads,
+                                const struct g2h_progress *progress);
+
+/* Opens the executable, unless reading the process has opened it, and matches it with the heap,
+ * which is loaded again if only the executable knows the release of Go. Does nothing without an
+ * executable. Errors: those of g2h_exe_open(), g2h_heap_load(), g2h_exe_match() and opened. */
+struct g2h_error *pipeline_match(struct pipeline *pipeline, const struct pipeline_options *options);
+
+/* Finds the types of objects and builds the graph. Errors: those of g2h_typing_create() and
+ * g2h_graph_build(). */
+struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipeline_options *options);
+
+/* Errors: those of g2h_view_create(). */
+struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options);
+
+/* Frees all parts that there are, also after an error. */
+void pipeline_deinit(struct pipeline *pipeline);
+
+#endif
