@@ -19,8 +19,8 @@ struct g2h_session;
 struct g2h_open_options {
     size_t size;
     unsigned threads; /* 0: one per processor */
-    bool untyped_ok;  /* an executable that did not write the dump is no error: there are no types,
-                         then, and g2h_session_exe() is NULL */
+    bool untyped_ok;  /* a file that is not the executable of the dump is not an error: there are no
+                         types, then, and g2h_session_exe() is NULL */
     bool full_names;  /* as in struct g2h_graph_options */
     bool no_stacks;   /* as there */
     bool reachable;   /* as in struct g2h_view_options */
