@@ -194,11 +194,12 @@ static void protocol_call(struct protocol *protocol, const struct protocol_reque
     _cleanup_(text_deinit) struct text name = {0}, content = {0};
     const struct json_value arguments = json_member(request->params, "arguments");
     const struct tool *tool = NULL;
+    const char *missing = "name is not a string";
     bool is_error;
     if (json_text(json_member(request->params, "name"), &name) && !name.failed)
-        tool = tools_find(protocol->settings, name.data, name.size);
+        tool = tools_find(protocol->settings, name.data, name.size, &missing);
     if (!tool) {
-        protocol_error(request, NO_PARAMS, "there is no tool of this name", "", text);
+        protocol_error(request, NO_PARAMS, missing, "", text);
         return;
     }
     if (arguments.size > 0 && arguments.data[0] != '{') {

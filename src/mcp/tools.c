@@ -121,12 +121,19 @@ static bool tools_has(const struct mcp_settings *settings, const struct tool *to
            (!tool->needs_values || settings->has_values);
 }
 
-const struct tool *tools_find(const struct mcp_settings *settings, const char *name, size_t size)
+const struct tool *tools_find(const struct mcp_settings *settings, const char *name, size_t size,
+                              const char **ret_missing)
 {
-    for (size_t i = 0; i < TOOLS; i++)
-        if (strlen(tools[i].name) == size && memcmp(tools[i].name, name, size) == 0 &&
-            tools_has(settings, &tools[i]))
-            return &tools[i];
+    *ret_missing = "there is no tool of this name";
+    for (size_t i = 0; i < TOOLS; i++) {
+        const struct tool *tool = &tools[i];
+        if (strlen(tool->name) != size || memcmp(tool->name, name, size) != 0)
+            continue;
+        if (tools_has(settings, tool))
+            return tool;
+        *ret_missing = tool->needs_values ? "the server was started without --values"
+                                          : "the server was started without --base";
+    }
     return NULL;
 }
 

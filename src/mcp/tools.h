@@ -25,8 +25,9 @@ struct tool;
 /* Appends the list of tools: a list in JSON. */
 void tools_list(const struct mcp_settings *settings, struct text *text);
 
-/* Returns the tool with a name; NULL: there is none. */
-const struct tool *tools_find(const struct mcp_settings *settings, const char *name, size_t size);
+/* Returns the tool with a name; NULL: there is none, for the reason in *ret_missing. */
+const struct tool *tools_find(const struct mcp_settings *settings, const char *name, size_t size,
+                              const char **ret_missing);
 
 /* Appends the answer to a call: JSON, or, if *ret_is_error, words that say what is wrong.
  * arguments is an object, or nothing. */
