@@ -16,7 +16,7 @@
 #include "base/scope.h"
 #include "graph/graph.h"
 
-/* Room for edges that graph_insert_children() adds: the array may be of gigabytes. */
+/* Space for edges that graph_insert_children() adds: the array may take gigabytes. */
 enum { MORE_CHILDREN = 4096 };
 
 struct arrival {

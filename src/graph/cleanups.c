@@ -2,7 +2,7 @@
  * cleanups: the group (cleanups): objects that the runtime keeps by records that are in no dump.
  *
  * typing/cleanup_types.c has found objects that may be kept by such records. This file decides
- * which of them need a holder: those that no root reaches, which would be garbage without one. One
+ * which of them need a holder: those that no root reaches and that would otherwise be garbage. One
  * node for each function, or for each type of an argument, holds all objects that are alike.
  */
 #include <stdlib.h>
@@ -131,8 +131,8 @@ static bool is_wrapper(const struct types *types, uint32_t type)
 }
 
 /* Holds the functions that cleanups call, as far as they are closures. There cannot be more of them
- * than cleanups. If a closure of the same function is held by something else, the function has
- * another use, and its unheld closures are garbage. */
+ * than cleanups. If something else holds a closure of the same function, the function has another
+ * use, and its unheld closures are garbage. */
 static struct g2h_error *hold_functions(struct cleanups_gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typing;

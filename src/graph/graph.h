@@ -12,7 +12,7 @@
  *                       what is garbage, whether the program's variables, goroutines or other roots
  *                       hold the rest, and which of these
  *   leaked              the goroutines that can never run again
- *   shortcuts           weak edges that are no pointers
+ *   shortcuts           weak edges that are not pointers
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
@@ -62,7 +62,7 @@ struct g2h_graph {
     struct leaked leaked;
 
     uint64_t *live;        /* a bit per object that the roots reach; NULL if they reach all */
-    struct tiers tiers;    /* to whom objects belong */
+    struct tiers tiers;    /* the tier of each object */
     uint32_t weak_element; /* string: the name of a weak edge that would be an element */
 
     VECTOR(struct graph_owner) owners;
@@ -157,8 +157,7 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);
 /* ---- edges by source (children.c) ---- */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph);
 
-/* Adds edges to a synthetic node, behind the edges that it has, once graph_fill_children() has
- * run. */
+/* Adds edges to a synthetic node, after its existing edges, once graph_fill_children() has run. */
 struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source,
                                         const struct edge *edges, size_t count);
 

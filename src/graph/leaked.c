@@ -14,7 +14,7 @@
 
 enum { FIRST_RELEASE = 19 /* 1.19: older ones have other names of reasons, or were never tried */ };
 
-/* What a reason to wait means. */
+/* The meaning of a wait reason. */
 enum wait_kind {
     WAITS_FOR_OTHERS,  /* time, the network, the runtime …: it may run */
     WAITS_FOR_NOTHING, /* no channel, no case */
@@ -29,7 +29,7 @@ struct blocked {
     uint32_t g;          /* object of its runtime.g, or NO_TARGET */
     uint32_t first_held; /* in finder->held */
     uint32_t waits;      /* sudogs that have been found */
-    uint32_t sudog;      /* WAITS_FOR_CONDITION: the object of one of these */
+    uint32_t sudog;      /* WAITS_FOR_CONDITION: the object of one of its sudogs */
     enum wait_kind kind;
     bool is_live, is_main;
 };
@@ -40,7 +40,7 @@ struct leaked_link {
     uint32_t object, blocked, next;
 };
 
-/* The offsets of runtime.sudog's fields, of which elem and c take two words from 1.26 on. */
+/* The offsets of runtime.sudog's fields; elem and c take two words from 1.26 on. */
 struct sudog_layout {
     uint64_t prev, elem, channel, size;
     uint64_t address_words; /* of elem and c */
@@ -56,7 +56,7 @@ struct leaked_finder {
     struct map blocked_of_deferred; /* address of a deferred call, or a panic → index in blocked */
     uint32_t *blocked_of_node;      /* by synthetic node: the index plus 1; 0: none */
     uint64_t *marks;                /* a bit per object: it is marked, or must not be entered */
-    uint64_t *waited;               /* a bit per object: somebody waits on it */
+    uint64_t *waited;               /* a bit per object: a goroutine waits on it */
     VECTOR(uint32_t) stack;         /* objects that are marked and have to be visited */
 };
 
@@ -85,10 +85,10 @@ static const struct g2h_goroutine *record_of(const struct leaked_finder *finder,
     return &graph->heap->goroutines.data[graph->roots.goroutines.data[goroutine].goroutine].record;
 }
 
-/* ---- who is blocked ---- */
+/* ---- which goroutines are blocked ---- */
 
-/* Returns what a goroutine waits for, by the runtime's own text (runtime/runtime2.go:
- * waitReasonStrings). Before 1.20 the locks, and before 1.25 sync.WaitGroup, say "semacquire". */
+/* Classifies a wait by the runtime's own name for it (runtime/runtime2.go: waitReasonStrings).
+ * Before 1.20 locks, and before 1.25 sync.WaitGroup, are "semacquire". */
 static enum wait_kind leaked_kind_of(const struct g2h_bytes *reason)
 {
     static const struct {
@@ -114,8 +114,8 @@ static enum wait_kind leaked_kind_of(const struct g2h_bytes *reason)
     return WAITS_FOR_OTHERS;
 }
 
-/* Returns whether a wait is one in which main.main may stay as long as the program runs, so that
- * nobody would call it a leak: it neither sends nor wants a lock. */
+/* Returns whether main.main may wait like this as long as the program runs, so that it would not be
+ * called a leak: it neither sends nor wants a lock. */
 static bool is_way_of_waiting(const struct g2h_goroutine *record)
 {
     return !bytes_are(record->wait_reason, "chan send") &&
@@ -147,7 +147,7 @@ static struct g2h_error *list_blocked(struct leaked_finder *finder)
 
 /* ---- what they hold ---- */
 
-/* Notes whose the nodes of blocked goroutines and of their frames are. */
+/* Records the owner of each node that is a blocked goroutine or one of its frames. */
 static void claim_nodes(struct leaked_finder *finder)
 {
     const struct roots *roots = &finder->graph->roots;
@@ -160,7 +160,7 @@ static void claim_nodes(struct leaked_finder *finder)
     }
 }
 
-/* Finds whose the deferred calls and panics are: a goroutine runs them, and nobody else. */
+/* Finds the goroutines of the deferred calls and panics: only one goroutine runs each. */
 static struct g2h_error *claim_deferred(struct leaked_finder *finder)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -218,7 +218,7 @@ static struct sudog_layout layout_of(const struct g2h_heap *heap)
                                  .address_words = words};
 }
 
-/* Returns a word of an object's contents, or 0 behind their end. */
+/* Returns a word of an object's contents, or 0 beyond their end. */
 static uint64_t leaked_word_at(const struct leaked_finder *finder, const struct g2h_object *object,
                                uint64_t offset)
 {
@@ -267,7 +267,7 @@ static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t obj
         return map_put(&finder->waits_of, object, number, &first) &&
                vector_push(&finder->waits, link);
     }
-    /* behind the first one, whose place the map has */
+    /* after the first one, whose index is in the map */
     const struct leaked_link behind = {object, blocked, finder->waits.data[first].next};
     finder->waits.data[first].next = number;
     return vector_push(&finder->waits, behind);
@@ -345,7 +345,7 @@ static struct g2h_error *find_sudogs(struct leaked_finder *finder)
 
 static bool leaked_mark(struct leaked_finder *finder, uint32_t object);
 
-/* Makes a goroutine live: what its frames and its record hold is marked. */
+/* Makes a goroutine live: marks everything that its frames and its record hold. */
 static bool wake(struct leaked_finder *finder, struct blocked *blocked)
 {
     if (blocked->is_live)
@@ -375,7 +375,8 @@ static bool leaked_mark(struct leaked_finder *finder, uint32_t object)
     return vector_push(&finder->stack, object);
 }
 
-/* Marks all that the objects on the stack reach, and wakes who waits on one of these. */
+/* Marks everything that the objects on the stack reach, and wakes the goroutines that wait on these
+ * objects. */
 static bool leaked_drain(struct leaked_finder *finder)
 {
     while (finder->stack.count > 0) {
@@ -467,8 +468,9 @@ static bool push_live(const struct leaked_finder *finder, struct marker *marker)
     return true;
 }
 
-/* Returns whether cleanups of a heap may be among what looks like garbage: a dump of WriteHeapDump
- * does not tell what runtime.AddCleanup keeps (Go 1.24), and types find most of it, but not all. */
+/* Returns whether objects that look like garbage may belong to cleanups: a dump of WriteHeapDump
+ * does not record what runtime.AddCleanup keeps (Go 1.24), and types find most of it, but not all.
+ * */
 static bool may_hide_cleanups(const struct g2h_heap *heap)
 {
     return heap->go_minor >= 24 && !heap->facts.has_stack_objects;
@@ -524,7 +526,7 @@ static struct g2h_error *wake_notified(struct leaked_finder *finder)
     return leaked_drain(finder) ? NULL : &error_no_memory;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole search ---- */
 
 static struct g2h_error *init(struct leaked_finder *finder)
 {

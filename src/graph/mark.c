@@ -99,7 +99,7 @@ static bool is_drained(const struct marker *marker)
     return marker->queue_count == 0 && marker->stack.objects.count == 0;
 }
 
-/* Prefetches the index at which the targets of an object begin. */
+/* Prefetches the index of an object's first target. */
 static inline void prefetch_start(const struct target_block *blocks, uint32_t object)
 {
     __builtin_prefetch(&blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
@@ -139,8 +139,8 @@ static inline enum wanted wanted(const struct marker *marker)
     return marker->met ? WANTED_MEETINGS : marker->owners ? WANTED_OWNERS : WANTED_MARKS;
 }
 
-/* Visits an object: marks its targets, and puts those that were not marked and have targets of
- * their own on the stack. Returns false if memory runs out. */
+/* Visits an object: marks its targets, and pushes those that were not marked and have targets of
+ * their own. Returns false if memory runs out. */
 static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool is_alone,
                                   enum wanted wanted)
 {
@@ -266,7 +266,7 @@ static bool split(struct mark_stack *stack, struct mark_stack *ret)
     return true;
 }
 
-/* Gives a part of a stack to a waiting thread, if there is one. Returns false after an error. */
+/* Moves a part of a stack to a waiting thread, if there is one. Returns false after an error. */
 static bool give(struct pool *pool, struct mark_stack *stack)
 {
     pthread_mutex_lock(&pool->lock);

@@ -5,8 +5,8 @@
  * the objects that strong edges reach: first what belongs to the program, together with its owners,
  * then the others (tiers.h). Then the tentative edges are decided: words of a frame that may hold a
  * stack object, objects with a finalizer. Then come the objects that cleanups keep. Whatever is
- * left is garbage; as few objects of it as possible, its heads, become children of "(unreachable)".
- * Last, all objects that are no garbage get tiers and owners.
+ * left is garbage; as few garbage objects as possible, the heads, become children of
+ * "(unreachable)". Last, all objects that are not garbage get tiers and owners.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void decide_tentative(const struct marker *marker, struct g2h_graph *grap
 
 /* ---- what goroutines wait on ---- */
 
-/* What a goroutine waits on, and which nothing else holds. */
+/* An object that a goroutine waits on and that nothing else holds. */
 struct waited {
     uint32_t goroutine; /* its node; MAP_NONE: not known */
     uint32_t waiter, target;
@@ -120,7 +120,7 @@ static struct g2h_error *find_waited(struct reach_waiting *waiting)
     return NULL;
 }
 
-/* Lets the goroutine hold what it waits on; if it is not known, its record does. */
+/* Makes the goroutine hold what it waits on; if the goroutine is not known, its record does. */
 static struct g2h_error *hold_waited(struct reach_waiting *waiting)
 {
     struct g2h_graph *graph = waiting->graph;
@@ -163,13 +163,13 @@ static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *mark
     *ret_changed |= waiting.is_changed || more;
     if (!more)
         return NULL;
-    free(graph->tiers.waiters); /* no program has so many */
+    free(graph->tiers.waiters); /* more than any program has */
     graph->tiers.waiters = NULL;
     marker->waiters = NULL;
     return mark_again(marker, graph);
 }
 
-/* ---- what is no garbage ---- */
+/* ---- objects that are not garbage ---- */
 
 /* Sets the marks of the stops that are of threads and have none; ret gets their numbers. */
 static struct g2h_error *reach_close_stops(const struct stops *stops, uint64_t *marks,
@@ -218,7 +218,7 @@ static struct g2h_error *mark_through_stops(struct marker *marker, const struct 
     return is_missing ? mark_again(marker, graph) : NULL;
 }
 
-/* Marks all that is no garbage; what belongs to the program has marks. */
+/* Marks everything that is not garbage; what belongs to the program has marks already. */
 static struct g2h_error *reach_mark_living(struct g2h_graph *graph, struct marker *marker,
                                            struct owners *owners, const struct stops *stops,
                                            bool *ret_changed)
@@ -272,8 +272,9 @@ static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks
     return copy ? memcpy(copy, marks, size) : NULL;
 }
 
-/* Takes each unmarked object in turn, appends it to ret, and marks what it reaches, so that ret
- * gets the objects that no earlier one of them reaches. The marks are a copy of the real ones. */
+/* Visits the unmarked objects in turn, appends each to ret, and marks everything that it reaches,
+ * so that ret gets the objects that no earlier one of them reaches. The marks are a copy of the
+ * real ones. */
 static struct g2h_error *find_firsts(const struct garbage *garbage, object_vector *ret)
 {
     struct marker *marker = garbage->marker;
@@ -292,8 +293,8 @@ static void objects_deinit(object_vector *objects)
 }
 
 /*
- * Hangs the garbage that is left: cycles, and the objects that they reach. find_firsts() gives
- * objects in any order. Of these, taken backwards, the ones that no later one reaches are heads,
+ * Hangs the garbage that is left: cycles, and the objects that they reach. find_firsts() returns
+ * objects in any order. Going through them backwards, those that no later one reaches are heads,
  * one for each cycle that nothing else points into: an object that reaches the last of them is also
  * reached by it.
  */
@@ -318,7 +319,7 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
     return NULL;
 }
 
-/* Hangs all garbage: first the objects to which no other garbage points, then cycles. */
+/* Hangs all garbage: first the objects that no other garbage points to, then cycles. */
 static struct g2h_error *hang_garbage(struct garbage *garbage)
 {
     struct g2h_graph *graph = garbage->graph;

@@ -28,7 +28,7 @@ struct shortcuts_finder {
     struct g2h_graph *graph;
     const struct types *types;
     uint64_t *taken; /* a bit per object */
-    bool *is_source; /* by type + 1: objects of it may have shortcuts */
+    bool *is_source; /* by type + 1: objects of this type may have shortcuts */
     struct shortcut_numbered groups, overflows;
     uint32_t handle_type, object_name;
 };
@@ -46,7 +46,7 @@ static bool has_role(const struct shortcuts_finder *finder, uint32_t object, enu
     return type != TYPE_NONE && finder->types->list.data[type].role == role;
 }
 
-/* Takes an object for a map. Returns false if it has been taken before. */
+/* Marks an object as assigned to a map. Returns false if it already was. */
 static bool shortcuts_take(struct shortcuts_finder *finder, uint32_t object)
 {
     const uint64_t bit = (uint64_t)1 << (object % 64);

@@ -10,7 +10,7 @@
 #include "graph/mark.h"
 #include "graph/owners.h"
 
-/* What a stop has as its owner while a walk passes it by. */
+/* The owner of a stop while a walk passes it by. */
 #define OWNER_STOP (OWNER_FIXED | OWNER_GC_ROOTS)
 
 enum { PER_WORD = 32 /* tiers in a word */ };
@@ -22,7 +22,7 @@ static bool add_stop(struct stops *stops, uint32_t object, bool is_of_thread)
     return object == UINT32_MAX || vector_push(&stops->list, ((struct stop){object, is_of_thread}));
 }
 
-/* Adds the records that the dump tells. */
+/* Adds the records that the dump lists. */
 static bool add_told(const struct g2h_heap *heap, struct stops *stops)
 {
     for (size_t i = 0; i < heap->goroutines.count; i++)
@@ -127,7 +127,7 @@ void stops_deinit(struct stops *stops)
 
 /* ---- walks ---- */
 
-/* Lets walks pass by the stops that belong to nobody yet, or only by those of threads. */
+/* Makes walks pass by the stops that belong to nothing yet, or only by those of threads. */
 static void tiers_close_stops(const struct stops *stops, owner_number *of, bool all)
 {
     for (size_t i = 0; i < stops->list.count; i++) {
@@ -168,7 +168,7 @@ static struct g2h_error *tiers_walk(const struct g2h_graph *graph, struct owners
     return marker_drain(&marker);
 }
 
-/* Gives a tier to the objects whose owners have been found since the last tier, and fixes these
+/* Assigns a tier to the objects whose owners have been found since the last tier, and fixes these
  * owners, so that other walks pass by the objects. */
 static void tiers_settle(struct g2h_graph *graph, struct owners *owners, enum tier tier)
 {
@@ -208,8 +208,8 @@ static struct g2h_error *find_others(struct g2h_graph *graph, struct owners *own
     return NULL;
 }
 
-/* Removes the stops that are no garbage but have no tier: only edges that walks pass by lead there.
- * Returns whether there were any. */
+/* Removes the stops that are not garbage but have no tier: only edges that walks pass by lead
+ * there. Returns whether there were any. */
 static bool drop_stops(const struct g2h_graph *graph, const uint64_t *marks, struct stops *stops)
 {
     const size_t before = stops->list.count;

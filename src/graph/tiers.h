@@ -1,13 +1,13 @@
 /*
  * tiers: to whom memory belongs: to the program's variables, to goroutines, or to the rest of the
- * roots. docs/retained.md tells why.
+ * roots. docs/retained.md explains why.
  *
  *   1. What the variables of packages reach belongs to the program. Variables of the runtime and
  *      its own packages do not count; without an executable, all words of data and bss do.
  *   2. What is left and goroutines reach, by their frames, deferred calls and panics, belongs to
  *      them.
  *   3. All else belongs to the rest: variables of the runtime, timers, finalizers, cleanups,
- *      threads. What nothing reaches is garbage.
+ *      threads. Objects that nothing reaches are garbage.
  *
  * The walks of 1 and 2 pass by the runtime's records of threads and processors, that of 1 also by
  * its records of goroutines, because these lead to everything else. And the record of a goroutine
@@ -15,8 +15,8 @@
  * goroutine.
  *
  * So an edge holds its target only if both are of the same tier. An edge that leads up to what
- * belongs to the program is "foreign": it stays an ordinary edge, which DevTools does not count for
- * the reason by which it is not counted here. All others between tiers are weak.
+ * belongs to the program is "foreign": it stays an ordinary edge, which DevTools ignores for the
+ * same reason that it is ignored here. All others between tiers are weak.
  */
 #ifndef GRAPH_TIERS_H
 #define GRAPH_TIERS_H
@@ -31,7 +31,7 @@ struct tiers {
     uint64_t *waiters; /* a bit per object: it is a record of a goroutine that waits; NULL: none */
 };
 
-/* What an edge does for its target. PASSED: nothing, because a walk passes it by: it is weak, and
+/* How an edge holds its target. PASSED: not at all, because a walk passes it by: it is weak, and
  * foreign. */
 enum hold { HOLD_STRONG, HOLD_FOREIGN, HOLD_PASSED, HOLD_WEAK };
 
