@@ -42,7 +42,7 @@ static inline uint32_t climb_to_depth(const struct climb *climbs, const uint32_t
     return node;
 }
 
-/* Returns the nearest common ancestor of two nodes, which may be one of them. */
+/* Returns the nearest common ancestor of two nodes, which may be one of the two. */
 static inline uint32_t climb_common(const struct climb *climbs, const uint32_t *parents,
                                     uint32_t one, uint32_t other)
 {

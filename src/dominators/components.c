@@ -98,7 +98,7 @@ static void components_complete(struct components_search *search, uint32_t node)
     result->count++;
 }
 
-/* Goes from the last node of the path to the next unseen target, or, if there is none, back by one
+/* Moves from the last node of the path to the next unseen target, or, if there is none, back by one
  * node. */
 static void components_advance(struct components_search *search)
 {

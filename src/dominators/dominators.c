@@ -6,10 +6,10 @@
  *
  * Most objects point to no others and need none of this. Such a leaf's dominator is the nearest
  * common ancestor of all nodes that point to it, which is found on all threads at the end. Only
- * then do leaves get their numbers, behind those of all other nodes.
+ * then do leaves get their numbers, after those of all other nodes.
  *
- * If only the dominators of the nodes that have several owners are needed, finding them takes a
- * part of the time: all other nodes are merged with the root.
+ * If only the dominators of the nodes with several owners are needed, finding them takes a fraction
+ * of the time: all other nodes are merged with the root.
  *
  * Only edges between nodes of the same tier count (graph/tiers.h). DevTools also leaves out edges
  * from a node to itself, which change nothing, and some edges that this program never writes.
@@ -19,8 +19,8 @@
  * the start of its predecessors, and two words of the forest. Then 8 bytes per level of the
  * depth-first searches, and what edge_sources.h needs for edges.
  *
- * Almost all of the time is spent waiting for memory. So the program prefetches whatever it knows
- * that it will need, and does only the work that has to be in the order of the searches; edges are
+ * Almost all of the time is spent waiting for memory. So the program prefetches everything it knows
+ * it will need, and does only the work that has to be in the order of the searches; edges are
  * sorted in the order of the objects.
  */
 #include "dominators/dominators.h"
@@ -49,7 +49,8 @@ struct dominators_level {
 
 struct dominators_search {
     const struct g2h_graph *graph;
-    const struct owners *owners; /* NULL: of all nodes; else of those with several owners */
+    const struct owners *owners; /* NULL: all nodes have dominators; else only those with several
+                                  * owners */
     struct dominators *result;
     uint32_t synthetics;
     struct regions regions; /* if owners is NULL */
@@ -99,7 +100,7 @@ static inline void dominators_prefetch_target(const struct dominators_search *se
     __builtin_prefetch(&block->starts[target & (BLOCK_OBJECTS - 1)]);
 }
 
-/* Puts a node that has a number on the path. Returns false if memory runs out. */
+/* Appends a node that has a number to the path. Returns false if memory runs out. */
 static inline bool dominators_visit(struct walker *walker, uint32_t node)
 {
     const struct dominators_search *search = walker->search;
@@ -154,8 +155,8 @@ static inline uint32_t next_of_object(const struct dominators_search *search, ui
     return NOWHERE;
 }
 
-/* Gives numbers to the unseen nodes that a node with a number reaches, until there are no numbers
- * left to give. Returns false if memory runs out. */
+/* Numbers the unseen nodes that a numbered node reaches, until there are no numbers left. Returns
+ * false if memory runs out. */
 static bool search_from(struct walker *walker, uint32_t node)
 {
     struct dominators_search *search = walker->search;

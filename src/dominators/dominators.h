@@ -13,9 +13,9 @@
  *
  *   dominators, strong  the dominators of a graph, by its strong edges
  *   regions, edge_sources, semi_nca, climb
- *                       the same of parts of it, on several threads
+ *                       the same for parts of the graph, on several threads
  *   several, shared_entries, sharers, components, sharing
- *                       objects that several groups of roots hold together, and who these are
+ *                       objects that several groups of roots hold together, and these groups' names
  */
 #ifndef DOMINATORS_DOMINATORS_H
 #define DOMINATORS_DOMINATORS_H

@@ -278,8 +278,8 @@ static struct g2h_error *take_all(struct sources_sorting *sorting, enum pass pas
     return workers_run(graph->threads, graph->targets->block_count + 1, take_task, sorting);
 }
 
-/* Turns the number of each node's sources into the end of these in sources->back: take_kept()
- * stores them from the end down. */
+/* Turns the number of each node's sources into their end in sources->back: take_kept() stores them
+ * from the end down. */
 static struct g2h_error *sources_reserve(struct sources *sources)
 {
     uint64_t sum = 0;

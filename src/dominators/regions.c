@@ -47,8 +47,8 @@ static uint32_t regions_depth_of(const uint32_t *up, uint32_t node)
     return depth;
 }
 
-/* Returns the last node above two nodes, which may be one of them; if one of them is NOWHERE,
- * returns the other. The tree has few levels. */
+/* Returns the last node above both nodes, which may be one of the two; if one is NOWHERE, returns
+ * the other. The tree has few levels. */
 static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t other)
 {
     const uint32_t *up = regions->up;

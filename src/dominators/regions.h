@@ -11,7 +11,7 @@
  * that hold the entry.
  *
  * Regions have numbers, 0 for the root's. The nodes of regions that may hold others have numbers,
- * too: each region's behind the last one's, its entry first.
+ * too: each region's follow the previous region's, and start with its entry.
  */
 #ifndef DOMINATORS_REGIONS_H
 #define DOMINATORS_REGIONS_H

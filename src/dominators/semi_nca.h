@@ -18,7 +18,7 @@
 
 /* The edges to a number in preorder. */
 struct semi_nca_node {
-    uint32_t semi; /* the lowest number below this one from which an edge leads here */
+    uint32_t semi; /* the lowest number, less than this one, with an edge to it */
     uint32_t back; /* where the sources with higher numbers begin in the array back */
 };
 

@@ -1,11 +1,11 @@
 /*
  * several: the group (held by several): the nodes that several of the roots' groups hold together.
  *
- * What one group alone holds is in the group's retained size. What several groups hold is in none
- * of their retained sizes, and may be most of a heap. (held by several) lists the nodes that
- * several groups dominate together directly, largest first. Its edges are weak: they hold nothing,
- * so that they change no retained sizes. The retained sizes of these nodes and of the groups add up
- * to the size of all that the roots reach.
+ * Memory that one group alone holds is in the group's retained size. Memory that several groups
+ * hold is in none of their retained sizes, and may be most of a heap. (held by several) lists the
+ * nodes that several groups dominate together directly, largest first. Its edges are weak: they
+ * hold nothing, so that they change no retained sizes. The retained sizes of these nodes and of the
+ * groups add up to the size of everything that the roots reach.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +145,7 @@ static struct g2h_error *several_show(const struct gathering *gathering)
     return graph_insert_children(gathering->graph, group, edges, count);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole step ---- */
 
 static void gathering_deinit(struct gathering *gathering)
 {

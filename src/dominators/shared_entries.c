@@ -172,7 +172,7 @@ static void forget_several(struct owners *owners, uint32_t objects)
             owners->of_object[i] == OWNER_SEVERAL ? OWNER_NONE : owners->of_object[i];
 }
 
-/* Makes the nodes that the walk found shared entries, in the order of their numbers. */
+/* Turns the nodes that the walk found into shared entries, in the order of their numbers. */
 static struct g2h_error *add_found(struct shared_entries_finding *finding, struct marker *marker)
 {
     const uint32_t nodes = graph_node_count(finding->graph);
@@ -190,7 +190,7 @@ static struct g2h_error *add_found(struct shared_entries_finding *finding, struc
     return NULL;
 }
 
-/* Pushes the objects to which synthetic nodes lead, with the owners of the synthetic nodes. Owners
+/* Pushes the objects that synthetic nodes lead to, with the owners of the synthetic nodes. Owners
  * below first are left out, except OWNER_SEVERAL. */
 static struct g2h_error *push_from_synthetics(const struct shared_entries_finding *finding,
                                               struct marker *marker, owner_number first)
@@ -279,7 +279,7 @@ static struct g2h_error *find_rest(struct shared_entries_finding *finding)
     return take_crossings(finding);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole search ---- */
 
 static bool has_found(const struct shared_entries_finding *finding)
 {

@@ -32,7 +32,8 @@ static int compare_bytes(const void *a, const void *b, void *context)
     return one < other ? -1 : one > other;
 }
 
-/* What the name of a set tells about its groups. A goroutine of its own is in a place as well. */
+/* What the name of a set says about its groups. A goroutine in a group of its own counts as a
+ * place, too. */
 enum kind { OF_PACKAGES, OF_PLACES, OF_GOROUTINES, OF_OTHERS, OF_UNKNOWN, KINDS };
 
 static enum kind sharers_kind_of(const struct g2h_graph *graph, uint32_t owner)
@@ -58,7 +59,7 @@ static void add_bit(uint64_t *set, uint32_t bit)
     set[bit / SET_BITS] |= (uint64_t)1 << (bit % SET_BITS);
 }
 
-/* Gives bits to the groups, first to those that own most; all groups that are left share the last
+/* Assigns bits to the groups, first to those that own most; all groups that are left share the last
  * bit. */
 static struct g2h_error *give_bits(struct sharers *sharers)
 {
@@ -87,7 +88,7 @@ static struct g2h_error *give_bits(struct sharers *sharers)
 
 /* ---- who holds shared entries ---- */
 
-/* Adds the groups that hold shared entries directly to the sets of these shared entries. */
+/* Adds the groups that hold shared entries directly to these entries' sets. */
 static void add_holders(struct sharers *sharers)
 {
     const struct shared_entries *entries = sharers->entries;
@@ -108,7 +109,7 @@ static void sharers_unite(uint64_t *set, const uint64_t *other, unsigned words)
         set[i] |= other[i];
 }
 
-/* Gives all shared entries of a component the union of their sets. */
+/* Sets all shared entries of a component to the union of their sets. */
 static void share_set(struct sharers *sharers, const uint32_t *members, uint32_t count)
 {
     const unsigned words = sharers->words;
@@ -187,7 +188,7 @@ struct naming {
 };
 
 /* Returns how many groups of a kind are in the set of a shared entry, and stores the nodes of the
- * first most of them. A set may have thousands: all but these are only counted. */
+ * first most of them; the others are only counted, because a set may have thousands. */
 static uint32_t count_kind(const struct sharers *sharers, uint32_t entry, enum kind kind,
                            uint32_t *nodes, uint32_t most)
 {

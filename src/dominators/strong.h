@@ -5,9 +5,9 @@
 #include "graph/graph.h"
 
 /*
- * Calls each() for the edges that hold their targets of all nodes that the roots reach, source by
- * source, until each() returns false. Returns whether it never did. by_node is the array of which
- * each() reads the target's entry: that is prefetched.
+ * Calls each() for the strong edges of all nodes that the roots reach, source by source, until
+ * each() returns false. Returns whether it never did. each() reads the target's entry of the array
+ * by_node, so that entry is prefetched.
  */
 static inline __attribute__((always_inline)) bool
 along_strong_edges(const struct g2h_graph *graph, const uint32_t *by_node,
