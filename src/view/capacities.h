@@ -7,14 +7,14 @@
 #include "view/view.h"
 #include "naming/key_names.h"
 
-/* What is visited. */
+/* The kinds of values that are visited. */
 enum capacities_of {
     OF_EVERYTHING,     /* slices, strings and maps */
     OF_POINTER_SLICES, /* only slices, also those without a capacity, whose elements may have */
     OF_NOSCAN_SLICES   /* pointers, or have none */
 };
 
-/* What kind of thing a declaration belongs to. */
+/* What a declaration belongs to. */
 enum declaration_of {
     DECLARATION_OF_MAP,    /* a map type */
     DECLARATION_OF_TYPE,   /* a field of a type */

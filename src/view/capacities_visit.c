@@ -54,7 +54,7 @@ static bool visit_slices(const struct capacities_visitor *visitor, const struct 
 }
 
 /* Visits a map's buckets or groups. The number of a table's groups is a power of two; the bytes
- * behind them, which are the rest of the heap slot, would look like a full group. */
+ * after them, which are the rest of the heap slot, would look like a full group. */
 static bool capacities_visit_slots(const struct capacities_visitor *visitor, uint32_t type,
                                    const struct g2h_bytes *contents, uint64_t count)
 {
@@ -142,8 +142,8 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     return true;
 }
 
-/* Returns the dump's bytes from an address in data or bss to the end of its segment; empty if there
- * are none. */
+/* Returns the dump's bytes from an address in data or bss to the end of its segment; empty if it is
+ * in no segment. */
 static struct g2h_bytes segment_at(const struct g2h_heap *heap, uint64_t address)
 {
     enum { MOST_SEGMENTS = 64 }; /* per kind; dumps have two segments */

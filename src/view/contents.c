@@ -1,9 +1,9 @@
 /*
- * contents: values as people read them; see include/go2heapsnapshot/values.h.
+ * contents: formats values for people; see include/go2heapsnapshot/values.h.
  *
- * An interface is followed to its value, and that of an error to the first field of its struct; all
- * else that a value leads to is only named by its address. So each value takes a bounded number of
- * steps.
+ * An interface is followed to its value, and that of an error to the first field of its struct;
+ * everything else that a value leads to is only named by its address. So each value takes a bounded
+ * number of steps.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -55,8 +55,8 @@ static void say_quoted(const struct saying *saying, const uint8_t *data, uint64_
         text_append(text, "…", strlen("…"));
 }
 
-/* Returns whether bytes are a text: all are printable ASCII, or at least no control characters and
- * valid UTF-8. */
+/* Returns whether bytes can be shown as a string: printable ASCII, or valid UTF-8 without control
+ * characters. */
 static bool is_printable(const uint8_t *data, uint64_t size)
 {
     for (uint64_t i = 0; i < size; i++)
@@ -80,7 +80,7 @@ static void say_bytes(const struct saying *saying, const uint8_t *data, uint64_t
         text_append(saying->text, "…", strlen("…"));
 }
 
-/* Says length bytes at an address, as a string or as bytes. */
+/* Formats length bytes at an address, as a string or as bytes. */
 static void say_memory(const struct saying *saying, uint64_t address, uint64_t length,
                        bool is_string)
 {
@@ -200,7 +200,7 @@ static bool first_string(const struct saying *saying, uint32_t number,
     return true;
 }
 
-/* Says the value of a type at an address. */
+/* Formats the value of a type at an address. */
 static void say_at(const struct saying *saying, uint32_t number, uint64_t address)
 {
     const struct types *types = saying->view->graph->typing->types;
@@ -224,7 +224,7 @@ static void say_at(const struct saying *saying, uint32_t number, uint64_t addres
     }
 }
 
-/* Says a pointer that an interface holds; of an error also the text that it points to. */
+/* Formats a pointer that an interface holds; for an error also the string that it points to. */
 static void say_direct(const struct saying *saying, uint32_t number, uint64_t address,
                        bool is_error)
 {
@@ -270,7 +270,7 @@ static void say_interface(const struct saying *saying, const struct g2h_value *v
         say_at(saying, dynamic, data);
 }
 
-/* ---- all of them ---- */
+/* ---- all kinds ---- */
 
 static bool is_duration(const struct g2h_value *value)
 {

@@ -127,7 +127,7 @@ static inline uint32_t flags_of(enum hold hold)
     return flags[hold];
 }
 
-/* Makes the edge of a pointer to an object, but for its name. */
+/* Makes the edge of a pointer to an object, without its name. */
 static inline void make_edge(const struct g2h_edges *edges, struct tier_source holder,
                              uint64_t offset, uint32_t target, struct g2h_edge *ret)
 {
@@ -344,7 +344,7 @@ static void begin_synthetic(struct g2h_edges *edges, uint32_t synthetic)
     edges->child_end = graph->first_child[synthetic + 1];
 }
 
-/* Gives the next node a tag of its own. When tags start again from 1, the table seen is cleared. */
+/* Assigns the next node its own tag. When tags start again from 1, the table seen is cleared. */
 static void begin_tag(struct g2h_edges *edges)
 {
     if (!edges->seen || ++edges->tag <= INT32_MAX)

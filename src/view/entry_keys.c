@@ -42,7 +42,7 @@ static void begin_source(struct entry_keys *keys, const struct g2h_view *view, u
                &contents);
 }
 
-/* Finds the bucket or group that an edge begins in. Returns false if there is none. */
+/* Finds the bucket or group that an edge begins in. Returns false if it is in none. */
 static inline bool entry_keys_find(struct entry_keys *keys, const struct g2h_view *view,
                                    const struct g2h_edge *edge)
 {
@@ -202,8 +202,8 @@ struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_
     return NULL;
 }
 
-/* The keys are behind pointers: this prefetches first the targets' entries of heap->objects, then
- * the targets' contents. */
+/* Keys may be pointers: this first prefetches the targets' entries of heap->objects, then the
+ * targets' contents. */
 void entry_keys_prefetch(const struct g2h_view *view, const struct g2h_edge *given, size_t count)
 {
     const struct g2h_heap *heap = view->graph->heap;

@@ -1,9 +1,9 @@
 /*
- * entry_keys: the names that the edges of maps' entries have by their keys; see g2h_edges_key().
+ * entry_keys: the names of map entries' edges by their keys; see g2h_edges_key().
  *
  * The keys of the last bucket or group are remembered, for the edges of all of its entries: each
- * key is read once into a text, and the path behind the key is appended to that text, which has
- * space for it.
+ * key is formatted once, and the path after the key is appended to that buffer, which has space for
+ * it.
  */
 #ifndef VIEW_ENTRY_KEYS_H
 #define VIEW_ENTRY_KEYS_H
@@ -18,11 +18,11 @@ struct entry_keys {
     unsigned known;     /* a bit per slot whose key has been read */
     struct slot_key keys[SLOTS];
     struct text texts[SLOTS];
-    struct map_entries *own; /* those of a type without pointers, of which names have none; */
+    struct map_entries *own; /* entries of a type without pointers, which names do not cover; */
     uint32_t own_type;       /* that type */
 };
 
-/* Allocates the texts. Returns false if memory runs out. */
+/* Allocates the buffers. Returns false if memory runs out. */
 bool entry_keys_init(struct entry_keys *keys);
 void entry_keys_deinit(struct entry_keys *keys);
 

@@ -31,18 +31,18 @@
  *      in X dominates, it enters x, from d, from a folded node that belongs to d, or from a node
  *      that is dominated by another child of d, which F does not dominate. In the first and in the
  *      last case there is a path around F now. If only folded nodes of d lead to x, they either
- *      have become two different nodes, of which one is not F, or d → x was added.
+ *      have become two different nodes, at least one of them not F, or d → x was added.
  *
  * If d is the root, the added edges come from "(folded)" instead: DevTools computes no distances if
  * objects are children of the root. "(folded)" is a child of the root, no other strong edge leads
- * to it, and none but the added edges lead on from it. So it dominates nothing, because there is a
- * path without these edges to every node; and they serve as well as edges from the root.
+ * to it, and only the added edges lead on from it. So it dominates nothing, because there is a path
+ * without these edges to every node; and they serve as well as edges from the root.
  *
  * So the retained size of each kept node does not change: it is the node's own size, that of the
  * kept nodes that it dominates and that of the folded nodes that belong to these; and the retained
  * size of a folded node is its own size. An object that would be alone in its F is kept if its
- * dominator is kept and if the same is true of all nodes that it dominates. That changes nothing of
- * the above.
+ * dominator is kept and if the same is true of all nodes that it dominates. That does not affect
+ * the proof above.
  *
  * Memory: 32 bytes per node of the graph while it is decided which nodes to keep, 12 of them for
  * the dominators, and some 40 per node that is going to be written; then 8 and 20. All work is done
@@ -76,9 +76,9 @@ enum { SYNTHETIC_WORTH = 4096 };
 #define CLASS_TEXT      (UINT32_MAX - 2)
 #define CLASS_SYNTHETIC (UINT32_MAX - 3)
 
-/* Says which nodes are folded: those of less worth, and of the nodes of the same worth those from
- * this one on, in the graph's order: their numbers in preorder follow from how dominators are
- * found. No node is of the same worth as one that it dominates: an object without bytes dominates
+/* Where to cut: nodes of less worth are folded and, among nodes of the same worth, those from this
+ * one on, in the graph's order (their numbers in preorder depend on how dominators are found). A
+ * node never has the same worth as one that it dominates: an object without bytes dominates
  * nothing. */
 struct cut {
     uint64_t worth;
@@ -390,7 +390,7 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
     return true;
 }
 
-/* Makes a text: ×1,234, a remark, and a NUL byte. */
+/* Formats ×1,234, a remark, and a NUL byte. */
 static void count_text(struct text *text, uint32_t count, const char *remark)
 {
     static const char times[] = "×";
@@ -456,7 +456,7 @@ static bool number_nodes(struct folding *folding)
     return good && name_folded(folding);
 }
 
-/* Lists the members of folded nodes, and numbers folded nodes behind all kept nodes. */
+/* Lists the members of folded nodes, and numbers folded nodes after all kept nodes. */
 static bool list_members(struct folding *folding)
 {
     struct fold *fold = folding->fold;
@@ -548,7 +548,7 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole fold ---- */
 
 /* Numbers the kept nodes of a view that leaves out garbage and folds nothing. */
 static void fold_leave_out(struct fold *fold)

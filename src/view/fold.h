@@ -67,8 +67,8 @@ struct fold {
 bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options *options);
 
 /*
- * The callback that adds the names of folded nodes to the view's strings. add() stores the number
- * of a text, which is used as use says; it returns false if memory runs out.
+ * The callback that adds the names of folded nodes to the view's strings. add() stores the index of
+ * a string, which is used as use says; it returns false if memory runs out.
  */
 struct fold_names {
     bool (*add)(void *context, const char *text, enum g2h_name_use use, uint32_t *ret);

@@ -1,10 +1,11 @@
 /*
- * layouts: what the values in slots need of them; see include/go2heapsnapshot/view.h.
+ * layouts: how many bytes of their slots values need; see include/go2heapsnapshot/view.h.
  *
- * A struct's padding is what its fields leave of its size, those of nested structs included. The
- * fields in descending order of their alignment need no space between them, because the size of
- * each is a multiple of its alignment; so no order gives less. All this is said of a struct only if
- * Go's rules give its fields the offsets that they have: then all of its fields are known.
+ * A struct's padding is the part of its size that its fields, including those of nested structs, do
+ * not use. The fields in descending order of their alignment need no space between them, because
+ * the size of each is a multiple of its alignment; so no order needs less. All this is reported for
+ * a struct only if Go's rules place its fields at the offsets that they have: then all of its
+ * fields are known.
  */
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@
 
 enum { DEPTH = 64 /* of nested structs and arrays */ };
 
-/* What is known of a type. */
+/* The layout of a type. */
 struct type_layout {
     uint64_t padding, reordered;
     uint8_t align; /* 0: not known */

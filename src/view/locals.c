@@ -2,8 +2,7 @@
  * locals: the variables of frames; see include/go2heapsnapshot/values.h.
  *
  * DWARF says where a variable is at the frame's program counter. The words of a variable that is
- * dead may have been used for something else since; the frame's field list tells which pointers are
- * alive.
+ * dead may have been reused since; the frame's field list says which pointers are alive.
  */
 #include "view/locations.h"
 #include "view/view.h"
@@ -24,8 +23,7 @@ static bool locals_is_listed(const struct heap_stack_frame *frame, uint64_t offs
     return false;
 }
 
-/* Returns how many bytes of a variable, from its first one on, are in memory one behind the other.
- */
+/* Returns how many bytes of a variable, from its first one on, are contiguous in memory. */
 static uint64_t bytes_together(const struct typing *typing, const struct dwarf_local *local)
 {
     const struct dwarf_piece *pieces = &typing->scopes->pieces.data[local->first_piece];

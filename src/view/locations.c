@@ -1,6 +1,5 @@
 /*
- * locations: memory of the process of which the type is known; see
- * include/go2heapsnapshot/values.h.
+ * locations: memory of the process whose type is known; see include/go2heapsnapshot/values.h.
  */
 #include "view/locations.h"
 
@@ -29,8 +28,8 @@ static bool locations_area_at(const struct typing *typing, uint64_t address,
     return true;
 }
 
-/* Gets the memory outside of the heap at an address; what a dump has comes before what the file
- * has. Data without pointers are in dumps that were made from outside. */
+/* Gets the memory outside of the heap at an address; the dump's memory takes precedence over the
+ * file's. Data without pointers are in dumps that were taken from outside. */
 static bool outside_at(const struct typing *typing, uint64_t address, struct view_memory *ret)
 {
     struct g2h_bytes bytes;

@@ -1,5 +1,5 @@
-/* locations: memory of the process of which the type is known, and the values in it, for the files
- * of this module that read them as people see them; see include/go2heapsnapshot/values.h. */
+/* locations: memory of the process whose type is known, and the values in it, for the files of this
+ * module that format them for people; see include/go2heapsnapshot/values.h. */
 #ifndef VIEW_LOCATIONS_H
 #define VIEW_LOCATIONS_H
 
@@ -9,7 +9,7 @@
 
 /* ---- memory: locations.c ---- */
 
-/* What is at an address: an object, data or bss, a frame, or the executable's file. */
+/* The memory at an address: an object, data or bss, a frame, or the executable's file. */
 struct view_memory {
     struct g2h_bytes bytes; /* from the address to the end of what it is in */
     uint64_t slide;         /* to be added to its words: they are those of the file */
@@ -22,13 +22,13 @@ bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_m
 uint64_t view_memory_word(const struct g2h_view *view, const struct view_memory *memory,
                           uint64_t offset);
 
-/* Returns the number in a field of a struct, at most 8 bytes; 0 if there is no such field. */
+/* Returns the number in a field of a struct, at most 8 bytes; 0 if the field does not exist. */
 uint64_t view_memory_field(const struct g2h_view *view, const struct view_memory *memory,
                            uint32_t type, const char *name);
 
 /* ---- values: values.c ---- */
 
-/* Gives the value of a type at an offset of some bytes. Returns false if it is not in them as a
+/* Reads the value of a type at an offset of some bytes. Returns false if it is not in them as a
  * whole. */
 bool value_fill(const struct g2h_view *view, uint32_t type, const struct g2h_bytes *contents,
                 uint64_t offset, struct g2h_value *ret);
@@ -51,8 +51,7 @@ bool times_is_time(const struct types *types, uint32_t type);
 /* Appends a time.Time as RFC 3339, in its own zone if that is known, else in UTC. */
 void times_append(const struct g2h_view *view, const uint8_t *at, struct text *text);
 
-/* Returns a number by which times are in order; those more than 292 years from 1970 have the same.
- */
+/* Returns a sort key for times; those more than 292 years from 1970 have the same one. */
 uint64_t times_order(const struct g2h_view *view, const uint8_t *at);
 
 /* Appends a time.Duration as its String() has it: 1h15m30.918s. */

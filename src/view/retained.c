@@ -16,9 +16,9 @@ static void retained_destroy(struct g2h_dominators **dominators)
     g2h_dominators_destroy(*dominators);
 }
 
-/* Lets the idom of each node be the last node above it that a folded view keeps, so that nobody has
- * to climb over those that it folds. In preorder this is known of a dominator before it is asked.
- */
+/* Points the idom of each node to the last node above it that a folded view keeps, so that readers
+ * need not climb over folded ones. In preorder a dominator's own idom has always been set before it
+ * is used. */
 static void pass_folded(struct dominators *tree, const struct fold *fold)
 {
     for (uint32_t i = 1; i < tree->nodes; i++) {
@@ -77,9 +77,9 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
 /* ---- the order ---- */
 
 /*
- * In a folded view, the kept nodes have the numbers that they have in the graph's tree. Behind
- * these numbers come the nodes that the graph does not have: "(folded)", and the folded nodes,
- * which dominate nothing. This returns 1 if there is "(folded)", else 0.
+ * In a folded view, the kept nodes have the numbers that they have in the graph's tree. After them
+ * come the nodes that the graph does not have: "(folded)", and the folded nodes, which dominate
+ * nothing. This returns 1 if there is "(folded)", else 0.
  */
 static uint32_t group_count(const struct fold *fold)
 {

@@ -1,9 +1,9 @@
 /*
  * slice_words; see slice_words.h.
  *
- * Variables of packages, and values that these point to, have their three words one behind the
- * other. A frame's variable may have its words in different places, of which only some are in the
- * frame: then it is not known what the slice is.
+ * The three words of a slice are contiguous in variables of packages, and in values that these
+ * point to. A frame's variable may have its words in different places, and only some of these in
+ * the frame: then the slice is not known.
  */
 #include "view/slice_words.h"
 
@@ -143,7 +143,7 @@ static bool visit_frame(const struct slice_words_visitor *visitor,
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all slices ---- */
 
 bool slice_words_visit(const struct g2h_graph *graph, slice_word_visit visit, void *context)
 {

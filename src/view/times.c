@@ -1,11 +1,11 @@
 /*
- * times: time.Time and time.Duration as text.
+ * times: formats time.Time and time.Duration.
  *
  * A Time has a number "wall", a number "ext", and a pointer to its zone (time/time.go). If the
  * highest bit of wall is set, wall has the seconds since 1885 and ext a reading of the monotonic
  * clock; else ext has the seconds since the year 1. The zone is nil for UTC; else it has a list of
- * offsets, and one of the seconds from which these hold (time/zoneinfo.go). What holds after the
- * last of them is a text of rules, which is not read: the offset of such a time is known only if it
+ * offsets, and a list of the seconds from which they apply (time/zoneinfo.go). After the last of
+ * these, a rule string applies, which is not parsed: the offset of such a time is known only if it
  * is in the range of the zone's cache, which is mostly the current one.
  */
 #include <inttypes.h>
@@ -139,7 +139,7 @@ static bool find_offset(const struct g2h_view *view, uint64_t location, int64_t 
            zone_offset(view, &zones, list.bytes.data[at * transition + 8], ret);
 }
 
-/* ---- text ---- */
+/* ---- formatting ---- */
 
 /* Appends the date of a day, counted from 1970. */
 static void append_date(int64_t day, struct text *text)
@@ -155,7 +155,7 @@ static void append_date(int64_t day, struct text *text)
                 (int)month, (int)(of_year - (153 * from_march + 2) / 5 + 1));
 }
 
-/* Appends digits of a fraction without the zeros at its end, behind a point. */
+/* Appends a decimal point and the digits of a fraction without trailing zeros. */
 static void append_fraction(uint64_t fraction, unsigned digits, struct text *text)
 {
     if (fraction == 0)

@@ -120,7 +120,7 @@ uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
 
 /* ---- iteration ---- */
 
-/* Returns whether a type's name begins with some text. */
+/* Returns whether a type's name begins with a prefix. */
 static bool values_begins_with(const struct types *types, uint32_t type, const char *text)
 {
     const struct g2h_bytes name = types_name(types, type);
@@ -309,7 +309,7 @@ bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
     return false;
 }
 
-/* ---- as text ---- */
+/* ---- formatting ---- */
 
 double value_float(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
 {

@@ -17,8 +17,8 @@ static uint32_t graph_names(const struct g2h_view *view)
     return view->graph->names.strings.count;
 }
 
-/* Stores the number of a text, which the graph has or is added to the view's own. Returns false if
- * memory runs out. */
+/* Stores the index of a string, which the graph has or which is added to the view's own. Returns
+ * false if memory runs out. */
 static bool add_name(void *context, const char *text, enum g2h_name_use use, uint32_t *ret)
 {
     struct g2h_view *view = context;
@@ -244,7 +244,7 @@ void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member
         fill_object(view->graph, number - synthetics, 0, ret);
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
                           size_t *ret_size)

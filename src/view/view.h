@@ -28,11 +28,11 @@ struct g2h_view {
     bool is_folded;   /* fold says which nodes there are; else all are there */
     struct fold fold; /* with is_folded: something is folded or left out */
     struct g2h_view_account account;
-    struct string_pool own; /* names of folded nodes, numbered behind the graph's */
+    struct string_pool own; /* names of folded nodes, numbered after the graph's */
     name_uses uses;         /* by name, the graph's first: enum g2h_name_use */
 };
 
-/* Turns a text of the public header into the struct text that the modules append to.
+/* Turns a g2h_text of the public header into the struct text that the modules append to.
  * view_give_back() turns it back. */
 static inline struct text view_borrow(const struct g2h_text *text)
 {

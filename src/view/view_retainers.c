@@ -47,7 +47,7 @@ static void put_sources(struct g2h_edges *edges, uint32_t nodes, uint64_t *first
     g2h_edges_begin(edges, 0, nodes);
     while ((count = g2h_edges_read(edges, read, EDGES)) > 0)
         for (size_t i = 0; i < count; i++)
-            if (first[read[i].target] < end) /* always, unless somebody writes to the dump */
+            if (first[read[i].target] < end) /* always, unless another program writes to the dump */
                 sources[first[read[i].target]++] = read[i].source;
 }
 

@@ -4,12 +4,12 @@
  * An array gets a window if each pointer to it is that of a slice whose length and capacity are
  * known: then nothing of the program can reach its other elements. Slices of garbage do not count.
  *
- * Few arrays have elements that are not in use and yet not nil, or slices that begin behind their
+ * Few arrays have elements that are not in use and yet not nil, or slices that begin after their
  * start. They are found by a first pass over the slices, which records only those that leave
  * something out: if one slice of an array leaves nothing out, all of them together do not, either.
  * A second pass counts the pointers to these arrays. If there are others than those slices, the
  * array gets no window. Many slices may begin an array with a long empty rest, so that rest is
- * looked through only after both.
+ * searched only after both passes.
  */
 #include "view/windows.h"
 
@@ -23,7 +23,8 @@
 
 enum {
     OBJECTS = BLOCK_OBJECTS, /* in a task */
-    SHORT = 1024             /* the first pass looks for pointers behind a slice in so many bytes */
+    SHORT = 1024             /* the first pass searches this many bytes after a slice for pointers
+                              * */
 };
 
 struct windows_finder {
@@ -38,7 +39,7 @@ struct windows_finder {
 
 /* ---- slices ---- */
 
-/* Finds the part of an array that a slice uses. Returns false if the object is no array of such
+/* Finds the part of an array that a slice uses. Returns false if the object is not an array of such
  * elements, or cannot have this slice. */
 static bool windows_locate(const struct windows_finder *finder, uint32_t object,
                            const struct slice *slice, struct slice_window *ret)
@@ -86,8 +87,8 @@ static bool has_pointers_in(const struct windows_finder *finder, uint32_t object
     return false;
 }
 
-/* Returns whether a window leaves something out: elements before it, which it gives other numbers;
- * elements behind it that are not nil; or what is behind a capacity that was cut. */
+/* Returns whether a window leaves something out: elements before it, which changes their indices;
+ * elements after it that are not nil; or memory beyond a capacity that was cut. */
 static bool leaves_out(const struct windows_finder *finder, const struct slice_window *window)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -95,7 +96,7 @@ static bool leaves_out(const struct windows_finder *finder, const struct slice_w
     if (window->begin > heap_value_base(heap, slot_class))
         return true;
     if (slot_class->size - window->end < window->size)
-        return false; /* there is no space for another element */
+        return false; /* no space for another element */
     return !fits_class(finder->graph->typing, window->capacity_end, slot_class->size) ||
            has_pointers_in(finder, window->object, window->end, slot_class->size);
 }
@@ -244,7 +245,7 @@ static void keep_known(struct windows_finder *finder)
     list->count = kept;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole search ---- */
 
 static void windows_finder_deinit(struct windows_finder *finder)
 {
@@ -257,7 +258,7 @@ static void windows_finder_deinit(struct windows_finder *finder)
     g2h_capacities_destroy(finder->capacities);
 }
 
-/* Sets the bits of the windows' objects, which are among so many; there are no others. */
+/* Sets the bits of the windows' objects. */
 static struct g2h_error *set_bits(struct windows *windows, uint32_t objects)
 {
     const window_vector *list = &windows->list;
@@ -305,7 +306,7 @@ static void windows_destroy(struct g2h_windows **windows)
     g2h_windows_destroy(*windows);
 }
 
-/* Merges the windows that names have, and others, some of which may be the same. */
+/* Merges the windows that names have with others, some of which may be the same. */
 static struct g2h_error *join(const struct windows *known, const struct windows *noscan,
                               uint32_t objects, struct windows *ret)
 {

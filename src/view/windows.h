@@ -1,5 +1,5 @@
 /*
- * windows: finds the arrays of which slices use a part only; see naming/slice_windows.h, and
+ * windows: finds the arrays of which slices use only a part; see naming/slice_windows.h, and
  * g2h_windows_find() in include/go2heapsnapshot/view.h.
  */
 #ifndef VIEW_WINDOWS_H
