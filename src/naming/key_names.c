@@ -176,7 +176,7 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
 
 /* ---- names ---- */
 
-/* Appends the text that follows the key: ".Name" or "[2]" for an elem, " (key.Name)" for the key
+/* Appends the suffix that follows the key: ".Name" or "[2]" for an elem, " (key.Name)" for the key
  * itself. */
 static void key_names_append_path(const struct types *types, const struct map_entries *entries,
                                   uint64_t offset, struct text *text)
@@ -185,7 +185,7 @@ static void key_names_append_path(const struct types *types, const struct map_en
     const bool is_key = (known & SLOT_IN_KEY) != 0;
     const uint32_t number = is_key ? entries->key : entries->elem;
     const struct type *type = &types->list.data[number];
-    if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most types: there is no path */
+    if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most types: no path */
         if (is_key)
             text_append(text, " (key)", 6);
         return;
@@ -256,9 +256,9 @@ static const uint8_t *key_names_memory_at(const struct key_reader *reader, uint6
     return contents.data + offset;
 }
 
-/* Equal keys have equal hashes, and so have a key and a text with the same bytes (texts.c). A long
- * key has no name: the same long text may be the key of many maps, and would be hashed as a whole
- * for each of them. */
+/* Equal keys have equal hashes, and so have a key and a string with the same bytes (texts.c). A
+ * long key has no name: the same long string may be the key of many maps, and would be hashed as a
+ * whole for each of them. */
 static bool append_redacted(const struct names *names, const uint8_t *data, uint64_t size,
                             struct text *text)
 {
@@ -325,7 +325,7 @@ static void key_names_append_integer(uint32_t integer, struct text *text)
 static enum key_form read_integer(const struct key_reader *reader, const struct type *type,
                                   const uint8_t *at, struct text *text, struct slot_key *ret)
 {
-    if (reader->names->redaction) /* there are so few integers that a hash would reveal them */
+    if (reader->names->redaction) /* integers are so few that a hash would reveal them */
         return KEY_NONE;
     const struct g2h_heap *heap = reader->names->heap;
     uint64_t value = type->size == heap->params.pointer_size ? heap_word(heap, at)
@@ -388,9 +388,9 @@ void key_append_path(const struct names *names, uint32_t path, struct text *text
 /* ---- where keys are made from ---- */
 
 /*
- * The number from which a text is made again. For a string: where the key's bytes are, object <<
- * 30 | path << 19 | offset << 7 | size. For an integer: path << 31 | integer. If these do not fit:
- * the named word of the bucket or group, object << 30 | offset / 4.
+ * The number from which a name is made again. For a string: where the key's bytes are, object << 30
+ * | path << 19 | offset << 7 | size. For an integer: path << 31 | integer. If these do not fit: the
+ * named word of the bucket or group, object << 30 | offset / 4.
  */
 #define ORIGIN_FORM    ((uint64_t)3 << 62)
 #define ORIGIN_STRING  ((uint64_t)1 << 62)

@@ -2,21 +2,20 @@
  * key_names: the entries of maps, named by their keys.
  *
  * A bucket (before Go 1.24) or a group has eight slots for entries. An edge from an entry has the
- * name of the entry's key, ["alice"], [42], [true], or the number of its slot if the key has no
- * text, [#3]. Like the contents of strings (texts.h), such names are not stored but made again from
- * the dump. If names are redacted, keys that are no strings have no text, and strings have a
- * redacted text.
+ * name of the entry's key, ["alice"], [42], [true], or the number of its slot if the key cannot be
+ * shown, [#3]. Like the contents of strings (texts.h), such names are not stored but made again
+ * from the dump. If names are redacted, only keys that are strings are shown, redacted.
  */
 #ifndef NAMING_KEY_NAMES_H
 #define NAMING_KEY_NAMES_H
 
 #include "naming/names.h"
 
-enum { SLOTS = 8, KEY_LIMIT = 64 /* characters of a key's text */ };
+enum { SLOTS = 8, KEY_LIMIT = 64 /* characters of a key that are shown */ };
 
 /* The kinds of key types. */
 enum key_kind {
-    KEYS_WITHOUT_TEXT, /* keys without text */
+    KEYS_WITHOUT_TEXT, /* keys that are not shown */
     KEYS_TEXTUAL,      /* strings, integers, bools */
     KEYS_INTERFACE,    /* interfaces, which may hold textual keys */
 };
@@ -31,18 +30,18 @@ struct map_entries {
     bool is_swiss;
     uint8_t *slot_of_word; /* by word of a value: its slot, with SLOT_IN_KEY if it is in the key; or
                                SLOT_NONE */
-    uint32_t *path_of_word; /* by word: the text that follows the key, in names->paths */
+    uint32_t *path_of_word; /* by word: the suffix that follows the key, in names->paths */
     uint16_t *pointers;     /* offsets of the words that may be pointers, slot by slot: those of */
     uint32_t first_pointer[SLOTS + 2]; /* slot i begin at [i]; the last ones belong to no slot */
 };
 enum { SLOT_IN_KEY = 0x80, SLOT_NONE = 0xff };
 
-/* Creates the entries of a type; *ret is NULL if the type is no bucket or group. Returns false if
- * memory runs out. */
+/* Creates the entries of a type; *ret is NULL if the type is neither a bucket nor a group. Returns
+ * false if memory runs out. */
 bool map_entries_create(const struct types *types, uint32_t type, struct map_entries **ret);
 void map_entries_destroy(struct map_entries *entries);
 
-/* Adds the texts that follow the keys: ".Name", " (key)". Returns false if memory runs out. */
+/* Adds the suffixes that follow the keys: ".Name", " (key)". Returns false if memory runs out. */
 bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
                            struct string_pool *paths);
 
@@ -75,7 +74,7 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
 void map_entries_append_index(const struct types *types, const struct map_entries *entries,
                               uint64_t offset, uint64_t index, struct text *text);
 
-/* What key_read() needs besides the entries. */
+/* The arguments of key_read() besides the entries. */
 struct key_reader {
     const struct names *names;
     uint32_t hint; /* an object that may contain the string; UINT32_MAX: none */
@@ -83,31 +82,31 @@ struct key_reader {
 
 enum key_form { KEY_NONE, KEY_TEXT, KEY_INTEGER };
 
-/* The key of a slot, without the text that follows it. */
+/* The key of a slot, without the suffix that follows it. */
 struct slot_key {
     enum key_form form;
     uint32_t integer; /* for KEY_INTEGER */
     uint32_t object;  /* for KEY_TEXT: the object that contains the string's bytes, at offset, size;
-                         UINT32_MAX: the key is no string, or no object contains it */
+                       * UINT32_MAX: the key is not a string, or no object contains it */
     uint64_t offset, size;
 };
 
-/* Reads the key of a used slot of the bucket or group at value, and appends its text: ["alice"],
- * [42]. If the key has no text, sets KEY_NONE and appends nothing. */
+/* Reads the key of a used slot of the bucket or group at value, and appends it: ["alice"], [42]. If
+ * the key cannot be shown, sets KEY_NONE and appends nothing. */
 void key_read(const struct key_reader *reader, const struct map_entries *entries,
               const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret);
 
 /* The most bytes of an edge's name that is made from a key. */
 enum { KEY_BYTES = 4 * (KEY_LIMIT + NAME_LIMIT / 2) + REDACTED_MOST + 64 };
 
-/* The text that follows most keys: an empty one. */
+/* The suffix of most keys: an empty one. */
 enum { PATH_EMPTY = 0 };
 
-/* Appends the text that follows a key: path is an element of path_of_word. */
+/* Appends the suffix that follows a key: path is an element of path_of_word. */
 void key_append_path(const struct names *names, uint32_t path, struct text *text);
 
 /* key_origin() returns a number from which key_append_again() makes the name of the pointer at an
- * offset of an object again. path is the text that follows the key. offset is less than 2^32. */
+ * offset of an object again. path is the suffix that follows the key. offset is less than 2^32. */
 uint64_t key_origin(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset);
 void key_append_again(const struct names *names, uint64_t origin, struct text *text);
 

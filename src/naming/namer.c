@@ -2,7 +2,8 @@
  * namer; see namer.h.
  *
  * If an object has a type, the names of the type's words are made once, and found by the word's
- * place in the value. Otherwise a word's name is its offset, with what the words themselves tell.
+ * position in the value. Otherwise a word's name is its offset, with what the words themselves
+ * reveal.
  */
 #include "naming/namer.h"
 
@@ -229,7 +230,7 @@ struct edge_name namer_name_other(struct namer *namer, uint64_t offset)
     return name;
 }
 
-/* Appends the path to the word at an offset of a type, after the text that leads to the value. */
+/* Appends the path to the word at an offset of a type, after the path that leads to the value. */
 static void namer_append_path(const struct names *names, uint32_t type, uint64_t offset,
                               struct text *text)
 {

@@ -11,8 +11,8 @@
 
 #include "naming/key_names.h"
 
-/* Returns whether words of an object may have names made from keys; false means that none has. Most
- * typed objects have names by their types for all their words. */
+/* Returns whether words of an object may have names made from keys; false means that none does.
+ * Most typed objects have names by their types for all their words. */
 bool names_need_keys_other(const struct names *names, uint32_t object);
 static inline bool names_need_keys(const struct names *names, uint32_t object)
 {
@@ -58,7 +58,7 @@ struct namer {
     const struct map_entries *entries;
     const uint32_t *paths;
     uint64_t path_count;
-    const struct slice_window *window; /* of an array of which slices use a part; else NULL */
+    const struct slice_window *window; /* of an array of which slices use only a part; else NULL */
     uint64_t value, element; /* of the last name: where its value begins, and the value's number */
     unsigned used;           /* slots of that value's entries that are in use: a bit for each */
 };
@@ -153,7 +153,7 @@ static inline bool namer_entry(struct namer *namer, uint64_t offset, uint32_t pa
     return true;
 }
 
-/* Does what namer_name() does. shift is names->word_shift: a loop in which it is a constant takes
+/* Does what namer_name() does. shift is names->word_shift: a loop in which it is constant takes
  * fewer instructions. */
 static inline struct edge_name namer_name_by(struct namer *namer, uint64_t offset, unsigned shift)
 {
@@ -190,7 +190,7 @@ static inline uint64_t namer_value(const struct namer *namer, uint64_t offset)
 /* Interns the names of keys, which must be ascending and unique. */
 struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count);
 
-/* Appends a name as text, whether it was collected or not: "Config.TLS", "[3]", "f16". */
+/* Appends a name, whether it was collected or not: "Config.TLS", "[3]", "f16". */
 void namer_append(const struct namer *namer, const struct edge_name *name, struct text *text);
 
 /* Returns the string of a plain offset, or NAME_NONE if it was not collected. */
@@ -209,7 +209,7 @@ static inline uint32_t names_of_key(const struct names *names, uint64_t key)
     return rank != NUMBER_NONE ? names->of_key[rank] : NAME_NONE;
 }
 
-/* Prefetches what names_of_key() reads first for a key that is no plain offset. */
+/* Prefetches what names_of_key() reads first for a key that is not a plain offset. */
 static inline void names_prefetch_key(const struct names *names, uint64_t key)
 {
     number_set_prefetch(&names->keys, key);

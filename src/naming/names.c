@@ -238,10 +238,10 @@ static void names_append_type(struct text *text, const struct names *names, uint
 }
 
 /*
- * Appends "map[K]V entries", because readers do not ask how a release of Go lays out a map's
+ * Appends "map[K]V entries", because readers do not care how a release of Go lays out a map's
  * contents. Map types with the same key and element share their types of groups and buckets,
  * whatever the map types are called, so the name has the key and the element: the runtime cannot
- * tell which of these map types a group belongs to.
+ * say to which of these map types a group belongs.
  */
 static void append_entries(struct text *text, const struct names *names, uint32_t map)
 {
@@ -276,8 +276,8 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
         names_append_type(&text, names, type);
     } else {
         names_append_type(&text, names, type);
-        /* The object is the string's header of two words. Nodes of a string's bytes are called by
-         * their text. */
+        /* The object is the string's header of two words. Nodes of a string's bytes are named by
+         * their contents. */
         if (types->list.data[type].kind == TYPE_STRING &&
             bytes_are(types_name(types, type), "string"))
             text_append(&text, " header", 7);

@@ -1,12 +1,12 @@
 /*
  * names: the pool of all names, and the names of objects.
  *
- * Names are neutral: UTF-8 as people know it, in which nothing is escaped for the reader of a
- * particular output. The texts of the heap's own strings are not in the pool (texts.h).
+ * Names are neutral: plain UTF-8, in which nothing is escaped for the reader of a particular
+ * output. The contents of the heap's own strings are not in the pool (texts.h).
  *
  *   names, texts        the names of objects; Go's strings
  *   symbols, package_names
- *                      the linker's names as people know them
+ *                      the linker's names in readable form
  *   forms               what the names of types and functions say
  *   namer, untyped      the names of pointers, with types and without
  *   key_names          the names of map entries, from their keys
@@ -32,10 +32,10 @@
 
 enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names at the same length */
 
-/* The end of the name of memory with the entries of a map, behind the name of the map's type. */
+/* The suffix that the name of memory with a map's entries adds to the map type's name. */
 #define NAME_OF_ENTRIES " entries"
 
-/* ---- the pool: each text once, numbered in the order of its first use ---- */
+/* ---- the pool: each string once, numbered in the order of its first use ---- */
 
 struct names;
 
@@ -79,21 +79,21 @@ struct names {
     name_uses uses; /* by string: enum g2h_name_use */
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;             /* may be NULL */
-    const struct g2h_redaction *redaction; /* NULL: texts of the heap are shown */
+    const struct g2h_redaction *redaction; /* NULL: strings of the heap are shown */
     struct packages packages;              /* set if names are short; else {0} */
     const struct typing *typing;           /* may be NULL */
     unsigned word_shift;                   /* log2 of the pointer size */
     struct type_names *of_type;            /* with typing: the names that each type gives */
-    struct string_pool paths; /* with typing: the texts that follow keys; see key_names.h */
+    struct string_pool paths; /* with typing: the suffixes that follow keys; see key_names.h */
     uint64_t path_bytes;      /* with typing: bytes that names of words may still take */
     uint32_t *of_slot_class;  /* string of each slot class */
     uint32_t tiny;            /* string: with typing, the name of blocks that small values share */
     uint64_t offset_end; /* plain offsets are below this: at most ELEMENT_OFFSET, and less if no
-                            object has so many bytes */
+                          * object is that large */
     uint32_t *of_offset; /* string + 1 of each plain offset, indexed by offset / 4; 0 if not used.
                             Most of its pages are never written */
     struct windows windows; /* with typing: of arrays whose elements may have pointers */
-    struct number_set keys; /* the keys from which names are made, other than plain offsets */
+    struct number_set keys; /* the keys from which names are made, except plain offsets */
     uint32_t *of_key;       /* string of each key, by the key's index in keys */
 };
 
@@ -104,12 +104,12 @@ enum { ELEMENT_OFFSET = 1 << 20 };
 /* The sources of names. */
 struct names_options {
     const struct g2h_exe *exe;             /* may be NULL */
-    const struct g2h_redaction *redaction; /* NULL: texts of the heap are shown */
+    const struct g2h_redaction *redaction; /* NULL: strings of the heap are shown */
     bool is_short; /* names use package names instead of import paths, for the packages that exe
                       knows */
 };
 
-/* Makes the names of all slot classes. */
+/* Creates the names of all slot classes. */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
                              const struct names_options *options);
 
@@ -118,10 +118,10 @@ struct g2h_error *names_add_types(struct names *names, const struct typing *typi
 void names_deinit(struct names *names);
 
 /*
- * Returns the string of the name of an object's node, unless the object holds text. The name says
- * what the object is. It depends neither on how that is known nor on what is known of a part of it:
- * both depend on what else is in the dump, and an object must have the same class in all dumps
- * (remarks.c).
+ * Returns the string of the name of an object's node, unless the object holds string data. The name
+ * says what the object is. It depends neither on how that is known nor on what is known of a part
+ * of it: both depend on what else is in the dump, and an object must have the same class in all
+ * dumps (remarks.c).
  */
 uint32_t names_of_typed(const struct names *names, uint32_t object);
 static inline uint32_t names_of_object(const struct names *names, uint32_t object)

@@ -72,8 +72,8 @@ static struct g2h_bytes guess_name(struct g2h_bytes path)
 /* ---- known paths in names ---- */
 
 /*
- * Finds the package that a run begins with; returns the size of its path, or 0 if there is none.
- * The path ends at a dot after the last slash, but only the known paths tell at which dot:
+ * Finds the package that a run begins with; returns the size of its path, or 0 if it begins with
+ * none. The path ends at a dot after the last slash, but only the known paths show which dot:
  * gopkg.in/yaml.v3.Node. The longest known path wins; few runs have more than one candidate.
  */
 static uint64_t naming_packages_find_path(const struct packages *packages, const uint8_t *run,
@@ -232,7 +232,7 @@ static void append_run(struct text *text, const struct packages *packages, const
     text_append(text, (const char *)run + at, (size_t)(size - at));
 }
 
-/* Returns the size of a quoted text including its quotes; \" does not end it. */
+/* Returns the size of a quoted string including its quotes; \" does not end it. */
 static uint64_t run_of_quoted(const uint8_t *data, uint64_t size)
 {
     uint64_t at = 1;

@@ -38,7 +38,7 @@ bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_b
 bool packages_add_function(struct packages *packages, struct g2h_bytes symbol);
 
 /* Appends an unescaped name, replacing paths by short names. Paths that are not in the executable
- * stay, and so does text between quotes: tags of fields. */
+ * stay, and so do quoted strings: tags of fields. */
 void text_append_short(struct text *text, const struct packages *packages, const uint8_t *data,
                        uint64_t size);
 

@@ -1,20 +1,19 @@
 /*
  * slice_windows: the parts of arrays that slices use.
  *
- * "q = q[1:]" leaves a slot before the slice, and "batch = batch[:0]" leaves slots behind it. What
- * these stale slots hold lives on, though no index of the program leads there. So the elements of
- * an array with a window are numbered from where the slice begins, and stale slots have names that
- * say so. view/windows.h finds the windows.
+ * "q = q[1:]" leaves a slot before the slice, and "batch = batch[:0]" leaves slots after it.
+ * Objects in these stale slots live on, though no index of the program leads there. So the elements
+ * of an array with a window are numbered from where the slice begins, and stale slots have names
+ * that say so. view/windows.h finds the windows.
  */
 #ifndef NAMING_SLICE_WINDOWS_H
 #define NAMING_SLICE_WINDOWS_H
 
 #include "base/memory.h"
 
-/* An array that nothing but slices leads to, and what these use of it. Offsets are in the object.
- */
+/* An array that only slices lead to, and the part that they use. Offsets are in the object. */
 struct slice_window {
-    uint64_t begin, end;   /* the elements of the slice or, of several slices, of all of them */
+    uint64_t begin, end;   /* the elements of the slice or of all slices together */
     uint64_t capacity_end; /* of the largest capacity */
     uint64_t size;         /* of an element */
     uint32_t object;

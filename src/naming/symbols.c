@@ -8,7 +8,7 @@ static int symbols_hex_digit(uint8_t c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Returns the byte whose escape is at data, or -1 if there is none. */
+/* Returns the byte whose escape is at data, or -1 if there is no escape. */
 static int unescaped(const uint8_t *data, uint64_t size)
 {
     if (size < 3 || data[0] != '%' || symbols_hex_digit(data[1]) < 0 ||

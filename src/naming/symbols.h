@@ -1,5 +1,5 @@
 /*
- * symbols: the linker's names, as people know them.
+ * symbols: the linker's names in readable form.
  *
  * The linker escapes import paths (cmd/internal/objabi, PathToPrefix): gopkg.in/yaml%2ev2.Node is
  * gopkg.in/yaml.v2.Node. Look-ups compare the escaped names; the functions here make the names that

@@ -6,7 +6,8 @@
 /* Separates the strings that share a block of 16 bytes. */
 static const char separator[] = " | ";
 
-/* Sets *ret_data to the object's contents and returns how many of these bytes make up its text. */
+/* Sets *ret_data to the object's contents and returns how many of these bytes make up its string.
+ * */
 static uint64_t text_names_read_bytes(const struct names *names, uint32_t number,
                                       const uint8_t **ret_data)
 {
@@ -26,7 +27,7 @@ static void append_part(const struct names *names, const uint8_t *data, uint64_t
         text_append_utf8(text, data, size, NAME_LIMIT - text->size);
 }
 
-/* Appends the text of a block that several strings share. */
+/* Appends the contents of a block that several strings share. */
 static void append_tiny(const struct names *names, uint32_t extent, const uint8_t *data,
                         uint64_t size, struct text *text)
 {
