@@ -175,7 +175,7 @@ void allocated_deinit(struct allocated *allocated)
 
 /* ---- questions ---- */
 
-/* Counts the samples of one call from index on, which *at moves behind, and finds the site that has
+/* Counts the samples of one call from index on, moves *at after them, and finds the site that has
  * most of them. */
 static uint64_t count_call(const struct allocated *allocated, uint32_t node, size_t *at,
                            uint32_t *ret_site)

@@ -20,8 +20,8 @@ struct allocating_call {
 /* A site that has samples. */
 struct allocation_site {
     uint32_t call;           /* index in calls */
-    struct g2h_bytes within; /* the function that allocates, if several calls of other code lie
-                                between it and the call; else empty */
+    struct g2h_bytes within; /* the function that allocates, if several calls of other code are
+                              * between it and the call; else empty */
 };
 
 struct allocation_sample {

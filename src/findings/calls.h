@@ -9,10 +9,10 @@
 
 /* The calls of one stack. */
 struct calls {
-    struct g2h_inlining *inlining; /* NULL: there is not an executable */
+    struct g2h_inlining *inlining; /* NULL: no executable */
     VECTOR(struct g2h_call) list;  /* innermost first */
-    size_t first; /* the first call that is shown: calls by which the runtime allocates are left
-                     out, unless it allocates for itself */
+    size_t first; /* the first call that is shown: the runtime's allocation functions are left out,
+                   * unless it allocates for itself */
 };
 
 /* Prepares for reading the stacks of a heap. exe is the executable that wrote it; NULL: none is

@@ -29,9 +29,9 @@ void class_rows_deinit(struct class_rows *rows);
 struct g2h_error *class_rows_find_one(const struct findings *findings, uint32_t name,
                                       struct class_row *ret, ranking *holders);
 
-/* Returns the object of a class that retains most, a node of the view: a live one if there is any,
- * or UINT32_MAX if there is none. name is UINT32_MAX for texts. It is one of a node of merged,
- * line, unless that is MERGED_NONE. */
+/* Returns the object of a class that retains most, a node of the view: a live one if possible;
+ * UINT32_MAX if the class has no objects. name is UINT32_MAX for strings. Only objects of line, a
+ * node of merged, count, unless that is MERGED_NONE. */
 uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name, uint32_t line);
 
 #endif

@@ -12,9 +12,9 @@ struct holding {
     deferred_vector *list;
 };
 
-/* Returns whether a node is how the runtime keeps a call: its record, the head of a list of records
- * (atomic.Pointer[runtime._defer]), or the closure that is called. What such a node holds belongs
- * to the program. */
+/* Returns whether a node is part of the runtime's representation of a call: its record, the head of
+ * a list of records (atomic.Pointer[runtime._defer]), or the closure that is called. Objects that
+ * such a node holds belong to the program. */
 static bool is_of_call(const struct findings *findings, uint32_t node)
 {
     const enum g2h_runtime_class class = merged_runtime_class(&findings->merged, node);

@@ -1,4 +1,4 @@
-/* deferred: what the calls that a function has deferred hold, by class. */
+/* deferred: the memory that a function's deferred calls hold, by class. */
 #ifndef FINDINGS_DEFERRED_H
 #define FINDINGS_DEFERRED_H
 

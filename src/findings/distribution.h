@@ -1,8 +1,9 @@
 /*
  * distribution: how the values of each field are spread over all objects of a class, in one pass.
  *
- * What is kept of a field is bounded: 1,000 different values, and a sample of numbers for the
- * median. Classes with more objects have a median of the sample, and "at least" so many values.
+ * The data kept per field are bounded: 1,000 different values, and a sample of numbers for the
+ * median. Classes with more objects have a median of the sample, and a lower bound for the number
+ * of values.
  */
 #ifndef FINDINGS_DISTRIBUTION_H
 #define FINDINGS_DISTRIBUTION_H
@@ -15,16 +16,16 @@
 
 enum {
     DISTRIBUTION_DISTINCT = 1000, /* different values that are counted */
-    DISTRIBUTION_SAMPLE = 4096,   /* numbers of which the median is taken */
+    DISTRIBUTION_SAMPLE = 4096,   /* size of the sample for the median */
     DISTRIBUTION_HELD = 2000,     /* objects that are counted if the heap is held (held.h), where an
                                       answer must be quick: those that retain most */
-    DISTRIBUTION_FIELDS = 256,    /* fields of a class, of which further ones are left out */
+    DISTRIBUTION_FIELDS = 256,    /* fields of a class; further ones are left out */
 };
 
 /* Different values, and how often each occurs. */
 struct tally {
     struct string_pool texts;
-    VECTOR(uint64_t) counts; /* by number of the text */
+    VECTOR(uint64_t) counts; /* by index of the string */
     uint64_t others;         /* values beyond the first DISTRIBUTION_DISTINCT different ones */
 };
 
@@ -55,7 +56,7 @@ struct field_distribution {
 struct distribution {
     struct string_pool names;
     uint64_t objects;  /* whose fields are counted */
-    uint64_t left_out; /* more objects of the class, of which nothing is counted */
+    uint64_t left_out; /* more objects of the class, which are not counted */
     uint64_t others;   /* whose type is another one, or not known as a whole */
     VECTOR(struct field_distribution) fields;
     bool is_cut; /* there are more fields */
@@ -70,7 +71,7 @@ void distribution_deinit(struct distribution *distribution);
 /* Sorts the sample and returns its median: the lower one of two. There must be a number. */
 const struct sample *numbers_median(struct distribution_numbers *numbers);
 
-/* Returns the numbers of the most frequent texts, at most five, and how many there are. */
+/* Returns the indices of the most frequent strings, at most five, and how many there are. */
 enum { TALLY_TOP = 5 };
 size_t tally_top(const struct tally *tally, uint32_t ret[TALLY_TOP]);
 

@@ -11,7 +11,7 @@ struct collector {
     struct g2h_text key, other;
 };
 
-/* Writes a key as a text if it is a string, as it is shown. */
+/* Formats a key for display if it is a string. */
 static bool entries_write_string(const struct g2h_view *view, const struct g2h_value *key,
                                  struct g2h_text *text)
 {
@@ -22,8 +22,8 @@ static bool entries_write_string(const struct g2h_view *view, const struct g2h_v
     return true;
 }
 
-/* Returns whether the new key, whose text is collector->key if it is a string, comes before another
- * one. */
+/* Returns whether the new key, whose bytes are in collector->key if it is a string, comes before
+ * another one. */
 static bool is_before(struct collector *collector, const struct g2h_value *key, bool is_string,
                       const struct g2h_value *other)
 {

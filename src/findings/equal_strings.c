@@ -1,8 +1,6 @@
 /*
- * equal_strings: texts that are there more than once; see waste.h.
- *
- * A long text is read to its end only if there is another text of the same length with the same
- * beginning.
+ * equal_strings: duplicate strings; see waste.h. A long string is read to its end only if another
+ * one has the same length and the same beginning.
  */
 #include <stdlib.h>
 
@@ -11,7 +9,8 @@
 
 enum {
     MOST_TEXTS = 100, /* that are kept */
-    LONG = 1024,      /* bytes; a larger object may have more text than g2h_view_text() gives */
+    LONG = 1024,      /* bytes; a larger object may have a longer string than g2h_view_text()
+                       * returns */
     NODES_AHEAD = 32,
     TEXTS_AHEAD = 16
 };
@@ -67,8 +66,8 @@ static void drop_stale(const struct findings *findings, struct equals *equals)
         equals->hashes.count = equals->nodes.count = kept;
 }
 
-/* Counts, up to 2, the texts in each bucket of a small table. Most texts are there once, and a text
- * that has its bucket for itself is one of them. The bucket of a hash is the hash masked by
+/* Counts, up to 2, the strings in each bucket of a small table. Most strings are unique, as is
+ * certain for one that has its bucket for itself. The bucket of a hash is the hash masked by
  * *ret_mask. Returns NULL if memory runs out. */
 static uint8_t *find_buckets(const struct equals *texts, size_t *ret_mask)
 {
@@ -84,7 +83,7 @@ static uint8_t *find_buckets(const struct equals *texts, size_t *ret_mask)
     return times;
 }
 
-/* Returns the hash of all of a long text. */
+/* Returns the hash of an entire long string. */
 static uint64_t hash_whole(const struct g2h_view *view, uint32_t number,
                            const struct g2h_node *node)
 {
@@ -118,7 +117,7 @@ static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, s
     return NULL;
 }
 
-/* Keeps the texts that waste most. */
+/* Keeps the strings that waste most. */
 static void equals_cut(struct equals *equals)
 {
     vector_sort(&equals->list, equals_compare);

@@ -10,7 +10,7 @@
 #define NONE UINT32_MAX
 
 enum {
-    MANY = 4, /* objects from which on those below one of their own class count as multiplied */
+    MANY = 4,        /* least objects below one of their own class that count as multiplied */
     MOST_LINES = 16, /* nodes above a suspect whose objects are tried as holders */
 };
 
@@ -99,8 +99,8 @@ static void example_find_holders(struct example_finder *finder, int64_t line)
         finder->holders = findings_node(finder->findings, (uint32_t)line)->count;
 }
 
-/* Returns the bytes by which an object counts for its holder: what it retains, unless another
- * object of the suspect, of the same holder, retains it. */
+/* Returns an object's contribution to its holder: what it retains, unless another object of the
+ * suspect, with the same holder, retains it. */
 static uint64_t example_weight_of(const struct example_finder *finder, uint32_t number)
 {
     return finder->is_inside[number] ? 0 : retained_by(finder, number);
@@ -214,9 +214,8 @@ static bool find_most(struct example_finder *finder, struct example *ret)
 
 /* ---- the object ---- */
 
-/* Marks the objects that are directly below the one of the suspect's objects that holds most of
- * the others, as the root of a wide tree holds its branches. Marks none if there is no such object.
- */
+/* Marks the objects directly below the one of the suspect's objects that holds most of the others,
+ * as the root of a wide tree holds its branches. Marks nothing if no object does. */
 static void mark_branches(struct example_finder *finder)
 {
     uint64_t count = 0;
@@ -253,7 +252,7 @@ static uint32_t heaviest(const struct example_finder *finder, uint32_t most)
     return best;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole search ---- */
 
 static void example_finder_deinit(struct example_finder *finder)
 {

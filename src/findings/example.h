@@ -1,9 +1,9 @@
 /*
  * example: which object of a suspect to name, and whether one holder has most of them.
  *
- * Of objects that are alike the heaviest is named, for that is the one to look at. If one of
- * several holders (a room, a tenant, the longest of some lists) has most of the objects, it is that
- * holder who is to blame, so the object is one of its own, and the report says what it alone has.
+ * Among similar objects the heaviest is named, because it is the one to look at. If one of several
+ * holders (a room, a tenant, the longest of some lists) has most of the objects, that holder is to
+ * blame, so the object is one of its own, and the report shows what it alone has.
  */
 #ifndef FINDINGS_EXAMPLE_H
 #define FINDINGS_EXAMPLE_H
@@ -11,9 +11,8 @@
 #include "findings/findings.h"
 
 struct example {
-    uint32_t node;     /* of the view: the heaviest object, of those of the holder below if there
-                          is one */
-    uint32_t most;     /* of the view: the holder that alone has most; UINT32_MAX: there is none */
+    uint32_t node;     /* of the view: the heaviest object, or the heaviest of the holder below */
+    uint32_t most;     /* of the view: the holder that alone has most, or UINT32_MAX */
     uint64_t holders;  /* how many of its kind hold objects of the suspect, at least one */
     uint64_t count;    /* objects of the suspect that it has, itself included; */
     uint64_t retained; /* the bytes that these retain */
@@ -24,9 +23,9 @@ struct example {
 /*
  * Finds the example of item, a node of merged that is a class or goroutines in one place, as a
  * suspect names them: nodes of the same name below it count, too. One of several holders has most
- * if it has all, or if what the objects that it alone holds retain is more than half of what all of
- * them do, and more than one and a half times as much as a holder has on average. Takes 7 bytes per
- * node of the view while it runs. Errors: G2H_ERROR_MEMORY.
+ * if it has all, or if the objects that it alone holds retain more than half of the total, and more
+ * than one and a half times a holder's average. Takes 7 bytes per node of the view while it runs.
+ * Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret);
 

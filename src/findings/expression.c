@@ -83,7 +83,7 @@ static void append_root(const struct g2h_view *view, uint32_t node, struct text 
 }
 
 /* Appends what the runtime keeps for a cleanup: "argument" of "argument *main.conn?", to which
- * whose adds "of a cleanup"; or "function". The edge's index says nothing. */
+ * whose adds "of a cleanup"; or "function". The edge's index is not informative. */
 static void append_cleanup(const struct g2h_view *view, uint32_t cleanup, struct text *text,
                            struct text *whose)
 {
@@ -120,9 +120,9 @@ size_t expression_without_line(const char *name, size_t size)
 }
 
 /*
- * Says which global a word is of which only the code is known that uses it: "global set by main.add
- * cache.go:31 (0x574f20)" becomes "the global that main.add sets (0x574f20)", without the package.
- * Returns false, and appends nothing, for all other words.
+ * Names a global without a symbol by the code that uses it: "global set by main.add cache.go:31
+ * (0x574f20)" becomes "the global that main.add sets (0x574f20)", without the package. Returns
+ * false, and appends nothing, for all other words.
  */
 static bool append_unnamed(const struct g2h_view *view, const struct g2h_edge *edge,
                            struct text *text)
@@ -167,7 +167,7 @@ void expression_append_first(const struct g2h_view *view, struct g2h_edges *edge
         split_argument(text, whose);
 }
 
-/* Appends an ellipsis, unless the text ends in one. */
+/* Appends an ellipsis, unless the path ends in one. */
 static void append_ellipsis(struct text *text)
 {
     static const char ellipsis[] = " … ";
@@ -176,9 +176,9 @@ static void append_ellipsis(struct text *text)
         text_append(text, ellipsis, size);
 }
 
-/* Appends the names of the edges between nodes, the first of which is an object. Of a long path the
- * middle is left out, and of steps of one name after the other all but the first: a list has them.
- */
+/* Appends the names of the edges between nodes, the first of which is an object. The middle of a
+ * long path is left out, and of consecutive steps with the same name, as in a list, all but the
+ * first. */
 static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
                          const uint32_t *nodes, size_t count, struct text *text)
 {

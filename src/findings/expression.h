@@ -12,18 +12,16 @@
 /*
  * Appends a path of count nodes, the first of which are nodes of roots. If the variable that the
  * path begins with is not a package's, its owner follows in brackets. Appends nothing if the path
- * has no nodes of roots, or no others. Errors: G2H_ERROR_MEMORY.
+ * has no nodes of roots, or only those. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
                                     const uint32_t *nodes, size_t count, struct text *text);
 
-/* Appends the name of the edge from one node to another. Returns false if there is no such edge. */
+/* Appends the name of the edge from one node to another. Returns false if no edge leads there. */
 bool expression_append_step(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
                             uint32_t to, struct text *text);
 
-/* Returns whether a node is memory in which the runtime keeps a map's entries: paths do not show
- * it.
- */
+/* Returns whether a node is memory in which the runtime keeps a map's entries: paths hide it. */
 bool expression_hides(const struct g2h_view *view, uint32_t node);
 
 /* Returns the size of a frame's name without its line, "main.walk" of "main.walk walk.go:17". Names
@@ -36,10 +34,10 @@ struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct 
                                             const struct g2h_edge *edge, struct text *text);
 
 /*
- * Finds the node that an expression leads to: what expression_append() appends, with its owner in
- * brackets if it has one, but without an ellipsis. Where several variables or paths have the same
- * expression, as locals of goroutines in one place do, gives one of them. *ret becomes UINT32_MAX
- * if there is none, or if it leads by more than can be looked at. Errors: G2H_ERROR_MEMORY.
+ * Finds the node that an expression leads to: one that expression_append() has written, with its
+ * owner in brackets if it has one, but without an ellipsis. If several variables or paths have the
+ * same expression, as locals of goroutines in one place do, finds one of them. *ret becomes
+ * UINT32_MAX if none matches, or if the search exceeds its limits. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
                                   const char *expression, uint32_t *ret);

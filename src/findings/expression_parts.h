@@ -1,10 +1,10 @@
-/* expression_parts: what writing and reading an expression share; see expression.h. */
+/* expression_parts: shared by writing and reading an expression; see expression.h. */
 #ifndef FINDINGS_EXPRESSION_PARTS_H
 #define FINDINGS_EXPRESSION_PARTS_H
 
 #include "findings/expression.h"
 
-/* How the name of a global begins of which only the code is known that uses it. */
+/* The prefix of the name of a global that is known only by the code that uses it. */
 #define EXPRESSION_UNNAMED "the global that "
 
 /* Appends the name of a pointer, and a dot before it if a field follows something. */

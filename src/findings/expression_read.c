@@ -1,10 +1,10 @@
 /*
- * expression_read: finds what a Go expression leads to; see expression.h.
+ * expression_read: finds the node that a Go expression leads to; see expression.h.
  *
  * A name of a pointer may have dots and brackets in it, and may be the beginning of another name,
  * so the expression is not cut into names. Instead the names of edges, as expression_append()
- * writes them, are compared with what is left of it. What is reached is a node, and how much of the
- * expression has led there; from each all edges are tried whose names come next.
+ * writes them, are compared with the rest of the expression. A state is a node, and how much of the
+ * expression has led there; from each, all edges whose names come next are tried.
  */
 #include "findings/expression_parts.h"
 
@@ -28,7 +28,7 @@ struct reached {
 struct reading {
     const struct g2h_view *view;
     struct g2h_edges *edges;
-    const char *text, *owner; /* the expression, and what is in the brackets behind it */
+    const char *text, *owner; /* the expression, and the contents of the brackets after it */
     size_t size, owner_size;
     uint32_t synthetic;
     uint64_t followed;
@@ -124,8 +124,8 @@ static uint64_t index_at(const char *at)
                                                                    : UINT64_MAX;
 }
 
-/* Returns whether an edge has another index as its name. An array may have millions, so these are
- * not made into text. */
+/* Returns whether an edge has another index as its name. An array may have millions of elements, so
+ * these are not formatted. */
 static bool is_other_index(const struct reading *reading, const struct g2h_edge *edge,
                            uint64_t index)
 {

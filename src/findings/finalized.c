@@ -10,7 +10,7 @@
 
 enum { MOST_DOMINATORS = 1024 };
 
-/* What alone holds a node of the view: a finalizer, or an object that is kept for a cleanup. */
+/* The sole holder of a node of the view: a finalizer, or an object that is kept for a cleanup. */
 struct keeper {
     uint32_t finalizer, for_cleanup; /* nodes; UINT32_MAX: none */
 };
@@ -32,7 +32,7 @@ static struct keeper keeper_of(const struct findings *findings, uint32_t node)
     return keeper;
 }
 
-/* Gives the object that a finalizer is for, and its function; UINT32_MAX if it has none. */
+/* Finds the object of a finalizer, and its function; UINT32_MAX if it has none. */
 static void read_finalizer(const struct findings *findings, uint32_t finalizer,
                            uint32_t *ret_object, uint32_t *ret_function)
 {
@@ -67,7 +67,7 @@ static uint32_t read_cleanup(const struct findings *findings, uint32_t node)
     return UINT32_MAX;
 }
 
-/* Gives why a finalizer or a cleanup never runs. */
+/* Finds why a finalizer or a cleanup never runs. */
 static struct g2h_error *find_reason(const struct findings *findings, const struct keeper *keeper,
                                      enum finalized *ret)
 {
@@ -99,7 +99,7 @@ struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
     return find_reason(findings, &keeper, ret);
 }
 
-/* ---- who blocks ---- */
+/* ---- which goroutine blocks ---- */
 
 /* The functions that a goroutine of the runtime begins with to run finalizers or cleanups. */
 static const struct {

@@ -5,7 +5,7 @@
 #include "findings/findings.h"
 
 enum finalized {
-    FINALIZED_CAN_RUN,     /* or there is no finalizer and no cleanup */
+    FINALIZED_CAN_RUN,     /* or it has neither a finalizer nor a cleanup */
     FINALIZED_SELF,        /* the object with the finalizer reaches itself */
     FINALIZED_BY_FUNCTION, /* the finalizer's function reaches the object */
     FINALIZED_BY_CLEANUP,  /* the cleanup's function or argument reaches the object */
@@ -16,10 +16,11 @@ enum finalized {
 struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
                                  enum finalized *ret);
 
-/* The goroutine that runs finalizers or cleanups, of which one waits: all others wait for it. */
+/* The goroutine that runs finalizers or cleanups, while one of these blocks: all others wait for
+ * it. */
 struct finalized_blocker {
-    uint32_t goroutine;   /* a node of the view; UINT32_MAX: there is none */
-    const char *runs;     /* what it runs: "cleanups" */
+    uint32_t goroutine;   /* a node of the view, or UINT32_MAX */
+    const char *runs;     /* "cleanups", for example */
     const char *function; /* the program's that it waits in: the view's name, not terminated */
     size_t function_size;
 };

@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 
-/* ---- what comes first ---- */
+/* ---- the basis ---- */
 
 static struct g2h_error *find_dominators(void *context)
 {

@@ -1,14 +1,14 @@
 /*
- * findings: what is to be said of a heap: who holds the memory, what grew, what is of no use.
+ * findings: analyses of a heap: who holds the memory, what grew, what is wasted.
  *
- * The module takes a view with its dominators, the public headers and nothing else, and gives
+ * The module takes a view with its dominators, the public headers and nothing else, and returns
  * numbers, nodes and names in structures of its own; the module's users, first of all
  * output/report, choose and format them. Sizes are bytes. Two kinds of nodes occur: those of the
- * view, and those of the merged tree (merged.h), in which nodes of the view that are alike are one.
+ * view, and those of the merged tree (merged.h), in which similar nodes of the view are one node.
  *
  *   nodes               single nodes of the view
- *   merged              the tree of dominators, in which what is alike is one node; ranking
- *   suspects, who       the parts of it to look at first, and what there is to say of each:
+ *   merged              the tree of dominators, with similar nodes merged; ranking
+ *   suspects, who       the parts of it to look at first, and the details of each:
  *   example             its heaviest object, and whether one holder has most
  *   keys, deferred      which keys of maps hold most of it, what deferred calls hold
  *   stale, stale_part   what is only in slots that no slice uses
@@ -16,19 +16,19 @@
  *   pinned              arrays that pointers to single elements keep
  *   allocated, calls    who allocated it, by the stacks of the heap profile
  *   growth              by how much each node has grown since another heap
- *   trend               how each place goes on over a series of heaps
+ *   trend               the course of each place over a series of heaps
  *   class_rows          sums by class
- *   held, class_index   indexes of a heap that is asked again and again
+ *   held, class_index   indexes of a heap that is queried repeatedly
  *   packages            the packages of classes
  *   largest             the objects that retain most
- *   structs             the structs that have most bytes, and how their fields lie
+ *   structs             the structs that have most bytes, and their layouts
  *   goroutines, leaks   goroutines by place, their stacks; those that can never run again
  *   memory_use          what the process has from the system
- *   outside_holders      what points to memory that is no object
- *   waste, waste_parts  memory that is of no use: in slices, maps, substrings, spans
+ *   outside_holders      what points to memory outside of the heap
+ *   waste, waste_parts  unused memory: in slices, maps, substrings, spans
  *                       (fragmentation)
  *   equal_strings, struct_layout
- *                       strings that are there more than once; rounding and padding
+ *                       duplicate strings; rounding and padding
  *   lookup              the object or class that a user asks for
  *   path, path_search   the path there
  *   expression, expression_read, expression_parts
@@ -36,10 +36,10 @@
  *   retainers           who points there
  *   public              what users of the library ask for
  *   entries, distribution
- *                       what is in it: entries of a map by key; how values of a class are spread
+ *                       its contents: entries of a map by key; the spread of a class's values
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says
- * otherwise. A structure that has a _deinit() is given to it in any case, once it is {0}.
+ * otherwise. A structure with a _deinit() is passed to it in any case, once it is {0}.
  */
 #ifndef FINDINGS_FINDINGS_H
 #define FINDINGS_FINDINGS_H
@@ -55,11 +55,11 @@
 #include "findings/stale.h"
 #include "findings/waste.h"
 
-/* What is found first, and what all other findings are made from. */
+/* The basis of all other findings, which is found first. */
 struct findings {
     const struct g2h_view *view;             /* set these before findings_begin(); */
     const struct g2h_dominators *dominators; /* NULL: findings_begin() finds them */
-    const struct g2h_base *base;             /* another heap to compare with; NULL: there is none */
+    const struct g2h_base *base;             /* another heap to compare with, or NULL */
     const struct g2h_memory *memory;         /* of the process; NULL: not known */
     unsigned threads;
 
@@ -73,15 +73,15 @@ struct findings {
     struct stale stale;                 /* nothing, unless there are windows */
     struct waste waste;
     struct paths *paths;     /* for one thread at a time */
-    const struct held *held; /* NULL, unless the heap is asked again and again: held_make() */
+    const struct held *held; /* NULL, unless the heap is queried repeatedly: held_make() */
 };
 
-/* Finds the dominators and, if has_waste is set, the texts, the windows of slices, and what is
- * stale: all that findings_merge() and waste_find() need, which may then run beside each other.
+/* Finds the dominators and, if has_waste is set, the strings, the windows of slices, and what is
+ * stale: everything that findings_merge() and waste_find() need, which may then run in parallel.
  * has_waste needs a view whose objects are typed. */
 struct g2h_error *findings_begin(struct findings *findings, bool has_waste);
 
-/* Makes the merged tree, its sums, the growth since the base, and paths. */
+/* Builds the merged tree, its sums, the growth since the base, and paths. */
 struct g2h_error *findings_merge(struct findings *findings);
 void findings_deinit(struct findings *findings);
 
@@ -118,7 +118,7 @@ enum g2h_node_kind findings_kind_of(const struct g2h_view *view, uint32_t node);
 const char *findings_name_of(const struct g2h_view *view, uint32_t node, size_t *ret_size);
 
 /* Returns the class of an object, or the name of another node: (string), (roots), net/http.conn.
- * The text is valid as long as the view. */
+ * The string is valid as long as the view. */
 const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
                                 size_t *ret_size);
 
@@ -129,9 +129,9 @@ bool findings_is_entries(const struct g2h_view *view, uint32_t name);
 /* Returns whether a node of the view is garbage; of a folded node, whether its first member is. */
 bool findings_is_dead(const struct g2h_view *view, uint32_t number);
 
-/* Appends the name of the node that an edge called label leads to from a node of the view; if label
- * is NULL, that of the node of kind that an edge leads to. Appends nothing if there is no such
- * edge. edges is any iterator over the edges of the view. */
+/* Appends the name of the target of a node's edge called label; if label is NULL, that of the edge
+ * that leads to a node of kind. Appends nothing if there is no such edge. edges is any iterator
+ * over the edges of the view. */
 void findings_append_target(const struct findings *findings, struct g2h_edges *edges, uint32_t node,
                             const char *label, enum g2h_node_kind kind, struct text *text);
 

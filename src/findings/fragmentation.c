@@ -18,7 +18,7 @@
 
 enum { OBJECTS = 1 << 16 /* in a task */ };
 
-/* What a worker has found. */
+/* The results of one worker. */
 struct fragmentation_found {
     VECTOR(struct span_row) rows;
     VECTOR(struct span_pin) pins;
@@ -115,8 +115,8 @@ static bool fragmentation_add_span(const struct findings *findings,
     return add_pins(findings, found, span, end);
 }
 
-/* Walks over the spans in which the objects [first, end) begin. A span belongs to the task of its
- * first object. */
+/* Walks the spans in which the objects [first, end) begin. A span belongs to the task of its first
+ * object. */
 static struct g2h_error *fragmentation_find_task(void *context, size_t task, unsigned worker)
 {
     const struct fragmentation_finder *finder = context;

@@ -15,14 +15,14 @@
 /* Spans, and the objects in them. */
 struct span_sums {
     uint64_t spans, bytes;  /* number and size of the spans */
-    uint64_t objects, live; /* number of the reachable objects in them, and the bytes of these */
+    uint64_t objects, live; /* the reachable objects in these spans, and their bytes */
 };
 
 /* The spans whose slots have one size. */
 struct span_row {
     uint64_t slot;
     struct span_sums all;    /* those with reachable objects, */
-    struct span_sums sparse; /* of these, those of which these take less than a quarter, */
+    struct span_sums sparse; /* those in which reachable objects take less than a quarter, */
     struct span_sums empty;  /* and less than a tenth */
 };
 
@@ -40,8 +40,8 @@ struct fragmentation {
     struct span_row sums;
 };
 
-/* A span is sparse if less than one in so many bytes is reachable, and nearly empty if less than
- * one in so many is. */
+/* A span is sparse if less than 1 / SPAN_SPARSE of its bytes is reachable, and nearly empty below 1
+ * / SPAN_EMPTY. */
 enum { SPAN_SPARSE = 4, SPAN_EMPTY = 10 };
 
 static inline uint64_t span_unused(const struct span_sums *sums)

@@ -63,7 +63,7 @@ struct goroutines_frames {
     struct map by_function; /* hash of a function's name → index in times */
     VECTOR(uint64_t) times;
     uint64_t most;    /* the most frames that a function has */
-    uint32_t example; /* one of these: a node of the view */
+    uint32_t example; /* one of these frames: a node of the view */
 };
 
 static void goroutines_frames_deinit(struct goroutines_frames *frames)

@@ -7,7 +7,7 @@
 /* The goroutines in one place: in one state, with the same functions on their stacks. */
 struct goroutine_place {
     uint32_t node;   /* of merged: a group, or a goroutine that is alone */
-    uint64_t weight; /* findings_weight(), by which places are ranked */
+    uint64_t weight; /* findings_weight(), the rank of the place */
     uint64_t count, retained;
     int64_t grown; /* by how many goroutines since the base; 0 without one */
 };

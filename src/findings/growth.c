@@ -39,8 +39,8 @@ struct g2h_base {
     struct growth_totals totals;
 };
 
-/* Returns the hash of a name. In the name of a node that is no class, words that are numbers do not
- * count, for "main and 20 goroutines" may become "main and 80 goroutines". */
+/* Returns the hash of a name. In the name of a node that is not a class, words that are numbers do
+ * not count, because "main and 20 goroutines" may become "main and 80 goroutines". */
 static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind kind)
 {
     char named[1024];
@@ -55,9 +55,9 @@ static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind k
     return map_hash_text(named, count) + (uint64_t)kind + 1;
 }
 
-/* The keys of each node, hashes of all names from the root to it. That two nodes get the same key
- * by chance is too unlikely to happen. loose: without the states of goroutines and the lines of
- * frames, which are other ones in the next dump. */
+/* The keys of each node, hashes of all names from the root to it. A collision of two keys is too
+ * unlikely to happen. loose: without the states of goroutines and the lines of frames, which differ
+ * in the next dump. */
 struct growth_keys {
     uint64_t *exact, *loose;
 };
@@ -68,8 +68,8 @@ static void growth_keys_deinit(struct growth_keys *keys)
     free(keys->loose);
 }
 
-/* Returns the hash of a name without the state of goroutines, or the line of a frame; exact is that
- * of all of it. */
+/* Returns the hash of a name without the state of goroutines, or the line of a frame; exact is the
+ * hash of the whole name. */
 static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind kind, uint64_t exact)
 {
     static const char goroutine[] = "goroutine";
@@ -270,7 +270,7 @@ static struct g2h_error *find_leftovers(const struct g2h_base *base, const bool 
     return NULL;
 }
 
-/* Takes the next node with a loose key; returns MAP_NONE if there is none. */
+/* Removes and returns the next node with a loose key; MAP_NONE: none is left. */
 static uint32_t take_leftover(struct leftovers *leftovers, uint64_t key)
 {
     const uint32_t number = map_get(&leftovers->first, key);
@@ -336,8 +336,8 @@ static struct g2h_error *count_classes(const struct merged *merged, struct map *
     return NULL;
 }
 
-/* Returns the part of a node's growth that is its class's: if the node has more objects than
- * before, but the class has not so many more, the others have only moved here. */
+/* Returns the part of a node's growth that is its class's: if the node has gained more objects than
+ * the class has, the others have only moved here. */
 static int64_t without_moved(const struct g2h_base *base, const struct merged *merged,
                              const struct map *classes, uint32_t node, const struct growth *growth)
 {
@@ -353,8 +353,8 @@ static int64_t without_moved(const struct g2h_base *base, const struct merged *m
                        : (int64_t)((double)growth->retained * (double)more / (double)growth->count);
 }
 
-/* Sets how much of each node's growth is growth of what holds it. What has shrunk says nothing
- * about that: beside what was freed, something else may have grown. */
+/* Sets how much of each node's growth is growth of its holder. A shrinking node says nothing about
+ * that: while some memory was freed, something else may have grown. */
 static struct g2h_error *set_within(const struct g2h_base *base, const struct merged *merged,
                                     growth_vector *growth)
 {
@@ -395,7 +395,7 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
     return NULL;
 }
 
-/* ---- what is no more ---- */
+/* ---- nodes that only the base has ---- */
 
 struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vector *growth,
                                    gone_vector *ret)

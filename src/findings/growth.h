@@ -1,10 +1,10 @@
 /*
  * growth: by how much each node of a merged tree has grown since another heap, the base.
  *
- * Two nodes are taken for the same if all names on their paths from the root are the same, or else
+ * Two nodes are considered the same if all names on their paths from the root are the same, or else
  * all but the states of goroutines and the lines of frames: so heaps of two builds of a program, or
  * of two machines, can be compared as well as two heaps of one process. Garbage is not compared:
- * how much of it there is depends on when the last collection was.
+ * its amount depends on when the last collection was.
  */
 #ifndef FINDINGS_GROWTH_H
 #define FINDINGS_GROWTH_H
@@ -20,7 +20,7 @@ struct growth {
                        the whole heap, nor than most */
     int64_t most;   /* within of the nearest node, from here upwards, that has not shrunk */
     uint64_t weight; /* the most that within is, here or in a node below */
-    uint32_t before; /* the base's number of it; MERGED_NONE: the base does not have it */
+    uint32_t before; /* its number in the base; MERGED_NONE: the base does not have it */
 };
 
 typedef VECTOR(struct growth) growth_vector;
@@ -29,8 +29,7 @@ typedef VECTOR(struct growth) growth_vector;
 struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
                               growth_vector *ret);
 
-/* A branch of the base that is no more: no node has its names. Those of its parent are still there.
- */
+/* A subtree that only the base has; the names of its parent are still there. */
 struct growth_gone {
     const char *name; /* valid as long as the base; of a very long one the first 2,048 bytes */
     size_t name_size;
@@ -41,8 +40,8 @@ struct growth_gone {
 
 typedef VECTOR(struct growth_gone) gone_vector;
 
-/* Finds the branches of the base that are no more, those first that retained most; of a branch in
- * such a branch nothing is said. growth is what growth_find() has found. Each had a kilobyte and a
+/* Finds the subtrees that only the base has, those that retained most first, without those inside
+ * of another. growth is the result of growth_find(). Each had at least a kilobyte and a
  * ten-thousandth of the base's bytes: smaller ones, and all but the largest few thousand nodes,
  * have no names in the base. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vector *growth,

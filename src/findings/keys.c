@@ -14,11 +14,10 @@
 
 enum {
     MOST_STEPS = 8,  /* names of a sequence */
-    MOST_NAMES = 32, /* names below one sequence that are told apart */
+    MOST_NAMES = 32, /* distinct names below one sequence */
     MOST_SEQUENCES = 8192,
     SHARE = 10,  /* percent of the suspect that a key has at least */
-    NARROW = 80, /* percent of a key that one of its own keys has for that one to be told
-                    instead */
+    NARROW = 80, /* percent of a key that one of its own keys has to be reported instead */
 };
 
 /* The first sequence is none, the second the objects of the suspect. */
@@ -31,12 +30,12 @@ struct sequence {
     uint32_t name;                   /* in names */
     uint32_t steps, children;        /* names up to here; how many sequences are just below */
     bool is_key;                     /* the last name is the key of a map */
-    bool is_full;                    /* there are more names below than are told apart */
+    bool is_full;                    /* there are more names below than the limit */
     uint32_t first;                  /* the node with the lowest number */
     uint64_t retained;
 };
 
-/* A sequence that may be told. */
+/* A sequence that may be reported. */
 struct keys_told {
     uint64_t retained;
     uint32_t first, sequence;
@@ -63,7 +62,7 @@ static bool is_map(const struct findings *findings, uint32_t node)
 }
 
 /* Finds the nodes of merged that have to be walked: maps in or below the item that retain enough to
- * be told, and what is above these. */
+ * be reported, and the nodes above these. */
 static struct g2h_error *keys_find_maps(struct keys_search *keys, bool *ret)
 {
     const struct findings *findings = keys->findings;
@@ -194,7 +193,7 @@ static void add_node(struct keys_search *keys, uint32_t sequence, uint32_t node)
     of->first = node < of->first ? node : of->first;
 }
 
-/* Gives the nodes that a node alone holds, and points to, their sequences. */
+/* Assigns sequences to the nodes that a node points to and alone holds. */
 static struct g2h_error *step_down(struct keys_search *keys, uint32_t node, uint32_t from)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
@@ -216,8 +215,8 @@ static struct g2h_error *step_down(struct keys_search *keys, uint32_t node, uint
     return NULL;
 }
 
-/* Walks from the objects of the item down. A node of which no name is known is at the sequence of
- * its dominator. */
+/* Walks from the objects of the item down. A node without a known name is at the sequence of its
+ * dominator. */
 static struct g2h_error *walk(struct keys_search *keys)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
@@ -259,8 +258,8 @@ static void merge_sequences(struct keys_search *keys, uint32_t sequence, uint32_
     }
 }
 
-/* If there are more keys below a sequence than are told apart, those that hold little become one:
- * "[]" is then all of these. */
+/* If a sequence has more keys below it than the limit, merges those that hold little into one,
+ * "[]". */
 static void merge_small(struct keys_search *keys, uint32_t sequence)
 {
     const uint32_t any = find_below(keys, sequence, keys->any);
@@ -279,7 +278,7 @@ static void merge_small(struct keys_search *keys, uint32_t sequence)
     }
 }
 
-/* ---- what is told ---- */
+/* ---- reported keys ---- */
 
 /* Returns how much the heaviest of the nearest keys below a sequence retains. */
 static uint64_t heaviest_key(const struct keys_search *keys, uint32_t sequence)
@@ -328,7 +327,7 @@ static void append_names(const struct keys_search *keys, uint32_t sequence, stru
     text_append(text, name, size);
 }
 
-/* Gives the keys that are told. */
+/* Collects the keys to report. */
 static struct g2h_error *keys_tell(const struct keys_search *keys, struct held_keys *ret)
 {
     ret->retained = sequence_of(keys, FIRST)->retained;

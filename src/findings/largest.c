@@ -11,10 +11,9 @@ enum {
     OF_ALL = 1000 /* the part of the heap that an object has at least */
 };
 
-/* Returns whether an object is one to look at by itself: what holds it is no object, or one of
- * another class that has half as much again. The objects of which this is true and that are alike
- * in size do not hold each other, so that there are at most some thousands of them, whatever the
- * heap. */
+/* Returns whether an object is worth listing by itself: its holder is not an object, or is one of
+ * another class that has half as much again. Such objects of similar size do not hold each other,
+ * so that there are at most some thousands of them, whatever the heap. */
 static bool is_outermost(const struct findings *findings, uint32_t number,
                          const struct g2h_node *node, uint64_t retained)
 {

@@ -1,10 +1,10 @@
 /*
  * largest: the objects that retain most.
  *
- * Of objects that hold each other (a struct, its map, the memory of the map's entries) only the
- * outermost one is listed, unless it has half as much again as the next one: these are one thing.
- * So is what holds another object of its own class, such as the nodes of a tree. Of a class only a
- * few are listed, so that there is room for others.
+ * Among objects that hold each other (a struct, its map, the memory of the map's entries) only the
+ * outermost one is listed, unless it has half as much again as the next one: they are effectively
+ * one object. The same is true for an object that holds others of its own class, such as the nodes
+ * of a tree. Only a few objects per class are listed, to leave space for others.
  */
 #ifndef FINDINGS_LARGEST_H
 #define FINDINGS_LARGEST_H
@@ -21,8 +21,8 @@ struct large_object {
 
 typedef VECTOR(struct large_object) large_vector;
 
-/* Finds them, those that retain most first; an object has a thousandth of the heap at least. It
- * is no garbage, and not folded with others. Errors: G2H_ERROR_MEMORY. */
+/* Finds these objects, those that retain most first; each has at least a thousandth of the heap, is
+ * not garbage, and is not folded with others. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *largest_find(const struct findings *findings, large_vector *ret);
 
 #endif

@@ -8,7 +8,7 @@
 /* The leaked goroutines in one place. */
 struct leaks_place {
     uint32_t node;    /* of merged: a group of goroutines, or one that is alone */
-    uint32_t example; /* one of them: a node of the view */
+    uint32_t example; /* one of these goroutines: a node of the view */
     uint64_t count;
     uint64_t retained; /* by all that are in the place, if all are leaked; else by each of the
                           leaked ones alone */

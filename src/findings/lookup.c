@@ -35,7 +35,7 @@ static struct g2h_error *lookup_find_classes(struct lookup_classes *classes)
     return NULL;
 }
 
-/* How the name of a class may match the text that was asked for, the most certain match first. */
+/* How the name of a class may match the query, the most certain match first. */
 enum meaning { EXACT, SHORT, TYPE, END, PART, MEANINGS };
 
 static bool lookup_ends_in(const char *name, size_t size, const char *end, size_t length)
@@ -63,7 +63,7 @@ static bool is_meant(const char *name, size_t size, const char *asked, size_t le
     if (meaning <= SHORT)
         return is_end && size == length;
     if (meaning == TYPE) /* a type's name without its package; neither a pointer to the type nor a
-                            slice of it */
+                          * slice of values */
         return is_end && size > length &&
                (name[size - length - 1] == '.' || name[size - length - 1] == '/') &&
                strcspn(name, "[*( ") >= size - length;

@@ -15,11 +15,11 @@ struct lookup {
 };
 
 /*
- * Finds an object by an address, 0xc000012345, which may be one inside of it, or a class by its
- * name, else by its full name (net/http.conn), else by its name without the package; else an object
- * by an expression that leads to it (expression.h), main.cache.items["a"]; else a class by an end
- * or a part of its name that no other class has. Errors: G2H_ERROR_NOT_FOUND, whose message names
- * similar classes; G2H_ERROR_MEMORY.
+ * Finds an object by an address, 0xc000012345, which may be inside of it, or a class by its name,
+ * else by its full name (net/http.conn), else by its name without the package; else an object by an
+ * expression that leads to it (expression.h), main.cache.items["a"]; else a class by an end or a
+ * part of its name that is unique. Errors: G2H_ERROR_NOT_FOUND, whose message names similar
+ * classes; G2H_ERROR_MEMORY.
  */
 struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
                               struct lookup *ret);

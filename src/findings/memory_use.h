@@ -15,8 +15,8 @@ bool memory_has_resident(const struct findings *findings);
 /* Returns the numbers of MemStats (enum g2h_memstats_number), or NULL if they are not known. */
 const uint64_t *memory_stats(const struct findings *findings);
 
-/* What the runtime had from the system by these numbers, without what it has returned, and what it
- * used that for. */
+/* The memory that the runtime had from the system by these numbers, without what it has returned,
+ * and its uses. */
 struct memory_use {
     uint64_t bytes, objects, free, stacks, runtime;
 };

@@ -28,13 +28,13 @@ struct merging {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct merging_node *by_number;
-    uint32_t count;   /* of by_number; some of them are not of a node */
+    uint32_t count;   /* of by_number, some of which have no node */
     uint32_t several; /* node of the view; 0: it has none */
     uint32_t tops[3]; /* nodes of the view that hold what several groups hold together; 0: none */
-    uint32_t texts;   /* the name of all texts */
+    uint32_t texts;   /* the name of all strings */
     uint32_t *map_of; /* by name of the view: if it is that of entries, their map's; or
                          G2H_NAME_NONE */
-    uint32_t *numberless; /* by name of the view: numberless_name() of it, plus 1; 0: not known */
+    uint32_t *numberless; /* by name of the view: its numberless_name(), plus 1; 0: not known */
     struct text text;
 };
 
@@ -112,7 +112,7 @@ static size_t skip_others(const char *text, size_t size, size_t at)
 }
 
 /*
- * Makes the name of a node that is not an object, without the parts in which nodes that are alike
+ * Appends the name of a node that is not an object, without the parts in which similar nodes
  * differ: "goroutine 17 [chan send, 5 minutes] main.f" becomes "goroutine [chan send] main.f", "80
  * goroutines [select] main.g" loses its number, "defer main.f in goroutine 17" its goroutine, and a
  * variable's "[17]" becomes "[]".
@@ -315,8 +315,8 @@ static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t 
     return MERGED_NONE;
 }
 
-/* Finds the node of a name below parent. If there is none yet, it is made, unless the objects are
- * merged with a node above, which then is the result. */
+/* Finds or adds the node of a name below parent, unless the objects are merged with a node above,
+ * which then is the result. */
 static struct g2h_error *node_below(struct merging *merging, uint32_t parent, uint32_t name,
                                     enum merged_kind kind, uint32_t *ret)
 {
@@ -470,8 +470,8 @@ static struct g2h_error *merge_all(struct merging *merging)
 
 /* ---- the order ---- */
 
-/* A node's place in the order: those nearer to the root come first, of these those whose examples
- * come first in the view. "(held by several)" may be below several nodes, with one example. */
+/* A node's place in the order: by depth, and at the same depth by example in the view. "(held by
+ * several)" may be below several nodes, with one example. */
 struct merged_place {
     uint32_t depth, example, parent_example, node;
 };
@@ -501,8 +501,8 @@ static void fill_places(const struct merged *merged, struct merged_place *places
     }
 }
 
-/* Gives the nodes numbers that do not depend on the order of dominators, which is not the same for
- * one region and for several. Sets new_numbers by present number. */
+/* Renumbers the nodes independently of the order of dominators, which is not the same for one
+ * region and for several. Sets new_numbers by present number. */
 static struct g2h_error *renumber(struct merged *merged, uint32_t *new_numbers)
 {
     const size_t count = merged->nodes.count;
@@ -566,7 +566,7 @@ static struct g2h_error *add_samples(struct merging *merging)
     return NULL;
 }
 
-/* Adds parts of objects that nobody has written to where the objects have been merged. */
+/* Adds the untouched parts of objects to the nodes that the objects have been merged in. */
 static void add_untouched(struct merging *merging)
 {
     const struct g2h_heap *heap = g2h_view_heap(merging->view);

@@ -1,13 +1,13 @@
 /*
- * merged: the tree of dominators, in which nodes that are alike are merged into one.
+ * merged: the tree of dominators, in which similar nodes are merged into one.
  *
  * Objects of one class that have the same dominator are one node, whatever their number. So a heap
- * of millions of objects has some thousands of nodes, and what is retained can be read at a glance.
+ * of millions of objects has some thousands of nodes, small enough to show what retains the memory.
  * An object that is dominated by an object of its own class, as in a linked list, is merged with
  * it, so that a list of any length is one node, and a tree of any depth a few; but only if all
  * classes between the two are above both, so that the classes above an object are those of its
- * dominators. All texts are one class. Goroutines are alike if they differ only in their numbers,
- * and what the runtime keeps of a map counts as part of the map.
+ * dominators. All strings are one class. Goroutines are alike if they differ only in their numbers,
+ * and the memory of a map's entries counts as part of the map.
  *
  * Below a package or a frame are its variables, and below these the objects that they hold. In the
  * same way, an object that several groups hold together is below a node that names these groups.
@@ -40,19 +40,20 @@ struct merged_node {
     uint32_t example;   /* of the view's nodes that are merged here the one with the lowest number;
                            of lists, of their first elements */
     uint64_t count;     /* of objects, or of nodes that are not objects */
-    uint64_t bytes;     /* the size of this node itself */
-    uint64_t retained;  /* the size of this node and of all below it */
-    uint64_t untouched; /* bytes of retained that take no memory: nobody has written to them */
+    uint64_t bytes;     /* the size of this node alone */
+    uint64_t retained;  /* the size of this node and of all nodes below it */
+    uint64_t untouched; /* bytes of retained that take no memory: nothing has been written to them
+                         * */
 };
 
 struct merged {
     const struct g2h_view *view;
     VECTOR(struct merged_node)
-    nodes; /* those nearer to the root come first, of these those with lower examples */
+    nodes;                    /* ordered by depth, and at the same depth by example */
     struct string_pool names; /* names that the view does not have */
     uint32_t view_names;      /* how many names the view has */
     struct map numbers;       /* hash of parent, kind and name → node; while merging */
-    struct map variables;     /* node of the view → name of the edge by which it is held */
+    struct map variables;     /* node of the view → name of the edge that holds it */
     uint32_t *of; /* by number of a view's node in the order of dominators: the node that it is
                      merged in */
     uint32_t of_count;
@@ -74,9 +75,9 @@ const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_
 /* Returns the bytes that a node retains, without garbage, whose node is below the root. */
 uint64_t merged_held(const struct merged *merged, uint32_t node);
 
-/* Finds the next word of a name that is no number, from *at on, which goes behind it: "main and 20
- * goroutines" may become "main and 80 goroutines" in another dump. Returns false if there is none.
- * Not for classes, whose names stay as they are. */
+/* Finds the next word of a name that is not a number, from *at on, and moves *at after it: "main
+ * and 20 goroutines" may become "main and 80 goroutines" in another dump. Returns false if there
+ * are no more words. Not for classes, whose names stay as they are. */
 bool merged_next_word(const char *name, size_t size, size_t *at, const char **ret,
                       size_t *ret_size);
 

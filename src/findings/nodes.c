@@ -1,4 +1,4 @@
-/* nodes: what is to be said of single nodes of the view; see findings.h. */
+/* nodes: properties of single nodes of the view; see findings.h. */
 #include "findings/findings.h"
 
 enum g2h_node_kind findings_kind_of(const struct g2h_view *view, uint32_t node)

@@ -16,7 +16,7 @@ enum { LEAST_OF_PART = 5 /* percent of the part that a holder points to */ };
 
 struct holder {
     uint32_t number; /* string of its name */
-    uint32_t object; /* the first node that has it, if that tells what it is; else UINT32_MAX */
+    uint32_t object; /* the first node of this holder, if that identifies it; else UINT32_MAX */
     uint64_t bytes;
 };
 
@@ -91,7 +91,7 @@ static bool outside_has_fields(const char *class, size_t size)
     return before > 0 && memchr(class, '.', before) != NULL;
 }
 
-/* Makes the name of the holder that a pointer is in. */
+/* Appends the name of the holder that a pointer is in. */
 static struct g2h_error *name_holder(const struct outside_search *search,
                                      const struct g2h_node *source, const struct g2h_edge *edge,
                                      struct text *ret, bool *ret_is_element)
@@ -179,11 +179,11 @@ static int outside_compare(const void *a, const void *b)
     return (one->number > other->number) - (one->number < other->number);
 }
 
-/* What is told, in this order. */
+/* The kinds of holders that are reported, in this order. */
 enum outside_told { FIELDS, ELEMENTS, LISTS, TOLD };
 
-/* Returns what a holder with this name is, or TOLD if it is not told at all: it is the runtime's,
- * or has no name but an address. */
+/* Classifies a holder by its name; TOLD: it is not reported, because it is the runtime's, or has no
+ * name but an address. */
 static enum outside_told outside_kind_of(const struct holder *holder, const struct text *name)
 {
     if (name->size == 0 || outside_begins_with(name, "runtime.") || outside_begins_with(name, "0x"))
@@ -193,7 +193,7 @@ static enum outside_told outside_kind_of(const struct holder *holder, const stru
     return holder->object == UINT32_MAX ? FIELDS : ELEMENTS;
 }
 
-/* Makes what a holder is called. */
+/* Appends the display name of a holder. */
 static struct g2h_error *call_holder(const struct outside_search *search,
                                      const struct holder *holder, struct text *ret)
 {

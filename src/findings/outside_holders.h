@@ -2,10 +2,10 @@
  * outside_holders: which fields and variables point to memory outside of the heap.
  *
  * The graph has an edge for each pointer into a mapping. If a holder, such as a field of a type,
- * points into a mapping, all that is resident of the mapping counts for the holder, once. Garbage
- * and the runtime's own holders are left out. Fields and variables come before elements of slices
- * and maps, which are told by what holds the first of them. The list of all mappings that packages
- * syscall and x/sys/unix keep is told only if the program has no pointer of its own.
+ * points into a mapping, the mapping's resident size counts for the holder, once. Garbage and the
+ * runtime's own holders are left out. Fields and variables come before elements of slices and maps,
+ * which are described by the holder of the first one. The list of all mappings that packages
+ * syscall and x/sys/unix keep is reported only if the program has no pointer of its own.
  */
 #ifndef FINDINGS_OUTSIDE_HOLDERS_H
 #define FINDINGS_OUTSIDE_HOLDERS_H

@@ -8,7 +8,7 @@ void package_of_class(const char *name, size_t size, const char **ret, size_t *r
     static const char builtin[] = "builtin";
     size_t begin = 0, end = size;
     for (size_t i = 0, depth = 0; i < size;
-         i++) { /* begin: behind the last bracket in front of a name */
+         i++) { /* begin: after the last bracket in front of a name */
         depth += name[i] == '[';
         depth -= name[i] == ']' && depth > 0;
         if (depth > 0 && i > begin && name[begin] != '[' && strncmp(name + begin, "map[", 4) != 0) {

@@ -63,9 +63,9 @@ static uint32_t merged_in(const struct paths *paths, uint32_t node)
     return paths->findings->merged.of[g2h_dominators_number(paths->dominators, node)];
 }
 
-/* What a search looks for: a node; or one that people cannot tell from it, because it is merged
- * with it, has the same dominator and retains as much; or one that at least is merged with it and
- * has the same dominator. */
+/* The target of a search: a node; or one that users cannot distinguish from it, because it is
+ * merged with it, has the same dominator and retains as much; or one that at least is merged with
+ * it and has the same dominator. */
 enum path_target { EXACT, EQUAL, ALIKE };
 
 static bool is_found(const struct paths *paths, uint32_t node, uint32_t from, uint32_t to,
@@ -142,8 +142,8 @@ static struct g2h_error *path_find_in(struct paths *paths, uint32_t from, uint32
     return path_find(paths, search, to, target, ret_found);
 }
 
-/* Finds a path from the roots. A path by a variable of the program tells people more than one by a
- * variable of a goroutine, unless the latter leads to more objects of the class. */
+/* Finds a path from the roots. A path by a variable of the program is more informative than one by
+ * a variable of a goroutine, unless the latter leads to more objects of the class. */
 static struct g2h_error *find_from_roots(struct paths *paths, uint32_t from, uint32_t to,
                                          enum path_target target, bool *ret_found)
 {

@@ -37,7 +37,7 @@ struct g2h_edges *paths_edges(struct paths *paths);
 struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *text,
                               uint32_t *ret_end);
 
-/* Gives the nodes of a shortest path to a node, from the root on; no nodes if it is garbage. Names
+/* Finds the nodes of a shortest path to a node, from the root on; no nodes if it is garbage. Names
  * that are certain come first. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret);
 
@@ -45,8 +45,8 @@ struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector 
 struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
                                  node_vector *ret);
 
-/* Returns whether people are shown a node of such a path. The groups of roots tell nothing, nor do
- * a map's entries; but a goroutine and its frame do. */
+/* Returns whether a node of such a path is shown. The groups of roots are not informative, nor are
+ * a map's entries; but a goroutine and its frame are. */
 bool path_shows(const struct g2h_view *view, uint32_t node);
 
 /* Appends the name of the edge from one node of such a path to the next. Nothing is appended if the

@@ -1,9 +1,9 @@
 /*
- * path_search: goes along the edges of a view that hold their targets, from one node on, breadth
- * first.
+ * path_search: a breadth-first search along the edges of a view that hold their targets, from one
+ * node on.
  *
- * A search answers for any number of targets: it goes on only as far as somebody asks, and keeps by
- * which node each one was reached first, which is the one before it on a shortest path.
+ * A search serves any number of targets: it proceeds only as far as it is asked to, and records for
+ * each node the one by which it was first reached, which precedes it on a shortest path.
  */
 #ifndef FINDINGS_PATH_SEARCH_H
 #define FINDINGS_PATH_SEARCH_H
@@ -15,16 +15,16 @@
 #include "base/memory.h"
 
 /*
- * The edges that a search follows. PROGRAM: of the groups of roots only the program's globals, by
- * which people know best what something is. OWN: all groups but the runtime's globals, by names
- * that are certain, but not by frames of the runtime and of the packages below every program, to
- * which the frames above these have passed what they hold. FRAMES: by these as well. CERTAIN: also
- * by the runtime's globals. ALL: also by names that are not certain: a word of a stack may be a
- * leftover. GLOBALS: only globals, but also the runtime's, for there may be more goroutines than a
- * search can look at. CERTAIN_FIRST: CERTAIN to its end, and then ALL, to nodes that nothing else
- * leads to. None of these follows stacks, go statements and what holds garbage. STRONG: all edges
- * that hold something. POINTERS: all pointers that the collector follows, also to what belongs to
- * somebody else.
+ * The edges that a search follows. PROGRAM: among the groups of roots only the program's globals,
+ * which identify an object best. OWN: all groups but the runtime's globals, by names that are
+ * certain, but not by frames of the runtime and of the packages below every program, which hold
+ * what the frames above have passed to them. FRAMES: by these as well. CERTAIN: also by the
+ * runtime's globals. ALL: also by names that are not certain: a word of a stack may be a leftover.
+ * GLOBALS: only globals, but also the runtime's, because there may be more goroutines than a search
+ * can look at. CERTAIN_FIRST: CERTAIN to its end, and then ALL, to nodes that nothing else leads
+ * to. None of these follows stacks, go statements and what holds garbage. STRONG: all edges that
+ * hold something. POINTERS: all pointers that the collector follows, also to objects of other
+ * owners.
  */
 enum path_scope {
     PATH_PROGRAM,
@@ -58,10 +58,10 @@ struct path_search {
 
 #define PATH_NO_LIMIT UINT32_MAX
 
-/* Begins a search that follows the edges of at most most_nodes nodes, and five edges for each of
- * these. Without a limit it takes 12 bytes per node of the view. edges is any iterator over the
- * view's edges, for this search and others. The caller calls path_search_deinit() in any case.
- * Errors: G2H_ERROR_MEMORY. */
+/* Begins a search that follows the edges of at most most_nodes nodes, and five times as many edges.
+ * Without a limit it takes 12 bytes per node of the view. edges is any iterator over the view's
+ * edges, for this search and others. The caller calls path_search_deinit() in any case. Errors:
+ * G2H_ERROR_MEMORY. */
 struct g2h_error *path_search_begin(struct path_search *search, const struct g2h_view *view,
                                     struct g2h_edges *edges, uint32_t from, enum path_scope scope,
                                     uint32_t most_nodes);

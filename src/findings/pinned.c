@@ -10,7 +10,7 @@
 #include "base/scope.h"
 
 enum {
-    LEAST = 4,   /* elements of an array, on average, from which on it counts */
+    LEAST = 4,   /* least elements per array, on average */
     MOST_UP = 4, /* nodes of merged that are looked at for an array */
     EDGES = 64   /* edges that are read at a time */
 };
@@ -44,7 +44,8 @@ static void pinned_finder_deinit(struct pinned_finder *finder)
     free(finder->referred.data);
 }
 
-/* Returns whether arrays are "[]main.T": to those of "[8]main.T" lead pointers to all of them. */
+/* Returns whether arrays are "[]main.T": pointers to those of "[8]main.T" lead to the whole array.
+ * */
 static bool is_made_as_slice(const struct merged *merged, uint32_t node)
 {
     size_t size;
@@ -64,8 +65,7 @@ uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node)
 
 /* ---- the arrays ---- */
 
-/* Describes an object if it is an array of two elements or more, each of which is larger than a
- * pointer. */
+/* Describes an object if it is an array of two or more elements that are larger than a pointer. */
 static bool read_array(const struct pinned_finder *finder, uint32_t node, struct array *ret)
 {
     const struct g2h_view *view = finder->findings->view;
@@ -104,7 +104,7 @@ static struct g2h_error *add_arrays(struct pinned_finder *finder, uint32_t item)
     return NULL;
 }
 
-/* ---- what leads to them ---- */
+/* ---- pointers to the arrays ---- */
 
 static bool is_alive(const struct pinned_finder *finder, uint32_t object)
 {
@@ -218,7 +218,7 @@ static struct g2h_error *see_edge(struct pinned_finder *finder, const struct g2h
     if (source.name == G2H_NAME_NONE || may_have_all(finder, &source) ||
         contents.size < params->pointer_size ||
         edge->offset > contents.size - params->pointer_size) {
-        array->is_known = false; /* it is no pointer of an object, or may be one to all of it */
+        array->is_known = false; /* not a pointer of an object, or maybe one to the whole array */
         return NULL;
     }
     const uint64_t address = word_at(params, contents.data + edge->offset),

@@ -10,7 +10,7 @@
 #include "findings/findings.h"
 
 struct pinned {
-    uint64_t arrays;             /* to which nothing but such pointers leads; 0: there are none */
+    uint64_t arrays;             /* to which only such pointers lead; 0: none */
     uint64_t elements, referred; /* of these arrays: all, and those that are pointed to */
     uint64_t bytes, wasted;      /* of these arrays, and of their other elements */
 };
@@ -23,8 +23,8 @@ struct pinned {
  */
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret);
 
-/* Returns the node of the arrays that the objects of a node of merged are in: this one, or one
- * above it; MERGED_NONE if there are no such arrays. */
+/* Returns the node of the arrays that contain the objects of a node of merged: this one, or one
+ * above it, or MERGED_NONE. */
 uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node);
 
 #endif

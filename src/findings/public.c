@@ -48,7 +48,7 @@ static void *public_add(struct answer *answer, size_t size)
     return vector_push(&answer->structs, made) ? made : NULL;
 }
 
-/* Gives a text, which becomes empty, to an answer. */
+/* Moves a string to an answer; text becomes empty. */
 static struct g2h_error *keep(struct answer *answer, struct text *text, const char **ret)
 {
     text_append(text, "", 1);
@@ -72,7 +72,7 @@ static void *struct_at(const struct answer *answer, size_t index)
     return index < answer->structs.count ? answer->structs.data[index] : NULL;
 }
 
-/* ---- what comes first ---- */
+/* ---- the basis ---- */
 
 static void public_destroy(struct g2h_findings **findings)
 {

@@ -55,7 +55,7 @@ static struct g2h_error *add_text(const struct findings *findings, const struct 
     return NULL;
 }
 
-/* Counts an edge. Many have the same names, so that the text is not made each time. */
+/* Counts an edge. Many have the same names, so that the label is not formatted each time. */
 static struct g2h_error *add_retainer(const struct findings *findings, const struct g2h_edge *edge,
                                       struct retainers *retainers)
 {

@@ -1,4 +1,4 @@
-/* retainers: who points to a node, by class and field. */
+/* retainers: the nodes that point to a node, by class and field. */
 #ifndef FINDINGS_RETAINERS_H
 #define FINDINGS_RETAINERS_H
 
@@ -23,7 +23,7 @@ struct retainers {
 struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
                                  uint32_t node, struct retainers *ret);
 
-/* Does so for count nodes at once: nodes[i] gets ret[i]. Takes a bit per node of the view. */
+/* Does the same for count nodes at once: nodes[i] gets ret[i]. Takes a bit per node of the view. */
 struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
                                      const uint32_t *nodes, size_t count, struct retainers *ret);
 void retainers_deinit(struct retainers *retainers);

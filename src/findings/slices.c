@@ -1,13 +1,13 @@
 /*
- * slices: space in slices beyond their length, and what is outside of their capacity; see waste.h.
+ * slices: space in slices beyond their length, and memory outside of their capacity; see waste.h.
  *
- * What is before the start of all slices of an array, or behind their capacities, counts if nothing
+ * Memory before the start of all slices of an array, or after their capacities, counts if nothing
  * else leads there: the array has a window then.
  *
  * Several slices may share an array. The part that none of them uses counts as wasted once, at the
  * declaration of the slice that uses most. Full slices matter only if another slice of the same
  * array is not full. Such arrays are few, so full slices are not recorded; if there is such an
- * array, the objects are gone over a second time.
+ * array, the objects are visited a second time.
  */
 #include <stdlib.h>
 

@@ -17,8 +17,8 @@ static void stale_finder_deinit(struct stale_finder *finder)
     g2h_edges_destroy(finder->edges);
 }
 
-/* Gives each object that an array alone holds, in stale slots (is_stale) or in others, the mark of
- * these slots or none. Returns whether there are such edges. */
+/* Marks the objects that an array alone holds in stale slots (is_stale), or unmarks those that it
+ * holds in others. Returns whether it holds any. */
 static bool mark_targets(struct stale_finder *finder, uint32_t node,
                          const struct g2h_window *window, uint32_t array, bool is_stale)
 {

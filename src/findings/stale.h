@@ -1,9 +1,9 @@
 /*
- * stale: what lives on only because it is in a slot of an array that no slice uses: beyond the
- * length of each slice ("batch = batch[:0]"), or before its start ("queue = queue[1:]").
+ * stale: objects that live on only because they are in a slot of an array that no slice uses:
+ * beyond the length of each slice ("batch = batch[:0]"), or before its start ("queue = queue[1:]").
  *
  * An object counts as stale if an array dominates it directly, and has pointers to it in such slots
- * only; and so does all that the object retains.
+ * only; and so does everything that the object retains.
  */
 #ifndef FINDINGS_STALE_H
 #define FINDINGS_STALE_H
@@ -12,7 +12,8 @@
 
 #include "base/memory.h"
 
-/* An array with stale objects. What a stale object of another array retains is that one's. */
+/* An array with stale objects. Stale objects below a stale object of another array count for that
+ * array. */
 struct stale_array {
     uint32_t window;         /* number in windows */
     uint32_t node;           /* of the view */
@@ -25,16 +26,16 @@ struct stale {
     const struct g2h_windows *windows;
     VECTOR(struct stale_array) arrays; /* ascending by node */
     uint32_t *of; /* by number of a node in the order of dominators: what makes it stale, see
-                     stale_of(); NULL if there are no stale objects */
+                   * stale_of(); NULL if there are no stale objects */
 };
 
-/* Takes 4 bytes per node of the view if there are stale objects. The caller calls stale_deinit() in
- * any case. Errors: G2H_ERROR_MEMORY. */
+/* Finds the stale objects. Takes 4 bytes per node of the view if there are any. The caller calls
+ * stale_deinit() in any case. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *stale_find(const struct g2h_view *view, const struct g2h_dominators *dominators,
                              const struct g2h_windows *windows, struct stale *ret);
 void stale_deinit(struct stale *stale);
 
-/* What makes a node stale: an array, and whether the slot is before the start of its slices. */
+/* Why a node is stale: an array, and whether the slot is before the start of its slices. */
 struct stale_reason {
     uint32_t array; /* number in arrays */
     bool is_before;

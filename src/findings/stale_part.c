@@ -5,8 +5,8 @@
 
 #include "base/scope.h"
 
-/* Sets a flag for each node of merged that is item or below it, and for each of them that has
- * objects of the suspect: those of item's name. */
+/* Sets a flag for each node of merged that is item or below it, and for each of these nodes that
+ * has objects of the suspect: those of item's name. */
 static void stale_part_find_items(const struct findings *findings, uint32_t item, bool *is_below,
                                   bool *is_item)
 {
@@ -68,7 +68,7 @@ static void sum_held(const struct findings *findings, const bool *is_below, stru
 struct g2h_error *stale_find_part(const struct findings *findings, uint32_t item, uint64_t count,
                                   struct stale_part *ret)
 {
-    enum { LEAST = 20 /* of what a twentieth is stale is said to be so */ };
+    enum { LEAST = 20 /* one in LEAST must be stale to be reported */ };
     const size_t nodes = findings->merged.nodes.count;
     const uint64_t retained = findings_node(findings, item)->retained;
     struct stale_part held = {0};

@@ -8,11 +8,11 @@
 
 enum { OBJECTS = 1 << 16 /* in a task */ };
 
-/* The objects of one layout that a worker has met. Most of them are equally large, so that the
- * slots of the last one are those of the next. */
+/* The objects of one layout that a worker has met. Most have equal sizes, so that the slots of the
+ * last one are those of the next. */
 struct struct_layout_found {
     struct layout_row row;
-    uint64_t size, header;    /* of the last object; size 0: there is none */
+    uint64_t size, header;    /* of the last object; size 0: none yet */
     uint64_t slot, reordered; /* which slots Go takes for it, as it is and if its fields were in the
                                  best order */
 };
@@ -45,7 +45,7 @@ void layout_see_slice(const struct findings *findings, const struct layout_findi
     const uint64_t begin = capacity->address - g2h_heap_address(heap, array),
                    space = g2h_heap_size(heap, array) - begin;
     if (capacity->all > space / capacity->size)
-        return; /* no slice that Go has made */
+        return; /* not a slice that Go has made */
     const uint64_t end = begin + capacity->all * capacity->size;
     uint64_t now = __atomic_load_n(&layout->ends[array], __ATOMIC_RELAXED);
     while (now < end && !__atomic_compare_exchange_n(&layout->ends[array], &now, end, true,

@@ -2,9 +2,9 @@
  * struct_layout: bytes of slots that belong to no value, because slots have few sizes (rounding),
  * and bytes of values that belong to no field, because fields are aligned (padding); see waste.h.
  *
- * Only objects count whose type is known for sure, and of which Go takes a slot of this very size.
- * The length of an array is the capacity of the slices of fields and of packages' variables that
- * reach furthest into it; other arrays do not count.
+ * Only objects count whose type is known for sure and for which Go uses a slot of exactly this
+ * size. The length of an array is the capacity of the slices of fields and of packages' variables
+ * that reach furthest into it; other arrays do not count.
  */
 #ifndef FINDINGS_STRUCT_LAYOUT_H
 #define FINDINGS_STRUCT_LAYOUT_H
@@ -17,7 +17,7 @@
 struct layout_row {
     uint32_t class;           /* see g2h_layouts_class() */
     uint64_t objects, values; /* values: of arrays, their elements */
-    uint64_t slots;           /* bytes of the slots; of these, */
+    uint64_t slots;           /* bytes of the slots; in these, */
     uint64_t needed, headers; /* what values and malloc headers need, and the headers alone */
     uint64_t padding;         /* bytes of values that belong to no field */
     uint64_t saved;           /* bytes of slots that would not be taken if fields were reordered */
@@ -37,8 +37,8 @@ static inline uint64_t layout_rounding(const struct layout_row *row)
     return row->slots - row->needed;
 }
 
-/* Returns what a row of padding is ranked by: what reordering saves may be more than the padding,
- * for the slot may become smaller, or all of it may be rounding then. */
+/* Returns the rank of a row of padding: reordering may save more than the padding, because the slot
+ * may become smaller, or nothing, because all of it becomes rounding. */
 static inline uint64_t layout_weight(const struct layout_row *row)
 {
     return row->padding > row->saved ? row->padding : row->saved;

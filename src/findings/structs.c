@@ -19,8 +19,8 @@ static int structs_compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* Returns whether a class has a name of its own, as structs have, and is no slice, map, channel or
- * function, and nothing of the runtime's. */
+/* Returns whether a class has its own name, as structs have, and is neither a slice, map, channel
+ * or function nor the runtime's. */
 static bool is_own(const struct findings *findings, uint32_t class)
 {
     const enum g2h_class_form form = merged_form(&findings->merged, class);

@@ -1,5 +1,5 @@
 /*
- * structs: the structs whose objects have most bytes of their own, and how their fields lie.
+ * structs: the structs whose objects have most bytes of their own, and their layouts.
  */
 #ifndef FINDINGS_STRUCTS_H
 #define FINDINGS_STRUCTS_H
@@ -18,9 +18,9 @@ struct struct_layout {
 
 typedef VECTOR(struct struct_layout) struct_vector;
 
-/* Finds at most STRUCTS of them, the one with most bytes first, each of which has a thousandth of
- * the heap; none of the runtime's, which nobody can change, and none without types. Findings must
- * have their merged tree. Errors: G2H_ERROR_MEMORY. */
+/* Finds at most STRUCTS of them, the one with most bytes first, each with at least a thousandth of
+ * the heap; not those of the runtime, which users cannot change, and those without types. Findings
+ * must have their merged tree. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *structs_find(const struct findings *findings, struct_vector *ret);
 
 #endif

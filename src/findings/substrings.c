@@ -1,12 +1,12 @@
 /*
- * substrings: texts that strings keep alive for a small part of them; see waste.h.
+ * substrings: strings that substrings keep alive for a small part of them; see waste.h.
  *
- * A string that was cut out of another one keeps all of it alive; strings.Clone() would make a
- * copy. The bytes that strings have are in use; bytes that several strings have count for each, but
- * no more than from the first byte in use to the last. A text is reported if less than half is in
- * use, which no size class explains. It is not reported if a slice is in it, or if roots other than
- * packages' variables have it, for the use by these is not known; nor if another text is equal,
- * which equal_strings.c reports.
+ * A substring keeps the whole string alive; strings.Clone() would make a copy. The bytes of
+ * substrings are in use; bytes shared by several count for each, but no more than from the first
+ * byte in use to the last. A string is reported if less than half is in use, which no size class
+ * explains. It is not reported if a slice is in it, or if roots other than packages' variables
+ * point to it, because their use is not known; nor if another string is equal, which
+ * equal_strings.c reports.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static inline bool bit_of(const uint64_t *bits, uint32_t object)
     return (__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) >> object % 64 & 1) != 0;
 }
 
-/* Merges two parts of one text. */
+/* Merges two parts of one string. */
 static void substrings_merge(struct waste_part *part, const struct waste_part *other)
 {
     part->begin = other->begin < part->begin ? other->begin : part->begin;
@@ -32,8 +32,8 @@ static void substrings_merge(struct waste_part *part, const struct waste_part *o
     }
 }
 
-/* Adds a part, or merges it with the last one if both are of one text: the strings that were cut
- * out of a text mostly come in a row. */
+/* Adds a part, or merges it with the last one if both are of one string: substrings of one string
+ * are mostly adjacent. */
 static bool substrings_add_part(part_vector *parts, const struct waste_part *part)
 {
     struct waste_part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
@@ -49,7 +49,7 @@ bool substrings_add(const struct findings *findings, const struct g2h_capacity *
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     const uint64_t slot = g2h_heap_slot_size(heap, capacity->address);
     uint32_t text;
-    if ((slot > 0 && slot < WASTE_LEAST_TEXT) || /* most texts */
+    if ((slot > 0 && slot < WASTE_LEAST_TEXT) || /* most strings */
         !g2h_heap_find(heap, capacity->address, &text))
         return true;
     const uint64_t all = slot > 0 ? slot : g2h_heap_object(heap, text).size,
@@ -64,8 +64,8 @@ bool substrings_add(const struct findings *findings, const struct g2h_capacity *
 
 /* ---- roots ---- */
 
-/* Marks the texts that frames and other roots point to as used, for the use by these is not looked
- * at. */
+/* Marks the strings that frames and other roots point to as used, because their use is not known.
+ * */
 static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
 {
     const uint32_t synthetics = (uint32_t)g2h_view_account(view)->first_object;
@@ -90,7 +90,7 @@ static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
 
 /* ---- sums ---- */
 
-/* Merges all parts of each text into one. */
+/* Merges all parts of each string into one. */
 static struct g2h_error *unite(const part_vector *lists, size_t count, const uint64_t *used,
                                part_vector *ret)
 {

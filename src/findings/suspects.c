@@ -9,7 +9,7 @@ enum {
     THRESHOLD = 5,   /* percent of the reachable bytes that a suspect has at least; */
     OF_RUNTIME = 25, /* the same for memory that only the runtime holds: each heap has some */
     HEAVY = 60, /* percent of what a node holds that its heaviest child must have to be followed */
-    MANY = 4,   /* objects per holder from which on objects count as multiplied */
+    MANY = 4,   /* least objects per holder that count as multiplied */
 };
 
 /* The least bytes of a suspect that only the runtime holds: such memory is half of a small heap. */
@@ -20,7 +20,7 @@ enum {
 
 struct suspects_finder {
     const struct merged *merged;
-    const struct g2h_base *base; /* NULL: there is none, and growth is NULL, too */
+    const struct g2h_base *base; /* NULL: no base; then growth is NULL, too */
     const growth_vector *growth;
     uint64_t reachable, untouched, threshold, threshold_of_runtime;
     VECTOR(uint32_t) left; /* nodes that have yet to be looked at */
@@ -200,7 +200,7 @@ static uint64_t ratio_of(const struct suspects_finder *finder, uint32_t node)
     return suspects_count_of(finder, node) / (holders > 0 ? holders : 1);
 }
 
-/* Returns the child that has HEAVY percent of what a node holds, or MERGED_NONE if there is none,
+/* Returns the child that has HEAVY percent of what a node holds, or MERGED_NONE if no child does,
  * or if most of what the node retains is its own bytes. */
 static uint32_t heavy_child(const struct suspects_finder *finder, uint32_t node)
 {
@@ -218,9 +218,8 @@ static bool is_of(const struct merged *merged, uint32_t node, enum g2h_runtime_c
     return node != MERGED_NONE && merged_runtime_class(merged, node) == class;
 }
 
-/* Returns whether a class is a map, a slice or the like, which tells little of what its objects
- * are.
- */
+/* Returns whether a class is a map, a slice or the like, whose name says little about its objects.
+ * */
 static bool is_container(const struct merged *merged, uint32_t node)
 {
     const enum g2h_class_form form = merged_form(merged, node);
@@ -284,7 +283,7 @@ static uint32_t meaningful(const struct suspects_finder *finder, uint32_t node)
     return node;
 }
 
-/* Returns the node that stands for all of a tree, or the like, of which a node is a part: the
+/* Returns the node that stands for the whole tree, or the like, to which a node belongs: the
  * objects of the same class that contain this one, so that what is below them counts, too. Looks no
  * further up than top. */
 static uint32_t whole_tree(const struct suspects_finder *finder, uint32_t node, uint32_t top)
@@ -318,7 +317,7 @@ static uint32_t find_multiplied(const struct suspects_finder *finder, uint32_t n
     return whole_tree(finder, entries != best ? entries : meaningful(finder, best), node);
 }
 
-/* Makes a suspect of the objects below a node that are multiplied; or else looks at the children of
+/* Adds the objects below a node that are multiplied as a suspect; or else queues the children of
  * the node where the path parts. */
 static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
 {
@@ -399,8 +398,8 @@ static int suspects_compare(const void *a, const void *b)
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
-/* Returns so many percent of the reachable bytes that take memory. Beside bytes that take none, few
- * others are not worth a suspect. */
+/* Returns this percentage of the reachable bytes that take memory. In a heap that is mostly
+ * untouched, the few other bytes are not worth a suspect. */
 static uint64_t share_of_resident(const struct suspects_finder *finder, uint64_t percent)
 {
     enum { LEAST_BESIDE = 1 << 20 };
@@ -424,9 +423,9 @@ static uint64_t threshold_of(const struct suspects_finder *finder)
     return more > LEAST ? more : LEAST;
 }
 
-/* Drops the timers of a class of which other ones are a suspect that comes before: a timer points
- * to its processor's heap, so whatever holds one of them holds that heap as well, which then is on
- * a line of its own. */
+/* Drops the timers of a class that an earlier suspect has, too: a timer points to its processor's
+ * heap, so whatever holds one of them holds that heap as well, which is then reported separately.
+ * */
 static void drop_timers(const struct merged *merged, suspect_vector *suspects)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -453,7 +452,7 @@ static bool is_below(const struct merged *merged, uint32_t node, uint32_t above)
     return node == above;
 }
 
-/* Makes arrays a suspect in the place of all suspects that are in them. */
+/* Replaces all suspects that are in pinned arrays by one suspect, the arrays. */
 static void replace_by(const struct suspects_finder *finder, size_t number, uint32_t arrays,
                        const struct pinned *pinned)
 {

@@ -11,15 +11,15 @@
  * never the same, no more than this many are kept. */
 enum { MOST_PLACES = 1 << 16 };
 
-/* ---- judging a series of numbers ---- */
+/* ---- classifying a series of numbers ---- */
 
 static uint64_t trend_distance(uint64_t one, uint64_t other)
 {
     return one > other ? one - other : other - one;
 }
 
-/* Returns how straight the way from the first number to the last one is, from 0 to 100: the number
- * that is farthest from the straight line tells. */
+/* Returns how linear a series is, from 0 to 100, by the number farthest from the line between the
+ * first and the last one. */
 static unsigned straightness_of(const uint64_t *numbers, size_t count)
 {
     const double first = (double)numbers[0], all = (double)numbers[count - 1] - first;
@@ -33,7 +33,7 @@ static unsigned straightness_of(const uint64_t *numbers, size_t count)
     return all <= 0 || farthest >= all ? 0 : (unsigned)(100 * (1 - farthest / all) + 0.5);
 }
 
-/* Returns the first number from which on all are within a tenth of the range of the last one. */
+/* Returns the index from which on all numbers are within a tenth of the range of the last one. */
 static size_t settled_since(const uint64_t *numbers, size_t count, uint64_t range)
 {
     size_t since = count - 1;
@@ -62,8 +62,8 @@ static bool ascends(const uint64_t *numbers, size_t count, size_t step)
 
 /*
  * Returns whether it grows steadily: in nine of ten intervals, and hardly shrinks in any; or, if it
- * never shrinks, in longer intervals of which there are five. And in the last third of the time it
- * still grows by a tenth of what it grew by before, at least.
+ * never shrinks, in each of five longer intervals. And in the last third of the time it still grows
+ * by at least a tenth of its earlier growth.
  */
 static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_course *course,
                       uint64_t fallen)
@@ -225,7 +225,7 @@ static struct g2h_error *find_anywhere(struct g2h_trend *trend, const struct mer
     return NULL;
 }
 
-/* Makes the places of the root and of what is summed up. */
+/* Creates the places of the root and of sums. */
 static struct g2h_error *find_first(struct g2h_trend *trend, const struct merged *merged)
 {
     static const char name[] = "(held by different roots over time)";
@@ -360,8 +360,8 @@ static struct g2h_error *find_path(struct g2h_trend *trend, const struct additio
     return NULL;
 }
 
-/* Finds how the places that grow steadily are held, as long as the heap is there: nobody knows
- * which one will have been the last. */
+/* Finds paths to the places that grow steadily while the heap is still open: it may turn out to be
+ * the last one. */
 static struct g2h_error *find_held(struct g2h_trend *trend, const struct addition *addition)
 {
     _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
@@ -494,8 +494,8 @@ struct choice {
     struct trend_found *of;           /* by place */
     uint64_t (*covered)[TREND_KINDS]; /* by place: by how much those have changed that were chosen,
                                      at it or below it */
-    uint8_t *chosen; /* by place: the kind as which it was chosen, or one that it lies below; 0:
-                        neither; TREND_KINDS: see choose_anywhere() */
+    uint8_t *chosen; /* by place: the kind as which it or a place above it was chosen; 0: neither
+                      * was; TREND_KINDS: see choose_anywhere() */
 };
 
 static struct g2h_error *judge_all(struct choice *choice)
@@ -621,8 +621,7 @@ static struct g2h_error *choose_others(struct choice *choice, trend_found_vector
     return NULL;
 }
 
-/* Finds how much of what each sum has grown by steadily lies in places that were chosen, and below
- * them. */
+/* Finds how much of each sum's steady growth is in chosen places, and below them. */
 static void sum_chosen(const struct choice *choice, uint64_t *sums)
 {
     for (uint32_t i = 2; i < choice->trend->places.count; i++) {
@@ -653,9 +652,9 @@ static void free_found(trend_found_vector *found)
 }
 
 /*
- * Chooses sums of classes that grow steadily, most of which lies in no place that was chosen: what
- * holds them changes. The largest come first, so that what is below one that was chosen comes
- * later, and can be left out: a class below a class that was seen.
+ * Chooses sums of classes that grow steadily and are mostly not in chosen places: their holders
+ * change. The largest come first, so that a class below a chosen one comes later, and can be left
+ * out.
  */
 static struct g2h_error *choose_anywhere(struct choice *choice, trend_found_vector *ret)
 {
@@ -678,7 +677,7 @@ static struct g2h_error *choose_anywhere(struct choice *choice, trend_found_vect
         const struct trend_place *place = &trend->places.data[steady.data[i].place];
         const bool is_below =
             place->parent != TREND_ANYWHERE && is_seen[trend->places.data[place->parent].name];
-        if (place->is_plumbing) /* what it holds has a sum of its own */
+        if (place->is_plumbing) /* what it holds has its own sum */
             continue;
         is_seen[place->name] = true;
         if (!is_below && sums[steady.data[i].place] < change_of(&steady.data[i]) / 2)

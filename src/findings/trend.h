@@ -1,10 +1,10 @@
 /*
- * trend: how the places of a merged tree go on over a series of heaps.
+ * trend: the course of the places of a merged tree over a series of heaps.
  *
- * A place is a node of the merged tree, known by all names on its path from the root as growth.h
- * has them. Classes alone do not tell a leak: texts and bytes grow and shrink everywhere, and what
- * leaks is lost in what comes and goes. By places, what is held in one way is judged by itself.
- * Garbage never counts.
+ * A place is a node of the merged tree, identified by all names on its path from the root, as in
+ * growth.h. Classes alone do not reveal a leak: strings and bytes grow and shrink everywhere, and
+ * hide what leaks. By places, objects that are held in one way are evaluated separately. Garbage
+ * never counts.
  */
 #ifndef FINDINGS_TREND_H
 #define FINDINGS_TREND_H
@@ -14,9 +14,9 @@
 #include "base/text.h"
 #include "findings/merged.h"
 
-/* How a number goes on. */
+/* The course of a number. */
 enum trend_kind {
-    TREND_LEVEL,   /* nothing of the rest; or it shrinks */
+    TREND_LEVEL,   /* none of the others; or it shrinks */
     TREND_STEADY,  /* it grows in every interval and still does */
     TREND_STOPPED, /* it has grown, and then has stayed where it is */
     TREND_UNEVEN,  /* it has grown, in some intervals */
@@ -28,19 +28,19 @@ enum trend_kind {
  * random order ascend once in 720 times, five once in 120. TREND_MOST heaps are kept. */
 enum { TREND_LEAST = 6, TREND_MOST = 200 };
 
-/* Of so many places that grow steadily it is found how the last heap holds them. */
+/* How many steadily growing places get a path in the last heap. */
 enum { TREND_HELD = 10 };
 
 struct trend_course {
     enum trend_kind kind;
-    unsigned intervals, ups; /* in so many of the intervals it has grown */
+    unsigned intervals, ups; /* the number of intervals, and of those in which it has grown */
     uint64_t least, most;
     int64_t grown;         /* from the first to the last number */
-    unsigned straightness; /* 100: it is on a straight line; 0: as far from that as it has grown */
-    size_t since; /* if it has stopped growing: the first number from which it has stayed */
+    unsigned straightness; /* 100: it is on a line; 0: as far from a line as it has grown */
+    size_t since; /* if it has stopped growing: the index of the first number of the level part */
 };
 
-/* Judges count numbers, the oldest first. */
+/* Classifies count numbers, the oldest first. */
 void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret);
 
 /*
@@ -51,7 +51,7 @@ void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret
  */
 enum { TREND_ANYWHERE = 1 };
 
-/* What a place had in one heap. */
+/* The values of a place in one heap. */
 struct trend_value {
     uint64_t retained, count;
 };
@@ -60,10 +60,10 @@ struct trend_place {
     uint32_t parent, child, sibling; /* places, or MERGED_NONE */
     enum merged_kind kind;
     bool is_goroutines;
-    bool is_plumbing;  /* what sync.Map or container/list has for each value, or above these */
+    bool is_plumbing;  /* the internal nodes of sync.Map or container/list, or above these */
     uint32_t name;     /* in names */
     uint32_t anywhere; /* of objects: the place that sums up this class, and the class above it,
-                          wherever they are; MERGED_NONE: there is none, or this is one */
+                        * wherever they are; MERGED_NONE: no such place, or this is one */
 };
 
 struct trend_heap {
@@ -82,16 +82,16 @@ struct trend_held {
 struct g2h_trend {
     VECTOR(struct trend_heap) heaps;
     size_t added;  /* heaps, with those that were forgotten */
-    size_t stride; /* of so many heaps one is kept, and the last one */
+    size_t stride; /* one heap in this many is kept, and the last one */
     VECTOR(struct trend_place)
     places;                   /* parents before their children; the first is the root, the
                                  second TREND_ANYWHERE */
     struct map numbers;       /* key of a place → place */
-    struct string_pool names; /* of places, numbers left out of those that are no class */
+    struct string_pool names; /* of places, without numbers unless they are classes */
     uint64_t left_out;        /* places beyond the limit, whose values were not kept */
     VECTOR(struct trend_held) held;
     uint64_t limit, left; /* bytes: the memory limit of the process when the last heap was taken,
-                             and what it left; limit 0: there is none */
+                           * and what was left; limit 0: none */
 };
 
 /* A place that is to be named, with how its bytes and its objects go on. */
@@ -114,17 +114,16 @@ struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector r
 /* Returns the value of a place in a heap. */
 struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place);
 
-/* Returns the place of the last heap that has most of what a place below TREND_ANYWHERE sums up;
- * MERGED_NONE: it is no such place, or has nothing any more. */
+/* Returns the place in the last heap with most of the bytes that a place below TREND_ANYWHERE sums
+ * up; MERGED_NONE: it is not such a place, or has no bytes any more. */
 uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place);
 
 /* Returns the Go expression for one of the objects of a place that grows steadily, in the last
- * heap; NULL: none was found, or it was none of the first TREND_HELD places. */
+ * heap; NULL: none was found, or the place is not among the first TREND_HELD ones. */
 const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place);
 
-/* Returns in how many milliseconds what has grown by this many bytes, and goes on to, fills what
- * the memory limit of the process leaves. 0: there is no limit, the times are not known, or it is
- * more than a year. */
+/* Estimates in how many milliseconds continued growth by this many bytes per elapsed time fills the
+ * rest of the process's memory limit; 0: no limit, times not known, or more than a year. */
 int64_t trend_full_in(const struct g2h_trend *trend, int64_t grown);
 
 /* Returns the milliseconds from the first time to the last; 0: not known, because times are

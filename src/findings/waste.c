@@ -8,7 +8,7 @@
 
 enum { OBJECTS = 1 << 16 /* in a task */ };
 
-/* ---- going over slices, strings and maps ---- */
+/* ---- visiting slices, strings and maps ---- */
 
 struct waste_finder {
     const struct findings *findings;
@@ -20,7 +20,7 @@ struct waste_finder {
     part_vector *parts;        /* by task */
     struct waste_row **maps;   /* by worker, by declaration; NULL: the worker has met no map */
     uint64_t *full;            /* a bit for each object that full slices are in */
-    uint64_t *used;            /* a bit for each text that substrings.c does not report */
+    uint64_t *used;            /* a bit for each string that substrings.c does not report */
     uint32_t
         *windows; /* by window: the lowest declaration of its slices, or DECLARATION_OF_LOCAL */
 };
@@ -45,7 +45,7 @@ static void note_window(const struct waste_finder *finder, uint32_t array, uint3
         ;
 }
 
-/* Returns whether a slice, string or map is in an object of which all counts as waste. */
+/* Returns whether a slice, string or map is in an object that counts as waste as a whole. */
 static bool is_stale(const struct findings *findings, const struct g2h_capacity *capacity)
 {
     return capacity->object != UINT32_MAX &&
@@ -78,8 +78,8 @@ static bool visit_string(const struct visit *visit, const struct g2h_capacity *c
            substrings_add(findings, capacity, visit->parts, visit->finder->used);
 }
 
-/* Counts a map. If it has no entries, all that it retains is of no use, for all of that is its own
- * memory. */
+/* Counts a map. If it has no entries, everything that it retains is waste, because it is all the
+ * map's own memory. */
 static void add_map(const struct findings *findings, uint32_t node,
                     const struct g2h_capacity *capacity, struct waste_row *row)
 {
@@ -216,8 +216,8 @@ static void waste_finder_deinit(struct waste_finder *finder)
     free(finder->windows);
 }
 
-/* Sums up substrings, except those of texts that a slice is in or that are reported as equal ones.
- */
+/* Sums up substrings, except those of strings that a slice is in or that are reported as
+ * duplicates. */
 static struct g2h_error *sum_substrings(const struct waste_finder *finder,
                                         const struct equals *texts, struct waste_rows *ret)
 {

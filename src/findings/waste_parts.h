@@ -1,10 +1,10 @@
-/* waste_parts: what the files that find waste share; see waste.h. */
+/* waste_parts: the functions that the waste files share; see waste.h. */
 #ifndef FINDINGS_WASTE_PARTS_H
 #define FINDINGS_WASTE_PARTS_H
 
 #include "findings/findings.h"
 
-/* Adds one array or text to the row of a declaration; by_declaration leads from a declaration to
+/* Adds one array or string to the row of a declaration; by_declaration leads from a declaration to
  * its row's index. Returns the row, or NULL if memory runs out. */
 struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
                             uint32_t declaration, uint64_t wasted, uint64_t bytes);
@@ -25,8 +25,8 @@ bool slices_locate(const struct findings *findings, const struct g2h_capacity *c
                    struct open_slice *ret);
 
 /* Sums up count lists of slices. Each array counts once, at the declaration of the slice that uses
- * most of it. full has a bit for each object that a full slice is in, and so uses, too. Of an array
- * that has a window all counts that the window leaves out, at the window's declaration, which is in
+ * most of it. full has a bit for each object that a full slice is in, and so uses, too. If an array
+ * has a window, everything outside of it counts, at the window's declaration, which is in
  * declarations. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *slices_sum(const struct findings *findings,
                              const struct g2h_capacities *capacities,
@@ -40,11 +40,11 @@ struct g2h_error *slices_sum_stale(const struct findings *findings, const uint32
 
 /* ---- substrings.c ---- */
 
-/* The least bytes of a text for which size classes cannot explain that less than half is in use. */
+/* The smallest string for which size classes cannot explain that less than half is in use. */
 enum { WASTE_LEAST_TEXT = 64 };
 
-/* A string that uses less than half of a text, or all such strings of one text; offsets are in
- * bytes from the text's begin. */
+/* A string that uses less than half of the bytes that it keeps, or all such strings in one object;
+ * offsets are from the object's first byte. */
 struct waste_part {
     uint32_t text; /* number of the object */
     uint32_t declaration;
@@ -54,20 +54,21 @@ struct waste_part {
 };
 typedef VECTOR(struct waste_part) part_vector;
 
-/* Adds a string to the parts if it uses less than half of its text. used has a bit for each text of
- * which a string uses half or more, and gets more bits. Returns false if memory runs out. */
+/* Adds a string to the parts if it uses less than half of its object. used has a bit for each
+ * object of which a string uses half or more, and gets more bits. Returns false if memory runs out.
+ * */
 bool substrings_add(const struct findings *findings, const struct g2h_capacity *capacity,
                     part_vector *parts, uint64_t *used);
 
-/* Sums up count lists of parts, except texts that have a bit in used. used also gets bits for the
- * texts of roots whose use is not known. Errors: G2H_ERROR_MEMORY. */
+/* Sums up count lists of parts, except those of objects that have a bit in used. used also gets
+ * bits for strings of roots whose use is not known. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *substrings_sum(const struct findings *findings, const part_vector *lists,
                                  size_t count, uint64_t *used, struct waste_rows *ret);
 
 /* ---- equal_strings.c ---- */
 
-/* Finds the texts that are there more than once among those that were read. What is stale counts as
- * waste already, so it is none of them. Errors: G2H_ERROR_MEMORY. */
+/* Finds the duplicates among the strings that were read. Stale strings count as waste already, so
+ * they are left out. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *equals_find(const struct findings *findings, struct equals *ret);
 void equals_deinit(struct equals *strings);
 
@@ -86,8 +87,8 @@ void layout_deinit(struct layout_findings *layout);
 
 /* ---- fragmentation.c ---- */
 
-/* Finds the spans of all objects. There are no rows if the size of the spans is not known for the
- * release of Go. Errors: G2H_ERROR_MEMORY. */
+/* Finds the spans of all objects. There are no rows if the span sizes of the release of Go are not
+ * known. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *fragmentation_find(const struct findings *findings, struct fragmentation *ret);
 void fragmentation_deinit(struct fragmentation *fragmentation);
 

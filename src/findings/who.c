@@ -88,8 +88,8 @@ static bool is_local(const struct findings *findings, uint32_t node)
             !findings_is_kind(findings, read->parent, G2H_NODE_GOROUTINES_IN_PLACE));
 }
 
-/* Adds the variables below a node, and what several of them hold together, those that retain most
- * first. */
+/* Adds the variables below a node, and the objects that several of them hold together, those that
+ * retain most first. */
 static struct g2h_error *find_variables(const struct findings *findings, uint32_t below,
                                         ranking *ret)
 {
@@ -164,7 +164,7 @@ struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item,
     return NULL;
 }
 
-/* ---- what takes long to be found ---- */
+/* ---- details that take long to find ---- */
 
 static struct g2h_error *find_of(const struct findings *findings, struct who *who)
 {

@@ -1,4 +1,4 @@
-/* who: what there is to say of a suspect: what it consists of, and who holds it. */
+/* who: the details of a suspect: what it consists of, and who holds it. */
 #ifndef FINDINGS_WHO_H
 #define FINDINGS_WHO_H
 
@@ -11,7 +11,7 @@
 
 enum { WHO_SUSPECTS = 3 /* that there is something to be said of */ };
 
-/* A suspect, and what takes long to be found of it. */
+/* A suspect, and the details that take long to find. */
 struct who {
     struct suspect suspect;
     struct example example; /* of objects or goroutines */
@@ -70,8 +70,8 @@ struct g2h_error *who_find_locals(const struct findings *findings, uint32_t plac
                                   struct who_local ret[WHO_LOCALS], size_t *ret_count);
 
 /* Counts, if an item is objects of class runtime.g most of which belong to goroutines that have
- * ended, these goroutines; otherwise 0. What those of others hold, like labels of the profiler, is
- * in use. Errors: G2H_ERROR_MEMORY. */
+ * ended, these goroutines; otherwise 0. Memory that the other ones hold, like labels of the
+ * profiler, is in use. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item, uint64_t *ret);
 
 #endif
