@@ -1,5 +1,5 @@
-/* A part of an input, or a text, which is not terminated by a 0. The function that returns it says
- * how long it stays valid. */
+/* A slice of an input or a string, not NUL-terminated. The function that returns it says how long
+ * it stays valid. */
 #ifndef GO2HEAPSNAPSHOT_BYTES_H
 #define GO2HEAPSNAPSHOT_BYTES_H
 
@@ -16,11 +16,11 @@ struct g2h_bytes {
 };
 
 /*
- * Makes a text safe to show, in place. Names and texts of a heap are as they were in the process,
- * and may contain anything. Replaces by '?' each byte that is not valid UTF-8 and each character
- * that a terminal would act upon instead of showing it, or that would make other characters appear
- * in another place: controls, including new lines, and characters that change the direction of
- * text. Returns the size that is left. It may be called from a signal handler.
+ * Makes a string safe to show, in place. Names and strings of a heap come from the process and may
+ * contain anything. Replaces with '?' each byte that is not valid UTF-8 and each character that a
+ * terminal would interpret instead of showing, or that would reorder other characters: controls,
+ * including newlines, and characters that change the direction of text. Returns the remaining size.
+ * Async-signal-safe.
  */
 G2H_PUBLIC size_t g2h_printable(char *text, size_t size);
 

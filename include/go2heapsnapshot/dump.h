@@ -72,7 +72,7 @@ struct g2h_field {
 
 /*
  * Gets the next field of a list; returns false at its end. The reader has checked that every field
- * of a record lies within the record's contents (an object's fields: within its declared size).
+ * of a record is inside the record's contents (an object's fields: inside its declared size).
  */
 G2H_PUBLIC bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret);
 
@@ -170,8 +170,8 @@ struct g2h_memstats {
     uint64_t numbers[G2H_MEMSTATS_NUMBERS];
 };
 
-/* Decodes the numbers of a memstats record. Returns false, and sets all numbers to 0, if somebody
- * has overwritten the record's bytes since the record was read. */
+/* Decodes the numbers of a memstats record. Returns false, and sets all numbers to 0, if the
+ * record's bytes were overwritten after the record was read. */
 G2H_PUBLIC bool g2h_memstats_read(struct g2h_bytes encoded, struct g2h_memstats *ret);
 
 struct g2h_segment { /* a data or bss record */
@@ -257,7 +257,7 @@ G2H_PUBLIC void g2h_reader_destroy(struct g2h_reader *reader);
 
 /*
  * Reads the next record. After the record G2H_RECORD_EOF, each further call returns that record
- * again. Errors: G2H_ERROR_DAMAGED if the input ends without an EOF record or the bytes are no
+ * again. Errors: G2H_ERROR_DAMAGED if the input ends without an EOF record or the bytes are not a
  * valid record; the message names the file, offset, record number and kind. After an error nothing
  * more can be read, because records have no length field.
  */

@@ -1,4 +1,4 @@
-/* All headers of libgo2heapsnapshot. g2h_open() (session.h) makes all that is needed to ask about a
+/* All headers of libgo2heapsnapshot. g2h_open() (session.h) creates everything needed to query a
  * heap. Data flows input → heap → (exe → typing) → graph → view → output. */
 #ifndef GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 #define GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H

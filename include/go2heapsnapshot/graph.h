@@ -16,21 +16,21 @@ G2H_BEGIN
 struct g2h_graph;
 
 struct g2h_graph_options {
-    const struct g2h_exe *exe;       /* matched with the heap, gives names; NULL: none */
+    const struct g2h_exe *exe;       /* matched with the heap, supplies names; NULL: none */
     const struct g2h_typing *typing; /* typing of the same heap and executable; NULL: none */
     unsigned threads;                /* 0: one per processor */
     const struct g2h_redaction
         *redaction; /* strings are named by their length, rounded up, and a hash with the
-                       redaction's key; names contain no numbers of the heap. NULL: strings and
+                       redaction's key; names contain no numbers from the heap. NULL: strings and
                        numbers are shown */
-    const struct g2h_memory *memory; /* of the process that the heap was read from: gives nodes for
-                        the mappings that pointers lead to. NULL: not known */
+    const struct g2h_memory *memory; /* of the process that the heap was read from: adds nodes for
+                                        the mappings that pointers lead to. NULL: not known */
     bool no_stacks;                  /* leaves out the nodes of goroutines' stacks */
     bool full_names; /* calls packages by their full import paths everywhere. Otherwise packages are
                         called by their names, "mvcc.Watcher", except those whose name several
                         packages of exe share. Without exe, names are those of the dump */
-    bool no_dominators; /* promises that nobody computes dominators, which saves 4 bytes of memory
-                           per object. If somebody does so nevertheless, one thread computes them
+    bool no_dominators; /* promises that dominators will not be computed, which saves 4 bytes of
+                           memory per object. If they are computed nevertheless, one thread does it
                            instead of several */
 };
 
@@ -48,20 +48,21 @@ G2H_PUBLIC void g2h_graph_destroy(struct g2h_graph *graph);
 struct g2h_graph_account {
     uint64_t pointers;        /* words of objects that may be pointers and are not nil */
     uint64_t pointers_hit;    /* those of them that hit an object, each an edge */
-    uint64_t pointers_missed; /* those that hit no object: they point to data, bss, read-only data,
-                                 stacks, C memory, free slots */
+    uint64_t pointers_missed; /* those that miss: they point to data, bss, read-only data, stacks, C
+                                 memory, free slots */
     uint64_t root_pointers, root_pointers_hit,
         root_pointers_missed; /* the same counts for words of frames, segments and other roots */
     uint64_t conservative;    /* words of frames in no field list, treated as pointers */
-    uint64_t samples, samples_missed; /* allocation samples of objects; samples of no object */
+    uint64_t samples, samples_missed; /* allocation samples of objects; samples whose address hits
+                                         no object */
     uint64_t stacks, stack_bytes;     /* goroutine stacks that have a node, and their size */
-    uint64_t shortcuts; /* weak edges that are no pointers: from maps to their groups or overflow
+    uint64_t shortcuts; /* weak edges that are not pointers: from maps to their groups or overflow
                            buckets, from weak pointers to objects; only with types */
     uint64_t unreachable_objects, unreachable_bytes;
     uint64_t shared, shared_bytes;   /* nodes that more than one group of roots reaches */
-    uint64_t several, several_shown; /* those shared nodes that no other shared node dominates,
-                                        which together retain shared_bytes; and how many of these
-                                        are below "(held by several)" */
+    uint64_t several, several_shown; /* shared nodes that no other shared node dominates, which
+                                        together retain shared_bytes; and how many of these are
+                                        below "(held by several)" */
     uint64_t several_shown_bytes;    /* bytes that the nodes below "(held by several)" retain */
 };
 G2H_PUBLIC const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph);

@@ -1,10 +1,10 @@
 /*
- * What is in a dump: objects sorted by address, and all other records.
+ * The contents of a dump: objects sorted by address, and all other records.
  *
- * Loading takes a mapped input, reads it to its end or as far as it can be read, and returns each
- * object once, without the phantom objects that dumps of Go 1.22 and later contain
- * (docs/dump-formats.md). The contents of objects stay in the input, which must outlive the heap. A
- * loaded heap is constant, so several threads may use it.
+ * Loading takes a mapped input, reads it to its end or to the first damage, and returns each object
+ * once, without the phantom objects that dumps of Go 1.22 and later contain (docs/dump-formats.md).
+ * The contents of objects stay in the input, which must outlive the heap. A loaded heap is
+ * constant, so several threads may use it.
  */
 #ifndef GO2HEAPSNAPSHOT_HEAP_H
 #define GO2HEAPSNAPSHOT_HEAP_H
@@ -39,8 +39,8 @@ G2H_PUBLIC void g2h_heap_destroy(struct g2h_heap *heap);
  * read to its end. The heap owns the error. */
 G2H_PUBLIC const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap);
 
-/* Returns whether the dump has a version of Go that names no release ("unknown", "devel +hash"), so
- * that options.release would tell more. */
+/* Returns whether the dump's Go version names no release ("unknown", "devel +hash"), so that
+ * setting options.release helps. */
 G2H_PUBLIC bool g2h_heap_lacks_release(const struct g2h_heap *heap);
 
 /* Returns whether the whole dump was read and is valid: no damage, no truncated gzip stream, no
@@ -52,16 +52,16 @@ G2H_PUBLIC const struct g2h_params *g2h_heap_params(const struct g2h_heap *heap)
 G2H_PUBLIC const struct g2h_memstats *
 g2h_heap_memstats(const struct g2h_heap *heap); /* NULL if the dump has no memstats record */
 
-/* How many bytes, objects and records were read, and which of them were kept or left out. */
+/* The numbers of bytes, objects and records read, and of those kept or left out. */
 struct g2h_account {
     uint64_t records[G2H_RECORD_KINDS];
     uint64_t objects, object_bytes; /* objects that were kept, and the sum of their slots' sizes */
     uint64_t phantoms,
-        phantom_bytes;    /* left out: bitmaps at the end of a span, which are no objects */
-    uint64_t misplaced;   /* left out: objects at an address where no allocation slot is, or larger
-                             than the heap (damage) */
-    uint64_t overlapping; /* left out: objects that overlap the next object (damage) */
-    uint64_t short_objects; /* kept, although the file lacks a part of their contents (objects of 2
+        phantom_bytes;      /* left out: bitmaps at the end of a span, which are not objects */
+    uint64_t misplaced;     /* left out: objects at an address that is not an allocation slot's, or
+                               larger than the heap (damage) */
+    uint64_t overlapping;   /* left out: objects that overlap the next object (damage) */
+    uint64_t short_objects; /* kept, although the file lacks part of their contents (objects of 2
                                GiB and more) */
     uint64_t repairs;       /* corrupt type records of Go 1.5 that were skipped */
     uint64_t bytes_read, bytes_behind; /* up to the EOF record, and after it */
@@ -93,17 +93,17 @@ G2H_PUBLIC uint64_t g2h_heap_size(const struct g2h_heap *heap, uint32_t index);
 G2H_PUBLIC bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret);
 
 /*
- * Return the number of the parts of large objects that the process has never written to, so that
- * they take no memory, and the object that has part number index, and its size. Only dumps that are
- * made from outside the process tell; the number is 0 for others.
+ * Return the number of regions of large objects that the process has never written to, so that they
+ * take no memory; and the object that contains region number index, and the region's size. Only
+ * dumps made from outside the process record them; the number is 0 for others.
  */
 G2H_PUBLIC size_t g2h_heap_untouched_count(const struct g2h_heap *heap);
 G2H_PUBLIC uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index,
                                        uint32_t *ret_object);
 
 /* Returns the size of the allocation slots in the 8 KiB around an address, whether or not they hold
- * objects; 0 if there are slots of several sizes, or larger ones. This takes a fraction of the time
- * of g2h_heap_find(). */
+ * objects; 0 if there are slots of several sizes, or larger ones. Much faster than
+ * g2h_heap_find(). */
 G2H_PUBLIC uint64_t g2h_heap_slot_size(const struct g2h_heap *heap, uint64_t address);
 
 /*

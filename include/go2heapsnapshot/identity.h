@@ -1,5 +1,5 @@
 /*
- * Which objects of several dumps of one process are the same.
+ * Matches the objects of several dumps of one process.
  *
  * An address alone does not identify an object, because freed slots are reused. So the dumps of a
  * process are added in the order in which they were written, and each object is compared with the
@@ -26,8 +26,8 @@ G2H_PUBLIC void g2h_identity_destroy(struct g2h_identity *identity);
 /*
  * Checks whether a dump can be the next one of the series; needs only the dump's records. Compares
  * runtime.MemStats: the pause of each collection must be equal in all dumps of a process that still
- * list it, and numbers that only grow must not shrink.
- * Errors: G2H_ERROR_NOT_SERIES, whose message says why the dump cannot be the next one.
+ * list it, and counters must not decrease. Errors: G2H_ERROR_NOT_SERIES, whose message says why the
+ * dump cannot be the next one.
  */
 G2H_PUBLIC struct g2h_error *g2h_identity_check(const struct g2h_identity *identity,
                                                 const struct g2h_heap *heap);
@@ -42,14 +42,14 @@ G2H_PUBLIC struct g2h_error *g2h_identity_check(const struct g2h_identity *ident
 G2H_PUBLIC struct g2h_error *g2h_identity_add(struct g2h_identity *identity,
                                               const struct g2h_graph *graph);
 
-/* What became of the objects of the dump that was added last. */
+/* The fate of the objects of the dump that was added last. */
 struct g2h_identity_account {
     uint64_t objects;
     uint64_t survivors;    /* were in the previous dump too */
     uint64_t gone;         /* were only in the previous dump */
-    uint64_t candidates;   /* have address, size and class of an object of the previous dump */
-    uint64_t reused_slots; /* candidates that are new objects nevertheless */
-    uint64_t undecided; /* candidates without conclusive evidence: their contents tell nothing, and
+    uint64_t candidates;   /* have the address, size and class of an object of the previous dump */
+    uint64_t reused_slots; /* candidates that are new objects nonetheless */
+    uint64_t undecided; /* candidates without conclusive evidence: their contents do not decide, and
                            the object that holds them holds other objects now, or is new */
 };
 G2H_PUBLIC const struct g2h_identity_account *
@@ -60,15 +60,15 @@ g2h_identity_account(const struct g2h_identity *identity);
 G2H_PUBLIC uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t object);
 
 /*
- * Gets the id of a node that is no object, by its kind and key (g2h_node): the id that it had in
- * the previous dump, or the next one. If several nodes have the same kind and key, each gets an id
+ * Gets the id of a node that is not an object, by its kind and key (g2h_node): its id in the
+ * previous dump, or the next free one. If several nodes have the same kind and key, each gets an id
  * of its own, in the order of the calls. Returns false if memory runs out or no id is left.
  */
 G2H_PUBLIC bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind,
                                   uint64_t key, uint32_t *ret);
 
-/* Finds the id that a node of the dump that was added last, which is no object, has got; of several
- * of the same kind and key, that of the first one. Returns false if none has been asked for. */
+/* Finds the id that a node other than an object got in the dump that was added last; the first id
+ * if several nodes have the same kind and key. Returns false if none was requested. */
 G2H_PUBLIC bool g2h_identity_find_node(const struct g2h_identity *identity, enum g2h_node_kind kind,
                                        uint64_t key, uint32_t *ret);
 

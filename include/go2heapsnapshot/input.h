@@ -22,29 +22,29 @@ struct g2h_input {
     const char *name;    /* for messages: the path, or "standard input" */
     const uint8_t *data; /* size bytes, readable until g2h_input_close() */
     uint64_t size;
-    uint64_t stored; /* size in bytes of the file that was given, which may be gzipped */
-    /* Why a gzip stream ended early or failed its checks; NULL if it did not. The bytes that were
-     * inflated before are in data. */
+    uint64_t stored; /* size of the original file in bytes, possibly gzipped */
+    /* Why a gzip stream ended early or failed its checks; NULL if it did not. data has the bytes
+     * inflated before that. */
     struct g2h_error *damage;
-    bool unpacked;           /* the file was packed: by gzip, zstd … */
+    bool unpacked;           /* the file was compressed: by gzip, zstd … */
     bool borrowed;           /* data belongs to the caller: g2h_input_close() leaves it alone */
     struct input_file *file; /* where data comes from; NULL: from memory */
 };
 
 /*
  * Opens the dump at path, "-" for standard input. gzip (RFC 1952, several members too) is detected
- * by its magic 1f 8b. If an input must be copied to a temporary file but is no dump, or is damaged,
- * little more of it is copied than can be read. progress may be NULL.
+ * by its magic 1f 8b. If an input must be copied to a temporary file but is not a dump, or is
+ * damaged, copying stops soon after that is known. progress may be NULL.
  *
  * Errors: G2H_ERROR_SYSTEM (open, read, no space in $TMPDIR), G2H_ERROR_MEMORY. A damaged gzip
- * stream is no error: see damage above.
+ * stream is not an error: see damage above.
  */
 G2H_PUBLIC struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
                                             struct g2h_input **ret);
 
 /*
- * Finds the first of the bytes [from, end) that are known to be zeros, because the file has a hole
- * there: to read them would only fill memory. Returns false if there are none; then *ret_begin and
+ * Finds the first bytes of [from, end) that are known to be zero because the file has a hole there:
+ * reading them would only fill memory. Returns false if there are none; then *ret_begin and
  * *ret_end are end.
  */
 G2H_PUBLIC bool g2h_input_hole(const struct g2h_input *input, uint64_t from, uint64_t end,
@@ -56,16 +56,16 @@ G2H_PUBLIC struct g2h_error *g2h_input_from_memory(const char *name, const void 
                                                    uint64_t size, struct g2h_input **ret);
 
 /*
- * Checks that the file has not changed since it was opened, by its size and its times; call this
- * after all results have been produced. If a file was written to while it was read, it is a dump of
- * no single moment and the results are worthless, though reading it does no other harm. Errors:
+ * Checks by size and times that the file has not changed since it was opened; call this after all
+ * results have been produced. If a file was written to while it was read, it is not a dump of any
+ * one moment and the results are worthless, though reading it does no other harm. Errors:
  * G2H_ERROR_SYSTEM.
  */
 G2H_PUBLIC struct g2h_error *g2h_input_check(const struct g2h_input *input);
 
-/* Returns what fstat() reported when the file was opened: of a core or a live process, the core
- * file or /proc/PID/mem. All zeros if the bytes come from neither; NULL for an input from memory.
- */
+/* Returns the result of fstat() when the file was opened: of a core or a live process, the core
+ * file or /proc/PID/mem. All zeros if the bytes come from neither; NULL for an input from
+ * memory. */
 G2H_PUBLIC const struct stat *g2h_input_status(const struct g2h_input *input);
 
 /*

@@ -1,4 +1,4 @@
-/* Whether an executable and a dump belong together. */
+/* Matching an executable with a dump. */
 #ifndef GO2HEAPSNAPSHOT_MATCH_H
 #define GO2HEAPSNAPSHOT_MATCH_H
 
@@ -12,8 +12,8 @@ G2H_BEGIN
  * Checks that the executable wrote the dump, and finds the addresses at which the process had
  * loaded it. The versions must agree, and every function that has a frame in the dump must be in
  * the executable, all of them moved by the same distance. Errors: G2H_ERROR_NOT_EXE, whose message
- * says what does not match; G2H_ERROR_MEMORY. After an error the executable gives no information
- * about a process.
+ * names the mismatch; G2H_ERROR_MEMORY. After an error the executable gives no information about a
+ * process.
  *
  * An executable may be matched again, with another dump, after everything that was made from it has
  * been destroyed.

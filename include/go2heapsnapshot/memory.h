@@ -1,9 +1,9 @@
 /*
- * Where the resident memory of a live process is: RSS, the number that top shows, and its parts.
+ * Breakdown of a live process's resident memory: RSS, as top shows it, and its parts.
  *
- * /proc/PID/smaps says how much of each mapping is resident, the page map which pages of the Go
- * heap are, and the runtime's own counters (those of runtime.MemStats) how much of the rest is the
- * runtime's. The parts add up to RSS.
+ * /proc/PID/smaps has the resident size of each mapping, the page map which pages of the Go heap
+ * are resident, and the runtime's own counters (those of runtime.MemStats) how much of the rest is
+ * the runtime's. The parts add up to RSS.
  */
 #ifndef GO2HEAPSNAPSHOT_MEMORY_H
 #define GO2HEAPSNAPSHOT_MEMORY_H
@@ -20,18 +20,18 @@ enum g2h_memory_part {
     G2H_MEMORY_OBJECTS, /* objects of the Go heap, garbage too */
     G2H_MEMORY_SLOTS,   /* free slots in spans that have objects */
     G2H_MEMORY_FREE,    /* heap without objects that has not been returned to the system */
-    G2H_MEMORY_STACKS,  /* goroutines' stacks, and what the collector keeps in spans */
+    G2H_MEMORY_STACKS,  /* goroutines' stacks, and the collector's spans */
     G2H_MEMORY_BUCKETS, /* stacks of the memory, block and mutex profiles: BuckHashSys */
     G2H_MEMORY_SPANS,   /* the descriptions of spans and caches: MSpanSys, MCacheSys */
-    G2H_MEMORY_GC,      /* what the collector keeps outside of spans */
-    G2H_MEMORY_RUNTIME, /* what else the runtime has from the system: OtherSys */
+    G2H_MEMORY_GC,      /* other memory of the collector */
+    G2H_MEMORY_RUNTIME, /* other memory that the runtime got from the system: OtherSys */
     G2H_MEMORY_FILES,   /* mapped files and shared memory */
     G2H_MEMORY_C,       /* all other anonymous memory: malloc() of C, mmap() */
     G2H_MEMORY_PROGRAM, /* the executable, its variables, and libraries */
     G2H_MEMORY_PARTS
 };
 
-/* A file that is mapped, and is no program. */
+/* A mapped file other than a program. */
 struct g2h_mapped_file {
     char *path;
     uint64_t resident;
@@ -45,10 +45,10 @@ struct g2h_mapping {
 };
 
 struct g2h_memory {
-    uint64_t resident; /* RSS; 0: not known, as of a core or a dump */
+    uint64_t resident; /* RSS; 0: not known, for a core or a dump */
     uint64_t parts[G2H_MEMORY_PARTS];
-    bool has_counters;             /* else C has what is the runtime's own */
-    struct g2h_mapped_file *files; /* those that have most come first */
+    bool has_counters;             /* otherwise memory of the runtime counts as G2H_MEMORY_C */
+    struct g2h_mapped_file *files; /* largest first */
     size_t file_count;
     struct g2h_mapping *mappings; /* ascending */
     size_t mapping_count;

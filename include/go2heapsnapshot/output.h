@@ -28,17 +28,18 @@ struct g2h_numbers_account {
     uint64_t nodes, edges;
 };
 
-/* Returns how many bytes of objects and of stacks an HPROF file of a view does not have, because
- * the dump does not have them either: no array is longer than what is there. */
+/* Returns how many bytes of objects and of stacks an HPROF file of a view lacks because the dump
+ * lacks them: an array ends where its available contents end. */
 G2H_PUBLIC uint64_t g2h_hprof_cut(const struct g2h_view *view);
 
-/* What an earlier view held, by names, for comparison: formats with G2H_TAKES_BASE show what has
+/* A summary of an earlier view, by names, for comparison: formats with G2H_TAKES_BASE show what has
  * grown since. */
 struct g2h_base;
 
 /* Creates a base from a view, which is not needed afterwards. name is the view's name in the
- * output; threads may be 0: one per processor. A base takes some hundred bytes per distinct place,
- * mostly less than a megabyte in all. Errors: G2H_ERROR_MEMORY; those of g2h_view_dominators(). */
+ * output; threads may be 0: one per processor. A base takes a few hundred bytes per distinct
+ * location, mostly less than a megabyte in all. Errors: G2H_ERROR_MEMORY; those of
+ * g2h_view_dominators(). */
 G2H_PUBLIC struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name,
                                              unsigned threads, struct g2h_base **ret);
 G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
@@ -46,68 +47,69 @@ G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
 /* The most files that a format has: see g2h_format.files. */
 enum { G2H_MOST_FILES = 2 };
 
-/* How a process sampled its allocations: one sample per so many bytes (runtime.MemProfileRate). The
- * rate is in no dump, because its variable is in the segment noptrdata. */
+/* How a process sampled its allocations: one sample per runtime.MemProfileRate bytes. No dump has
+ * the rate, because its variable is in the segment noptrdata. */
 struct g2h_sampling {
     uint64_t sites;       /* distinct allocating stacks and sizes; 0: the process did not sample */
     uint64_t objects;     /* sampled objects that were in use at the last collection */
     uint64_t rate;        /* the assumed rate: 1 if every second object or more has a sample, else
                              G2H_MEMPROFILE_RATE */
-    uint64_t likely_rate; /* the power of two with which the samples best add up to HeapAlloc; the
-                             more samples, the more exact. 0: not known */
+    uint64_t likely_rate; /* the power of two for which the samples best add up to HeapAlloc, more
+                             exact with more samples. 0: not known */
 };
 enum { G2H_MEMPROFILE_RATE = 512 << 10 }; /* Go's default */
 G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret);
 
-/* ---- options: set the size of each struct, and all other members that are not needed to 0 ---- */
+/* ---- options: set the size of each struct, and all unused members to 0 ---- */
 
-/* Where the code of a node is: a function, or the place where a goroutine is. script is a number by
- * which whoever DevTools are attached to knows the file (Debugger.scriptParsed), line counts from
- * 0.
- */
+/* A node's code location: of a function, or where a goroutine is. script is the id of the file for
+ * the client that DevTools is attached to (Debugger.scriptParsed), line counts from 0. */
 struct g2h_code_location {
     uint32_t node, script, line;
 };
 
-/* heapsnapshot. */
+/* Options of heapsnapshot. */
 struct g2h_heapsnapshot_options {
     size_t size;
-    bool no_contexts; /* leaves out native contexts, by which DevTools can filter: one for each of
-                         the groups of roots that alone reach most, one for garbage, and one for
+    bool no_contexts; /* omits native contexts, by which DevTools can filter: one for each of the
+                         groups of roots that alone reach most, one for garbage, and one for
                          everything else */
-    bool numbers;     /* adds a node for each number, bool or time.Time in objects, and edges to it
-                         from the objects that have it: about 4.8 per object. Objects of a redacted
-                         view, and folded nodes, have none */
+    bool numbers;     /* adds a node for each number, bool or time.Time in objects, with edges from
+                         the objects that have it: about 4.8 per object. Objects of a redacted view,
+                         and folded nodes, have none */
     const char *numbers_of; /* only those of objects of these classes, whose names are separated by
                                commas outside of brackets; NULL: of all objects */
-    struct g2h_numbers_account *numbers_account; /* gets how many there are; may be NULL */
+    struct g2h_numbers_account *numbers_account; /* receives the number of nodes and edges added;
+                                                    may be NULL */
     const struct g2h_code_location *locations;   /* location_count of them, in any order */
     size_t location_count;
 };
 
-/* report. */
+/* Options of report. */
 struct g2h_report_options {
     size_t size;
-    const struct g2h_base *base; /* what to compare with; NULL: nothing */
+    const struct g2h_base *base; /* the view to compare with; NULL: none */
     bool is_base_other;          /* another build of the program wrote the base */
-    bool json;                   /* writes JSON for programs instead of text for people */
+    bool json;                   /* writes JSON instead of text */
     bool color;                  /* highlights important parts of text */
     unsigned columns;            /* width of the terminal; 0: 100 */
-    const char *path_to; /* writes only about this object or class; NULL: about the whole heap */
-    const char *show;    /* writes only what is in this object or variable, or how values are spread
-                            over the objects of this class; NULL: about the whole heap */
+    const char *path_to;  /* writes only about this object or class; NULL: about the whole heap */
+    const char *show;     /* writes only the contents of this object or variable, or how values are
+                             distributed over the objects of this class; NULL: about the whole heap
+                             */
     bool is_for_terminal; /* cuts lines of text that are wider than the terminal */
     bool is_short;        /* leaves out classes, tree and waste of text about the whole heap */
-    unsigned top;         /* most elements of each list; 0: all in JSON, as many as usual in text */
+    unsigned top;         /* most elements of each list; 0: all in JSON, the default number in text
+                           */
     const char *command;  /* command that writes this report, without options for its form: a short
-                             report ends with ways to go on from there; NULL: none */
-    unsigned sections;    /* of JSON about the whole heap, besides its totals: enum
+                             report ends with suggestions for next commands; NULL: none */
+    unsigned sections;    /* for JSON about the whole heap, besides its totals: enum
                              g2h_report_section, a bit for each; 0: all */
 };
 
 /* Sections of a report. */
 enum g2h_report_section {
-    G2H_SECTION_HEAP = 1, /* the totals, which are there anyway */
+    G2H_SECTION_HEAP = 1, /* the totals, always written */
     G2H_SECTION_SUSPECTS = 2,
     G2H_SECTION_GOROUTINES = 4,
     G2H_SECTION_CLASSES = 8,
@@ -115,7 +117,7 @@ enum g2h_report_section {
     G2H_SECTION_WASTE = 32,
 };
 
-/* pprof, of who allocated the memory. */
+/* Options of pprof, for the profile of allocation sites. */
 struct g2h_pprof_options {
     size_t size;
     uint64_t memprofile_rate; /* MemProfileRate of the process in bytes per sample; 0: the rate of
@@ -126,42 +128,44 @@ struct g2h_pprof_options {
  * instead of all nodes and edges. The view must not be folded. */
 struct g2h_summary_options {
     size_t size;
-    const char *append_to;   /* the file to which the rows are added; NULL: fd gets them, alone */
-    const struct stat *dump; /* g2h_input_status() of the dump: append_to gets no wider permissions
-                                than the dump has, or loses those that are wider; NULL: any */
+    const char *append_to;   /* the file that the rows are appended to; NULL: only the rows go to fd
+                              */
+    const struct stat *dump; /* g2h_input_status() of the dump: the permissions of append_to are
+                                limited to those of the dump; NULL: any */
     int64_t time;            /* when the dump was written, in seconds since 1970 */
     const char *const *labels; /* further facts about the dump, each KEY=VALUE */
     size_t label_count;
 };
 
-/* html, which also reads report->base and report->is_base_other. */
+/* Options of html, which also reads report->base and report->is_base_other. */
 struct g2h_html_options {
     size_t size;
     const struct g2h_base *const
         *series;          /* earlier dumps, the oldest first, for trends; NULL: none */
-    size_t series_count;  /* there are trends if there are two or more */
-    const int64_t *times; /* when each of the series, and then the view's heap, was taken, in
+    size_t series_count;  /* trends need two or more */
+    const int64_t *times; /* when each of the series, and finally the view's heap, was taken, in
                              milliseconds since 1970; 0, or NULL: not known */
 };
 
 struct g2h_output_options {
     size_t size;
-    int fd;         /* the destination, which is not closed. Formats with is_file also read it */
+    int fd;         /* the destination, which is not closed. Formats with is_file also read from it
+                     */
     const int *fds; /* one descriptor per file of a format with several files; NULL: all files go to
                        fd, one after the other */
     const char *name;    /* name of the destination, for messages */
     const char *program; /* path of the executable, for formats that state it; NULL: not known */
-    const char *source;  /* what the heap was read from, for formats that state it; may be NULL */
+    const char *source;  /* source of the heap, for formats that state it; may be NULL */
     const struct g2h_memory *memory; /* of the process that the heap was read from, for formats that
                                         state it; NULL: not known */
     bool gzip;                       /* compresses the output (RFC 1952) */
     unsigned threads; /* 0: one per processor. The output is the same for any number */
     const struct g2h_progress *progress; /* may be NULL */
-    struct g2h_identity *series; /* the series to which the view's heap was added last, which gives
-                                    the ids; NULL: ids of a single dump */
+    struct g2h_identity *series;         /* the series that the view's heap was added to last, which
+                                            supplies the ids; NULL: ids of a single dump */
 
-    /* Of single formats; other formats ignore them. NULL: all members are 0; and everything is
-     * written instead of a summary. */
+    /* Options of single formats, ignored by others. NULL: all members are 0; without summary,
+     * everything is written. */
     const struct g2h_heapsnapshot_options *heapsnapshot;
     const struct g2h_report_options *report;
     const struct g2h_pprof_options *pprof;
@@ -182,31 +186,33 @@ enum g2h_format_option {
     G2H_TAKES_RATE = 32,     /* pprof->memprofile_rate */
     G2H_TAKES_TRENDS = 64,   /* html->series */
     G2H_TAKES_NUMBERS = 128, /* heapsnapshot->numbers */
-    G2H_TAKES_FOLDED = 256,  /* a folded view; what others say is only true of a whole one */
+    G2H_TAKES_FOLDED = 256,  /* a folded view; the output of others is only correct for a whole one
+                              */
 };
 
 /* A format that views can be written in. */
 struct g2h_format {
-    const char *name; /* as --format takes it */
-    const char *by;   /* tells apart several formats of the same name, as --by takes it; NULL: it is
-                         the only format of that name */
-    const char *suffix;                /* suffix of its file names, with the dot */
-    const char *summary;               /* a description in a few words */
+    const char *name;    /* as --format takes it */
+    const char *by;      /* distinguishes formats of the same name, as --by takes it; NULL: the only
+                            format of that name */
+    const char *suffix;  /* suffix of its file names, with the dot */
+    const char *summary; /* a description in a few words */
     const char *files[G2H_MOST_FILES]; /* its file names in the output directory; NULL: it is a
                                           single file */
-    unsigned memory; /* what a conversion takes, in percent of the resident memory of the process;
-                        measured with small objects */
-    unsigned needs;  /* enum g2h_format_need */
-    unsigned takes;  /* enum g2h_format_option */
-    bool is_text;    /* it is readable text */
+    unsigned memory;    /* memory of a conversion, in percent of the resident memory of the process;
+                           measured with small objects */
+    unsigned needs;     /* enum g2h_format_need */
+    unsigned takes;     /* enum g2h_format_option */
+    bool is_text;       /* it is readable text */
     bool is_compressed; /* it is always compressed by gzip */
     bool is_file; /* it is not written sequentially: it needs an empty regular file and a descriptor
                      that can read and write, and is never compressed */
     bool is_for_devtools;
-    bool leaves_out_garbage; /* it omits garbage; not if the dump is cut or damaged, because then
+    bool leaves_out_garbage; /* it omits garbage, unless the dump is cut or damaged, because then
                                 garbage is not known */
-    uint64_t (*cut)(const struct g2h_view *view); /* NULL, or how many bytes of objects and stacks
-                                                     it lacks, which the dump does not have */
+    uint64_t (*cut)(const struct g2h_view *view); /* NULL, or returns how many bytes of objects and
+                                                     stacks the output lacks because the dump lacks
+                                                     them */
     /* dominators: NULL unless the format needs them. Errors: G2H_ERROR_SYSTEM (a write failed; a
      * part of the file may have been written), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT if the view
      * exceeds the format's limits; then nothing has been written. */
@@ -235,15 +241,15 @@ G2H_PUBLIC struct g2h_error *g2h_write(const struct g2h_format *format, const st
 
 /*
  * Writes a V8 heap snapshot (.heapsnapshot) for Chrome DevTools; docs/snapshot-format.md. Folded
- * views are written by at most eight threads.
- * Errors: those of format->write(); G2H_ERROR_NOT_FOUND if numbers are wanted and there are no
- * types, or, of a single dump, no class of a name in numbers_of.
+ * views are written by at most eight threads. Errors: those of format->write(); G2H_ERROR_NOT_FOUND
+ * if numbers are requested but there are no types, or, for a single dump, if no class has a name in
+ * numbers_of.
  */
 G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
 
 /*
- * Writes a report of who holds the memory, as text for people, or as JSON: docs/report.md.
+ * Writes a report of what holds the memory, as text for people, or as JSON: docs/report.md.
  * dominators may be NULL: then another thread computes them during other work. Errors:
  * G2H_ERROR_NOT_FOUND if the heap does not have path_to or show, those of format->write().
  */
@@ -269,9 +275,9 @@ G2H_PUBLIC struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
                                              const struct g2h_output_options *options);
 
 /*
- * Writes a profile of who allocated the memory: the heap profile of runtime/pprof, made from the
- * dump's records: docs/pprof.md. Errors: those of format->write(); G2H_ERROR_NO_PROFILE if the dump
- * has no such records.
+ * Writes a profile of where the memory was allocated: the heap profile of runtime/pprof, made from
+ * the dump's records: docs/pprof.md. Errors: those of format->write(); G2H_ERROR_NO_PROFILE if the
+ * dump has no such records.
  */
 G2H_PUBLIC struct g2h_error *g2h_write_pprof_alloc(const struct g2h_view *view,
                                                    const struct g2h_dominators *dominators,
@@ -303,8 +309,8 @@ G2H_PUBLIC struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
                                              const struct g2h_output_options *options);
 
 /*
- * Writes an input unchanged, and not compressed unless the options say so: a dump made from a core
- * file or a live process, to be converted elsewhere. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY.
+ * Writes an input unchanged, uncompressed by default: a dump made from a core file or a live
+ * process, to be converted elsewhere. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY.
  */
 G2H_PUBLIC struct g2h_error *g2h_write_dump(const struct g2h_input *input,
                                             const struct g2h_output_options *options);

@@ -17,29 +17,29 @@
 G2H_BEGIN
 
 /*
- * A file with Go in it that a process has mapped: its executable, or a library
+ * A mapped file that contains Go code: the executable of a process, or a library
  * (-buildmode=c-shared, plugin). Plugins share the runtime of the program that loads them. Each
- * other library has a runtime of its own, with its own heap and goroutines: it is read if its file
- * is given in the place of the executable.
+ * other library has a runtime of its own, with its own heap and goroutines: to read it, pass its
+ * file instead of the executable.
  */
 struct g2h_module {
-    char *path; /* where the process has it from */
-    char *file; /* where it can be opened now; of a live process below /proc/PID */
+    char *path; /* its path in the process */
+    char *file; /* its path for opening it now; for a live process below /proc/PID */
     /* The reading functions set these: */
     bool is_read;   /* its heap was read, or it shares that runtime */
-    bool is_plugin; /* it shares the runtime of the program */
+    bool is_plugin; /* it shares the program's runtime */
 };
 
-/* They are ascending by path. */
+/* Sorted by path. */
 struct g2h_modules {
     struct g2h_module *list;
     size_t count;
 };
 
 /*
- * Finds the Go modules of a live process, and of a core. Only files that are there now are found.
- * If the process may not be read, there are none. *ret goes to g2h_modules_deinit(). Errors:
- * G2H_ERROR_MEMORY; those of a core that is not read.
+ * Finds the Go modules of a live process or of a core, as far as their files exist now. If the
+ * process may not be read, there are none. *ret goes to g2h_modules_deinit(). Errors:
+ * G2H_ERROR_MEMORY; those of a core that cannot be read.
  */
 G2H_PUBLIC struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret);
 G2H_PUBLIC struct g2h_error *g2h_core_modules(const struct g2h_input *core,
@@ -53,28 +53,32 @@ struct g2h_process_account {
     uint64_t threads;          /* threads whose registers are known */
     uint64_t threads_stuck;    /* threads that did not stop, whose registers are not known */
     uint64_t threads_in_vfork; /* of these, threads that wait for a child of vfork() */
-    bool is_frozen;            /* they did not, because their control group is frozen */
-    uint64_t memory_bytes;     /* bytes that are available; of a live process, resident bytes */
-    uint64_t file_missing;     /* bytes that a core's headers promise but the file does not have; of
-                                  a process that was copied at its end, bytes that could not be */
+    bool is_frozen;            /* because their control group is frozen */
+    uint64_t memory_bytes;     /* available bytes; for a live process, resident bytes */
+    uint64_t file_missing;     /* bytes that a core's headers promise but the file does not have;
+                                  for a process that was copied at its end, bytes that could not be
+                                  copied */
     uint64_t file_size;        /* size that the core file, or the copy, should have */
-    bool is_dead;              /* the process was copied at its end, with one thread's registers */
+    bool is_dead;              /* the process was copied at its end, with the registers of only one
+                                  thread */
     double stopped;            /* seconds for which a live process was stopped */
-    int urgent_error;   /* why the threads that stopped and copied it were not scheduled before all
-                           others (SCHED_RR): an errno value; 0: they were */
-    bool is_forked;     /* it was stopped for a fork only, and the child was read */
-    bool is_window;     /* the child was read bit by bit while the dump was written, without a copy,
-                           because there was no memory for one */
-    uint64_t collapsed; /* bytes that were made huge pages for the fork, or were before */
-    int collapse_error; /* why not all of the memory was: an errno value; 0: for no reason */
-    bool is_left; /* the child has ended, but stays a zombie of the process until that ends, or
+    int urgent_error;   /* why the threads that stopped and copied it did not get real-time priority
+                           (SCHED_RR): an errno value; 0: they did */
+    bool is_forked;     /* it was stopped only to be forked, and the child was read */
+    bool is_window;     /* the child was read piecemeal while the dump was written, without a copy,
+                           for lack of memory */
+    uint64_t collapsed; /* bytes that were collapsed into huge pages for the fork, or were huge
+                           pages before */
+    int collapse_error; /* why not all memory was collapsed: an errno value; 0: no error */
+    bool is_left; /* the child has exited, but stays a zombie of the process until that exits, or
                      until the process is forked again */
-    char not_forked[200]; /* why it was not, although that was asked for; "": it was not */
+    char not_forked[200]; /* why the requested fork was not used; "": it was, or none was requested
+                           */
 
     uint64_t spans, spans_unswept, span_bytes; /* spans of objects, those not swept since the last
                                                   collection, and their size */
-    uint64_t manual_bytes; /* bytes of spans that have no objects: stacks, also free ones, and the
-                              like */
+    uint64_t manual_bytes; /* bytes of spans without objects: stacks, also free ones, and the like
+                            */
     uint64_t objects, object_bytes;
     uint64_t spans_missing;                  /* spans whose description is not available in full */
     uint64_t objects_missing, missing_bytes; /* objects without contents, which are left out */
@@ -83,9 +87,9 @@ struct g2h_process_account {
                                   the runtime keeps */
     uint64_t goroutines, frames;
     uint64_t stack_words; /* words of live stack objects, which WriteHeapDump does not list */
-    uint64_t goroutines_running; /* goroutines that were running, so that their stack starts at
-                                    their thread's registers */
-    uint64_t goroutines_scanned; /* of a process that was copied at its end: goroutines that were
+    uint64_t goroutines_running; /* goroutines that were running, whose stacks start at their
+                                    threads' registers */
+    uint64_t goroutines_scanned; /* in a process that was copied at its end: goroutines that were
                                     running in other threads; all words of their stacks count as
                                     pointers, and their frames are not known */
     uint64_t stacks_incomplete;  /* stacks whose unwinding ended too early, or that lack a frame */
@@ -96,24 +100,23 @@ struct g2h_process_options {
     unsigned threads;                    /* 0: one per processor */
     const struct g2h_progress *progress; /* may be NULL */
     struct g2h_modules *modules;         /* whose is_read is set; may be NULL */
-    unsigned memory; /* what the caller does with the dump of a live process takes that many percent
-                        of its resident memory (struct g2h_format); 0: less than the copy. Where
-                        there is no memory for it, the process is not stopped, but refused */
+    unsigned memory; /* memory that the caller needs for the dump of a live process, in percent of
+                        its resident memory (struct g2h_format); 0: less than the copy. If there is
+                        not enough, the process is refused without being stopped */
     bool forks; /* a live process is stopped only while the kernel forks it, from outside, and the
-                   child is copied. Where that is not possible or not safe, the process itself is
-                   copied as otherwise */
-    bool collapses; /* before that, the process's memory is made huge pages, while it runs: it then
-                       stands still for about a millisecond per GB. Takes seconds of this program's
-                       processor time per GB, Linux 6.1 and CAP_SYS_NICE */
+                   child is copied. If that is not possible or not safe, the process itself is
+                   copied */
+    bool collapses; /* before forking, the process's memory is collapsed into huge pages while it
+                       runs: the pause is then about a millisecond per GB. Takes seconds of this
+                       program's processor time per GB, and needs Linux 6.1 and CAP_SYS_NICE */
 };
 
 /*
  * Makes a dump from a core file. exe is the executable that ran, or the library whose heap is
- * wanted. options may be NULL.
- * Errors: G2H_ERROR_NOT_DUMP: the input is no core of a supported kind; G2H_ERROR_NOT_EXE: exe is
- * not the executable that ran, or is of an unknown release or machine; G2H_ERROR_DAMAGED: the core
- * lacks the runtime's own variables, so nothing can be read; G2H_ERROR_SYSTEM (temporary file),
- * G2H_ERROR_MEMORY.
+ * wanted. options may be NULL. Errors: G2H_ERROR_NOT_DUMP: the input is not a supported core;
+ * G2H_ERROR_NOT_EXE: exe is not the executable that ran, or is of an unknown release or machine;
+ * G2H_ERROR_DAMAGED: the core lacks the runtime's own variables, so nothing can be read;
+ * G2H_ERROR_SYSTEM (temporary file), G2H_ERROR_MEMORY.
  */
 G2H_PUBLIC struct g2h_error *g2h_process_read_core(const struct g2h_input *core,
                                                    struct g2h_exe *exe,
@@ -121,9 +124,9 @@ G2H_PUBLIC struct g2h_error *g2h_process_read_core(const struct g2h_input *core,
                                                    struct g2h_process_account *ret_account,
                                                    struct g2h_input **ret);
 
-/* Returns an error if a process cannot be read, whatever it runs: it does not exist, has ended, is
- * this program or a thread of the kernel, is traced already, or cannot be seen from here. Elsewhere
- * than on Linux no process can be read. */
+/* Returns an error if a process cannot be read, whatever it runs: it does not exist, has exited, is
+ * this program or a kernel thread, is already traced, or is not visible from here. Outside Linux no
+ * process can be read. */
 G2H_PUBLIC struct g2h_error *g2h_process_check(uint64_t pid);
 
 /*
@@ -140,21 +143,20 @@ G2H_PUBLIC struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe 
                                                    struct g2h_input **ret);
 
 /*
- * Returns a number that stands for the program that a live process runs now: after execve() it is
- * another one. 0: the process is not there, may not be read, or is in execve(). What was read of a
- * process whose number has changed meanwhile may be of either program, so errors are not what they
- * seem to be.
+ * Returns a number that identifies the program that a live process runs now: it changes with
+ * execve(). 0: the process does not exist, may not be read, or is in execve(). If the number
+ * changed while a process was read, the data may be of either program, so errors may be misleading.
  */
 G2H_PUBLIC uint64_t g2h_process_image(uint64_t pid);
 
-/* Returns whether a live process started only some seconds ago: it may still be in fork(), or not
- * have loaded what it will load. */
+/* Returns whether a live process started only a few seconds ago: it may still be in fork(), or not
+ * have loaded all its libraries. */
 G2H_PUBLIC bool g2h_process_is_new(uint64_t pid);
 
-/* Returns the memory limit of a live process's control groups, in bytes: of several the one that
- * leaves least, and *ret_left is how much; memory that holds files counts as left. Returns 0 if
- * there is none, if the machine itself has less left, or if the groups cannot be seen from here.
- * Linux only; elsewhere there is none. */
+/* Returns the memory limit of a live process's control groups, in bytes: the limit that leaves
+ * least, and *ret_left is how much; page cache counts as left. Returns 0 if there is none, if the
+ * machine itself has less left, or if the groups are not visible from here. Linux only; elsewhere
+ * there is none. */
 G2H_PUBLIC uint64_t g2h_process_limit(uint64_t pid, uint64_t *ret_left);
 
 /* Returns whether an input is a core file, of any kind. */

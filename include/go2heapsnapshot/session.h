@@ -1,6 +1,6 @@
 /*
- * A session: one call opens a dump, a core file or a live process, and makes all that can be asked
- * about it; one call closes it. The other headers are for who needs only a part, or other parts.
+ * A session: one call opens a dump, a core file or a live process, and prepares all queries; one
+ * call closes it. Use the other headers to run only single steps, or different ones.
  */
 #ifndef GO2HEAPSNAPSHOT_SESSION_H
 #define GO2HEAPSNAPSHOT_SESSION_H
@@ -14,17 +14,17 @@ G2H_BEGIN
 
 struct g2h_session;
 
-/* Set size to sizeof(struct g2h_open_options), and all other members that are not needed to 0.
- * Members that later versions add behind these are 0 for who was compiled with this one. */
+/* Set size to sizeof(struct g2h_open_options), and all unused members to 0. Later versions append
+ * members, which are 0 for callers compiled with this one. */
 struct g2h_open_options {
     size_t size;
-    unsigned threads; /* 0: one per processor */
-    bool untyped_ok;  /* a file that is not the executable of the dump is not an error: there are no
-                         types, then, and g2h_session_exe() is NULL */
-    bool full_names;  /* as in struct g2h_graph_options */
-    bool no_stacks;   /* as there */
-    bool reachable;   /* as in struct g2h_view_options */
-    uint64_t max_nodes;                    /* as there */
+    unsigned threads;   /* 0: one per processor */
+    bool untyped_ok;    /* if the file is not the dump's executable, open without types instead of
+                           failing; g2h_session_exe() is then NULL */
+    bool full_names;    /* as in struct g2h_graph_options */
+    bool no_stacks;     /* as there */
+    bool reachable;     /* as in struct g2h_view_options */
+    uint64_t max_nodes; /* as there */
     const struct g2h_redaction *redaction; /* must outlive the session; NULL: none */
     const struct g2h_progress *progress;   /* NULL: none */
     bool forks;                            /* as in struct g2h_process_options */
@@ -38,7 +38,7 @@ struct g2h_open_options {
  * so that nothing is typed. options may be NULL.
  *
  * Returns NULL and sets *ret, which goes to g2h_close(); or an error, and *ret is NULL. A dump or
- * core of which only a part could be read is no error: g2h_heap_is_complete() tells. Errors: those
+ * core that could be read only in part is not an error: see g2h_heap_is_complete(). Errors: those
  * of g2h_input_open(), g2h_process_read_core(), g2h_process_read_live(), g2h_heap_load(),
  * g2h_exe_open(), g2h_exe_match(), g2h_typing_create(), g2h_graph_build() and g2h_view_create().
  */
@@ -50,8 +50,8 @@ G2H_PUBLIC struct g2h_error *g2h_open(const char *source, const char *exe,
 G2H_PUBLIC void g2h_close(struct g2h_session *session);
 
 /* Return the parts of a session, which belong to it: the view, which has the nodes and edges; the
- * heap; the executable, NULL if there is none; what was read of a core or a live process, NULL of a
- * dump. */
+ * heap; the executable, NULL if there is none; the account of reading a core or a live process,
+ * NULL for a dump. */
 G2H_PUBLIC const struct g2h_view *g2h_session_view(const struct g2h_session *session);
 G2H_PUBLIC const struct g2h_heap *g2h_session_heap(const struct g2h_session *session);
 G2H_PUBLIC const struct g2h_exe *g2h_session_exe(const struct g2h_session *session);
@@ -62,7 +62,7 @@ G2H_PUBLIC const struct g2h_process_account *g2h_session_process(const struct g2
 G2H_PUBLIC struct g2h_error *g2h_session_dominators(struct g2h_session *session,
                                                     const struct g2h_dominators **ret);
 
-/* Gets the findings of the view, which are begun at the first call. Errors: those of
+/* Gets the findings of the view, which are created at the first call. Errors: those of
  * g2h_findings_create(). */
 G2H_PUBLIC struct g2h_error *g2h_session_findings(struct g2h_session *session,
                                                   struct g2h_findings **ret);

@@ -34,23 +34,24 @@ G2H_PUBLIC void g2h_typing_destroy(struct g2h_typing *typing);
 /* The number of sources of types; see g2h_type_account.sources. The first one is trusted most. */
 enum { G2H_TYPE_SOURCES = 7 };
 
-/* The number of objects of one kind and the bytes of their slots; and the same for the living ones,
- * which the roots reach. The others are garbage. */
+/* The number of objects of one kind and the bytes of their slots; and the same for live objects,
+ * which are reachable from the roots. The others are garbage. */
 struct g2h_type_sum {
     uint64_t objects, bytes;
     uint64_t living_objects, living_bytes;
 };
 
-/* How the objects of the whole heap were typed, regardless of what is left out or folded. sources,
- * text, part and untyped add up to all. See g2h_graph_type_account(). */
+/* How the objects of the whole heap were typed, including those that are left out or folded.
+ * sources, text, part and untyped add up to all. See g2h_graph_type_account(). */
 struct g2h_type_account {
     /* malloc header, the runtime's records, interface, typed pointer, closure, words that look like
      * an interface, guess */
     struct g2h_type_sum sources[G2H_TYPE_SOURCES];
     struct g2h_type_sum text;    /* contents of strings */
-    struct g2h_type_sum part;    /* objects of which only a part is known */
-    struct g2h_type_sum untyped; /* objects of which nothing is known */
-    struct g2h_type_sum typed; /* known as a whole, no guess: all sources but the last, and text */
+    struct g2h_type_sum part;    /* objects with a type known only in part */
+    struct g2h_type_sum untyped; /* objects without a known type */
+    struct g2h_type_sum typed;   /* type known as a whole and not guessed: all sources but the last,
+                                    and text */
     struct g2h_type_sum all;
 };
 

@@ -8,7 +8,7 @@
 
 G2H_BEGIN
 
-/* Returns the G2H_VERSION of the library that the program runs with. */
+/* Returns the G2H_VERSION of the library in use at run time. */
 G2H_PUBLIC const char *g2h_version(void);
 
 G2H_END

@@ -1,5 +1,5 @@
 /*
- * What outputs read of a graph: its nodes, edges and names, retained sizes and dominators. The same
+ * A graph as outputs read it: its nodes, edges and names, retained sizes and dominators. The same
  * calls read a whole graph, a graph without garbage, and a folded graph.
  *
  * A view is constant once it is created, so several threads may read it; each thread that walks the
@@ -26,9 +26,10 @@ struct g2h_heap;
 struct g2h_view;
 
 struct g2h_view_options {
-    bool reachable;     /* leaves out garbage: objects that the roots do not reach */
-    uint64_t max_nodes; /* folds the nodes that retain least until at most this many nodes are left,
-                           or everything that can be folded is folded; 0: no limit */
+    bool reachable;     /* omits garbage: objects that are not reachable from the roots */
+    uint64_t max_nodes; /* folds the nodes with the smallest retained sizes until at most this many
+                           nodes are left, or everything that can be folded is folded; 0: no limit
+                           */
 };
 
 /*
@@ -62,10 +63,10 @@ struct g2h_view_account {
 };
 G2H_PUBLIC const struct g2h_view_account *g2h_view_account(const struct g2h_view *view);
 
-/* Returns whether objects have been typed; if not, there are no texts and no keys. */
+/* Returns whether objects have been typed; if not, there are no strings and no keys. */
 G2H_PUBLIC bool g2h_view_is_typed(const struct g2h_view *view);
 
-/* Returns whether texts are redacted, so that contents of objects must not be shown. */
+/* Returns whether strings are redacted, so that contents of objects must not be shown. */
 G2H_PUBLIC bool g2h_view_is_redacted(const struct g2h_view *view);
 
 /* ---- names ---- */
@@ -75,61 +76,60 @@ G2H_PUBLIC bool g2h_view_is_redacted(const struct g2h_view *view);
 /* Returns the number of names. Each name of nodes and edges has one number, from 0 up. */
 G2H_PUBLIC uint32_t g2h_view_name_count(const struct g2h_view *view);
 
-/* Returns the text of a name: UTF-8, not terminated, at most 1024 characters; it is valid as long
- * as the view. The text of G2H_NAME_NONE is empty. */
+/* Returns the text of a name: UTF-8, not NUL-terminated, at most 1024 characters; it is valid as
+ * long as the view. The text of G2H_NAME_NONE is empty. */
 G2H_PUBLIC const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size);
 
-/* The uses of a name, and what it says: a bit for each. */
+/* The uses and properties of a name: a bit for each. */
 enum g2h_name_use {
     G2H_NAME_OF_NODE = 1,
     G2H_NAME_OF_EDGE = 2,
     G2H_NAME_OF_ENTRIES = 4, /* of memory in which the runtime keeps the entries of a map: the name
                                 of the map's type, and " entries" */
     G2H_NAME_DOUBTFUL = 8,   /* of an edge from a root: it may be a leftover on a stack, or the word
-                                of   another variable */
+                                of another variable */
     G2H_NAME_OF_RUNTIME = 16, /* of package runtime: the package, a type, a frame of a function; or
-                                 goroutines whose innermost function of all that their names have
-                                 is of that package */
+                                 goroutines whose innermost function in their names is of that
+                                 package */
     G2H_NAME_OF_LIBRARY = 32, /* of a frame of a function of the runtime, or of a package of the
                                  standard library that waits, or calls back, for its callers */
 };
 G2H_PUBLIC unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name);
 
-/* How Go writes the type that a class of objects has its name from. */
+/* The form of the Go type that a class of objects is named after. */
 enum g2h_class_form {
     G2H_FORM_OTHER,    /* a predeclared type, or no type: "ptr64", "(tiny block)", a root */
-    G2H_FORM_DECLARED, /* a package declares it: main.Session */
+    G2H_FORM_DECLARED, /* declared by a package: main.Session */
     G2H_FORM_POINTER,
     G2H_FORM_SLICE, /* a slice or array */
     G2H_FORM_MAP,   /* also the memory with its entries: G2H_NAME_OF_ENTRIES */
     G2H_FORM_CHAN,
     G2H_FORM_FUNC,
-    G2H_FORM_CLOSURE, /* it is named after its function: func main.main.func1 */
+    G2H_FORM_CLOSURE, /* named after its function: func main.main.func1 */
     G2H_FORM_STRUCT,
     G2H_FORM_INTERFACE,
 };
 G2H_PUBLIC enum g2h_class_form g2h_view_class_form(const struct g2h_view *view, uint32_t name);
 
-/* Structures of the runtime and of Go's library that hold what belongs to the program. */
+/* Structures of the runtime and of Go's library that hold data of the program. */
 enum g2h_runtime_class {
     G2H_RUNTIME_NONE,
     G2H_RUNTIME_G,          /* a goroutine's */
     G2H_RUNTIME_M,          /* a thread's */
     G2H_RUNTIME_DEFER,      /* a deferred call's */
-    G2H_RUNTIME_DEFER_LIST, /* a pointer to these, or another type made of the record's */
+    G2H_RUNTIME_DEFER_LIST, /* a pointer to these, or another type derived from the record's */
     G2H_RUNTIME_TIMER,      /* a timer of package time */
     G2H_RUNTIME_TIMERS,     /* an array of timers */
     G2H_RUNTIME_P,          /* a processor's */
-    G2H_RUNTIME_SUDOG,      /* that a goroutine waits on a channel or a lock */
-    G2H_RUNTIME_TRIE,  /* a node of the tree below which sync.Map and unique have their entries */
-    G2H_RUNTIME_ENTRY, /* what a container of the library has for each value: sync.Map, list, ring
-                        */
+    G2H_RUNTIME_SUDOG,      /* a goroutine's wait on a channel or a lock */
+    G2H_RUNTIME_TRIE,       /* a node of the tree in which sync.Map and unique have their entries */
+    G2H_RUNTIME_ENTRY,      /* a container's node for one value: of sync.Map, list, ring */
 };
 G2H_PUBLIC enum g2h_runtime_class g2h_view_runtime_class(const struct g2h_view *view,
                                                          uint32_t name);
 
-/* Returns the name of the type of the map whose entries objects with a name hold: that name, if it
- * is G2H_NAME_OF_ENTRIES, without its end. It is valid as long as the view. */
+/* Returns the name of the map type whose entries are in objects with this name: a
+ * G2H_NAME_OF_ENTRIES name without its suffix. It is valid as long as the view. */
 G2H_PUBLIC const char *g2h_view_map_of(const struct g2h_view *view, uint32_t name,
                                        size_t *ret_size);
 
@@ -137,10 +137,10 @@ G2H_PUBLIC const char *g2h_view_map_of(const struct g2h_view *view, uint32_t nam
 G2H_PUBLIC bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size,
                                    uint32_t *ret);
 
-/* A buffer for texts that are made on request. Initialize it with {0}; it can be reused for any
- * number of texts. */
+/* A buffer for text that is generated on request. Initialize it with {0}; it can be reused any
+ * number of times. */
 struct g2h_text {
-    char *data;            /* size bytes of UTF-8, not terminated */
+    char *data;            /* size bytes of UTF-8, not NUL-terminated */
     size_t size, capacity; /* size of the text; number of bytes that data has space for */
     bool failed;           /* memory ran out: the text is incomplete */
 };
@@ -148,7 +148,7 @@ G2H_PUBLIC void g2h_text_deinit(struct g2h_text *text);
 
 /* ---- nodes ---- */
 
-/* What a node stands for. There is at most one node of each kind up to G2H_NODE_MAPPINGS. */
+/* The kind of a node. There is at most one node of each kind up to G2H_NODE_MAPPINGS. */
 enum g2h_node_kind {
     G2H_NODE_ROOT,
     G2H_NODE_GC_ROOTS,
@@ -190,8 +190,8 @@ enum g2h_node_kind {
                                      have the same functions on their stacks */
     G2H_NODE_STACK,               /* the stack of a goroutine */
     G2H_NODE_DEFERRED_CALLS,      /* the calls that one function has deferred */
-    G2H_NODE_MAPPING, /* memory outside of the heap that something points into; its key is its
-                         address */
+    G2H_NODE_MAPPING, /* memory outside the heap that something points into; its key is its address
+                       */
 
     G2H_NODE_OBJECT,
     G2H_NODE_TEXT, /* an object that holds the contents of strings */
@@ -205,19 +205,19 @@ struct g2h_node {
     uint32_t members; /* number of members of a folded node (g2h_view_member()); 0 if the node is
                          not folded */
     uint64_t address; /* address of an object */
-    uint64_t size;  /* in bytes; of a folded node, the sum of its members. Of the nodes that are no
-                       objects only stacks have a size, the space that is reserved for the stack */
-    uint64_t key;   /* tells apart the nodes of one kind that are no objects; the same in every dump
-                       of one process. It is the goid of a goroutine, and of its stack; for a frame,
-                       goid << 24 | its number from the bottom of the stack */
-    uint32_t edges; /* number of edges that begin here */
+    uint64_t size;    /* in bytes; of a folded node, the sum of its members. Among nodes other than
+                         objects only stacks have a size, the space reserved for the stack */
+    uint64_t key;     /* distinguishes the nodes of one kind that are not objects; the same in every
+                         dump of one process. It is the goid of a goroutine, and of its stack; for a
+                         frame, goid << 24 | its number from the bottom of the stack */
+    uint32_t edges;   /* number of edges that begin here */
     uint32_t whole; /* number of this node in a view of the same graph in which nothing is folded or
                        left out; UINT32_MAX if that view does not have it */
 };
 
 /*
  * Returns the number of nodes. They are numbered from 0, which is the root. First come synthetic
- * nodes, which are no objects; then objects in the order of their addresses; then folded nodes.
+ * nodes, that is, all but objects; then objects in the order of their addresses; then folded nodes.
  * Each node can be reached from the root without weak edges. A heap snapshot of the view numbers
  * its nodes in the same way.
  */
@@ -231,23 +231,24 @@ G2H_PUBLIC size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, si
 /* Reads a node, whose number must be less than g2h_view_node_count(). */
 G2H_PUBLIC void g2h_view_node(const struct g2h_view *view, uint32_t node, struct g2h_node *ret);
 
-/* Does the same, except that the node's edges are not counted, which takes time for each of them:
- * for who reads a node for each edge that leads there. */
+/* Does the same without counting the node's edges, which takes time for each edge: for callers that
+ * read the target of every edge. */
 G2H_PUBLIC void g2h_view_brief(const struct g2h_view *view, uint32_t node, struct g2h_node *ret);
 
 /* Returns the node of an object of the heap, or the folded node that contains it; UINT32_MAX if the
  * object is left out. */
 G2H_PUBLIC uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object);
 
-/* Returns whether an object of the heap is garbage, that is, the roots do not reach it; the object
- * need not be in the view. The members of a folded node are either all garbage or all reachable. */
+/* Returns whether an object of the heap is garbage, that is, not reachable from the roots; the
+ * object need not be in the view. The members of a folded node are either all garbage or all
+ * reachable. */
 G2H_PUBLIC bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object);
 
 /* Returns the name of the class of an object of the heap, which need not be in the view;
  * G2H_NAME_NONE if it holds the contents of strings. */
 G2H_PUBLIC uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object);
 
-/* Reads a member of a folded node, as it would be without folding, except that its edges are not
+/* Reads a member of a folded node as if it were not folded, except that its edges are not
  * counted. */
 G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
                                 struct g2h_node *ret);
@@ -255,7 +256,7 @@ G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint
 /* Whether it is known which goroutines can never run again. */
 enum g2h_leak_proof {
     G2H_LEAKS_PROVED,
-    G2H_LEAKS_INCOMPLETE,         /* no: something is missing that may hold what they wait on */
+    G2H_LEAKS_INCOMPLETE,         /* no: memory is missing that may hold what they wait on */
     G2H_LEAKS_OF_RELEASE_UNKNOWN, /* no: the release of Go is older than 1.19, or not known */
 };
 
@@ -263,8 +264,8 @@ struct g2h_leaks {
     enum g2h_leak_proof proof;
     uint64_t
         blocked;     /* goroutines that wait for a channel, a lock, a sync.WaitGroup or sync.Cond */
-    uint64_t leaked; /* those of them that can never run again, because nothing that runs reaches
-                        what they wait on; 0 if there is no proof */
+    uint64_t leaked; /* those that can never run again, because nothing that runs reaches what they
+                        wait on; 0 if there is no proof */
 };
 G2H_PUBLIC struct g2h_leaks g2h_view_leaks(const struct g2h_view *view);
 
@@ -273,8 +274,8 @@ G2H_PUBLIC struct g2h_leaks g2h_view_leaks(const struct g2h_view *view);
 G2H_PUBLIC bool g2h_view_is_leaked(const struct g2h_view *view, uint32_t node);
 
 /* Returns the contents of a node of kind G2H_NODE_TEXT that is not folded: *ret_size bytes, in text
- * or in the dump; of long contents, the first thousand or so. Empty if the dump lacks the bytes
- * that the string points to. Redacted if the graph is redacted. */
+ * or in the dump; long contents are cut to about a thousand bytes. Empty if the dump lacks the
+ * bytes that the string points to. Redacted if the graph is redacted. */
 G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
                                      struct g2h_text *text, size_t *ret_size);
 
@@ -282,8 +283,8 @@ G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
  * the last string; not limited to the bytes that g2h_view_text() returns. */
 G2H_PUBLIC uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node);
 
-/* Returns whether several strings share such a node: short ones, in a block of 16 bytes. Its text
- * is all of them, with " | " between each two. */
+/* Returns whether several short strings share such a node, a block of 16 bytes. Its text is all of
+ * them, separated by " | ". */
 G2H_PUBLIC bool g2h_view_text_is_shared(const struct g2h_view *view, uint32_t node);
 
 /* Returns the first node from first on that has a g2h_view_text(); end if no node before end has
@@ -304,9 +305,9 @@ G2H_PUBLIC void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, en
 /* Properties of an edge: a bit for each. */
 enum g2h_edge_flag {
     G2H_EDGE_BY_INDEX = 1,  /* its name is an index, of an array's element or a group's member;
-                               otherwise a text, such as the name of a field or variable */
-    G2H_EDGE_WEAK = 2,      /* it counts as keeping nothing alive */
-    G2H_EDGE_INTERNAL = 4,  /* it leads to a runtime object, or is no pointer of the program */
+                               otherwise a string, such as the name of a field or variable */
+    G2H_EDGE_WEAK = 2,      /* it does not keep its target alive */
+    G2H_EDGE_INTERNAL = 4,  /* it leads to a runtime object, or is not a pointer of the program */
     G2H_EDGE_OF_KEY = 8,    /* it is in the key of a map's entry, or */
     G2H_EDGE_OF_ELEM = 16,  /* in the elem; g2h_edges_key() may have a better name */
     G2H_EDGE_REPEATED = 32, /* an earlier edge leads to the same folded node: g2h_edges_repeat() */
@@ -314,10 +315,10 @@ enum g2h_edge_flag {
                             of each slice, or before its start */
     G2H_EDGE_DOUBTFUL = 128, /* its name is G2H_NAME_DOUBTFUL */
     G2H_EDGE_SHORTCUT = 256, /* it leads from the root to the program's variables */
-    G2H_EDGE_FOREIGN = 512,  /* it leads between what belongs to the program's variables, to
-                                goroutines, and to the rest of the roots. It is a pointer like
-                                others, but counts for neither dominators nor retained sizes. Unless
-                                it leads to what belongs to the program, it is G2H_EDGE_WEAK, too */
+    G2H_EDGE_FOREIGN = 512,  /* it connects two of: data of the program's variables, goroutines,
+                                other roots. It is a pointer like others, but counts for neither
+                                dominators nor retained sizes. Unless it leads to data of the
+                                program, it is G2H_EDGE_WEAK, too */
 };
 
 /* Returns whether an edge is a pointer that the collector follows, between any two tiers. */
@@ -338,8 +339,8 @@ struct g2h_edge {
     uint32_t name;   /* of an edge with an index: G2H_NAME_NONE, or "element" if it is weak, because
                         some formats cannot give weak edges an index */
     uint64_t index;  /* of an edge with an index; else 0 */
-    uint64_t offset; /* offset of the pointer in its object; UINT64_MAX: the edge is no pointer of
-                        an object */
+    uint64_t offset; /* offset of the pointer in its object; UINT64_MAX: not a pointer in an object
+                      */
 };
 
 /* An iterator over the edges of nodes; each thread needs its own. If the view is folded, each
@@ -386,9 +387,9 @@ G2H_PUBLIC uint64_t g2h_retainers_of(const struct g2h_retainers *retainers, uint
                                      const uint32_t **ret);
 
 /*
- * The name that the key of a map's entry gives to an edge. It is either just an index, or a text,
- * ["alice"] or [42].Name: size bytes of UTF-8 that are valid until the next text is requested.
- * again is a number with which g2h_view_key() makes the same text again.
+ * The name that the key of a map's entry gives to an edge. It is either just an index, or a string,
+ * ["alice"] or [42].Name: size bytes of UTF-8 that are valid until the next one is requested. again
+ * is a number with which g2h_view_key() generates the same string again.
  */
 struct g2h_key_name {
     uint64_t index;   /* set for G2H_KEY_INDEX */
@@ -410,22 +411,21 @@ G2H_PUBLIC enum g2h_key g2h_edges_key(struct g2h_edges *edges, const struct g2h_
 
 /* Gets the name that the entry's key gives to a value (values.h) in an object of a class with
  * G2H_NAME_OF_ENTRIES: an index, or ["alice"].Count; if the key has no text, the number of its
- * slot,
- * [#3]. *ret_form is G2H_KEY_NONE if the value is not in the elem of an entry in use, or an element
- * of an array there. ret->again is not set. Errors: G2H_ERROR_MEMORY. */
+ * slot, [#3]. *ret_form is G2H_KEY_NONE if the value is not in the elem of an entry in use, or is
+ * an element of an array there. ret->again is not set. Errors: G2H_ERROR_MEMORY. */
 struct g2h_value;
 G2H_PUBLIC struct g2h_error *g2h_edges_value_key(struct g2h_edges *edges, uint32_t node,
                                                  const struct g2h_value *value,
                                                  enum g2h_key *ret_form, struct g2h_key_name *ret);
 
-/* Prefetches what g2h_edges_key() will need for count edges. */
+/* Prefetches the data that g2h_edges_key() will need for count edges. */
 G2H_PUBLIC void g2h_edges_prefetch_keys(const struct g2h_edges *edges, const struct g2h_edge *given,
                                         size_t count);
 
 /* Appends the text of a key's name again; again is the number from its g2h_key_name. */
 G2H_PUBLIC void g2h_view_key(const struct g2h_view *view, uint64_t again, struct g2h_text *text);
 
-/* Prefetches what g2h_view_key() will need: call it first with G2H_SOON_NODE, then with
+/* Prefetches the data that g2h_view_key() will need: call it first with G2H_SOON_NODE, then with
  * G2H_SOON_KEYS. */
 G2H_PUBLIC void g2h_view_prefetch_key(const struct g2h_view *view, uint64_t again,
                                       enum g2h_soon soon);
@@ -438,7 +438,7 @@ G2H_PUBLIC uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t fi
 
 struct g2h_view_goroutine {
     struct g2h_goroutine record; /* as the dump has it */
-    uint32_t node;    /* the node that stands for it, alone or with others; UINT32_MAX: none */
+    uint32_t node;    /* the node that represents it, alone or with others; UINT32_MAX: none */
     uint32_t minutes; /* minutes for which it has waited, at least */
     uint32_t first_frame, frame_count; /* its frames, topmost first */
 };
@@ -458,17 +458,17 @@ G2H_PUBLIC void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine
 G2H_PUBLIC void g2h_view_frame(const struct g2h_view *view, size_t frame,
                                struct g2h_view_frame *ret);
 
-/* Writes the goroutine's state, as a traceback shows it: "select", "chan receive". The state
- * replaces the contents of text. */
+/* Formats the goroutine's state, as a traceback shows it: "select", "chan receive". It replaces the
+ * contents of text. */
 G2H_PUBLIC void g2h_view_state(const struct g2h_view *view, size_t goroutine,
                                struct g2h_text *text);
 
 /* ---- groups of roots ---- */
 
-/* A group of roots: the globals of a package, the goroutines in one place, the finalizers …;
+/* A group of roots: the globals of a package, the goroutines at one location, the finalizers …;
  * garbage is a group too. */
 struct g2h_view_owner {
-    uint32_t node;  /* the node that stands for the group; UINT32_MAX: none, because it is folded or
+    uint32_t node;  /* the node that represents the group; UINT32_MAX: none, because it is folded or
                        left out */
     uint64_t bytes; /* size of the nodes that no other group reaches, including stacks */
 };
@@ -505,7 +505,7 @@ enum g2h_value_kind {
     G2H_VALUE_OTHER, /* any other struct or array */
 };
 
-/* A part of an object that has no parts of its own. */
+/* A leaf value: a part of an object that has no parts of its own. */
 struct g2h_value {
     enum g2h_value_kind kind;
     uint64_t offset, size; /* offset in the object; size in bytes */
@@ -524,8 +524,8 @@ G2H_PUBLIC struct g2h_error *g2h_values_create(const struct g2h_view *view,
                                                struct g2h_values **ret);
 G2H_PUBLIC void g2h_values_destroy(struct g2h_values *values);
 
-/* Starts with a node. A node that is no object or is folded, or whose type is not known as a whole,
- * has no values. */
+/* Starts with a node. A node that is not an object, is folded, or whose type is not known as a
+ * whole has no values. */
 G2H_PUBLIC void g2h_values_begin(struct g2h_values *values, uint32_t node);
 
 /*
@@ -574,9 +574,9 @@ struct g2h_capacity {
 typedef bool (*g2h_capacity_visit)(void *context, const struct g2h_capacity *capacity);
 
 /*
- * The declarations of slices, strings and maps in the types of objects and of variables. It is
- * created once, takes some bytes for each such field, and is constant: several threads may visit
- * objects. If nothing is typed it has no declarations. Errors: G2H_ERROR_MEMORY.
+ * The declarations of slices, strings and maps in the types of objects and of variables. It takes
+ * some bytes for each such field, and is constant: several threads may visit objects. If nothing is
+ * typed it has no declarations. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_capacities;
 G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
@@ -601,36 +601,36 @@ G2H_PUBLIC void g2h_capacities_declaration(const struct g2h_capacities *capaciti
 G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
                                           uint32_t end, g2h_capacity_visit visit, void *context);
 
-/* Visits the capacities in the variables of packages, and in the data outside of the heap that
- * these variables point to. */
+/* Visits the capacities in the variables of packages, and in the data outside the heap that these
+ * variables point to. */
 G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
                                             g2h_capacity_visit visit, void *context);
 
-/* ---- layouts: what the values in slots need ---- */
+/* ---- layouts: how much of a slot its value needs ---- */
 
-/* What has layouts of one kind: the values of a type, the arrays of a type, or the contents of
- * strings. */
+/* A group of values with the same kind of layout: the values of a type, the arrays of a type, or
+ * the contents of strings. */
 struct g2h_layout_class {
     uint32_t name; /* of the class; G2H_NAME_NONE: the contents of strings */
     bool is_array;
     uint64_t size;      /* bytes of one value, or of one element; 1 for strings */
-    uint64_t padding;   /* of these, the bytes that belong to no field, as far as it is known */
-    uint64_t reordered; /* the least size that an order of the struct's own fields gives; size if
-                           that is no less, or if the order is not to be changed, because a blank
-                           field is among them */
+    uint64_t padding;   /* of these, known padding bytes */
+    uint64_t reordered; /* the least size that reordering the struct's own fields gives; size if
+                           that is no less, or if the order must not change because of a blank field
+                           */
 };
 
-/* An object whose type is known as a whole and for sure. */
+/* An object whose type is known as a whole and for certain. */
 struct g2h_layout {
     uint32_t number; /* of its g2h_layout_class */
     uint64_t header; /* bytes before the value: the malloc header */
     uint64_t slot;   /* size of the slot */
-    uint64_t size;   /* bytes of the value; of strings, from the object's begin to the end of the
-                        last string; 0 of an array, since only slices know its length */
+    uint64_t size;   /* bytes of the value; of strings, from the object's start to the end of the
+                        last string; 0 for an array, since only slices know its length */
 };
 
-/* The layouts of all types that objects have. It is created once, takes some bytes for each type,
- * and is constant. Without types it has no classes. Errors: G2H_ERROR_MEMORY. */
+/* The layouts of all types that objects have. It takes some bytes for each type, and is constant.
+ * Without types it has no classes. Errors: G2H_ERROR_MEMORY. */
 struct g2h_layouts;
 G2H_PUBLIC struct g2h_error *g2h_layouts_create(const struct g2h_view *view,
                                                 struct g2h_layouts **ret);
@@ -646,27 +646,27 @@ G2H_PUBLIC struct g2h_layout_class g2h_layouts_class(const struct g2h_layouts *l
 G2H_PUBLIC bool g2h_layouts_find(const struct g2h_layouts *layouts, uint32_t object,
                                  struct g2h_layout *ret);
 
-/* Returns the size of the slot that Go takes for a value of size bytes that is like another one
- * with this header. */
+/* Returns the size of the slot that Go allocates for a value of size bytes that is otherwise like
+ * one with this header. */
 G2H_PUBLIC uint64_t g2h_layouts_slot(const struct g2h_layouts *layouts, uint64_t header,
                                      uint64_t size);
 
-/* ---- windows: arrays of which slices use a part ---- */
+/* ---- windows: arrays used only in part by slices ---- */
 
 /*
- * An array that nothing but slices leads to, and of which these do not use all: elements are before
- * the start of each slice, or beyond the length of each; or the capacity of the slices was cut, as
- * in b[100:112:112]. Slices in objects, in variables of packages and in variables of frames count.
+ * An array that only slices refer to, and that they do not use completely: elements are before the
+ * start of each slice, or beyond the length of each; or the capacity of the slices was cut, as in
+ * b[100:112:112]. Slices in objects, in variables of packages and in variables of frames count.
  * Offsets are in the object, in bytes.
  */
 struct g2h_window {
-    uint32_t object;     /* the array; it is not garbage */
-    uint64_t size;       /* of an element */
-    uint64_t begin, end; /* the elements that are in use, from where the slice begins to its length;
-                            of several slices, all that is between their first and last elements */
+    uint32_t object;       /* the array; it is not garbage */
+    uint64_t size;         /* of an element */
+    uint64_t begin, end;   /* the elements in use, from the slice's start to its length; for several
+                              slices, everything between their first and last elements */
     uint64_t capacity_end; /* of the largest capacity, */
-    uint64_t first, last;  /* and what the array has space for, without what is due to the rounding
-                              of  sizes by the allocator */
+    uint64_t first, last;  /* and the array's elements, without the allocator's size-class rounding
+                            */
 };
 
 /* Finds them, ascending by object, on threads threads (0: one per processor). There are none if
@@ -679,14 +679,14 @@ G2H_PUBLIC uint32_t g2h_windows_count(const struct g2h_windows *windows);
 G2H_PUBLIC void g2h_windows_get(const struct g2h_windows *windows, uint32_t number,
                                 struct g2h_window *ret);
 
-/* Returns the number of the window of an object; UINT32_MAX: it has none. */
+/* Returns the number of the window of an object; UINT32_MAX: none. */
 G2H_PUBLIC uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object);
 
 /* ---- dominators ---- */
 
 /*
  * The dominator and the retained size of each node: the last node that all paths to it have in
- * common, and how much memory would be free without the node. They are the values that DevTools
+ * common, and how much memory would be freed without the node. They are the values that DevTools
  * computes.
  */
 struct g2h_dominators;
