@@ -1,4 +1,4 @@
-/* bytes: compares texts that do not end with a NUL. */
+/* bytes: compares strings that are not NUL-terminated. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
@@ -7,7 +7,7 @@
 
 #include <go2heapsnapshot/bytes.h>
 
-/* A text of no bytes, whose data is not NULL. */
+/* An empty string whose data is not NULL. */
 static const struct g2h_bytes bytes_none = {(const uint8_t *)"", 0};
 
 static inline struct g2h_bytes bytes_of(const char *text)
@@ -32,7 +32,7 @@ static inline bool bytes_begin(struct g2h_bytes bytes, const char *text)
     return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
 }
 
-/* Returns the part of a path behind its last slash, or all of it if it has none. */
+/* Returns the part of a path after its last slash, or all of it if it has none. */
 static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
 {
     uint64_t at = path.size;
@@ -41,10 +41,10 @@ static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
     return (struct g2h_bytes){path.data + at, path.size - at};
 }
 
-/* Finds the first place of a text, which is not empty, or returns NULL. For names and short texts
- * this takes a fifth of the instructions of memmem(), which prepares a table for each search; the
- * text may not be longer than a few dozen bytes, because the search may compare it at each
- * place. */
+/* Finds the first occurrence of a string, which is not empty, or returns NULL. For names and short
+ * strings this takes a fifth of the instructions of memmem(), which prepares a table for each
+ * search; the string may not be longer than a few dozen bytes, because the search may compare it at
+ * each position. */
 static inline const uint8_t *bytes_find(struct g2h_bytes bytes, const char *text)
 {
     const size_t size = strlen(text);

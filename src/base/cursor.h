@@ -1,8 +1,7 @@
 /*
- * cursor: reads bytes. A cursor carries its position and its end, so no read can leave the bytes
- * that it was made for. The numbers of a heap dump are uvarints, as Go's encoding/binary writes
- * them: little-endian groups of seven bits, the top bit set on all bytes but the last, ten bytes at
- * most.
+ * cursor: reads bytes. A cursor carries its position and its end, so no read can leave its bytes.
+ * The numbers of a heap dump are uvarints, as Go's encoding/binary writes them: little-endian
+ * groups of seven bits, the top bit set on all bytes but the last, ten bytes at most.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -20,7 +19,7 @@ static inline size_t cursor_left(const struct cursor *cursor)
     return (size_t)(cursor->end - cursor->at);
 }
 
-/* Does the work of cursor_uvarint() in the general case: checks each byte. */
+/* The general case of cursor_uvarint(): checks each byte. */
 static inline bool cursor_uvarint_checked(struct cursor *cursor, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -47,8 +46,8 @@ static inline uint64_t uvarint_join(uint64_t groups)
     return (groups & 0x000000000fffffff) | (groups & 0x0fffffff00000000) >> 4;
 }
 
-/* Reads a uvarint. Returns false, and leaves the cursor where it is, if the uvarint is cut or does
- * not fit 64 bits. */
+/* Reads a uvarint. Returns false, and does not move the cursor, if the uvarint is cut or does not
+ * fit 64 bits. */
 static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
 {
     const uint8_t *at = cursor->at;
@@ -77,14 +76,14 @@ static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
     return cursor_uvarint_checked(cursor, ret);
 }
 
-/* Returns the number of bytes that Go writes for a value. Other writers may use longer uvarints
- * than needed. */
+/* Returns the number of bytes in which Go encodes a value. Other writers may use longer
+ * uvarints. */
 static inline unsigned uvarint_size(uint64_t value)
 {
     return (unsigned)(70 - __builtin_clzll(value | 1)) / 7;
 }
 
-/* Skips size bytes. Returns false, and leaves the cursor where it is, if fewer are left. */
+/* Skips size bytes. Returns false, and does not move the cursor, if fewer are left. */
 static inline bool cursor_skip(struct cursor *cursor, uint64_t size)
 {
     if (size > cursor_left(cursor))

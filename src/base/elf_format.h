@@ -2,7 +2,7 @@
  * elf_format: the ELF format, which not every system has as <elf.h>. Constants, structures and
  * their members have the names and the values of the System V ABI
  * (https://www.sco.com/developers/gabi/), of its supplements for each processor, and of Linux's
- * core files. What nothing here uses is left out.
+ * core files. Unused definitions are omitted.
  */
 #ifndef BASE_ELF_FORMAT_H
 #define BASE_ELF_FORMAT_H
@@ -11,7 +11,7 @@
 
 /* ---- the header ---- */
 
-#define ELFMAG "\177ELF" /* what e_ident begins with */
+#define ELFMAG "\177ELF" /* the start of e_ident */
 enum { SELFMAG = 4 };    /* the size of ELFMAG */
 
 /* Indices of e_ident, its size, and the values there. */
@@ -115,7 +115,7 @@ enum {
 };
 enum { SHF_WRITE = 1, SHF_ALLOC = 2, SHF_EXECINSTR = 4, SHF_COMPRESSED = 0x800 };
 
-/* The section of a symbol of another file. */
+/* The section index of a symbol that another file defines. */
 enum { SHN_UNDEF = 0 };
 
 typedef struct {
@@ -144,7 +144,7 @@ typedef struct {
     uint64_t sh_entsize;
 } Elf64_Shdr;
 
-/* What a compressed section begins with, and ch_type. */
+/* The header of a compressed section, and ch_type. */
 enum { ELFCOMPRESS_ZLIB = 1 };
 
 typedef struct {
@@ -162,7 +162,7 @@ typedef struct {
 
 /* ---- symbols ---- */
 
-/* The type, which is a part of st_info. */
+/* The type, a part of st_info. */
 enum { STT_OBJECT = 1, STT_FUNC = 2 };
 #define ELF32_ST_TYPE(info) ((info)&0xf)
 #define ELF64_ST_TYPE(info) ((info)&0xf)
@@ -205,7 +205,7 @@ typedef struct {
 #define ELF64_R_SYM(info)  ((info) >> 32)
 #define ELF64_R_TYPE(info) ((info)&0xffffffff)
 
-/* Types that put an address of the file itself, and of a symbol, into a word. */
+/* Types that write an address of the file itself, and of a symbol, into a word. */
 enum {
     R_386_RELATIVE = 8,
     R_386_32 = 1,

@@ -1,7 +1,7 @@
 /*
  * id_hash: hashes that are the same in every run, for ids by which a later run recognizes things.
  *
- * Whoever writes a dump can choose keys that collide, so these hashes serve for nothing else;
+ * The writer of a dump can choose keys that collide, so these hashes are used for nothing else;
  * tables use seeded hashes (map.h).
  */
 #ifndef BASE_ID_HASH_H
@@ -18,7 +18,7 @@ static inline uint64_t id_hash(uint64_t key)
     return key ^ (key >> 31);
 }
 
-/* Hashes a text with FNV-1a. */
+/* Hashes a string with FNV-1a. */
 static inline uint64_t id_hash_text(const void *data, size_t size)
 {
     const uint8_t *bytes = data;

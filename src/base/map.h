@@ -20,9 +20,9 @@ struct map {
 #define MAP_NONE UINT32_MAX
 
 /*
- * The seed is random and differs in every run, so that nobody who writes a dump can choose keys
- * that collide. Therefore no output may depend on one of these hashes or on the order of a table;
- * ids have a hash of their own (id_hash.h).
+ * The seed is random and differs in every run, so that the writer of a dump cannot choose keys that
+ * collide. Therefore no output may depend on one of these hashes or on the order of a table; ids
+ * have a hash of their own (id_hash.h).
  */
 extern uint64_t map_seed[6]; /* three numbers for each of two hashes */
 
@@ -48,7 +48,7 @@ static inline uint64_t map_hash(uint64_t key)
     return map_fold(map_fold(key ^ map_seed[0], map_seed[1]), map_seed[2]);
 }
 
-/* Returns a key for two numbers. It is too unlikely to happen that two pairs get the same key. */
+/* Returns a key for two numbers. Two pairs with the same key are too unlikely to matter. */
 static inline uint64_t map_hash_pair(uint64_t one, uint64_t other)
 {
     return map_fold(map_fold(one ^ map_seed[0], map_seed[1]) ^ other, map_seed[2]);
@@ -61,8 +61,8 @@ static inline uint64_t map_word(const uint8_t *at, size_t size)
     return word;
 }
 
-/* Returns the hash of a text by three seeds. It reads the text 16 bytes at a time, and the rest at
- * the end as two words that may overlap. The size is not added to one of these words, because
+/* Returns the hash of a string by three seeds. It reads the string 16 bytes at a time, and the rest
+ * at the end as two words that may overlap. The size is not added to one of these words, because
  * another size and another byte could then make the same sum. */
 static inline uint64_t map_hash_text_by(const uint64_t *seed, const void *data, size_t size)
 {
@@ -88,13 +88,13 @@ static inline uint64_t map_hash_text(const void *data, size_t size)
     return map_hash_text_by(map_seed, data, size);
 }
 
-/* Returns a second hash of a text, which is independent of map_hash_text(). */
+/* Returns a second hash of a string, which is independent of map_hash_text(). */
 static inline uint64_t map_hash_text_too(const void *data, size_t size)
 {
     return map_hash_text_by(map_seed + 3, data, size);
 }
 
-/* Returns the value of key, or MAP_NONE if it has none. */
+/* Returns the value of key, or MAP_NONE if there is none. */
 static inline uint32_t map_get(const struct map *map, uint64_t key)
 {
     if (!map->entries)
@@ -106,7 +106,7 @@ static inline uint32_t map_get(const struct map *map, uint64_t key)
     }
 }
 
-/* Gives key the value, unless it has one already. *ret is the value that the key has afterwards.
+/* Sets the value of key, unless it has one already. *ret is the value that the key has afterwards.
  * Returns false if memory runs out. value must not be MAP_NONE. */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret);
 

@@ -22,7 +22,7 @@ static size_t whole_huge_pages(size_t size)
     return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
-/* Asks for huge pages where a block spans whole ones. */
+/* Requests huge pages (MADV_HUGEPAGE) for the whole huge pages that a block spans. */
 static void want_huge_pages(void *data, size_t size)
 {
 #ifdef MADV_HUGEPAGE
@@ -37,7 +37,7 @@ static void want_huge_pages(void *data, size_t size)
 }
 
 /* Returns whether an array can have this size. Larger ones do not fit any memory, and sanitizers
- * end a program whose product overflows. */
+ * abort a program whose product overflows. */
 static bool is_possible(size_t count, size_t entry_size)
 {
     return count <= SIZE_MAX / 2 / entry_size;
@@ -102,7 +102,7 @@ void *memory_copy(const void *data, size_t count, size_t entry_size)
     return copy;
 }
 
-/* Maps whole huge pages. It maps one more at first, and unmaps what lies before and behind the
+/* Maps whole huge pages: maps one more than needed, and unmaps the memory before and after the
  * aligned range. */
 static void *map_huge_pages(size_t size)
 {
@@ -144,8 +144,8 @@ static bool is_limited(void)
            getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY;
 }
 
-/* Lets the data segment, from which small blocks come, grow by MORE bytes at a time. The first
- * range is on huge pages, and is more than most heaps need. */
+/* Makes the data segment, from which small blocks come, grow by MORE bytes at a time. The first
+ * range is on huge pages, and is larger than most heaps need. */
 static void reserve_data_segment(void)
 {
     enum { MORE = 256 << 20, NOT_THERE_YET = 256 << 10 };

@@ -10,9 +10,12 @@
 #include "base/error.h"
 
 /*
- * An array that grows: VECTOR(struct frame) frames = {0}; then
+ * An array that grows:
+ *
+ *     VECTOR(struct frame) frames = {0};
  *     if (!vector_push(&frames, frame))
  *         return &error_no_memory;
+ *
  * Entries are in .data[0 … .count). free(frames.data) frees it.
  */
 #define VECTOR(type) \
@@ -25,14 +28,14 @@
 #define vector_push(vector, value) \
     (vector_grow(vector, 1) ? ((vector)->data[(vector)->count++] = (value), true) : false)
 
-/* Sorts the entries with qsort(), which must not be given the NULL of an empty vector. */
+/* Sorts the entries with qsort(), which does not allow the NULL of an empty vector. */
 #define vector_sort(vector, compare) \
     ((vector)->count > 0 \
          ? qsort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare) \
          : (void)0)
 
-/* Makes space for this many more entries, unless there is. Returns false, and changes nothing, if
- * memory runs out. With 0 more entries, .data may stay NULL. */
+/* Makes space for this many more entries if there is not enough. Returns false, and changes
+ * nothing, if memory runs out. With 0 more entries, .data may stay NULL. */
 #define vector_grow(vector, more) \
     ((vector)->capacity - (vector)->count >= (more) || \
      ((vector)->data = array_grow((vector)->data, &(vector)->capacity, (vector)->count, more, \
@@ -40,9 +43,9 @@
       (vector)->capacity - (vector)->count >= (more)))
 
 /*
- * Makes space for more entries behind the first count, and for at least count / 2, so that pushing
- * one entry after the other takes linear time. Returns where the entries are then. If memory runs
- * out, it returns data and leaves *capacity unchanged.
+ * Makes space for more entries after the first count, and for at least count / 2, so that pushing
+ * one entry at a time takes linear time. Returns the entries' new address. If memory runs out, it
+ * returns data and leaves *capacity unchanged.
  */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size);
 
@@ -59,8 +62,8 @@ void *zeroed_alloc(size_t count, size_t entry_size);
 void *memory_copy(const void *data, size_t count, size_t entry_size);
 
 /* Returns a zeroed array of count entries. A large one has its own mapping on huge pages, which
- * goes back to the system when large_free() frees it with the same numbers. Returns NULL if memory
- * runs out or the size overflows. */
+ * large_free() returns to the system when given the same numbers. Returns NULL if memory runs out
+ * or the size overflows. */
 void *large_alloc(size_t count, size_t entry_size);
 void large_free(void *data, size_t count, size_t entry_size);
 
@@ -76,8 +79,8 @@ static inline void *not_const(const void *data)
  * they are freed. */
 void memory_prepare(void);
 
-/* Gives freed small blocks back to the system. This takes a while, so it is worth it only after
- * much was freed. */
+/* Returns freed small blocks to the system. This is slow, so it is only worth it after much was
+ * freed. */
 void memory_give_back(void);
 
 #endif

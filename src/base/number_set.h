@@ -1,8 +1,8 @@
 /*
- * number_set: a set of 64-bit numbers that lie close together in ranks, as offsets in one kind of
- * object do. A number that is a multiple of 4 shares an entry of a hash table with 31 neighbors, so
- * that the table for a hundred thousand of them stays in the cache. A set that is complete can give
- * each member its own rank, 0, 1, 2 … without gaps, as an index into an array beside it.
+ * number_set: a set of 64-bit numbers that are close together in runs, as offsets in one kind of
+ * object are. A number that is a multiple of 4 shares an entry of a hash table with 31 neighbors,
+ * so that the table for a hundred thousand of them stays in the cache. A complete set can assign
+ * each member its own rank, 0, 1, 2 … without gaps, as an index into a parallel array.
  */
 #ifndef BASE_NUMBER_SET_H
 #define BASE_NUMBER_SET_H
@@ -57,7 +57,7 @@ static inline bool number_set_add(struct number_set *set, uint64_t number)
     return true;
 }
 
-/* Prefetches the entry that number_set_add() and number_set_find() will look at. */
+/* Prefetches the entry that number_set_add() and number_set_find() will read. */
 static inline void number_set_prefetch(const struct number_set *set, uint64_t number)
 {
     if (set->entries)
@@ -67,7 +67,7 @@ static inline void number_set_prefetch(const struct number_set *set, uint64_t nu
 /* Writes all members, in no particular order, to ret, which has space for count numbers. */
 void number_set_members(const struct number_set *set, uint64_t *ret);
 
-/* Gives the members their ranks, which are valid until the next number is added. */
+/* Assigns the members their ranks, which are valid until the next number is added. */
 void number_set_rank(struct number_set *set);
 
 /* Returns the rank of a number, or NUMBER_NONE if it is not a member. */

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Returns the permissions without those that the owner's group does not have for everybody. A file
- * that gets another group keeps only these. */
+/* Removes the group's permissions that others do not have. A file that gets another group keeps
+ * only the result. */
 static inline mode_t permissions_of_other_group(mode_t mode)
 {
     return mode & (0707 | (mode & 7) << 3);
@@ -14,9 +14,9 @@ static inline mode_t permissions_of_other_group(mode_t mode)
 
 /*
  * Returns the widest permissions that a file of a group may have if it shows the contents of a
- * dump, given what fstat() reported of the dump: those of the dump. If the dump's group is another
- * one, the file's group gets no more than everybody. Only regular files have permissions that
- * count; a pipe allows everything, and so does NULL.
+ * dump, given what fstat() reported for the dump: those of the dump. If the dump's group differs,
+ * the file's group gets no more than others. Only regular files have permissions that count; a pipe
+ * allows everything, and so does NULL.
  */
 static inline mode_t permissions_most(const struct stat *dump, gid_t group)
 {

@@ -11,8 +11,8 @@
 
 int port_random(void *bytes, size_t size, bool secret)
 {
-    enum { MOST = 256 }; /* getentropy() gives no more at a time */
-    (void)secret;        /* no program starts before the system has enough of them */
+    enum { MOST = 256 }; /* getentropy() returns no more at a time */
+    (void)secret;        /* no program starts before the system's entropy pool is initialized */
     for (size_t at = 0; at < size;) {
         const size_t count = size - at < MOST ? size - at : MOST;
         if (getentropy((uint8_t *)bytes + at, count) < 0)
@@ -44,7 +44,7 @@ void *port_reallocarray(void *block, size_t count, size_t size)
 void port_bzero(void *bytes, size_t size)
 {
     volatile uint8_t *at =
-        bytes; /* volatile keeps the writes, though nobody reads the bytes again */
+        bytes; /* volatile keeps the writes, though the bytes are not read again */
     for (; size > 0; size--)
         *at++ = 0;
 }

@@ -2,8 +2,8 @@
  * printable; see printable.h.
  *
  * Names of functions, types and files, versions and error messages may contain anything. All text
- * that shows them passes through here, so that no dump can write arbitrary bytes to the terminal of
- * somebody who converts it.
+ * that shows them passes through here, so that no dump can write arbitrary bytes to the user's
+ * terminal.
  */
 #include "base/printable.h"
 

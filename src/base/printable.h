@@ -1,4 +1,4 @@
-/* printable: which text from outside is safe to show to people; g2h_printable() makes it so. */
+/* printable: which outside text is safe to show to people; g2h_printable() makes it so. */
 #ifndef BASE_PRINTABLE_H
 #define BASE_PRINTABLE_H
 
@@ -8,12 +8,11 @@
 
 #include <go2heapsnapshot/bytes.h>
 
-/* Returns whether a character is shown as it is: it is none that a terminal would act upon, or that
- * would make other characters appear in another place: no control, and none that changes the
- * direction of text. */
+/* Returns whether a character is shown as it is: neither a control that a terminal would interpret,
+ * nor a character that changes the direction of text and so moves other characters. */
 bool printable_is_shown(uint32_t character);
 
-/* Returns whether a text is UTF-8, and all of its characters are shown. */
+/* Returns whether a string is valid UTF-8 and all of its characters are shown. */
 bool printable_is(const char *text, size_t size);
 
 #endif

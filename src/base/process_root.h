@@ -1,8 +1,8 @@
 /*
- * process_root: the files of another process, by the paths that /proc has of them.
+ * process_root: opens the files of another process by the paths that /proc has for them.
  *
  * The process may have another root directory than this program. Such paths begin at this program's
- * root if it can see the file from there (chroot), and at the process's own if not (in a
+ * root if it can see the file from there (chroot), and otherwise at the process's own (in a
  * container).
  */
 #ifndef BASE_PROCESS_ROOT_H

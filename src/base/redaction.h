@@ -1,12 +1,12 @@
 /*
- * redaction: the text that replaces a text of the heap which must not be shown, such as "(<=16
- * bytes, #0123456789abcdef0123)".
+ * redaction: the replacement for a string of the heap that must not be shown, such as "(<=16 bytes,
+ * #0123456789abcdef0123)".
  *
- * It shows two things. One is the text's size, rounded up to a multiple of 16: the exact size of a
- * short text says a good deal about it, and the size of the text's object tells the rest anyway.
- * The other is 80 bits of a SipHash, so that equal texts stay equal, and different ones differ.
- * Without the key nobody can try out texts, not even the few that have four bytes. The chance that
- * two among ten million texts have the same 80 bits is one in 24 billion.
+ * It shows two things. One is the string's size, rounded up to a multiple of 16: the exact size of
+ * a short string reveals a good deal about it, and the size of the string's object reveals the rest
+ * anyway. The other is 80 bits of a SipHash, so that equal strings stay equal, and different ones
+ * differ. Without the key a string cannot be found by trial, not even one of four bytes. The chance
+ * that two among ten million strings have the same 80 bits is one in 24 billion.
  */
 #ifndef BASE_REDACTION_H
 #define BASE_REDACTION_H
@@ -26,7 +26,7 @@ enum { REDACTED_MOST = 64 }; /* characters */
  * G2H_ERROR_SYSTEM. */
 struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t *key);
 
-/* Writes the text that replaces size bytes to ret. Returns its number of characters, all of them
+/* Writes the replacement for size bytes to ret. Returns its number of characters, all of them
  * ASCII. */
 size_t redaction_write(const struct g2h_redaction *redaction, const void *data, size_t size,
                        char ret[REDACTED_MOST]);

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The facts about the runtime's structures that a version tells. */
+/* The properties of the runtime's structures that follow from a version. */
 struct go_release {
     int minor;                                           /* the N of go1.N; 0 if unknown */
     bool no_swiss_maps, no_sync_hash_trie, split_groups; /* experiments (GOEXPERIMENT) */
@@ -17,8 +17,8 @@ struct go_release go_release_parse(const char *version);
  * "greenteagc". */
 bool go_release_has_experiment(const char *version, const char *name);
 
-/* Returns a version that names no release, of size bytes, with the one that it is read as: "unknown
- * (read as go1.27)". The caller frees it; NULL if memory runs out. */
+/* Returns a version that names no release, of size bytes, with the release that it is read as:
+ * "unknown (read as go1.27)". The caller frees it; NULL if memory runs out. */
 char *go_release_guessed(const char *version, int size, int minor);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * scope: leaves a function early without forgetting what must be freed.
  *
- * A function with several steps that can fail uses TRY(step) for each, and marks what it owns where
- * it is declared. Each return then frees what is owned, and no ladder of `if (!error)` is needed.
+ * A function with several steps that can fail uses TRY(step) for each, and marks what it owns at
+ * the declaration. Each return then frees what is owned, and no ladder of `if (!error)` is needed.
  * The marks are those of systemd and drgn:
  *
  *     _cleanup_free_ char *name = strdup(path);

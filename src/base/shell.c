@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Returns whether a shell takes a word as it is. */
+/* Returns whether a word needs no quoting. */
 static bool is_plain(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -12,7 +12,7 @@ static bool is_plain(const char *word)
     return *word && word[strspn(word, plain)] == '\0';
 }
 
-/* Appends a word in single quotes; one of its own ends them, and is escaped. */
+/* Appends a word in single quotes; a quote inside closes them, and is escaped. */
 static void append_quoted(struct text *command, const char *word)
 {
     text_append(command, "'", 1);

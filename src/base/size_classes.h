@@ -1,5 +1,5 @@
 /*
- * size_classes: the slots of Go's heap, and the spans that they are in.
+ * size_classes: the slots of Go's heap, and their spans.
  *
  * An object of at most 32 KiB is in a slot of one of the sizes of runtime/sizeclasses.go (Go 1.27:
  * internal/runtime/gc/sizeclasses.go); the slots of a span have one size. Larger objects have a
@@ -11,24 +11,24 @@
 
 #include <stdint.h>
 
-/* The unit in which spans are allocated, and begin (runtime/malloc.go: pageSize). */
+/* The unit and alignment of spans (runtime/malloc.go: pageSize). */
 enum { SPAN_UNIT = 8192 };
 
-/* The first release of Go 1.x for which all this was compared with its sources. */
+/* The first release of Go 1.x whose sources all this was compared with. */
 enum { SIZE_CLASSES_SINCE = 12 };
 
-/* Returns the size of the slot that Go takes for size bytes, or 0 if Go takes a span of their own
- * for them. */
+/* Returns the size of the slot that Go allocates for size bytes, or 0 if Go allocates a span for
+ * them. */
 uint64_t size_class(uint64_t size);
 
-/* Returns how many bytes a program that was built with -asan allocates behind size bytes, which it
- * must not touch (runtime/malloc.go: redZoneSize()). */
+/* Returns the size of the red zone that a program built with -asan allocates after size bytes
+ * (runtime/malloc.go: redZoneSize()). */
 uint64_t size_class_red_zone(uint64_t size);
 
-/* Returns how many of size bytes can be used if a red zone is behind them. */
+/* Returns how many of size bytes can be used if a red zone follows them. */
 uint64_t size_class_without_red_zone(uint64_t size);
 
-/* Returns how many bytes a span has whose slots are of this size, or 0 if no slots are. */
+/* Returns the size of a span with slots of this size, or 0 if no slots have it. */
 uint64_t size_class_span(uint64_t slot);
 
 #endif

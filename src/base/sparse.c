@@ -48,7 +48,7 @@ int sparse_end(int file)
     return end < 0 || ftruncate(file, end) < 0 ? errno : 0;
 }
 
-/* Returns the size of the blocks of zeros that data begins with. */
+/* Returns the size of the leading blocks of zeros. */
 static size_t zeros_at(const uint8_t *data, size_t size)
 {
     size_t zeros = 0;

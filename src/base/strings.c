@@ -14,7 +14,7 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t number, si
     return pool->text + begin;
 }
 
-/* Returns the slot that holds the text, or the free one where it belongs. */
+/* Returns the slot that holds the string, or the free one where it belongs. */
 static uint32_t *strings_find(const struct string_pool *pool, const char *text, size_t size)
 {
     for (size_t slot = (size_t)map_hash_text(text, size) & pool->mask;;
@@ -52,8 +52,8 @@ bool string_pool_find(const struct string_pool *pool, const char *text, size_t s
     return *ret != UINT32_MAX;
 }
 
-/* Makes space for size more bytes. *text, which will be appended, may be a part of the pool's own
- * text, and then moves with it. */
+/* Makes space for size more bytes. *text, which will be appended, may be part of the pool's own
+ * memory, and is then moved with it. */
 static bool strings_reserve(struct string_pool *pool, const char **text, size_t size)
 {
     const uintptr_t offset = (uintptr_t)*text - (uintptr_t)pool->text;

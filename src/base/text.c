@@ -79,7 +79,7 @@ static void increment(char *text)
 {
     for (char *at = strchr(text, 'e') - 1; at >= text; at--) {
         if (*at < '0' || *at > '9')
-            continue; /* the decimal point, whichever the locale uses */
+            continue; /* the decimal point, in any locale */
         if (*at < '9') {
             ++*at;
             return;
@@ -90,7 +90,7 @@ static void increment(char *text)
 
 /*
  * Finds the fewest digits that are read as the same number: value is 0.d1 d2 … × 10^result. For a
- * power of two, the next larger number of as many digits may be read as it when the nearest is not,
+ * power of two, the next larger number of as many digits may round-trip when the nearest does not,
  * because the floats below a power of two are closer together.
  */
 static int shortest_digits(double value, bool is_narrow, char digits[static 18])
@@ -130,7 +130,7 @@ static void append_decimal(struct text *text, const char *digits, int point)
 
 void text_append_float(struct text *text, double value, bool is_narrow)
 {
-    enum { LEAST_POINT = -3, MOST_POINT = 6 /* Go's strconv: else there is an exponent */ };
+    enum { LEAST_POINT = -3, MOST_POINT = 6 /* Go's strconv: otherwise with an exponent */ };
     char digits[18];
     if (isnan(value) || isinf(value)) {
         const char *name = isnan(value) ? "NaN" : signbit(value) ? "-Inf" : "+Inf";

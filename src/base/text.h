@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A text begins as {0}. If memory runs out, an append sets failed and leaves the rest of the text
- * as it is, so callers need to check failed only once, at the end. */
+/* A text begins as {0}. If memory runs out, an append sets failed and leaves the text unchanged
+ * otherwise, so callers need to check failed only once, at the end. */
 struct text {
     char *data;
     size_t size, capacity;
@@ -17,8 +17,7 @@ struct text {
 /* Makes space for size more bytes. Returns false if memory runs out. */
 bool text_grow(struct text *text, size_t size);
 
-/* Appends size bytes. It is in the header because most pieces have a few bytes, a number that the
- * compiler knows. */
+/* Appends size bytes. It is in the header because most pieces have a small constant size. */
 static inline void text_append(struct text *text, const char *data, size_t size)
 {
     if (text->capacity - text->size < size && !text_grow(text, size))
@@ -41,7 +40,7 @@ void text_append_grouped(struct text *text, uint64_t number);
 void text_append_bytes(struct text *text, uint64_t bytes);
 
 /* Appends a number as Go's %v formats it, strconv's 'g' with the fewest digits: 0.1, 1e+06, NaN,
- * +Inf. is_narrow says that it is a float32. The result is the same in every locale. */
+ * +Inf. is_narrow: the number is a float32. The result is the same in every locale. */
 void text_append_float(struct text *text, double value, bool is_narrow);
 
 /* Appends bytes of a dump as UTF-8: invalid bytes become U+FFFD, and the text is cut after limit

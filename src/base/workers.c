@@ -1,5 +1,5 @@
-/* workers; see workers.h. Each run starts its POSIX threads: a run takes much longer than the start
- * of a thread. */
+/* workers; see workers.h. Each run starts its own POSIX threads: a run takes much longer than
+ * starting a thread. */
 #include "base/workers.h"
 
 #include <pthread.h>

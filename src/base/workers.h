@@ -1,7 +1,7 @@
 /*
  * workers: a few threads that share numbered tasks.
  *
- * The result of a task depends on its number only, never on the thread or on the order, so that the
+ * The result of a task depends only on its number, never on the thread or on the order, so that the
  * output is the same for any number of threads.
  */
 #ifndef BASE_WORKERS_H
@@ -42,7 +42,7 @@ struct worker_buffer {
     struct workers_turn *turn; /* the task's turn; see worker_buffer_flush() */
 };
 
-/* Makes space for size more bytes. Returns where they go, or NULL if memory runs out. */
+/* Makes space for size more bytes. Returns its start, or NULL if memory runs out. */
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size);
 
 /* Appends bytes, or as many zeros if data is NULL. Returns false if memory runs out. */
@@ -67,16 +67,16 @@ typedef struct g2h_error *workers_pack(struct worker_buffer *buffer);
 typedef struct g2h_error *workers_consume(void *context, const struct worker_buffer *buffer);
 
 /*
- * Like workers_run(), with results in order: consume() gets what produce() makes of tasks 0, 1, …
- * in this order, and runs on one thread at a time. pack, if not NULL, may replace a buffer's bytes
- * before that, on the thread that produced them.
+ * Like workers_run(), with results in order: consume() gets the outputs of produce() for tasks 0,
+ * 1, … in this order, and runs on one thread at a time. pack, if not NULL, may replace a buffer's
+ * bytes before that, on the thread that produced them.
  */
 struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
                                       workers_pack *pack, workers_consume *consume, void *context);
 
 /*
  * Called within produce(): waits for the task's turn, passes the bytes so far to consume(), and
- * empties the buffer. A task with much output calls it now and then, so that no buffer outgrows
+ * empties the buffer. A task with much output calls it periodically, so that no buffer outgrows
  * memory.
  */
 struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer);
@@ -93,8 +93,8 @@ static inline struct g2h_error *worker_buffer_provide(struct worker_buffer *buff
     return error || worker_buffer_reserve(buffer, size + MORE) ? error : &error_no_memory;
 }
 
-/* Does the same, and adds zeros that nobody has to store: consume() gets their number in
- * buffer->zeros. Only for runs without pack. */
+/* Does the same, and adds zeros without storing them: consume() gets their number in buffer->zeros.
+ * Only for runs without pack. */
 struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64_t zeros);
 
 #endif
