@@ -1,9 +1,9 @@
 /*
  * input: turns any source of bytes into one mapped range.
  *
- * A regular file that is not compressed is mapped as it is. Everything else (pipes, gzip …) is
- * spooled to a temporary file without a name: the modules above may read the bytes as often as they
- * like, and the system may write them to disk if memory is short.
+ * A regular file that is not compressed is mapped directly. Everything else (pipes, gzip …) is
+ * spooled to an unlinked temporary file: the modules above may read the bytes any number of times,
+ * and the system may write them to disk if memory is short.
  */
 #include "input/input.h"
 
@@ -113,7 +113,7 @@ const struct ranges *input_holes(const struct g2h_input *input)
 
 void input_expect(const struct g2h_input *input, enum input_order order)
 {
-    if (input->size > 0) /* a hint: where the system does not take it, reading is only slower */
+    if (input->size > 0) /* a hint: if the system ignores it, reading is only slower */
         (void)madvise((void *)(uintptr_t)input->data, (size_t)input->size,
                       order == INPUT_FORWARDS ? MADV_NORMAL : MADV_RANDOM);
 }
@@ -123,7 +123,7 @@ void input_expect(const struct g2h_input *input, enum input_order order)
 struct spool {
     struct g2h_input *input;
     const struct input_watcher *watcher;
-    uint64_t limit; /* the watcher looks when the copy has this size */
+    uint64_t limit; /* the watcher is called when the copy has this size */
     bool is_enough; /* the watcher has ended the copying */
     const struct g2h_progress *progress;
     int source, target;
@@ -131,11 +131,11 @@ struct spool {
     uint64_t size;         /* bytes written to target */
     size_t begin, end;     /* the bytes of buffer that are not used yet */
     size_t unpacked_size;  /* bytes in unpacked that are not written yet */
-    uint64_t streams;      /* that have ended */
+    uint64_t streams;      /* streams that have ended */
     uint8_t buffer[CHUNK], unpacked[CHUNK];
 };
 
-/* Reads more of the source behind the unused bytes in the buffer. *ret is false at the end of the
+/* Reads more of the source after the unused bytes in the buffer. *ret is false at the end of the
  * file. */
 static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
 {
@@ -158,7 +158,7 @@ static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
     }
 }
 
-/* Lets the watcher look at the copy so far. */
+/* Shows the watcher the copy so far. */
 static struct g2h_error *spool_look(struct spool *spool)
 {
     const struct input_watcher *watcher = spool->watcher;
@@ -181,8 +181,8 @@ static struct g2h_error *spool_write(struct spool *spool, const uint8_t *data, s
     return spool->size >= spool->limit ? spool_look(spool) : NULL;
 }
 
-/* Copies the source as it is. A pipe gives it in pieces of any size; they are collected, so that
- * what becomes a hole does not depend on how fast they came. */
+/* Copies the source unchanged. A pipe delivers pieces of any size; they are collected, so that the
+ * holes do not depend on how fast they came. */
 static struct g2h_error *spool_unpacked(struct spool *spool)
 {
     for (bool more = true; more && !spool->is_enough;) {
@@ -195,7 +195,7 @@ static struct g2h_error *spool_unpacked(struct spool *spool)
 }
 
 /* Returns the method that unpacks bytes, or NULL if they are not packed, or in a way that was not
- * built in: then they are copied as they are. */
+ * built in: then they are copied unchanged. */
 static const struct unpack_method *method_of(const uint8_t *data, uint64_t size)
 {
     const struct unpack_method *method = unpack_method_of(data, size);
@@ -223,7 +223,7 @@ static struct g2h_error *write_unpacked(struct spool *spool)
 }
 
 /* Unpacks the bytes in buffer, as far as the result fits into unpacked, which is written when it is
- * full: streams may be tiny. *ret_moved is whether any bytes were taken or made. */
+ * full: streams may be tiny. *ret_moved is whether any bytes were consumed or produced. */
 static struct g2h_error *unpack_some(struct spool *spool, const struct unpacker *unpacker,
                                      enum unpack_status *ret_status, bool *ret_moved,
                                      const char **ret_why)
@@ -240,14 +240,14 @@ static struct g2h_error *unpack_some(struct spool *spool, const struct unpacker 
     return spool->unpacked_size == CHUNK ? write_unpacked(spool) : NULL;
 }
 
-/* Reads more of the source, which may take long: writes what there is before, for the watcher. */
+/* Reads more of the source, which may block: writes the output so far first, for the watcher. */
 static struct g2h_error *fill_packed(struct spool *spool, bool *more)
 {
     TRY(write_unpacked(spool));
     return spool->is_enough ? NULL : spool_fill(spool, more);
 }
 
-/* Reads on until there are enough bytes to recognize a stream by. */
+/* Reads on until there are enough bytes to recognize a stream. */
 static struct g2h_error *fill_magic(struct spool *spool, bool *more)
 {
     while (spool->end - spool->begin < UNPACK_MAGIC && *more && !spool->is_enough)
@@ -269,8 +269,8 @@ static struct g2h_error *note_damage(struct spool *spool, const struct unpack_me
     return NULL;
 }
 
-/* Returns whether so many streams have ended that they have not even a byte each. Each costs time,
- * although nothing comes of it. */
+/* Returns whether there are more ended streams than output bytes: each costs time but yields
+ * nothing. */
 static bool are_empty(struct spool *spool)
 {
     enum { FEW = 1 << 16 };
@@ -324,7 +324,7 @@ const char *input_directory(void)
     return directory && *directory ? directory : "/tmp";
 }
 
-/* Opens a file without a name in $TMPDIR. */
+/* Opens an unlinked file in $TMPDIR. */
 static struct g2h_error *temporary_file(int *ret)
 {
     const char *directory = input_directory();
@@ -341,7 +341,8 @@ static struct g2h_error *temporary_file(int *ret)
     strcat(path, name);
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may arrive before the name is gone */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may arrive before the file is unlinked
+                                                */
     *ret = mkostemp(path, O_CLOEXEC);
     const int reason = errno;
     if (*ret >= 0)
@@ -368,7 +369,7 @@ static struct g2h_error *input_check(const struct g2h_input *input, int fd)
         return error_system(errno, "%s: cannot read", input->name);
     const bool is_same =
         now.st_size == then->st_size && is_same_time(&now.st_mtim, &then->st_mtim) &&
-        /* removing the file does no harm */
+        /* unlinking the file does no harm */
         (is_same_time(&now.st_ctim, &then->st_ctim) || now.st_nlink != then->st_nlink);
     return is_same
                ? NULL
@@ -388,7 +389,7 @@ static void close_file(const int *file)
     close(*file);
 }
 
-/* Spools the file into a temporary one, which takes its place and is mapped. */
+/* Spools the file into a temporary one, which replaces it and is mapped. */
 static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
                                        const struct g2h_progress *progress,
                                        const struct input_watcher *watcher)

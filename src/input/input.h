@@ -1,9 +1,9 @@
 /*
- * input: the functions for other modules that include/go2heapsnapshot/input.h lacks: opening a
- * file, and looking at its first bytes before much of it is copied.
+ * input: functions for other modules beyond include/go2heapsnapshot/input.h: opening a file, and
+ * examining its first bytes before much of it is copied.
  *
  *   input               any source of bytes as one mapped range
- *   magic               the kinds of files that more than one module asks about
+ *   magic               the kinds of files that several modules test for
  *   unpack              and unpack_*: files that gzip, zstd, xz or lz4 packed
  */
 #ifndef INPUT_INPUT_H
@@ -18,17 +18,18 @@
 /* The file behind an input. */
 struct input_file {
     int fd;              /* the mapped file: the file itself, or its copy */
-    bool is_copy;        /* the file has been read, and is not needed any more */
+    bool is_copy;        /* the file was copied when it was read; the original is not needed any
+                            more */
     struct stat status;  /* of the file, not of the copy */
     struct ranges holes; /* of the mapped file */
 };
 
-/* Returns the ranges of an input that are known to be zeros. To read them would fill memory with
+/* Returns the ranges of an input that are known to be zeros. Reading them would fill memory with
  * zeros. */
 const struct ranges *input_holes(const struct g2h_input *input);
 
 /*
- * A watcher looks at what has been copied so far, so that /dev/zero, or a gzip stream of as many
+ * A watcher examines what has been copied so far, so that /dev/zero, or a gzip stream of as many
  * zeros, does not fill a disk. look() returns the size that the copy may reach before the next
  * call; if that is not more than its present size, copying ends. taken is the number of bytes read
  * from the file.
@@ -39,13 +40,13 @@ struct input_watcher {
 };
 enum { INPUT_FIRST_LOOK = 1 << 16 }; /* look() is first called at this size */
 
-/* Does the work of g2h_input_open(). The watcher is not asked about a file that need not be
+/* Does the work of g2h_input_open(). The watcher is not called for a file that need not be
  * copied. */
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret);
 
 /*
- * Makes an input of the bytes that write() puts into a temporary file. source is the file that they
+ * Makes an input of the bytes that write() writes to a temporary file. source is the file that they
  * are made from: g2h_input_status() then returns it, so that outputs get no wider permissions; NULL
  * if there is none, as for a pipe. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY, and those of
  * write().
@@ -55,9 +56,9 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
                                 struct g2h_input **ret);
 
 /*
- * Announces how an input is going to be read, which matters if it may be larger than memory. With
- * INPUT_HERE_AND_THERE it is read page by page: if the system read ahead of each page, it would
- * drop pages that are needed for others that are not.
+ * Declares the access pattern of an input, which matters if it may be larger than memory. With
+ * INPUT_HERE_AND_THERE it is read page by page: readahead would evict pages that are needed for
+ * others that are not.
  */
 enum input_order { INPUT_FORWARDS, INPUT_HERE_AND_THERE };
 void input_expect(const struct g2h_input *input, enum input_order order);

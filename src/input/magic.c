@@ -39,7 +39,7 @@ bool magic_is_executable(const uint8_t *data, uint64_t size)
     return false;
 }
 
-/* Reads a little-endian number of 8 bytes. */
+/* Reads a little-endian 8-byte number. */
 static uint64_t magic_word_at(const uint8_t *data)
 {
     return magic_number_at(data, false, 0, 4) | (uint64_t)magic_number_at(data, false, 4, 4) << 32;

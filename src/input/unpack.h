@@ -1,9 +1,9 @@
 /*
- * unpack: the methods by which a file may be packed: gzip always; zstd, xz and lz4 if the program
- * was built with their libraries.
+ * unpack: the supported compression formats: gzip always; zstd, xz and lz4 if the program was built
+ * with their libraries.
  *
- * A packed file is one stream, or several, one behind the other. Each method is called with the
- * bytes that there are so far, and with space for what they unpack to, which may be much more.
+ * A packed file is one stream, or several in a row. Each method is called with the bytes available
+ * so far, and with space for the unpacked bytes, which may be many more.
  */
 #ifndef INPUT_UNPACK_H
 #define INPUT_UNPACK_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left of the packed bytes, and of the space for the unpacked ones. */
+/* The remaining packed bytes, and the remaining space for unpacked ones. */
 struct unpack_buffers {
     const uint8_t *in;
     size_t in_size;
@@ -21,18 +21,18 @@ struct unpack_buffers {
 };
 
 /* GOES_ON: it takes further bytes or space, which the caller may not have. ENDED: the stream is
- * complete; in is behind it. */
+ * complete; in points after it. */
 enum unpack_status { UNPACK_GOES_ON, UNPACK_ENDED, UNPACK_DAMAGED, UNPACK_NO_MEMORY };
 
-/* The most bytes that is_it() looks at. */
+/* The most bytes that is_it() reads. */
 enum { UNPACK_MAGIC = 6 };
 
 struct unpack_method {
     const char *name;    /* as in "the gzip stream is cut" */
-    const char *command; /* that unpacks a file */
+    const char *command; /* the command that unpacks such a file */
     /* Returns whether bytes begin a stream. */
     bool (*is_it)(const uint8_t *data, uint64_t size);
-    /* begin() returns NULL if memory runs out; what it returns goes to end(). It is NULL itself if
+    /* begin() returns NULL if memory runs out; its result goes to end(). begin itself is NULL if
      * the method's library was not built in. */
     void *(*begin)(void);
     enum unpack_status (*step)(void *state, struct unpack_buffers *buffers, const char **ret_why);
@@ -45,7 +45,7 @@ struct unpack_method {
 /* Returns the method by which data is packed, or NULL if it is none of these. */
 const struct unpack_method *unpack_method_of(const uint8_t *data, uint64_t size);
 
-/* Returns the method of an index, NULL behind the last one. */
+/* Returns the method with an index, NULL after the last one. */
 const struct unpack_method *unpack_method_at(unsigned index);
 
 extern const struct unpack_method unpack_gzip, unpack_zstd, unpack_xz, unpack_lz4;

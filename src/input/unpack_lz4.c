@@ -24,7 +24,7 @@ static enum unpack_status lz4_step(void *state, struct unpack_buffers *buffers,
 {
     size_t in = buffers->in_size, out = buffers->out_size;
     const size_t left = LZ4F_decompress(state, buffers->out, &out, buffers->in, &in, NULL);
-    if (LZ4F_isError(left)) { /* how much was read and written is not known then */
+    if (LZ4F_isError(left)) { /* then it is not known how much was read and written */
         *ret_why = LZ4F_getErrorName(left);
         return strcmp(*ret_why, "ERROR_allocation_failed") == 0 ? UNPACK_NO_MEMORY : UNPACK_DAMAGED;
     }

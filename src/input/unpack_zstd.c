@@ -2,7 +2,7 @@
 #include "input/magic.h"
 #include "input/unpack.h"
 
-/* A stream may begin with a frame that readers skip, as pzstd writes it. */
+/* A stream may begin with a skippable frame, as pzstd writes it. */
 static bool zstd_input_is_it(const uint8_t *data, uint64_t size)
 {
     return magic_begins(data, size, 0, "\x28\xb5\x2f\xfd", 4) ||
