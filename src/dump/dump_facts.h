@@ -1,6 +1,6 @@
 /*
- * dump_facts: what follows the EOF record of a dump that was made from outside the process: a text,
- * and then numbers (uvarints) up to a 0. The dumps of WriteHeapDump have no facts.
+ * dump_facts: extra data after the EOF record of a dump that was made from outside the process: a
+ * magic string, and then numbers (uvarints) up to a 0. The dumps of WriteHeapDump have no facts.
  * docs/dump-formats.md describes them. A reader that does not know facts reads the dump as always,
  * up to its EOF record.
  */
@@ -14,9 +14,9 @@ enum fact {
     FACT_STACK_OBJECTS = 1, /* stack frames contain the words of live stack objects */
     FACT_TYPE = 2,          /* the address of a large object, and the address of its type */
     FACT_UNTOUCHED = 3,     /* the address and the size of a part of a large object that the process
-                               has never written to: it takes no memory */
+                               has never written to, so that it takes no memory */
     FACT_DATA = 4,          /* the address and the size of a part of the program's data without
-                               pointers, of which no record has anything, and then its bytes */
+                               pointers, which is in no record, and then its bytes */
     FACT_ZEROS = 5,         /* the address and the size of such a part that the process has never
                                written to */
     FACT_PARTIAL = 6,       /* stacks, spans, objects or pointers of the process are missing */

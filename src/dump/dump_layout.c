@@ -102,8 +102,8 @@ static const struct dump_layout layout_1_7 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-/* Returns whether the record behind the header reads as params with the given tag. The params of
- * 1.3 and 2013 begin alike. */
+/* Returns whether the record after the header reads as params with the given tag. The params of 1.3
+ * and 2013 begin alike. */
 static bool starts_with_params(struct cursor cursor, uint8_t tag)
 {
     uint64_t found, big_endian, pointer_size, hchan_size, start, end;
@@ -116,8 +116,8 @@ static bool starts_with_params(struct cursor cursor, uint8_t tag)
            cursor_uvarint(&cursor, &start) && cursor_uvarint(&cursor, &end) && start < end;
 }
 
-/* Tells the released format from that of 2013. A dump of 2013 ends with its EOF tag 3, and a
- * released one with 0; but its first record is better evidence. */
+/* Distinguishes the released format from that of 2013. A dump of 2013 ends with its EOF tag 3, and
+ * a released one with 0; but the first record is better evidence. */
 static const struct dump_layout *detect_1_3(const uint8_t *data, uint64_t size, size_t header)
 {
     struct cursor cursor = {data + header, data + size};

@@ -1,6 +1,6 @@
 /*
- * dump_layout: a table of the differences between the dump formats. docs/dump-formats.md says where
- * each row comes from.
+ * dump_layout: a table of the differences between the dump formats. docs/dump-formats.md has the
+ * source of each row.
  *
  * layout_detect() finds, by the first bytes of a dump, the row that describes the dump's records.
  * The reader knows no version numbers, only these rows; a new version of the format is a new row.
@@ -59,7 +59,7 @@ const struct dump_layout *layout_detect(const uint8_t *data, uint64_t size, size
 
 extern const struct dump_layout layout_1_3, layout_1_3_beta;
 
-/* Returns whether the bytes behind a frame's pc are a function's name, as in the beta, and not
+/* Returns whether the bytes after a frame's pc are a function's name, as in the beta, and not
  * continpc. */
 bool layout_stackframe_is_beta(const uint8_t *data, const uint8_t *end, uint64_t entry);
 

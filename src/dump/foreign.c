@@ -1,9 +1,9 @@
 /*
  * foreign; see foreign.h.
  *
- * A table lists the files that begin with fixed bytes; two formats have to be read a little
- * further. The message quotes the first line of a text: a server that has no dump to give says so
- * in words, and curl saves these words.
+ * A table lists the files that begin with fixed bytes; two formats need a closer look. The message
+ * quotes the first line of a text file: a server without a dump answers with an error message, and
+ * curl saves it.
  */
 #include "dump/foreign.h"
 
@@ -33,12 +33,12 @@ static const char own[] = "a heap dump is what runtime/debug.WriteHeapDump write
                            "have failed";
 
 struct start {
-    unsigned at, size; /* size 0: bytes is text that ends with its NUL */
+    unsigned at, size; /* size 0: bytes is a NUL-terminated string */
     const char *bytes;
     const char *what, *remedy;
 };
 
-/* The first row that fits counts. */
+/* The first row that matches counts. */
 static const struct start starts[] = {
     {0, 0, "{\"snapshot\":", "a heap snapshot already", load},
     {0, 0, "\xfd\67zXZ", "an xz archive", "unpack it first: xz -d"},
@@ -94,8 +94,8 @@ static bool is_profile(const uint8_t *data, uint64_t size)
 
 enum { LOOKED_AT = 1024, QUOTED = 72 };
 
-/* Returns whether a byte can be in a text. Bytes of 0x80 and above count as text, because a page
- * may be in any language. */
+/* Returns whether a byte can be in a text file. Bytes of 0x80 and above count as text, because a
+ * page may be in any language. */
 static bool is_text_byte(uint8_t byte)
 {
     return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') || byte == 0x1b;
@@ -109,8 +109,8 @@ static bool foreign_is_text(const uint8_t *data, uint64_t size)
     return true;
 }
 
-/* Quotes the first line that is not blank such that a terminal may show it: without controls, and
- * with one '?' for each character that is not ASCII. */
+/* Quotes the first line that is not blank in a form that is safe for a terminal: without controls,
+ * and with one '?' for each character that is not ASCII. */
 static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + sizeof("...")])
 {
     size_t count = 0;
@@ -118,7 +118,7 @@ static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + siz
     while (i < size && data[i] <= ' ')
         i++;
     for (; i < size && data[i] != '\n' && data[i] != '\r' && count <= QUOTED; i++)
-        if ((data[i] & 0xc0) != 0x80) /* skips the further bytes of a UTF-8 character */
+        if ((data[i] & 0xc0) != 0x80) /* skips UTF-8 continuation bytes */
             ret[count++] = data[i] >= ' ' && data[i] < 0x7f ? (char)data[i] : '?';
     strcpy(ret + (count > QUOTED ? QUOTED : count), count > QUOTED ? "..." : "");
 }
@@ -143,7 +143,7 @@ static const struct start *foreign_find_start(const uint8_t *data, uint64_t size
     return NULL;
 }
 
-/* Returns whether the input is the beginning of a dump's header, and nothing else. */
+/* Returns whether the input is just the beginning of a dump's header. */
 static bool is_cut_header(const uint8_t *data, uint64_t size)
 {
     static const char header[] = "go1.7 heap dump\n";
@@ -154,7 +154,7 @@ static bool is_cut_header(const uint8_t *data, uint64_t size)
             memcmp(data + number + 1, header + number + 1, (size_t)size - number - 1) == 0);
 }
 
-/* Returns whether the input is a dump in which each LF has become CR LF. */
+/* Returns whether the input is a dump in which each LF was replaced with CR LF. */
 static bool has_carriage_returns(const uint8_t *data, uint64_t size)
 {
     static const char begin[] = "go1.", end[] = " heap dump\r\n";

@@ -1,8 +1,8 @@
 /*
  * open: opens a dump, without copying more of it than a reader can use.
  *
- * A file that is compressed or not regular is copied first. Neither tells its size beforehand:
- * /dev/zero has no end, and gzip makes a thousand bytes from one. So a reader reads the first bytes
+ * A file that is compressed or not regular is copied first. Neither reveals its size beforehand:
+ * /dev/zero has no end, and gzip expands one byte to a thousand. So a reader reads the first bytes
  * that have been copied, and later a part of the further ones. If it cannot read on, it never will,
  * and copying ends. A core file is copied up to the size that its headers state.
  */
@@ -13,17 +13,17 @@
 #include "input/magic.h"
 
 enum {
-    /* This much of a file that is not a dump is copied, so that foreign.c can tell its kind. */
+    /* This much of a file that is not a dump is copied, so that foreign.c can identify its kind. */
     FOREIGN_SIZE = 1 << 24,
     /* This much is copied of a file whose first records can be read, and then TRUSTED_RATIO bytes
-     * for each byte that the reader has read: it would take a while to read all of it twice. */
+     * for each byte that the reader has read: reading all of it twice would be slow. */
     TRUSTED_SIZE = 1 << 26,
     TRUSTED_RATIO = 16,
 };
 
 struct open_watch {
     struct g2h_reader *reader;
-    uint64_t offset; /* where the reader is */
+    uint64_t offset; /* the reader's position */
 };
 
 /* Reads on to an offset. Returns false at the end of the dump, and if it is damaged. */
@@ -69,7 +69,7 @@ static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, ui
     }
     const uint64_t begin = watch->offset;
     if (!read_to(watch, size / (TRUSTED_RATIO / 2), &is_cut)) {
-        /* Only the end of a dump of 2013 may tell that it is one. */
+        /* A dump of 2013 may be recognizable only by its end. */
         const bool is_unknown = watch->offset == begin && watch->reader->layout == &layout_1_3;
         return is_unknown && size < TRUSTED_SIZE ? TRUSTED_SIZE : enough;
     }

@@ -3,7 +3,7 @@
  *
  * The reader goes through the input once, from record to record, because a record's end is known
  * only after it has been read. It checks each length against the bytes that are left, and each
- * field against the contents it lies in, so that no other module has to. There is one function per
+ * field against the contents around it, so that no other module has to. There is one function per
  * kind of record, in the order of their tags, and splitting these would only hide the order: hence
  * more than 800 lines.
  */
@@ -62,7 +62,7 @@ static bool wrong(struct g2h_reader *reader, const char *what)
     return false;
 }
 
-/* Does what wrong() does, for a fault that may vanish when more of the input's file has been
+/* Does what wrong() does, for an error that may disappear when more of the input's file has been
  * copied. */
 static bool reader_cut(struct g2h_reader *reader, const char *what)
 {
@@ -144,7 +144,7 @@ static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, 
     return wrong(reader, "the input is cut");
 }
 
-/* Skips pointer fields that lie within size bytes; most lists contain nothing else. */
+/* Skips pointer fields inside size bytes; most lists contain nothing else. */
 static inline void pass_pointers(const struct g2h_reader *reader, struct cursor *cursor,
                                  uint64_t size)
 {
@@ -167,7 +167,7 @@ static inline void pass_pointers(const struct g2h_reader *reader, struct cursor 
         cursor->at = fields.at;
 }
 
-/* Reads a field list that ends with 0. Every field must lie within size bytes. */
+/* Reads a field list that ends with 0. Every field must be inside size bytes. */
 static inline bool reader_read_fields(struct g2h_reader *reader, uint64_t size,
                                       struct g2h_fields *ret)
 {
@@ -263,9 +263,9 @@ static inline uint64_t eight_bytes(const uint8_t *at)
 }
 
 /*
- * Returns the entry for a field list. It depends on the first eight bytes, as far as they belong to
- * the list: kinds of fields, of which none is 0 before the end, alternate with offsets, most of
- * which take one byte.
+ * Returns the entry for a field list. It depends on those of the first eight bytes that belong to
+ * the list: kinds of fields, never 0 before the end, alternate with offsets, most of which take one
+ * byte.
  */
 static inline struct known_list *find_known(struct known_lists *known, uint64_t first,
                                             uint64_t object_size)
@@ -278,8 +278,8 @@ static inline struct known_list *find_known(struct known_lists *known, uint64_t 
     return &known->lists[hash >> 55]; /* the upper 9 bits: 512 entries */
 }
 
-/* Returns whether a known list equals the one at a place, where at least eight bytes are left.
- * first is the first eight bytes. Most lists are not longer than that, and need no further look. */
+/* Returns whether a known list equals the one at `at`, where at least eight bytes are left. first
+ * is the first eight bytes. Most lists are not longer than that, and need no further comparison. */
 static inline bool is_same_list(const struct known_list *list, const uint8_t *at, size_t left,
                                 uint64_t first, uint64_t object_size)
 {
@@ -434,7 +434,7 @@ static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 
 /*
  * Skips a corrupt type record. For a named pointer-shaped type with methods, Go 1.5 writes a length
- * that is the sum of two addresses, and then as many bytes of its memory as the kernel takes. The
+ * that is the sum of two addresses, and then as many bytes of its memory as the kernel accepts. The
  * record ends where its bool is followed by the itab record (tag 8) of this very type, for which it
  * was written.
  */
@@ -503,10 +503,10 @@ static bool reader_read_goroutine(struct g2h_reader *reader, struct g2h_goroutin
 }
 
 /*
- * Returns the number of bytes in which the fields of a frame must lie. Before Go 1.17 the arguments
- * of a go statement lie behind the frame of runtime.goexit. That frame has space for its own return
- * address only, and its contents end before the arguments, but its fields include them.
- * runtime.newproc1 requires the arguments to fit into a small stack.
+ * Returns the size that the fields of a frame must be inside. Before Go 1.17 the arguments of a go
+ * statement follow the frame of runtime.goexit. That frame has space for its own return address
+ * only, and its contents end before the arguments, but its fields include them. runtime.newproc1
+ * requires the arguments to fit into a small stack.
  */
 static uint64_t extent_of_fields(const struct g2h_stackframe *frame, uint64_t declared)
 {
@@ -545,7 +545,7 @@ static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *re
            reader_read_fields(reader, extent_of_fields(ret, declared), &ret->fields);
 }
 
-/* Before 1.7 a letter, that of the compilers, stands for the architecture: 6g made amd64 code. */
+/* Before 1.7 the architecture is given by the letter of its compilers: 6g made amd64 code. */
 static void arch_of_thechar(uint64_t thechar, char *ret, size_t size)
 {
     static const struct {

@@ -37,8 +37,8 @@ struct g2h_reader {
     const struct g2h_input *input;
     const struct dump_layout *layout;
     const char *warning;
-    struct cursor cursor; /* behind the last record */
-    const uint8_t *begin; /* begin of the record that is being read */
+    struct cursor cursor; /* after the last record */
+    const uint8_t *begin; /* start of the current record */
     const char *what;     /* the reason why the record is damaged */
     bool is_cut;          /* the only damage is that the input ends, and not far before it should */
     uint64_t number;      /* number of records begun */
@@ -51,7 +51,7 @@ struct g2h_reader {
     struct known_list *list;   /* the list of the last object, if it is remembered */
 };
 
-/* Returns the byte offset behind the last record that was read. */
+/* Returns the byte offset after the last record that was read. */
 uint64_t reader_offset(const struct g2h_reader *reader);
 
 /* Returns the number of corrupt type records of Go 1.5 that were skipped. */
@@ -71,7 +71,7 @@ static inline uint64_t reader_longest_list(uint64_t size)
     return size / 4 * 11 + 64;
 }
 
-/* Returns what the field lists of all objects have in common: the end of the input, and the kinds
+/* Returns the fields that the field lists of all objects share: the end of the input, and the kinds
  * of fields. */
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader);
 
@@ -84,19 +84,17 @@ static inline bool reader_is_at_object(const struct g2h_reader *reader)
 }
 
 /* Reads the next record if it is such an object. For any other record and for a damaged one, it
- * returns false and leaves the reader where it was: g2h_reader_next() tells which of the two it
- * is. */
+ * returns false and does not move the reader: g2h_reader_next() distinguishes the two. */
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret);
 
-/* Gives the address and the size of the object whose record is at the reader's position, and where
- * its contents begin, all unchecked. The reader does not move. Returns false if the record is not
- * such an object. */
+/* Peeks at the object record at the reader's position: gets the object's address and size, and
+ * where its contents begin, all unchecked. The reader does not move. Returns false if the record is
+ * not such an object. */
 bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret);
 
 /*
- * Gives the offset of the next field of a checked list whose fields are all single pointers (1.5
- * and later). Returns false at the end. The loop over the pointers of all objects uses this
- * function.
+ * Gets the offset of the next field of a checked list whose fields are all single pointers (1.5 and
+ * later). Returns false at the end. The loop over the pointers of all objects uses this function.
  */
 static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
 {
@@ -135,7 +133,7 @@ static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
 }
 
 /*
- * Gives the offsets, unchecked, of the next two fields if both are pointers with the usual kind
+ * Gets the offsets, unchecked, of the next two fields if both are pointers with the usual kind
  * number and have offsets of two bytes each or three bytes each, as nearly all fields of a long
  * list do. *ret_size is the number of bytes that the two fields take, or 0 if they are different.
  * At least eight bytes must be left.

@@ -2,8 +2,8 @@
  * stored: how much of the memory of an object, a segment or a frame a dump holds:
  * docs/dump-formats.md, "Short writes".
  *
- * Go's dumper writes too little of what is very large. A dump that is made from outside holds all
- * of it, and says so.
+ * Go's dumper writes too little of very large memory. A dump that is made from outside holds all of
+ * it, and is marked accordingly.
  */
 #ifndef DUMP_STORED_H
 #define DUMP_STORED_H
@@ -16,11 +16,11 @@
 static const uint64_t LONGEST_WRITE = 0x7ffff000;
 
 /* The description of an other root that is nil and is the second record of a dump that is made from
- * outside, if the dump holds more than Go's dumper would write. Elsewhere such a root says nothing,
- * so that all contents of a dump are read in the same way. */
+ * outside, if the dump holds more than Go's dumper would write. Elsewhere such a root has no
+ * meaning, so that all contents of a dump are read in the same way. */
 #define WHOLE_CONTENTS "whole contents"
 
-/* Returns whether the other root that is record number (1 is the first) says so. */
+/* Returns whether the other root that is record number (1 is the first) is this mark. */
 static inline bool says_whole_contents(uint64_t number, const struct g2h_otherroot *root)
 {
     const size_t size = sizeof(WHOLE_CONTENTS) - 1;
@@ -28,7 +28,7 @@ static inline bool says_whole_contents(uint64_t number, const struct g2h_otherro
            memcmp(root->description.data, WHOLE_CONTENTS, size) == 0;
 }
 
-/* Returns the number of bytes that another dump holds of contents with a declared size. The dumper
+/* Returns how many bytes of contents with a declared size a dump without the mark holds. The dumper
  * passes their length as a number of 32 bits. */
 static inline uint64_t stored_size(uint64_t size)
 {
