@@ -14,7 +14,7 @@ static int compare_data(const void *a, const void *b)
     return one->address < other->address ? -1 : one->address > other->address;
 }
 
-/* Reads a part of the program's data, or of its zeros. Returns false if it makes no sense. */
+/* Reads a part of the program's data, or of its zeros. Returns false if it is invalid. */
 static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fact_data *ret)
 {
     if (!cursor_uvarint(cursor, &ret->address) || !cursor_uvarint(cursor, &ret->bytes.size) ||

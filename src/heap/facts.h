@@ -1,4 +1,4 @@
-/* facts: what a dump made from outside the process says behind its EOF record; see
+/* facts: the data after the EOF record of a dump made from outside the process; see
  * dump/dump_facts.h. */
 #ifndef HEAP_FACTS_H
 #define HEAP_FACTS_H
@@ -23,7 +23,7 @@ struct fact_data {
 };
 
 struct facts {
-    bool has_stack_objects; /* words that no list of a frame contains are dead */
+    bool has_stack_objects; /* words that are in no list of a frame are dead */
     bool is_partial;        /* stacks, spans, objects or pointers of the process are missing */
     VECTOR(struct fact_type) types;
     struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
@@ -31,8 +31,8 @@ struct facts {
     VECTOR(struct fact_data) data; /* ascending by address */
 };
 
-/* Reads the facts at the beginning of size bytes, as far as they make sense. *ret_size is the
- * number of bytes that they take, or 0 if there are none. Error: G2H_ERROR_MEMORY. */
+/* Reads the facts at the beginning of size bytes, as far as they are valid. *ret_size is the number
+ * of bytes that they take, or 0 if there are none. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
                              uint64_t *ret_size);
 

@@ -1,4 +1,4 @@
-/* heap: answers the questions of a loaded heap's users. load.c fills the heap. */
+/* heap: queries on a loaded heap. load.c loads the heap. */
 #include "heap/heap.h"
 
 #include <stdlib.h>
@@ -155,7 +155,7 @@ size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind k
     return kind < G2H_RECORD_KINDS ? heap->records[kind].count : 0;
 }
 
-/* Makes a record of zeros, with empty texts and contents. */
+/* Makes a record of zeros, with empty strings and contents. */
 static void make_empty(enum g2h_record_kind kind, struct g2h_record *ret)
 {
     static const uint8_t none[1];

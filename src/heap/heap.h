@@ -1,18 +1,18 @@
 /*
- * heap: the inside of a loaded heap, for the modules behind this one.
- * include/go2heapsnapshot/heap.h has what others see of it.
+ * heap: the internals of a loaded heap, for the modules above it. include/go2heapsnapshot/heap.h is
+ * its public interface.
  *
- * For each object it has the address, the place of the contents in the input, and the slot class.
- * All objects of a slot class have the same size and the same pointers; a dump without types tells
+ * For each object it has the address, the offset of the contents in the input, and the slot class.
+ * All objects of a slot class have the same size and the same pointers; a dump without types says
  * no more about them.
  *
  *   load, runs          reads all records, and the objects on several threads
- *   facts               what records tell besides objects
+ *   facts               facts of the records about more than objects
  *   sort, index         objects by address, and the object at an address
  *   phantoms            slots that hold no object
- *   slot_classes        the sizes and pointer bitmaps that tell untyped objects apart
+ *   slot_classes        the sizes and pointer bitmaps that distinguish untyped objects
  *   pointers, targets   the words that the collector follows, and the objects that they point to
- *   kept                what a process keeps for cleanups
+ *   kept                objects that a process keeps for cleanups
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -34,11 +34,11 @@ struct slot_class {
     uint64_t type_address; /* before 1.4; 0 if unknown */
     uint32_t type; /* index into heap->types, or SLOT_CLASS_NO_TYPE; set once all types are read */
     uint8_t kind;  /* G2H_OBJECT_… */
-    bool has_pointers; /* it may have: its field list is not empty, or its type has pointers, or it
-                          is conservative */
+    bool has_pointers; /* it may have pointers: its field list is not empty, or its type has
+                          pointers, or it is conservative */
     bool is_headless;  /* it has no malloc header though its size suggests one; see LARGEST_SMALL */
-    uint8_t head; /* bytes of an object's record before the contents, as Go writes it, without those
-                     of its address */
+    uint8_t head; /* size of an object's record before the contents, as Go writes it, without the
+                     address */
     /* The field list that all its objects share, including the 0 that ends it. In a chunk it is the
      * list of one of the objects in the input; in the heap it is a copy. NULL if the objects may
      * have different lists. */
@@ -47,7 +47,7 @@ struct slot_class {
     /* A bit for each listed word, the lowest for the first word; 0 if the words are not listed in
      * order or are too many. Set once all records are read. */
     uint64_t words;
-    uint32_t tail; /* bytes of an object's record behind the contents, that is, of the field list;
+    uint32_t tail; /* size of an object's record after the contents, that is, of the field list;
                       SLOT_CLASS_ANY_TAIL if objects may differ */
 };
 #define SLOT_CLASS_ANY_TAIL UINT32_MAX
@@ -65,7 +65,7 @@ enum pointer_form {
 /* The slot classes of a heap, or of a part of it while it is being read. */
 struct slot_classes {
     enum pointer_form form;
-    const struct g2h_heap *heap; /* the heap whose word size and byte order count */
+    const struct g2h_heap *heap; /* the heap whose word size and byte order apply */
     VECTOR(struct slot_class) list;
     struct map by_key;       /* key: a hash of all that defines a slot class; see slot_classes.c */
     uint32_t small[2][4097]; /* by has_pointers and size / 8: slot classes without a type or a field
@@ -120,12 +120,12 @@ struct g2h_heap {
     struct g2h_memstats memstats;
     struct facts facts;
     unsigned threads;   /* on which it was loaded; g2h_exe_match() uses as many */
-    uint64_t not_ahead; /* objects that were not read ahead, or for nothing: see load.c */
+    uint64_t not_ahead; /* objects that were not read ahead, or read ahead in vain: see load.c */
 
     uint32_t object_count;
     size_t object_capacity;
     struct heap_object *objects; /* ascending by address */
-    struct g2h_fields fields;    /* the parts that the field lists of all objects have in common */
+    struct g2h_fields fields;    /* the members that the field lists of all objects share */
     struct slot_classes slot_classes;
     struct object_index index;
 
@@ -140,8 +140,8 @@ struct g2h_heap {
     offset_vector records[G2H_RECORD_KINDS]; /* offsets of records that are read again: all kinds
                                                 but objects, types, itabs, params, memstats, EOF */
     VECTOR(struct g2h_record)
-    segments[G2H_RECORD_KINDS]; /* the first data and bss records as they were read: to read one
-                                   again is to read its list of fields, which may be long */
+    segments[G2H_RECORD_KINDS]; /* the first data and bss records as they were read: reading one
+                                   again means reading its field list, which may be long */
 };
 
 /* Returns a word of the dump's memory. at must have pointer_size readable bytes. */
@@ -187,7 +187,7 @@ static inline uint64_t interface_hash(uint64_t address)
 }
 
 /* Returns whether a word may be the first one of an interface; this is true for few other words. A
- * range of addresses would not tell, because types and itabs lie below and above the heap. */
+ * range of addresses would not do, because types and itabs are below and above the heap. */
 static inline bool heap_maybe_interface(const struct g2h_heap *heap, uint64_t word)
 {
     const uint64_t hash = interface_hash(word);
@@ -231,9 +231,9 @@ static inline struct g2h_fields slot_class_fields(const struct g2h_heap *heap,
 }
 
 /*
- * Gives an object as its record has it. This reads nothing from the input: contents and field list
- * are where they were when the heap was loaded. fields.end is the end of the list or lies behind
- * it, but not so far that a walk over a list whose bytes have changed meanwhile would never end.
+ * Gets an object as its record has it. This reads nothing from the input: contents and field list
+ * are where they were when the heap was loaded. fields.end is at or after the end of the list, but
+ * close enough that a walk over a list whose bytes have changed meanwhile ends.
  */
 static inline void heap_object(const struct g2h_heap *heap, uint32_t object, struct g2h_object *ret)
 {
@@ -271,7 +271,7 @@ enum { MALLOC_HEADER = 8 };
 /*
  * Values larger than this, header included, have a span of their own and no header
  * (runtime/malloc.go: size <= maxSmallSize - mallocHeaderSize). A value of 32761 to 32768 bytes has
- * a span of the same size as the largest slot, so the object itself must tell whether it has a
+ * a span of the same size as the largest slot, so the object's contents decide whether it has a
  * header (slot_classes.c).
  */
 enum { LARGEST_SMALL = 32768 };
@@ -285,7 +285,7 @@ static inline bool heap_has_malloc_header(const struct g2h_heap *heap,
            !slot_class->is_headless;
 }
 
-/* Returns where the value begins in an object of a slot class: behind its malloc header, if it has
+/* Returns where the value begins in an object of a slot class: after its malloc header, if it has
  * one. */
 static inline uint64_t heap_value_base(const struct g2h_heap *heap,
                                        const struct slot_class *slot_class)
@@ -318,18 +318,18 @@ static inline struct heap_stack_frame heap_frame(const struct g2h_heap *heap, si
         .fields = {fields, fields + frame->fields_size, UINT64_MAX, heap->fields.kinds}};
 }
 
-/* Returns the object whose slot holds address, or UINT32_MAX if there is none. */
+/* Returns the object whose slot contains address, or UINT32_MAX if there is none. */
 static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
 {
     return index_find(&heap->index, address);
 }
 
-/* Cuts the untouched ranges that the dump tells of so that each is a part of one object, once the
- * objects are in order (heap.c). */
+/* Splits the untouched ranges of the dump so that each is part of one object, once the objects are
+ * sorted (heap.c). */
 struct g2h_error *heap_cut_untouched(struct g2h_heap *heap);
 
-/* Prefetches the contents of an object that will soon be walked over, if an object of that number
- * exists and has pointers. */
+/* Prefetches the contents of an object that will soon be walked, if an object of that number exists
+ * and has pointers. */
 static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
 {
     if (object >= heap->object_count || !heap_slot_class(heap, (uint32_t)object)->has_pointers)
@@ -338,7 +338,7 @@ static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
     __builtin_prefetch(contents);
     __builtin_prefetch(contents + 64);
 }
-enum { OBJECTS_AHEAD = 8 }; /* the distance from the object that is walked over */
+enum { OBJECTS_AHEAD = 8 }; /* the distance from the current object of a walk */
 
 /* ---- slot_classes.c ---- */
 
@@ -354,7 +354,7 @@ static inline uint32_t slot_classes_find_noscan(const struct slot_classes *slot_
                : MAP_NONE;
 }
 
-/* Gives the slot class of an object, and adds it if it is new. Returns false if memory runs out. */
+/* Gets the slot class of an object, and adds it if it is new. Returns false if memory runs out. */
 bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_object *object,
                          uint32_t *ret);
 

@@ -39,7 +39,7 @@ uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
 
 /* ---- arenas ---- */
 
-/* Lists the arenas that objects lie in. Returns false if memory runs out. If there are more than
+/* Lists the arenas that contain objects. Returns false if memory runs out. If there are more than
  * ARENA_LIMIT, arena_count stays 0. */
 static bool index_list_arenas(struct object_index *index)
 {
@@ -98,7 +98,7 @@ size_t index_arena(const struct object_index *index, uint64_t arena)
 
 typedef VECTOR(struct index_group) group_vector;
 
-/* Puts the objects [first, end), which start in a page, into slots of the first object's size.
+/* Assigns the objects [first, end), which start in a page, to slots of the first object's size.
  * Returns false if they do not fit such slots. */
 static bool fill_slots(const struct object_index *index, uint32_t first, uint32_t end,
                        const struct index_page *page, struct index_group *groups)

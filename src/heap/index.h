@@ -1,11 +1,11 @@
 /*
- * index: finds the object that holds an address, in two steps that mostly stay in the cache.
+ * index: finds the object that contains an address, in two steps that mostly stay in the cache.
  *
- * The address space that objects use is cut into arenas of 64 MiB (Go's own size on 64-bit
- * systems), of which only those in use have tables, and each arena into pages of 8 KiB. In a page
- * of a Go heap all slots have one size. A page tells where its first slot is; its groups of 64
- * slots tell which slots hold an object, and the number of the first of these objects. A lookup
- * need not read the objects, or anything that is as large as they are.
+ * The address space of objects is divided into arenas of 64 MiB (Go's own size on 64-bit systems),
+ * of which only those in use have tables, and each arena into pages of 8 KiB. In a page of a Go
+ * heap all slots have one size. A page has the offset of its first slot; its groups of 64 slots
+ * have a bit per slot for those that hold an object, and the number of the first of these objects.
+ * A lookup need not read the objects, or anything as large as they are.
  */
 #ifndef HEAP_INDEX_H
 #define HEAP_INDEX_H
@@ -41,7 +41,8 @@ struct index_group {
 };
 
 struct index_page {
-    uint32_t first;      /* the number of the first object that starts in the page or behind it */
+    uint32_t first;      /* the number of the first object that starts at or after the page's start
+                          */
     uint32_t groups;     /* its first group among those of the arena */
     uint32_t reciprocal; /* 2^32 / size of a slot, rounded down, plus 1; 1 if slots are not smaller
                             than a page, or no object starts in the page; INDEX_IRREGULAR: objects
@@ -59,7 +60,7 @@ struct index_arena {
 };
 
 struct object_index {
-    uint64_t low, high; /* every object lies in [low, high) */
+    uint64_t low, high; /* every object is in [low, high) */
     const struct heap_object *objects;
     uint32_t object_count;
     uint64_t *sizes;      /* sizes of objects, by slot class */
@@ -67,15 +68,14 @@ struct object_index {
     size_t arena_count;   /* number of arenas in use; 0: too many, so lookups search all objects */
     uint64_t *arenas;     /* their numbers, address >> ARENA_SHIFT, ascending */
     struct index_arena *tables;
-    struct index_arena *directory; /* a copy of tables, by arena number - first_arena; NULL if
-                                      arenas lie too far apart */
+    struct index_arena *directory; /* a copy of tables, by arena number - first_arena; NULL if the
+                                      arenas are too far apart */
 };
 
 /*
- * Builds the index of count objects with ascending addresses that do not overlap. objects must stay
- * where they are. sizes has the sizes of objects, by slot class. Only arenas with objects cost
- * memory; if there are many arenas with few objects, the index takes no more memory than the
- * objects.
+ * Builds the index of count objects with ascending addresses that do not overlap. objects must not
+ * move. sizes has the sizes of objects, by slot class. Only arenas with objects cost memory; if
+ * there are many arenas with few objects, the index takes no more memory than the objects.
  */
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
                              uint32_t count, const uint64_t *sizes, size_t slot_class_count,
@@ -85,8 +85,8 @@ void index_deinit(struct object_index *index);
 /* Returns the index of an arena among those in use, or SIZE_MAX if it is not in use. */
 size_t index_arena(const struct object_index *index, uint64_t arena);
 
-/* Returns the first object, from number `from` on, that starts at address or behind it, or the
- * number of all objects if there is none. */
+/* Returns the first object, from number `from` on, that starts at or after address, or the number
+ * of all objects if there is none. */
 uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address);
 
 /* Does the same as index_find(), by bisection over all objects. */
@@ -108,14 +108,14 @@ static inline const struct index_page *index_page(const struct index_arena *aren
     return &arena->pages[(address & ((1u << ARENA_SHIFT) - 1)) >> INDEX_PAGE_SHIFT];
 }
 
-/* Returns the slot of an address at or behind the page's begin. */
+/* Returns the slot of an address at or after the page's begin. */
 static inline uint32_t index_slot(const struct index_page *page, uint64_t address)
 {
     const uint32_t offset = (uint32_t)(address & (INDEX_PAGE - 1)) - page->begin;
     return (uint32_t)((uint64_t)offset * page->reciprocal >> 32);
 }
 
-/* Returns the size of the slots around an address, or 0 if only a look at objects could tell. */
+/* Returns the size of the slots around an address, or 0 if only objects determine it. */
 static inline uint64_t index_slot_size(const struct object_index *index, uint64_t address)
 {
     const struct index_arena *arena =
@@ -141,7 +141,7 @@ static inline uint32_t index_in_group(const struct index_group *group, uint32_t 
                                      : UINT32_MAX;
 }
 
-/* Returns the object that holds address, or UINT32_MAX if there is none. */
+/* Returns the object that contains address, or UINT32_MAX if there is none. */
 static inline uint32_t index_find(const struct object_index *index, uint64_t address)
 {
     if (address - index->low >= index->high - index->low)

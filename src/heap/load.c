@@ -1,13 +1,13 @@
 /*
- * load: turns the records of a dump into objects in the order of their addresses.
+ * load: turns the records of a dump into objects sorted by address.
  *
  * The end of a record is known only once it has been read. But nearly all of a dump is objects, and
- * many objects in a row are easily told from anything else. So the file from the first object on is
- * cut into windows; each thread looks in its window for the beginning of a run of objects, and
- * reads on from there. Then the loader walks through the file from record to record. When the walk
- * arrives at a chunk that a thread has read, it takes the chunk over and goes on behind it; chunks
- * that it does not arrive at are thrown away. So the result depends neither on guesses nor on the
- * number of threads.
+ * many objects in a row are easily recognized. So the file from the first object on is divided into
+ * windows; each thread searches its window for the beginning of a run of objects, and reads on from
+ * there. Then the loader walks through the file from record to record. When the walk arrives at a
+ * chunk that a thread has read, it takes the chunk over and continues after it; chunks that it does
+ * not arrive at are discarded. So the result depends neither on guesses nor on the number of
+ * threads.
  */
 #include "heap/heap.h"
 
@@ -25,7 +25,7 @@
 
 /* The part of a window that a thread has read before it was known that a record begins there. */
 struct load_window {
-    uint64_t begin, end; /* byte offsets of the first record, and behind the last one */
+    uint64_t begin, end; /* byte offsets of the first record, and after the last one */
     struct chunk chunk;
 };
 
@@ -33,7 +33,7 @@ struct loader {
     struct g2h_heap *heap;
     const struct g2h_progress *progress;
     unsigned threads;
-    struct run_reader *reader; /* for records that are read one after the other */
+    struct run_reader *reader; /* for records read in sequence */
     struct run_reader **ahead; /* for records that are read ahead, by thread */
     struct load_window
         *windows; /* the file from its first object on; NULL: nothing is read ahead */
@@ -77,8 +77,8 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
     return NULL;
 }
 
-/* Cuts the input from an offset on into windows that have about as many bytes each, not counting
- * those of holes. */
+/* Divides the input from an offset on into windows of about as many bytes each, not counting those
+ * of holes. */
 static struct g2h_error *cut_windows(struct loader *loader, uint64_t begin)
 {
     const struct g2h_input *input = loader->heap->input;
@@ -87,7 +87,7 @@ static struct g2h_error *cut_windows(struct loader *loader, uint64_t begin)
                    most = wanted > WINDOWS ? wanted : WINDOWS,
                    left = input->size - begin - ranges_bytes(holes, begin, input->size),
                    even = left / most + 1, size = even > SMALLEST_WINDOW ? even : SMALLEST_WINDOW;
-    uint64_t takes = 0; /* bytes that the last window still takes */
+    uint64_t takes = 0; /* remaining bytes of the last window */
     loader->window_begins = malloc((size_t)(most + 1) * sizeof(uint64_t));
     TRY_MEMORY(loader->window_begins);
     while (begin < input->size) {
@@ -121,8 +121,8 @@ static struct g2h_error *read_ahead(struct loader *loader, uint64_t begin)
                 : &error_no_memory;
 }
 
-/* Finds the next window whose chunk begins at offset or behind it. Returns NULL if there is none.
- * Throws away the chunks of the windows before it. */
+/* Finds the next window whose chunk begins at or after offset. Returns NULL if there is none.
+ * Discards the chunks of the windows before it. */
 static struct load_window *find_window(struct loader *loader, uint64_t offset)
 {
     for (; loader->next_window < loader->window_count; loader->next_window++) {
@@ -164,7 +164,7 @@ static bool turn_over(struct loader *loader)
 }
 
 /* Reads the objects from the reader's position on, or takes over the chunk that was read ahead from
- * there. The reader stays where it is if its record cannot be read. */
+ * there. The reader does not move if its record cannot be read. */
 static struct g2h_error *read_objects(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
@@ -191,7 +191,7 @@ static struct g2h_error *read_objects(struct loader *loader)
 
 /* ---- other records ---- */
 
-/* Completes a version that names no release, which may look like experiments. */
+/* Completes a version that names no release, and may look like experiments. */
 static struct g2h_error *guess_version(struct g2h_heap *heap, int release)
 {
     const struct g2h_params *params = &heap->params;
@@ -220,8 +220,8 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
     return NULL;
 }
 
-/* Adds a type. Only fields that ascend and lie in the type are kept, because they will be walked
- * over unchecked, once for each element of an array. */
+/* Adds a type. Only fields that ascend and are inside the type are kept, because they will be
+ * walked unchecked, once for each element of an array. */
 static struct g2h_error *load_add_type(struct g2h_heap *heap, const struct g2h_type *type)
 {
     uint32_t number;
@@ -269,7 +269,7 @@ static struct g2h_error *add_offset(struct g2h_heap *heap, const struct g2h_reco
 
 static struct g2h_error *load_add_segment(struct g2h_heap *heap, const struct g2h_record *record)
 {
-    enum { MOST = 64 }; /* dumps have one of each kind, of a process one per module */
+    enum { MOST = 64 }; /* dumps have one of each kind; dumps of a process, one per module */
     if (heap->records[record->kind].count < MOST)
         TRY_MEMORY(vector_push(&heap->segments[record->kind], *record));
     return add_offset(heap, record);
@@ -281,8 +281,7 @@ static struct g2h_error *load_add_goroutine(struct g2h_heap *heap, const struct 
     return vector_push(&heap->goroutines, goroutine) ? add_offset(heap, record) : &error_no_memory;
 }
 
-/* Limits a size to 32 bits. No part of a frame is larger, except in a dump that is made so on
- * purpose. */
+/* Limits a size to 32 bits. No part of a frame is larger, except in a dump that was crafted so. */
 static uint32_t cut_to_32_bits(uint64_t size)
 {
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
@@ -344,7 +343,7 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 
 /* ---- all records ---- */
 
-/* Reads what follows the EOF record. */
+/* Reads the data after the EOF record. */
 static struct g2h_error *read_behind(struct g2h_heap *heap)
 {
     const uint64_t end = heap->account.bytes_read, left = heap->input->size - end;

@@ -1,5 +1,5 @@
 /* pointers; see pointers.h. The walks here are for dumps before Go 1.5, and for large objects of
- * later ones; pointers_next() walks over most objects itself. */
+ * later ones; pointers_next() walks most objects itself. */
 #include "heap/pointers.h"
 
 #include <string.h>
@@ -90,7 +90,7 @@ static uint64_t pointers_word_at(const struct pointers *pointers, uint64_t offse
     return heap_word(pointers->heap, pointers->contents.data + offset);
 }
 
-/* Returns whether the data word behind an itab or a type word is a pointer. It may be one if the
+/* Returns whether the data word after an itab or a type word is a pointer. It may be one if the
  * itab or type is unknown. */
 static bool data_is_pointer(const struct g2h_heap *heap, enum g2h_field_kind kind, uint64_t first)
 {
@@ -125,7 +125,7 @@ static uint64_t field_value(struct pointers *pointers, enum g2h_field_kind kind,
     return first;
 }
 
-/* Gives the next field of the walk. Returns false at the end. */
+/* Gets the next field of the walk. Returns false at the end. */
 static bool next_field(struct pointers *pointers, struct g2h_field *ret)
 {
     const struct heap_type *type = pointers->type;
@@ -145,8 +145,8 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
         pointers->element += pointers->stride;
         pointers->field = 0;
     }
-    /* An element must lie in the object as a whole. A single value is never shorter than its type
-     * in a sane dump. */
+    /* A whole element must be inside the object. A single value is never shorter than its type in a
+     * sane dump. */
     if (pointers->stride > 0 && pointers->element + pointers->stride > pointers->contents.size)
         return false;
     *ret = type->fields[pointers->field++];
@@ -154,7 +154,7 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
     return true;
 }
 
-/* Returns whether all of a word lies in a hole. */
+/* Returns whether a whole word is in a hole. */
 static bool is_in_hole(struct pointers *pointers, uint64_t offset, uint64_t word)
 {
     if (offset >= pointers->hole.end)
@@ -162,8 +162,8 @@ static bool is_in_hole(struct pointers *pointers, uint64_t offset, uint64_t word
     return offset >= pointers->hole.begin && offset + word <= pointers->hole.end;
 }
 
-/* Gives the offset of the next listed word that is in the file, and not in a hole of it;
- * stored_size() says why a word may not be there. Returns false at the end of the list. */
+/* Gets the offset of the next listed word that is in the file, and not in a hole; stored_size()
+ * says why a word may be missing. Returns false at the end of the list. */
 static inline bool next_listed(struct pointers *pointers, struct g2h_fields *fields, uint64_t word,
                                uint64_t *ret)
 {
@@ -189,8 +189,8 @@ static inline uint64_t pointers_bit_of(const struct pointers *pointers, uint64_t
     return (uint64_t)(value != 0) << bit;
 }
 
-/* Decodes the words behind base that are listed in usual pairs (see fields_peek_pair()), up to a
- * pair that is not usual or has a word for the next 64. *next becomes the number behind the last
+/* Decodes the words after base that are listed in usual pairs (see fields_peek_pair()), up to a
+ * pair that is not usual or has a word for the next 64. *next becomes the number after the last
  * decoded word. */
 static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
                                 struct g2h_fields *fields, uint64_t *next, uint64_t *words)

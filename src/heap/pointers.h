@@ -1,11 +1,11 @@
 /*
  * pointers: the words of an object, a frame or a segment that the garbage collector follows.
  *
- * A walk gives each such word that is not nil, with its offset, in the order of the field list.
+ * A walk returns each such word that is not nil, with its offset, in the order of the field list.
  * From 1.5 on a field list names these words one by one. Before that, a field may be a string,
- * slice or interface. Go 1.3's collector followed the first word of it, unless a string was empty
- * or a slice had no capacity, and the data word of an interface only if its type said that the word
- * was a pointer.
+ * slice or interface. Go 1.3's collector followed its first word, unless a string was empty or a
+ * slice had no capacity, and the data word of an interface only if its type said that the word was
+ * a pointer.
  */
 #ifndef HEAP_POINTERS_H
 #define HEAP_POINTERS_H
@@ -15,10 +15,10 @@
 struct pointers {
     const struct g2h_heap *heap;
     struct g2h_bytes contents;
-    /* Listed words, at most 64 at a time: a bit for each one that is left, the lowest for the word
-     * at offset base. */
+    /* Listed words, at most 64 at a time: a bit for each remaining one, the lowest for the word at
+     * offset base. */
     uint64_t words, base;
-    struct g2h_fields fields; /* the rest of the field list, behind the words that have bits */
+    struct g2h_fields fields; /* the rest of the field list, after the words that have bits */
     struct range hole; /* the next part of large contents that is known to be zeros, by offsets */
 
     enum {
@@ -34,7 +34,7 @@ struct pointers {
     size_t field;             /* WALK_TYPE: the next field */
     uint64_t element, stride; /* WALK_TYPE: offset of the element, and distance to the next one;
                                  WALK_WORDS: offset of the next word */
-    uint64_t pending; /* offset of an interface's data word that comes next; UINT64_MAX if none */
+    uint64_t pending; /* offset of the pending data word of an interface; UINT64_MAX if none */
 };
 
 /* Does what pointers_of_object() does, for slot classes whose words is 0. */
@@ -93,7 +93,7 @@ bool pointers_decode(struct pointers *pointers);
 /* Does what pointers_next() does, for walks over memory whose words are not listed one by one. */
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value);
 
-/* Gives the next word that is not nil. Returns false at the end. */
+/* Gets the next word that is not nil. Returns false at the end. */
 static inline bool pointers_next(struct pointers *pointers, uint64_t *ret_offset,
                                  uint64_t *ret_value)
 {

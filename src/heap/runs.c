@@ -8,20 +8,20 @@
 
 enum {
     SLOT_CLASSES_ENOUGH =
-        1 << 16, /* no program has as many; a chunk ends with them, so that lookups stay short */
+        1
+        << 16, /* no program has as many; a chunk ends at this number, so that lookups stay short */
     SLOT_CLASSES_MOST = (1 << ENTRY_SLOT_CLASS_BITS) - 1,
     CHAIN = 24,             /* this many objects in a row are not an accident */
     SEARCH_BYTES = 1 << 18, /* a search tries offsets in a range of this size */
     LIST_BYTES = 1 << 12,   /* a longer field list is not plausible */
-    SEARCH_WORK = 1 << 22,  /* bytes of records that a search may look at */
+    SEARCH_WORK = 1 << 22,  /* most bytes of records that a search may read */
     RECORD_WORK = 16,       /* the cost of a record in addition to its field list */
 };
 
 /* Entries are counted in 32 bits; no dump has this many in a window of the file. */
 static const size_t ENTRIES_ENOUGH = UINT32_MAX / 2;
 
-/* No address of a process is as high as this, and sums of addresses below it stay far from
- * overflow. */
+/* Every address of a process is lower, and sums of addresses below it stay far from overflow. */
 static const uint64_t ADDRESS_LIMIT = (uint64_t)1 << 56;
 
 struct run_reader {
@@ -31,7 +31,7 @@ struct run_reader {
     struct slot_classes slot_classes;
     struct chunk chunk; /* the chunk that is being read */
 
-    /* The run that is being read. */
+    /* The open run. */
     bool open, uniform, has_pointers;
     struct slot_run run;
     uint64_t page, last; /* page of the run's objects; address of the last one */
@@ -92,7 +92,7 @@ static bool close_run(struct run_reader *reader)
 
 /*
  * Returns whether an object whose contents are not all in the file claims memory that cannot exist:
- * outside of the heap, or in a heap that no machine has. So objects that do not overlap have at
+ * outside the heap, or in a heap larger than any machine's. So objects that do not overlap have at
  * most 2^47 bytes together, whatever a dump claims in ten bytes each.
  */
 static bool runs_is_too_large(const struct g2h_params *params, const struct g2h_object *object)
@@ -236,7 +236,7 @@ void run_reader_end(struct run_reader *reader, struct chunk *ret)
 /* ---- the search for a record ---- */
 
 /* Reads an object if it could be one of a Go heap. *work is the number of bytes that the search may
- * still look at; it is reduced by what this call looks at. */
+ * still read, and is reduced by those that this call reads. */
 static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h_object *ret)
 {
     const struct g2h_params *params = &reader->heap->params;
@@ -258,7 +258,7 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
 }
 
 /* Returns whether objects follow one another from an offset on. If so, *ret_begin is the beginning
- * of the first one that lies in another page than the one before it. */
+ * of the first one in another page than the one before it. */
 static bool runs_find_chain(struct run_reader *reader, uint64_t offset, uint64_t *work,
                             uint64_t *ret_begin)
 {

@@ -1,11 +1,11 @@
 /*
- * runs: the objects of a dump as they lie in the file, in four bytes each.
+ * runs: the objects of a dump in file order, in four bytes each.
  *
- * Go writes objects span by span, ascending within a span, so objects that lie together in a page
- * of memory lie together in the file: a run. For an object in a run only its slot in the page and
- * its slot class are kept. The place of its contents in the file follows from the slot classes of
- * the objects before it, as long as their records are as Go writes them; if a record is not, the
- * run ends.
+ * Go writes objects span by span, ascending within a span, so objects in the same page of memory
+ * are adjacent in the file: a run. For an object in a run only its slot in the page and its slot
+ * class are kept. The offset of its contents in the file follows from the slot classes of the
+ * objects before it, as long as their records are as Go writes them; if a record is not, the run
+ * ends.
  *
  * A chunk is the part of the file that one thread reads at a time. A thread may begin a chunk
  * before it is known that a record begins there: see run_reader_find().
@@ -15,7 +15,7 @@
 
 #include "heap/heap.h"
 
-/* Ascending objects that lie in one page, and directly one after the other in the file. */
+/* Ascending objects in one page whose records are adjacent in the file. */
 struct slot_run {
     uint64_t first;    /* address of the first object */
     uint64_t contents; /* byte offset in the file of the first object's contents */
@@ -34,7 +34,8 @@ struct chunk {
     uint32_t *slot_class_numbers; /* numbers in the heap, by slot class of the chunk; set when it is
                                      taken over */
     uint64_t records;             /* number of object records, including misplaced ones */
-    uint64_t misplaced; /* objects that are not in the runs, as no slot has their address or size */
+    uint64_t misplaced; /* objects that are not in the runs, because no slot has their address or
+                           size */
     uint64_t short_objects; /* objects whose contents are not all in the file */
 };
 
@@ -54,14 +55,14 @@ void run_reader_destroy(struct run_reader *reader);
 /* Begins an empty chunk. The heap's params must have been read. */
 void run_reader_begin(struct run_reader *reader);
 
-/* Where run_reader_read() ends: at the first object of another page that begins at the limit or
- * behind it; or at the one that follows an object that does, as run_reader_find() finds it. */
+/* Where run_reader_read() ends: at the first object of another page that begins at or after the
+ * limit; or at the object following such an object, as run_reader_find() finds it. */
 enum run_limit { RUN_ENDS_AT, RUN_ENDS_BEHIND };
 
 /*
  * Adds objects to the chunk, from the record at begin on. Reading ends at a record that is damaged
- * or not an object, or where limit says, or at the first object of another page if the chunk is
- * full. *ret_end is where reading ended, and *ret_records the number of objects read.
+ * or not an object, or at the limit, or at the first object of another page if the chunk is full.
+ * *ret_end is where reading ended, and *ret_records the number of objects read.
  */
 bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, enum run_limit end,
                      uint64_t *ret_end, uint64_t *ret_records);
@@ -72,13 +73,13 @@ bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, 
 /* Returns whether another chunk should be begun. */
 bool run_reader_is_full(const struct run_reader *reader);
 
-/* Ends the chunk and gives it to the caller, who owns it. */
+/* Ends the chunk and passes it to the caller, who owns it. */
 void run_reader_end(struct run_reader *reader, struct chunk *ret);
 
 /*
- * Searches, from an offset on, for a place where a run may begin: where many plausible objects
+ * Searches, from an offset on, for a position where a run may begin: where many plausible objects
  * follow one another. Only a reader that arrives there from the beginning of the file knows whether
- * a run does begin. Returns false if there is no such place within the part that is searched.
+ * a run does begin. Returns false if there is no such position within the searched part.
  */
 bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_begin);
 

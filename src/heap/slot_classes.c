@@ -1,11 +1,11 @@
 /*
- * slot classes: the kinds of objects that a dump without types can tell apart.
+ * slot classes: the kinds of objects that can be distinguished in a dump without types.
  *
  * From 1.5 on the slot class of a small object consists of its slot's size and its field list; a
- * program has some hundreds of them. What a type says about one object of a slot class then holds
- * for all of them, and nobody need read the others. The slot class of a larger object consists of
- * its size and whether it has pointers. Before 1.5 a slot class consists of the type record, the
- * kind and the size.
+ * program has some hundreds of them. A type that fits one object of a slot class then fits all of
+ * them, so the others need not be read. The slot class of a larger object consists of its size and
+ * whether it has pointers. Before 1.5 a slot class consists of the type record, the kind and the
+ * size.
  */
 #include "heap/heap.h"
 
@@ -50,8 +50,8 @@ static bool slot_class_is_listed(const struct slot_classes *slot_classes,
 
 /*
  * Returns whether an object of LARGEST_SMALL bytes does not begin with the address of a type, and
- * so has no malloc header. That is so if its first word is a listed pointer, a small number, not a
- * multiple of the word size, or a floating-point number.
+ * so has no malloc header: if its first word is a listed pointer, a small number, not a multiple of
+ * the word size, or a floating-point number.
  */
 static bool is_headless(const struct slot_classes *slot_classes, const struct g2h_object *object)
 {

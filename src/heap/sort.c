@@ -155,7 +155,7 @@ static bool sort_runs(struct sorter *sorter)
 
 uint32_t sort_most_objects = UINT32_MAX / 2;
 
-/* Returns an error that says how many objects there are. */
+/* Returns an error with the number of objects. */
 static struct g2h_error *sort_refuse_objects(const struct sorter *sorter)
 {
     unsigned long long count = 0;

@@ -1,5 +1,5 @@
 /*
- * sort: puts the objects of a dump's runs in the order of their addresses.
+ * sort: sorts the objects of a dump's runs by address.
  *
  * The objects need not be sorted one by one: whole runs are sorted, and then written out on all
  * threads. If runs overlap, which happens only in a damaged dump, their objects are sorted one by

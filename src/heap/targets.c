@@ -1,7 +1,7 @@
 /*
  * targets; see targets.h.
  *
- * The threads share blocks of objects. A word outside of the heap's range of addresses, as are most
+ * The threads share blocks of objects. A word outside the heap's range of addresses, as are most
  * words that hit nothing, gets no entry: it is counted, and sets its object's bit in outside. A
  * word inside the range gets an entry.
  */
@@ -31,9 +31,9 @@ struct targets_finding {
     bool is_usual;         /* words have this machine's size and byte order */
 };
 
-/* A thread goes through up to WORDS words of an object at a time. When BATCH words wait, it looks
- * up the targets of all of them, so that the memory for the lookups is prefetched before it is
- * read. */
+/* A thread goes through up to WORDS words of an object at a time. When BATCH words are waiting, it
+ * looks up the targets of all of them, so that the memory for the lookups is prefetched before it
+ * is read. */
 enum { WORDS = 64, BATCH = 64 };
 
 /* The state of a thread for its current block. */
@@ -114,7 +114,7 @@ static bool add_chunk(const struct targets_finding *finding, struct block_work *
         memcpy(chunk.data, work->block->targets, work->found * sizeof(*chunk.data));
     struct target_chunk *last =
         finder->chunks.count > 0 ? &finder->chunks.data[finder->chunks.count - 1] : NULL;
-    if (last && last->used == 0) { /* the block was all that the chunk held */
+    if (last && last->used == 0) { /* the chunk held only this block */
         large_free(last->data, last->capacity, sizeof(*last->data));
         *last = chunk;
     } else if (!vector_push(&finder->chunks, chunk)) {
@@ -161,8 +161,8 @@ struct targets_source {
     struct g2h_bytes contents;
 };
 
-/* Finishes at most WORDS words of an object: tells the listener, and looks up targets if enough
- * words wait. */
+/* Finishes at most WORDS words of an object: calls the listener, and looks up targets if enough
+ * words are waiting. */
 static bool end_words(const struct targets_finding *finding, struct block_work *work,
                       const struct targets_source *source)
 {
@@ -183,7 +183,7 @@ static inline void leave_heap(const struct targets_finding *finding, struct bloc
     work->block->outside[source->index / 64] |= (uint64_t)1 << (source->index % 64);
 }
 
-/* Looks at those of the 64 words from base on that have a bit, where words are this machine's. */
+/* Processes those of the 64 words from base on that have a bit, if words are this machine's. */
 static inline bool find_of_words(const struct targets_finding *finding, struct block_work *work,
                                  const struct targets_source *source, uint64_t base, uint64_t words)
 {
@@ -210,7 +210,7 @@ static inline bool find_of_words(const struct targets_finding *finding, struct b
     return end_words(finding, work, source);
 }
 
-/* Looks at the words of an object of any kind. */
+/* Processes the words of an object of any kind. */
 static bool find_of_object(const struct targets_finding *finding, struct block_work *work,
                            const struct targets_source *source, struct pointers *pointers)
 {
@@ -229,7 +229,7 @@ static bool find_of_object(const struct targets_finding *finding, struct block_w
     return end_words(finding, work, source);
 }
 
-/* Looks at the words of an object whose field list names words one by one. */
+/* Processes the words of an object whose field list names words one by one. */
 static bool find_of_listed(const struct targets_finding *finding, struct block_work *work,
                            const struct targets_source *source, struct pointers *pointers)
 {
@@ -239,7 +239,7 @@ static bool find_of_listed(const struct targets_finding *finding, struct block_w
     return true;
 }
 
-/* Looks at the words of object i of the block that begins with object first. */
+/* Processes the words of object i of the block that begins with object first. */
 static inline bool targets_find_of(const struct targets_finding *finding, struct block_work *work,
                                    uint32_t first, uint32_t i, unsigned worker)
 {
@@ -255,7 +255,7 @@ static inline bool targets_find_of(const struct targets_finding *finding, struct
                : find_of_object(finding, work, &source, &pointers);
 }
 
-/* Begins a block's targets behind those that the thread has found before. */
+/* Begins a block's targets after those that the thread has found before. */
 static bool targets_begin_block(const struct targets_finding *finding, struct block_work *work)
 {
     const struct targets_finder *finder = work->finder;
@@ -302,11 +302,11 @@ static struct g2h_error *find_of_block(void *context, size_t task, unsigned work
 
 /* ---- deferred calls ---- */
 
-/* The words of a runtime._defer and of a runtime.g, at the most, that are looked at. */
+/* The most words of a runtime._defer and of a runtime.g that are examined. */
 enum { DEFER_WORDS = 16, G_WORDS = 96 };
 
-/* Takes the target of the first word with a value away from the object at an address, and lists
- * it. Returns false if memory runs out. */
+/* Removes the target of the first word with a value from the object at an address, and lists it.
+ * Returns false if memory runs out. */
 static bool defer_pointer(struct targets *targets, const struct g2h_heap *heap, uint64_t address,
                           uint64_t wanted, uint64_t words)
 {

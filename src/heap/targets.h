@@ -1,14 +1,14 @@
 /*
  * targets: the object that each pointer of each object hits, looked up once and kept.
  *
- * A word outside of the heap's range of addresses has no entry. A later walk over an object's
- * pointers sees the same words in the same order, so the next word in that range belongs to the
- * next target. A bit tells whether an object has words outside of the range.
+ * A word outside the heap's range of addresses has no entry. A later walk over an object's pointers
+ * sees the same words in the same order, so the next word in that range belongs to the next target.
+ * A bit per object records whether it has words outside the range.
  *
- * The list of a goroutine's deferred calls begins in its runtime.g. By these pointers each call
- * would hold all calls that were deferred before it, and all goroutines' lists would belong to the
- * runtime. But each call has a record, which holds it alone. So these words have NO_TARGET, and are
- * listed apart: they become weak edges.
+ * The list of a goroutine's deferred calls begins in its runtime.g. Through these pointers each
+ * call would hold all calls that were deferred before it, and all goroutines' lists would belong to
+ * the runtime. But each call has a record, which holds it alone. So these words have NO_TARGET, and
+ * are kept in a list of their own: they become weak edges.
  */
 #ifndef HEAP_TARGETS_H
 #define HEAP_TARGETS_H
@@ -19,12 +19,12 @@
 enum { BLOCK_SHIFT = 16, BLOCK_OBJECTS = 1 << BLOCK_SHIFT };
 #define NO_TARGET UINT32_MAX
 
-/* The pointers of a block of objects. For each word in the heap's range there is the object that it
- * hits, or NO_TARGET. */
+/* The pointers of a block of objects: for each word in the heap's range, the object that it hits,
+ * or NO_TARGET. */
 struct target_block {
     uint32_t *targets, *starts; /* the targets of the block's object i begin at starts[i]; starts
                                    has one entry more than there are objects */
-    uint64_t *outside; /* a bit per object: it has words that are not nil, outside of the range */
+    uint64_t *outside; /* a bit per object: it has words that are not nil, outside the range */
     uint32_t objects;
 };
 
@@ -34,7 +34,7 @@ struct target_chunk {
     size_t used, capacity;
 };
 
-/* A pointer to a deferred call: the object that has it, and the object of the call. */
+/* A pointer to a deferred call: the object that contains it, and the call's object. */
 struct deferred_pointer {
     uint32_t source, target;
     uint64_t offset; /* of the word in the source */
@@ -46,7 +46,7 @@ struct frame_index {
     const struct g2h_heap *heap;
     uint32_t *by_sp; /* frames, ascending by sp */
     size_t count;
-    uint64_t low, high; /* all these frames lie in [low, high) */
+    uint64_t low, high; /* all these frames are in [low, high) */
 };
 
 struct targets {
@@ -57,7 +57,7 @@ struct targets {
     uint64_t *outside;       /* the outside bits of all blocks */
     uint64_t *leading;       /* a bit per object: it has an entry, so it may point to an object */
     uint64_t pointers, hits; /* number of words of objects that may be pointers and are not nil;
-                                number of them that hit an object */
+                                number of those that hit an object */
     VECTOR(struct deferred_pointer) deferred; /* in the order of their goroutines and records */
     struct frame_index frames;
     uint8_t *frame_pointed; /* by frame: an object points into its contents */
@@ -80,7 +80,7 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
                                unsigned threads, const struct pointer_listener *listener);
 void targets_deinit(struct targets *targets);
 
-/* Returns the frame whose contents hold address, or UINT32_MAX if there is none. */
+/* Returns the frame whose contents include address, or UINT32_MAX if there is none. */
 uint32_t frame_index_find(const struct frame_index *frames, uint64_t address);
 
 /* Returns whether value may point to an object. Only words for which this is true have an entry. */
@@ -89,7 +89,7 @@ static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
     return value - heap->index.low < heap->index.high - heap->index.low;
 }
 
-/* Returns whether an object has pointers that lead out of the heap's range of addresses. */
+/* Returns whether an object has pointers out of the heap's range of addresses. */
 static inline bool targets_leave_heap(const struct targets *targets, uint32_t object)
 {
     const uint64_t *outside = targets->blocks[object >> BLOCK_SHIFT].outside;
@@ -103,7 +103,7 @@ static inline bool targets_lead(const struct targets *targets, uint32_t object)
     return (targets->leading[object / 64] >> (object % 64) & 1) != 0;
 }
 
-/* Returns the beginning of an object's targets, and gives their end. */
+/* Returns the start of an object's targets, and gets their end. */
 static inline const uint32_t *targets_of(const struct targets *targets, uint32_t object,
                                          const uint32_t **ret_end)
 {
