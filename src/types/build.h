@@ -53,8 +53,8 @@ struct member {
 uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32_t elem,
                       uint32_t name);
 
-/* Gives a struct type the members that the release has. Returns false if a member's type is unknown
- * or absurdly large. */
+/* Adds the members that the release has to a struct type. Returns false if a member's type is
+ * unknown or absurdly large. */
 bool build_fill(struct runtime_types *runtime, uint32_t type, const struct member *members,
                 size_t count, const uint32_t *arguments);
 
@@ -62,8 +62,8 @@ bool build_fill(struct runtime_types *runtime, uint32_t type, const struct membe
     build_fill(runtime, type, members, sizeof(members) / sizeof(*(members)), \
                (const uint32_t[]){__VA_ARGS__})
 
-/* Returns the type of an expression. arguments are the types $0, $1 …; NULL if the expression has
- * none of them. */
+/* Returns the type of an expression. arguments are the types $0, $1 …; NULL if the expression uses
+ * none. */
 uint32_t build_type(struct runtime_types *runtime, struct g2h_bytes expression,
                     const uint32_t *arguments);
 
@@ -87,8 +87,8 @@ uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t fi
                     uint32_t second);
 
 /*
- * Moves the executable's descriptor of the same struct to a type that was built here and knows
- * more. The descriptor's type is an unnamed struct whose name is members; each % stands for the
+ * Moves the executable's descriptor of the same struct to a more specific type that was built here.
+ * The descriptor's type is an unnamed struct whose name is members; each % is a placeholder for the
  * name of first or second, in turn. Does nothing if there is no such descriptor. Returns false if
  * memory runs out.
  */

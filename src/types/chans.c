@@ -100,7 +100,7 @@ bool chans_sudog(struct runtime_types *runtime, uint32_t sudog, uint32_t elem, u
 }
 
 /* Returns the name of a channel's header, which is that of the channel with both directions.
- * *ret_unnamed says whether all channels of elem share the header. */
+ * *ret_unnamed: all channels of elem share the header. */
 static uint32_t header_name(struct runtime_types *runtime, uint32_t channel, uint32_t elem,
                             bool *ret_unnamed)
 {

@@ -7,10 +7,10 @@
 
 #include "types/pointer_map_limits.h"
 
-/* The part that changes while maps are in use. */
+/* The mutable state while maps are in use. */
 struct pointer_maps_state {
     pthread_mutex_t mutex; /* held while a map is made */
-    bool failed;           /* memory ran out for a map that was asked for */
+    bool failed;           /* memory ran out for a requested map */
 };
 
 struct pointer_map_maker {
@@ -22,8 +22,8 @@ struct pointer_map_maker {
     bool known, no_memory;
 };
 
-/* Returns whether the collector looks at the first word of an interface, as it does with older
- * compilers. The mask of any interface type tells. */
+/* Returns whether the collector scans the first word of an interface, as it does with older
+ * compilers: the mask of any interface type shows it. */
 static bool has_first_words(const struct types *types)
 {
     for (size_t i = 0; i < types->list.count; i++)
@@ -218,8 +218,8 @@ static struct pointer_word pointer_map_word_of(const struct types *types, uint32
     return word;
 }
 
-/* Finds the field of each word, and removes fields without a word: the collector does not look at
- * them, because their targets are outside of the heap. Also removes fields that are not within the
+/* Finds the field of each word, and removes fields without a word: the collector does not scan
+ * them, because their targets are outside the heap. Also removes fields that are not within the
  * type, which come from damage. */
 static void match_fields(struct pointer_map_maker *maker, uint64_t size)
 {

@@ -3,10 +3,10 @@
  *
  * Structs and arrays are flattened into a list of pointer fields: pointers, strings, slices,
  * interfaces, maps, channels, functions. The words of a pointer map are those that the garbage
- * collector looks at. A dump's field lists contain these words, so they tell whether a type fits an
+ * collector scans. A dump's field lists contain these words, so they show whether a type fits an
  * object.
  *
- * A pointer map is made on first use and is constant from then on. Several threads may ask for it.
+ * A pointer map is made on first use and is constant from then on. Several threads may request it.
  */
 #ifndef TYPES_POINTER_MAP_H
 #define TYPES_POINTER_MAP_H
@@ -33,7 +33,7 @@ struct pointer_word {
         WORD_SLICE, /* an array; the slice has its length */
         WORD_TEXT,
         WORD_INTERFACE, /* the data word of an interface; type is the interface type */
-        WORD_OTHER,     /* its field tells the target */
+        WORD_OTHER,     /* its field determines the target */
     } form;
 };
 
@@ -44,7 +44,7 @@ struct pointer_map {
     struct pointer_word *followed; /* the same words, with what they point to */
     uint32_t field_count, word_count;
     bool has_strings; /* some fields are strings, which point to bytes only */
-    bool has_others;  /* some fields are no strings */
+    bool has_others;  /* some fields are not strings */
     uint8_t *code;    /* the words encoded as in a dump's field list, without the end mark */
     uint32_t code_size;
     /* False if the contents of values are not known, or the map is too large, or it is large and
@@ -56,7 +56,7 @@ struct pointer_map {
 struct pointer_maps {
     const struct types *types;
     size_t count;
-    bool first_words;             /* the collector looks at the first word of an interface, too */
+    bool first_words;             /* the collector scans the first word of an interface, too */
     uint64_t *too_large;          /* a bit per type: its map would be too large */
     struct pointer_map **of_type; /* by type; NULL: not made yet */
     struct pointer_maps_state *state;
@@ -66,7 +66,7 @@ struct pointer_maps {
 struct g2h_error *pointer_maps_init(struct pointer_maps *maps, const struct types *types);
 void pointer_maps_deinit(struct pointer_maps *maps);
 
-/* Returns whether memory ran out for a map that was asked for. */
+/* Returns whether memory ran out for a requested map. */
 bool pointer_maps_failed(const struct pointer_maps *maps);
 
 /* Makes the map of a type unless another thread has made it; returns NULL if memory runs out. */

@@ -1,15 +1,15 @@
 /*
  * pointer_map_limits; see pointer_map_limits.h.
  *
- * Which types have no map must not depend on the order in which maps are asked for, so all types
+ * Which types have no map must not depend on the order in which maps are requested, so all types
  * are measured before any map is made.
  */
 #include "types/pointer_map_limits.h"
 
 #include <stdlib.h>
 
-/* Each map may take OWN_WORK. The types that need more share SHARED_WORK, and those that
- * need least get theirs first. A program of 74,000 types needs 3 % of SHARED_WORK. */
+/* Each map may use OWN_WORK. The types that need more share SHARED_WORK, smallest first. A program
+ * of 74,000 types needs 3 % of SHARED_WORK. */
 enum { OWN_WORK = 64, SHARED_WORK = 1 << 22 };
 
 /* The cost of a type's map: at least the work that pointer_map.c needs to make it. */
@@ -149,8 +149,8 @@ static bool measure_all(struct pointer_maps *maps, struct measurer *measurer, la
     return true;
 }
 
-/* Distributes SHARED_WORK among the large types, the smallest ones first, and marks those for
- * which nothing is left. */
+/* Distributes SHARED_WORK among the large types, the smallest first, and marks those for which
+ * nothing is left. */
 static void share_work(struct pointer_maps *maps, large_vector *large)
 {
     uint64_t left = SHARED_WORK;

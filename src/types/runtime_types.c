@@ -1,4 +1,4 @@
-/* runtime_types; see runtime_types.h. This file chooses the structures for each type. */
+/* runtime_types; see runtime_types.h. This file selects the structures for each type. */
 #include "types/runtime_types.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "types/structures.h"
 
-/* Each map needs a dozen types. Kubernetes has some thousand types of maps; an executable that has
+/* Each map needs a dozen types. Kubernetes has a few thousand map types; an executable that has
  * more than STRUCTURES_MOST is damaged. */
 enum { STRUCTURES_MOST = 100000 };
 

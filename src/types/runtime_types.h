@@ -30,8 +30,8 @@ struct runtime_types {
     VECTOR(uint8_t) traits; /* of each type: its alignment, and whether it holds pointers */
 };
 
-/* Returns whether a type of this name is the runtime's own type for a structure of which these
- * files make more exact types, or a GC shape, which stands for many types. */
+/* Returns whether a type of this name is the runtime's own type for a structure for which these
+ * files make more exact types, or a GC shape, which is shared by many types. */
 bool runtime_is_generic(struct g2h_bytes name);
 
 void runtime_types_init(struct runtime_types *runtime, struct types *types,
@@ -39,10 +39,10 @@ void runtime_types_init(struct runtime_types *runtime, struct types *types,
 void runtime_types_deinit(struct runtime_types *runtime);
 
 /*
- * Gives types of maps and channels their headers, and gives types to the untyped pointers in types
- * of the library (sync/atomic.Pointer[T], sync.Pool, weak.Pointer[T], HashTrieMap). Call it after
- * the types of an executable have been read, and again after more types have been added. The
- * structs that it adds have no gc_mask: their fields tell which words are pointers. Does nothing if
+ * Sets the headers of map and channel types, and the targets of the untyped pointers in types of
+ * the library (sync/atomic.Pointer[T], sync.Pool, weak.Pointer[T], HashTrieMap). Call it after the
+ * types of an executable have been read, and again after more types have been added. The structs
+ * that it adds have no gc_mask: their fields determine which words are pointers. Does nothing if
  * the release is not known. Returns false if memory runs out.
  */
 bool runtime_types_add(struct runtime_types *runtime);

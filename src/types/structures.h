@@ -12,9 +12,9 @@ uint32_t swiss_header(struct runtime_types *runtime, uint32_t map);
 /* Returns the header of a channel type (chans.c). */
 uint32_t chans_header(struct runtime_types *runtime, uint32_t channel);
 
-/* Gives a struct the members of the runtime.sudog of a goroutine that waits on a channel. elem is
- * the channel's element type, header its header; each is TYPE_NONE if it is not known. Returns
- * false if the members cannot be built. */
+/* Adds to a struct the members of the runtime.sudog of a goroutine that waits on a channel. elem is
+ * the channel's element type, header its header; each is TYPE_NONE if unknown. Returns false if the
+ * members cannot be built. */
 bool chans_sudog(struct runtime_types *runtime, uint32_t sudog, uint32_t elem, uint32_t header);
 
 /* Sets the types of the untyped pointers in a struct of sync, atomic, weak or time (sync.c). */

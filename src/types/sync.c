@@ -12,7 +12,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 
-enum { TEXT_MOST = 4096 }; /* limit for the names that are made here */
+enum { TEXT_MOST = 4096 }; /* limit for the names built here */
 
 /* ---- fields ---- */
 
@@ -45,8 +45,8 @@ static void retype(struct runtime_types *runtime, uint32_t number, const char *n
 
 /* ---- arguments of generic types ---- */
 
-/* Returns the text of an argument, by its index 0 or 1, in a generic type's name: "a" and "b" in
- * "x[a,b]". Empty if there is no such argument. */
+/* Returns an argument in a generic type's name, by its index 0 or 1: "a" and "b" in "x[a,b]". Empty
+ * if there is no such argument. */
 static struct g2h_bytes argument_text(const struct runtime_types *runtime, uint32_t type,
                                       unsigned index)
 {
@@ -75,7 +75,7 @@ static struct g2h_bytes text_bytes(const struct text *text)
     return (struct g2h_bytes){(const uint8_t *)text->data, text->size};
 }
 
-/* Replaces "%2e" by a dot: arguments have dots in the last part of an import path escaped, as in
+/* Replaces "%2e" with a dot: arguments have dots in the last part of an import path escaped, as in
  * symbols. Returns false if nothing is escaped, or the name is too long. */
 static bool unescape(struct g2h_bytes name, struct text *ret)
 {
@@ -311,8 +311,8 @@ static void sync_pool(struct runtime_types *runtime, uint32_t pool)
     retype(runtime, pool, "victim", build_target(runtime, TARGET_MANY, local, TYPE_NONE, 0));
 }
 
-/* Changes a struct of the two words of an interface to an interface. Unlike those of other
- * interfaces, the collector looks at both words. */
+/* Changes a struct of the two words of an interface to an interface. Unlike for other interfaces,
+ * the collector scans both words. */
 static void sync_eface(struct runtime_types *runtime, uint32_t number)
 {
     static const uint8_t both = 3;
@@ -343,7 +343,7 @@ static void notify_list(struct runtime_types *runtime, uint32_t type)
 
 /* ---- runtime.g ---- */
 
-/* The labels that package runtime/pprof has given a goroutine; nothing else sets them. */
+/* The labels that package runtime/pprof has set for a goroutine; nothing else sets them. */
 static void goroutine_labels(struct runtime_types *runtime, uint32_t type)
 {
     retype(runtime, type, "labels", build_type(runtime, bytes_of("*runtime/pprof.labelMap"), NULL));

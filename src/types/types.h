@@ -64,16 +64,16 @@ enum type_kind {
  * which runtime_types.c knows more. */
 enum type_target {
     TARGET_ONE,  /* a value of type elem */
-    TARGET_MANY, /* an array of elem, whose length this type does not tell */
+    TARGET_MANY, /* an array of elem, whose length is not in this type */
     /* An array of elem; its length is in the word that is length bytes from the pointer (length may
-     * be negative). The buffer of a channel is one; if that word is 0, the pointer points to no
-     * value, since the buf of an unbuffered channel is its own address. */
+     * be negative). The buffer of a channel is an example; if that word is 0, the pointer points to
+     * no value, since the buf of an unbuffered channel is its own address. */
     TARGET_COUNTED,
-    /* One elem if the word that is length bytes from the pointer is 0, else an array of other. The
-     * directory of a Swiss map is one; its dirLen decides. */
+    /* One elem if the word that is length bytes from the pointer is 0, else an array of other.
+     * Example: the directory of a Swiss map, which depends on dirLen. */
     TARGET_BY_WORD,
-    /* One elem if the first byte of the target is 0, else one other. A node of a HashTrieMap is
-     * one; its isEntry decides. */
+    /* One elem if the first byte of the target is 0, else one other. Example: a node of a
+     * HashTrieMap, which depends on isEntry. */
     TARGET_BY_CONTENT,
 };
 
@@ -101,35 +101,35 @@ struct type_field {
 };
 
 struct type {
-    uint32_t name;      /* string, with full import paths: "*net/http.conn", "map[string]int" */
-    uint8_t kind;       /* TYPE_… */
-    uint8_t target;     /* of a pointer: TARGET_… */
-    uint8_t role;       /* ROLE_… */
-    bool is_generic;    /* other types of the same size describe a value better; for example
-                           runtime.hmap */
-    bool may_be_noscan; /* the runtime may have told the collector that values hold no pointers */
+    uint32_t name;         /* string, with full import paths: "*net/http.conn", "map[string]int" */
+    uint8_t kind;          /* TYPE_… */
+    uint8_t target;        /* of a pointer: TARGET_… */
+    uint8_t role;          /* ROLE_… */
+    bool is_generic;       /* other types of the same size describe a value better; for example
+                              runtime.hmap */
+    bool may_be_noscan;    /* the runtime may have declared values noscan to the collector */
     bool direct_interface; /* the data word of an interface is the value itself, not its address */
     bool empty_interface;  /* an interface without methods: its first word is a type, not an itab */
     bool from_dwarf;       /* DWARF has it */
     uint64_t size;
-    uint64_t pointer_bytes; /* abi.Type.PtrBytes: the words from there on are no pointers;
+    uint64_t pointer_bytes; /* abi.Type.PtrBytes: the words from there on are not pointers;
                                UINT64_MAX if the type has no descriptor */
     const uint8_t *gc_mask; /* abi.Type.GCData: a bit per word of pointer_bytes, lowest bit first;
-                               NULL: the fields tell which words are pointers. It points into the
-                               executable or the dump. */
+                               NULL: the fields determine which words are pointers. It points into
+                               the executable or the dump. */
     uint64_t address;       /* address of the descriptor in the process; 0: none */
     uint32_t elem;          /* of an array, channel, map, pointer, slice or role; else TYPE_NONE */
     union {
         uint32_t key;         /* of a map; TYPE_NONE if none of the three applies */
         uint32_t other;       /* of a pointer: see type_target */
-        uint32_t alternative; /* of ROLE_CLOSURE: another type that the same closure may have */
+        uint32_t alternative; /* of ROLE_CLOSURE: another possible type of the same closure */
     };
     uint32_t header; /* of a map or channel: the struct that a value points to; else TYPE_NONE */
     uint64_t length; /* of an array, and as type_target says */
     uint32_t first_field, field_count; /* of a struct: in types->fields, ascending by offset */
 };
 
-/* A package that has named types: for example path "gopkg.in/yaml.v3", name "yaml". */
+/* A package that declares types: for example path "gopkg.in/yaml.v3", name "yaml". */
 struct type_package {
     uint32_t path, name; /* strings */
 };
@@ -162,19 +162,19 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret);
 /* Like types_add(), for a type that the program made: its descriptor is in the heap. */
 bool types_add_made(struct types *types, const struct type *type, uint32_t *ret);
 
-/* Return the text of a string, by its number, and the name of a type. The text is valid until
- * another one is interned. */
+/* Return a string by its number, and the name of a type. The bytes are valid until another string
+ * is interned. */
 struct g2h_bytes types_text(const struct types *types, uint32_t string);
 struct g2h_bytes types_name(const struct types *types, uint32_t type);
 
-/* Gets the number of a text, interning it. Returns false if memory runs out. */
+/* Interns a string and gets its number. Returns false if memory runs out. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
 
 /* Returns the field of a struct that contains the byte at an offset, or NULL. */
 const struct type_field *types_field_at(const struct types *types, const struct type *type,
                                         uint64_t offset);
 
-/* Goes from a struct or an array to its field or element that contains the byte at an offset: gives
+/* Goes from a struct or an array to its field or element that contains the byte at an offset: gets
  * the part's type, and the offset in the part. Returns false if there is no such part. */
 bool types_step_into(const struct types *types, uint32_t *type, uint64_t *offset);
 
@@ -194,7 +194,7 @@ size_t types_path(const struct types *types, uint32_t type, uint64_t offset, cha
                   size_t size);
 
 /* Returns whether a type is a part of a map that is allocated separately. The allocator was given
- * another type, which tells less about it. */
+ * another, less specific type. */
 static inline bool type_is_map_part(const struct type *type)
 {
     return type->role == ROLE_MAP_BUCKET || type->role == ROLE_MAP_GROUP ||
