@@ -1,10 +1,10 @@
 /*
- * blocks: recognizes objects by a small value to which only they point.
+ * blocks: recognizes objects by a small value that only they point to.
  *
  * Small values without pointers share blocks of 16 bytes: the name of one object and the counter of
- * another. So the holder of a block says little, but the holder of a value in it does. There are
- * many values, and most of them do not matter. So this first lists the values that matter, and then
- * looks at all pointers to their blocks at once.
+ * another. So the holder of a block is weak evidence, but the holder of a value in it is good
+ * evidence. There are many values, and most of them do not matter. So this first lists the values
+ * that matter, and then examines all pointers to their blocks at once.
  */
 #include <stdlib.h>
 

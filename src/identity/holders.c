@@ -1,5 +1,5 @@
 /* holders: finds, for each object, the only object that points to it. Globals and frames do not
- * count, because an object also holds what they have read from it. */
+ * count, because the object that they read the pointer from also holds it. */
 #include <stdlib.h>
 #include <string.h>
 

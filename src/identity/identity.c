@@ -8,10 +8,10 @@
 #include "base/workers.h"
 #include "naming/key_names.h"
 
-/* Ids are odd, because DevTools takes the largest odd one for the last that was given. */
+/* Ids are odd, because DevTools takes the largest odd one as the last one assigned. */
 static const uint64_t FIRST_ID = 1, LAST_ID = UINT32_MAX - 2;
 
-/* The class of texts: an empty name, which no other class has. */
+/* The class of strings: an empty name, which no other class has. */
 static const char text_class[] = "";
 
 static void identified_deinit(struct identified *identified)
@@ -53,7 +53,7 @@ struct g2h_error *g2h_identity_check(const struct g2h_identity *identity,
 
 /* ---- classes ---- */
 
-/* Gives the class of each object, an index into the series' classes, by the object's class name.
+/* Gets the class of each object, an index into the series' classes, by the object's class name.
  * Names that no object has are not looked up. */
 static struct g2h_error *identity_find_classes(struct g2h_identity *identity,
                                                const struct g2h_graph *graph, uint32_t *ret)
@@ -151,7 +151,7 @@ static struct g2h_error *no_ids(const struct g2h_heap *heap)
                         heap->input->name);
 }
 
-/* Gives each survivor the id that it had, and each other object the next one. */
+/* Assigns each survivor its previous id, and each other object the next one. */
 static struct g2h_error *give_ids(struct g2h_identity *identity, const struct matches *matches,
                                   const struct identified *after)
 {

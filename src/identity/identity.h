@@ -15,7 +15,7 @@
 #include "base/strings.h"
 #include "graph/graph.h"
 
-/* The facts about the objects of a dump. */
+/* The object data of a dump. */
 struct identified {
     const struct g2h_heap *heap; /* NULL: there is no dump */
     uint32_t *classes;           /* by object: index into the series' classes */
@@ -32,22 +32,22 @@ struct g2h_identity {
     unsigned threads;
     struct string_pool classes; /* of all dumps */
     struct identified last;
-    struct map nodes, nodes_before; /* hash of kind, key and number among its likes → id, of this
-                                       dump and of the one before */
+    struct map nodes, nodes_before; /* hash of kind, key and number among equal ones → id, of this
+                                       dump and of the previous one */
     struct map likes;               /* hash of kind and key → how many such nodes this dump has */
     uint64_t next;                  /* the next id */
     struct g2h_identity_account account;
 };
 
-/* What is known about an object and its partner, the object at its address in the dump before. An
- * object whose own contents do not decide is judged by what holds it: see match.c. */
+/* The state of an object and its partner, the object at its address in the previous dump. If an
+ * object's own contents do not decide, its holders do: see match.c. */
 enum match {
-    MATCH_NONE,    /* no candidate: nothing of its address, size and class was there */
+    MATCH_NONE,    /* no candidate: no object of its address, size and class was there */
     MATCH_CHANGED, /* may be its partner, with other contents */
-    MATCH_EQUAL,   /* may be its partner: the contents are equal, but say little */
+    MATCH_EQUAL,   /* may be its partner: the contents are equal, but are weak evidence */
     MATCH_SAME,    /* is its partner, and so a survivor */
     MATCH_STATES = 3,
-    MATCH_HELD = 4,             /* a bit: something that is not known to have been there holds it */
+    MATCH_HELD = 4,             /* a bit: something not known to have been there holds it */
     MATCH_HELD_BY_SURVIVOR = 8, /* a bit: something that was there before holds it */
     MATCH_ASKED = 16,           /* a bit: blocks.c looks for pointers to the values of this block */
     MATCH_UNLIKE = 32,          /* a bit: its contents differ from its partner's */
@@ -60,7 +60,7 @@ struct matches {
     uint8_t *states;               /* by object: enum match */
     uint64_t undecided;
     unsigned threads;
-    uint32_t text_class, *kept_classes; /* the class of texts, classes that are never freed */
+    uint32_t text_class, *kept_classes; /* the class of strings, classes that are never freed */
     size_t kept_class_count;
     const bool *is_map_part;                  /* by class; NULL: there are no types */
     const struct map_entries *const *layouts; /* by class, of buckets or groups; NULL: none */

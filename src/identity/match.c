@@ -1,25 +1,24 @@
 /*
- * match: finds the survivors, the objects of a dump that were there in the dump before.
+ * match: finds the survivors, the objects of a dump that were already in the previous dump.
  *
- * Only an object with the address, the size and the class of an object there, its partner, can be a
- * survivor. Of these candidates
+ * Only an object with the address, size and class of an object in the previous dump, its partner,
+ * can be a survivor. Such a candidate
  *
- *     1. one is a survivor if its contents are the same and say something: it points to an object,
- *        or is a string. So are the runtime's own objects that it never frees: goroutines and the
- *        like;
- *     2. one is a survivor, whatever its contents are, if a word that was there holds it still: a
- *        word of a global variable, of a frame, or of a survivor. A string must have the same
- *        contents too, unless it shares a block with other small values. Arrays and maps that have
- *        moved as they grew are followed to their new place (moved.c);
- *     3. one is a survivor if it held a survivor and holds it still, and no other object did or
- *        does: had it been freed, the survivor would have gone with it. In a block of small values
- *        each value counts by itself (blocks.c);
- *     4. one whose contents are the same but say nothing, a counter or a buffer of zeros, is a
- *        survivor if something that was there holds it now, or nothing holds it;
- *     5. all others are new.
+ *     1. is a survivor if its contents are unchanged and significant: it points to an object, or is
+ *        a string. So are the runtime's own objects that are never freed: goroutines and the like;
+ *     2. is a survivor, whatever its contents are, if a word that was there still holds it: a word
+ *        of a global variable, of a frame, or of a survivor. A string must have the same contents
+ *        too, unless it shares a block with other small values. Arrays and maps that have moved as
+ *        they grew are followed to their new address (moved.c);
+ *     3. is a survivor if it held a survivor and still does, and no other object did or does: had
+ *        it been freed, the survivor would have been freed with it. In a block of small values each
+ *        value counts by itself (blocks.c);
+ *     4. with unchanged but insignificant contents, a counter or a buffer of zeros, is a survivor
+ *        if something that was there holds it now, or nothing holds it;
+ *     5. is otherwise new.
  *
- * Steps 2 and 3 are followed to their end, breadth first; the result does not depend on the order
- * or on threads. Each object is expanded at most twice, so the cost is linear in pointers.
+ * Steps 2 and 3 run to their end, breadth first; the result does not depend on the order or on
+ * threads. Each object is expanded at most twice, so the cost is linear in pointers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +52,7 @@ static bool match_is_kept(const struct matches *matches, uint32_t class)
     return false;
 }
 
-/* Returns what an object's own contents say about it. */
+/* Returns the state of an object that follows from its own contents. */
 static enum match match_contents(const struct matches *matches, uint32_t object, uint32_t partner)
 {
     const uint32_t class = matches->after->classes[object];
@@ -129,8 +128,8 @@ static bool hold_alone(struct matches *matches, uint32_t object, object_vector *
     return !mark_same(matches, holder) || vector_push(found, holder);
 }
 
-/* Notes a move if the array or map at was may have moved to object: a word led to was before, and
- * leads to object now. */
+/* Notes a move if the array or map at was may have moved to object: a word pointed to was before,
+ * and points to object now. */
 static bool note_move(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
 {
     const struct g2h_heap *before = matches->before->heap;
@@ -153,7 +152,7 @@ bool match_word(struct matches *matches, const struct matched_word *word, object
                                  : note_move(matches, word->was, word->object, moves);
 }
 
-/* Returns whether a word of a map has changed that led to a part of the map before. */
+/* Returns whether a word of a map has changed that pointed to a part of the map before. */
 static bool has_moved(const struct matches *matches, uint32_t map)
 {
     const struct g2h_heap *after = matches->after->heap, *before = matches->before->heap;
@@ -171,7 +170,7 @@ static bool has_moved(const struct matches *matches, uint32_t map)
     return false;
 }
 
-/* Follows the pointers of a survivor, and looks at its holder. */
+/* Follows the pointers of a survivor, and examines its holder. */
 static bool expand(struct matches *matches, uint32_t object, object_vector *found,
                    move_vector *moves)
 {
@@ -184,7 +183,7 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
     uint64_t offset, value;
     if (!hold_alone(matches, object, found))
         return false;
-    /* All that a map leads to belongs to the map, and is gone through together with it. */
+    /* Everything that a map leads to belongs to the map, and is handled together with it. */
     if (may_move && match_is_map(matches, object) && has_moved(matches, object))
         return vector_push(moves, ((struct move){matches->partners[object], object}));
     while (any < end && (*any == NO_TARGET || !match_is_open(match_state_of(matches, *any))))
@@ -224,7 +223,7 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
 
 /* ---- roots ---- */
 
-/* A walk over the pointers of roots. It looks for objects that the same word held before, or it
+/* A walk over the pointers of roots. It either finds objects that the same word held before, or
  * notes which objects roots hold. */
 struct root_walk {
     struct matches *matches;
@@ -253,10 +252,11 @@ static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct 
     return true;
 }
 
-/* The most segments of a kind that are looked at; dumps have one. */
+/* The most segments of a kind that are examined; dumps have one. */
 enum { MOST_SEGMENTS = 64 };
 
-/* Returns the contents of the segment of the dump before that begins at an address, or no bytes. */
+/* Returns the contents of the segment of the previous dump that begins at an address, or no
+ * bytes. */
 static struct g2h_bytes segment_before(const struct g2h_heap *before, enum g2h_record_kind kind,
                                        uint64_t address)
 {

@@ -1,4 +1,4 @@
-/* match: the parts that the steps of matching share; see match.c. */
+/* match: declarations that the steps of matching share; see match.c. */
 #ifndef IDENTITY_MATCH_H
 #define IDENTITY_MATCH_H
 
@@ -8,7 +8,7 @@
 
 typedef VECTOR(uint32_t) object_vector;
 
-/* Objects of the two dumps to which the same word led. */
+/* Objects of the two dumps that the same word pointed to. */
 struct move {
     uint32_t before, after;
 };
@@ -18,8 +18,8 @@ typedef VECTOR(struct move) move_vector;
 /* The data of the threads while they match. */
 struct matching {
     struct matches *matches;
-    object_vector *found;      /* by worker: new survivors, which are to be expanded */
-    const object_vector *wave; /* the objects that are expanded; NULL: all survivors */
+    object_vector *found;      /* by worker: new survivors, still to be expanded */
+    const object_vector *wave; /* the objects being expanded; NULL: all survivors */
     move_vector *moves;        /* by worker */
     uint64_t *undecided;       /* by worker */
 };
@@ -45,7 +45,7 @@ static inline bool match_is_open(unsigned state)
     return state == MATCH_CHANGED || state == MATCH_EQUAL;
 }
 
-/* Returns the word at an offset of the contents before, or 0 if they do not have it. */
+/* Returns the word at an offset of the previous contents, or 0 if they do not have it. */
 static inline uint64_t word_before(const struct matches *matches, struct g2h_bytes was,
                                    uint64_t offset)
 {
@@ -55,8 +55,7 @@ static inline uint64_t word_before(const struct matches *matches, struct g2h_byt
                : 0;
 }
 
-/* Return whether a class is one of those that maps consist of, and whether an object is a map
- * itself. */
+/* Return whether a class is a part of maps, and whether an object is a map itself. */
 static inline bool is_map_part(const struct matches *matches, uint32_t class)
 {
     return matches->is_map_part && matches->is_map_part[class];
@@ -86,12 +85,12 @@ struct matched_word {
 };
 
 /* Handles a word. If it has not changed, it still holds the object; if it has, the object that it
- * led to may have moved. Returns false if memory runs out. */
+ * pointed to may have moved. Returns false if memory runs out. */
 bool match_word(struct matches *matches, const struct matched_word *word, object_vector *found,
                 move_vector *moves);
 
-/* Goes through the moves; see moved.c. Adds the survivors that this finds to *found, and leaves in
- * *moves further moves that are to be followed after that. Error: G2H_ERROR_MEMORY. */
+/* Goes through the moves; see moved.c. Adds the survivors found to *found, and leaves in *moves
+ * further moves to be followed afterwards. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *moves_follow(struct matches *matches, move_vector *moves, object_vector *found);
 
 /*

@@ -1,14 +1,14 @@
 /*
- * moved: follows what arrays and maps held that have moved as they grew.
+ * moved: follows the pointers of arrays and maps that have moved as they grew.
  *
- * If a survivor's word led to an array, and leads to a larger one of the same class now, the larger
- * one may be a copy: then it still holds the objects that both have at the same index, if at least
- * half of the old array's pointers are still at their indexes. Entries of a map get other places as
- * the map grows, so they are recognized by their keys. The parts of a map before and its parts now
- * are gone through from the same word.
+ * If a survivor's word pointed to an array, and now points to a larger one of the same class, the
+ * larger one may be a copy: then it still holds the objects that both have at the same index, if at
+ * least half of the old array's pointers are still at their indexes. Entries of a map get other
+ * slots as the map grows, so they are recognized by their keys. The previous and the present parts
+ * of a map are visited from the same word.
  *
  * One thread goes through the moves, in the order of objects. Each array, and each part of a map,
- * is gone through once in both dumps, so the cost is linear in pointers.
+ * is visited once in both dumps, so the cost is linear in pointers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct entry {
     unsigned slot;
 };
 
-/* A dump, and which of its objects have been gone through. */
+/* A dump, and which of its objects have been visited. */
 struct side {
     const struct identified *of;
     uint64_t *seen; /* a bit per object */
@@ -32,9 +32,9 @@ struct side {
 struct moving {
     struct matches *matches;
     object_vector *found;
-    move_vector *moves; /* further moves that are found on the way */
+    move_vector *moves; /* further moves found on the way */
     struct side before, after;
-    const struct map_entries *layout; /* of the map that is gone through; NULL: not known yet */
+    const struct map_entries *layout; /* of the map being visited; NULL: not known yet */
     uint32_t class;                   /* the class of its parts */
     struct map by_key;                /* hash of a key → index in entries */
     VECTOR(struct entry) entries;
@@ -134,7 +134,7 @@ static bool note_entry(struct moving *moving, const struct entry *entry)
 }
 
 /* Returns whether the objects that a key points to are survivors: for a string, the key's bytes
- * alone do not tell. */
+ * alone are not enough. */
 static bool is_same_key(const struct moving *moving, const struct entry *entry)
 {
     const struct matches *matches = moving->matches;
@@ -177,8 +177,7 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
 
 /* ---- parts of maps ---- */
 
-/* Adds the part of a map that a word leads to, if there is one that has not been gone through
- * yet. */
+/* Adds the part of a map that a word points to, if there is one that has not been visited yet. */
 static bool moved_add_part(struct moving *moving, struct side *side, uint64_t value)
 {
     const struct g2h_heap *heap = side->of->heap;
@@ -206,8 +205,8 @@ static bool add_parts(struct moving *moving, struct side *side, uint32_t object)
     return true;
 }
 
-/* Passes the entries in an object's buckets or groups to each(), and adds the parts to which these
- * lead. */
+/* Passes the entries in an object's buckets or groups to each(), and adds the parts that these lead
+ * to. */
 static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_t object,
                                bool (*each)(struct moving *moving, const struct entry *entry))
 {
@@ -232,8 +231,7 @@ static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_
     return true;
 }
 
-/* Goes through the parts of a map in one of the dumps, from the map itself or from one part of
- * it. */
+/* Visits the parts of a map in one of the dumps, from the map itself or from one part of it. */
 static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
                      bool (*each)(struct moving *moving, const struct entry *entry))
 {
@@ -252,7 +250,7 @@ static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
     return true;
 }
 
-/* Parts that a map has now are survivors if the map had them before: only their place in the map
+/* Parts that a map has now are survivors if the map had them before: only their position in the map
  * has changed. */
 static bool keep_parts(struct moving *moving)
 {
@@ -266,8 +264,8 @@ static bool keep_parts(struct moving *moving)
     return true;
 }
 
-/* Goes through a part or a map before and after. The one before is read once for all that it has
- * become, because a table of a map may have been split. */
+/* Visits a part or a map before and after. The previous one is read once for all its successors,
+ * because a table of a map may have been split. */
 static bool match_map(struct moving *moving, const struct move *move, bool is_first)
 {
     if (is_first) {

@@ -1,11 +1,12 @@
 /*
- * same_process: checks whether two dumps are of one process, and whether the first one is earlier.
+ * same_process: checks whether two dumps are from one process, and whether the first one is
+ * earlier.
  *
  * A dump has the pauses of the last 256 collections (runtime.MemStats.PauseNs): collection number n
  * is at (n - 1) % 256. Pauses that both dumps have must be equal to the nanosecond. A dump that was
  * made from outside the process has none. But the first thread of a process stays the same, and so
- * do some words of bss that point to memory outside of the heap, such as runtime.argv; the system
- * puts that memory elsewhere for each process.
+ * do some words of bss that point to memory outside the heap, such as runtime.argv; the system maps
+ * that memory at a different address for each process.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static struct g2h_error *check_program(const struct g2h_heap *before, const stru
     return NULL;
 }
 
-/* Checks that what only grows has not shrunk. A dump made from outside has the number of
+/* Checks that counters that only grow have not shrunk. A dump made from outside has the number of
  * collections only, not the rest. */
 static struct g2h_error *check_order(const struct g2h_heap *before, const struct g2h_heap *after,
                                      bool has_all)
@@ -78,8 +79,7 @@ static struct g2h_error *check_pauses(const struct g2h_heap *before, const struc
     return NULL;
 }
 
-/* Gives the system's number of the thread that the process began with. Returns false if no record
- * has it. */
+/* Gets the thread id of the process's first thread. Returns false if no record has it. */
 static bool first_thread(const struct g2h_heap *heap, uint64_t *ret)
 {
     const size_t count = g2h_heap_record_count(heap, G2H_RECORD_OSTHREAD);
@@ -151,7 +151,7 @@ struct g2h_error *identity_check_process(const struct g2h_heap *before,
     TRY(check_program(before, after));
     TRY(check_threads(before, after));
     TRY(check_outside(before, after));
-    /* a dump that is cut ends before its memstats */
+    /* a truncated dump ends before its memstats */
     if (!g2h_heap_memstats(before) || !g2h_heap_memstats(after))
         return NULL;
     const bool has_all = has_all_numbers(before) && has_all_numbers(after);
