@@ -1,9 +1,9 @@
 /*
- * builder: what the files that make the nodes above the objects share.
+ * builder: shared by the files that make the nodes above the objects.
  *
- * roots.c puts the tree together; globals.c, goroutine_roots.c and sites.c each make one branch of
- * it; functions.c finds the function at a program counter. Names are made in the builder's text,
- * then interned.
+ * roots.c assembles the tree; globals.c, goroutine_roots.c and sites.c each make one branch of it;
+ * functions.c finds the function at a program counter. Names are made in the builder's text, then
+ * interned.
  */
 #ifndef ROOTS_BUILDER_H
 #define ROOTS_BUILDER_H
@@ -32,9 +32,9 @@ enum {
     GOROUTINE_LEAKED = 10
 };
 
-/* The fields by which a goroutine's record leads to the channels that it waits on. */
+/* The fields that lead from a goroutine's record to the channels that it waits on. */
 struct waiting_fields {
-    uint32_t type;                    /* the one that has them, plus 1; 0: not looked for yet */
+    uint32_t type;                    /* the type that has them, plus 1; 0: not looked up yet */
     const struct type_field *waiting; /* NULL: the type has no such fields */
     const struct type_field *channel, *next; /* of runtime.sudog */
 };
@@ -49,7 +49,7 @@ struct builder {
     struct waiting_fields waiting;
     const struct g2h_memory *memory;  /* of the process; may be NULL */
     bool no_stacks;                   /* makes no nodes for goroutines' stacks */
-    struct text text;                 /* the name that is being made */
+    struct text text;                 /* the name under construction */
     uint32_t root, globals, mappings; /* the last two: UINT32_MAX if not added yet */
     struct map mapping_nodes;         /* number of a mapping → node */
     struct map packages;              /* string of the name → node */
@@ -63,7 +63,7 @@ struct builder {
     struct map frame_names;    /* hash of function and pc → string */
     struct map frame_by_sp;    /* 2013: sp → node of a frame, for stackroot records */
     uint64_t newest_wait;      /* the newest wait_since of all goroutines: the dump is not older */
-    uint64_t lines_left;       /* how much exe_line() may still do */
+    uint64_t lines_left;       /* the remaining work budget of exe_line() */
 };
 
 void builder_init(struct builder *builder, struct roots *roots, const struct root_sources *sources);
@@ -74,7 +74,7 @@ void builder_deinit(struct builder *builder);
 /* Sets the builder's text. */
 bool builder_text(struct builder *builder, const char *text);
 
-/* Appends a name from the dump or the executable, as it is shown. */
+/* Appends a name from the dump or the executable, in the form in which names are shown. */
 void builder_append(struct builder *builder, const struct g2h_bytes *bytes);
 
 /* Appends the dynamic type of the word at offset, if the word before it is the first word of an
@@ -124,16 +124,16 @@ bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum ro
 struct g2h_error *builder_collect_functions(struct builder *builder);
 
 /*
- * Appends the function that contains pc. The executable gives it, or else the dump's frames if they
- * are conclusive; otherwise "pc 0x…" is appended. pc may be a return address, which belongs to the
- * line of the call before it.
+ * Appends the function that contains pc. It comes from the executable, or else from the dump's
+ * frames if they are conclusive; otherwise "pc 0x…" is appended. pc may be a return address, which
+ * belongs to the line of the call before it.
  */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return);
 
 /* Appends a space, and the file and line of a code address, if the executable knows them. */
 void builder_append_line(struct builder *builder, uint64_t pc);
 
-/* ---- words that belong to no variable (paths.c) ---- */
+/* ---- words outside all variables (paths.c) ---- */
 
 /* Appends the path to a word in a value of a type: ".TLS", "[3].Name"; "Name" if the text is
  * empty. */
@@ -145,10 +145,10 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
                           uint64_t offset);
 
 /*
- * Appends the name of the word at an address outside of the heap, by the pointers that lead there
- * from a variable: cache.items. from says whether that variable is a global (HOLDER_WORD) or a
- * local. Returns what holds the first value of that path, or NULL, and appends nothing, if none
- * leads there.
+ * Appends the name of the word at an address outside the heap, by the pointers that lead there from
+ * a variable: cache.items. from is the kind of that variable: global (HOLDER_WORD) or local.
+ * Returns the holder of the first value of that path, or NULL, and appends nothing, if none leads
+ * there.
  */
 const struct outside_words_holder *builder_append_path_to(struct builder *builder, uint64_t address,
                                                           enum holder_kind from);
@@ -179,7 +179,7 @@ uint64_t builder_read_field(const struct builder *builder, uint64_t address,
                             const struct type_field *field);
 
 /* Gets the function that a coroutine runs, if the goroutine at address g is one. Returns false if
- * it is no coroutine or its function is not known: coroutines.c */
+ * it is not a coroutine or its function is not known: coroutines.c */
 bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
                                 uint32_t count, struct g2h_bytes *ret);
 
@@ -195,8 +195,8 @@ struct g2h_error *builder_add_remarks(struct builder *builder);
 /* (mappings), and the list of the objects' words that point into them: mappings.c */
 struct g2h_error *builder_add_mappings(struct builder *builder);
 
-/* Finds the mapping outside of the heap that value, which hits no object, points into. Returns
- * false if there is none, or if value is the runtime's description of a type. */
+/* Finds the mapping outside the heap that value, which hits no object, points into. Returns false
+ * if there is none, or if value is the runtime's description of a type. */
 bool builder_find_mapping(const struct builder *builder, uint64_t value, uint32_t *ret);
 
 /* Adds a weak edge to a mapping, with a name that has been interned. Returns false if memory runs

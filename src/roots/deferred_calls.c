@@ -17,7 +17,7 @@ struct deferring {
     struct g2h_line line; /* of one of its statements */
     uint64_t pc, key;
     uint32_t calls;
-    uint32_t statement; /* the last one of its statements that was found */
+    uint32_t statement; /* the statement found last */
     uint32_t node;      /* UINT32_MAX: none yet */
 };
 
@@ -58,8 +58,8 @@ static bool add_function(struct deferred *deferred, uint64_t pc, const struct g2
            (*ret != number || vector_push(&deferred->functions, function));
 }
 
-/* Gets the statement that has deferred a call: pc is the address to which runtime.deferproc
- * returned. Returns false if memory runs out. */
+/* Gets the statement that has deferred a call: pc is the address that runtime.deferproc returned
+ * to. Returns false if memory runs out. */
 static bool find_statement(struct deferred *deferred, uint64_t pc, uint32_t *ret)
 {
     struct builder *builder = deferred->builder;
@@ -79,7 +79,7 @@ static bool find_statement(struct deferred *deferred, uint64_t pc, uint32_t *ret
     return vector_push(&deferred->statements, statement);
 }
 
-/* Returns whether a record stands for a list of calls. */
+/* Returns whether a record represents a list of calls. */
 static bool is_list(const struct g2h_defer *record)
 {
     return record->funcval == 0 && record->code == 0;
@@ -105,8 +105,8 @@ static bool count_calls(struct deferred *deferred)
 
 enum { MOST_LINES = 3 };
 
-/* Collects the lowest lines of a function's statements, ascending. Returns how many there are:
- * MOST_LINES + 1 if there are more than MOST_LINES. */
+/* Collects the lowest lines of a function's statements, ascending. Returns their number: MOST_LINES
+ * + 1 if there are more than MOST_LINES. */
 static size_t collect_lines(const struct deferred *deferred, const struct deferring *function,
                             uint32_t *lines)
 {
@@ -229,8 +229,8 @@ static struct g2h_error *add_panic(struct deferred *deferred, const struct g2h_p
     return NULL;
 }
 
-/* Adds the pointers that targets.h lists apart. Their names are the runtime's, if the heap is
- * typed. */
+/* Adds the pointers that targets.h keeps in a separate list. Their names are the runtime's, if the
+ * heap is typed. */
 static struct g2h_error *add_deferred_pointers(struct builder *builder)
 {
     const struct targets *targets = builder->targets;

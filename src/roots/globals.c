@@ -94,14 +94,14 @@ static bool append_typed_global(struct builder *builder, uint64_t address,
     return true;
 }
 
-/* Returns whether the compiler made the variable, such as main..stmp_4. */
+/* Returns whether the compiler generated the variable, such as main..stmp_4. */
 static bool globals_is_made(const struct g2h_bytes *variable)
 {
     return variable->size > 0 && variable->data[0] == '.';
 }
 
 /* Appends the name of a word by the symbol table: the variable, and the offset in it. made selects
- * whether variables that the compiler made, or only others, are used. */
+ * whether compiler-generated variables, or only others, are used. */
 static bool append_symbol(struct builder *builder, uint64_t address, bool made,
                           struct g2h_bytes *ret_package)
 {
@@ -119,10 +119,10 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
 }
 
 /*
- * Appends who uses a word, if the executable has no symbols, and the place of the word in its
- * variable, as far as it is known where that begins: "global set by main.add cache.go:31
- * (0x574f20)[5]". The package is that of the function. is_exact: code uses this very word, or says
- * of which type the variable is; else the word may belong to another variable.
+ * Appends the function that uses a word, if the executable has no symbols, and the position of the
+ * word in its variable, if it is known where that begins: "global set by main.add cache.go:31
+ * (0x574f20)[5]". The package is that of the function. is_exact: code uses this very word, or shows
+ * the type of the variable; otherwise the word may belong to another variable.
  */
 static bool append_user(struct builder *builder, uint64_t address, bool is_exact,
                         struct g2h_bytes *ret_package)
@@ -202,7 +202,7 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
     while (pointers_next(&pointers, &offset, &value)) {
         uint32_t parent = node, mapping;
         if (heap_find(builder->heap, value) != UINT32_MAX ||
-            builder_find_mapping(builder, value, &mapping)) /* others need no node of a package */
+            builder_find_mapping(builder, value, &mapping)) /* others do not need a package node */
             TRY_MEMORY(name_global(builder, segment->address + offset, node, &parent));
         if (!builder->typing)
             builder_append_dynamic_type(builder, &segment->contents, offset);
@@ -211,8 +211,7 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
     return NULL;
 }
 
-/* Adds (globals) below the root, by the edge by which DevTools knows what belongs to the program.
- */
+/* Adds (globals) below the root, by the edge by which DevTools recognizes the program's memory. */
 static bool globals_add_group(struct builder *builder)
 {
     uint32_t name;

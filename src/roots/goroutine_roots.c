@@ -91,9 +91,8 @@ static void append_pool(struct builder *builder, const struct heap_stack_frame *
 
 /*
  * Makes the name of the word at offset of a frame. It is the variable that DWARF has there: a
- * variable of the frame or, among the frame's outgoing arguments, of its callee (NULL: it has
- * none). Otherwise it is a variable that leads there, or the offset. Returns false if it is the
- * offset.
+ * variable of the frame or, among the frame's outgoing arguments, of its callee (NULL: none).
+ * Otherwise it is a variable that leads there, or the offset. Returns false if it is the offset.
  */
 static bool goroutine_roots_name_word(struct builder *builder, const struct heap_stack_frame *frame,
                                       const struct heap_stack_frame *callee, uint64_t offset)
@@ -210,8 +209,8 @@ uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *
     return pc > entry ? pc - 1 : pc;
 }
 
-/* Gets the name of a frame at pc. Names are remembered, because thousands of goroutines are in the
- * same places. */
+/* Gets the name of a frame at pc. Names are cached, because thousands of goroutines are in the same
+ * places. */
 static bool frame_name(struct builder *builder, const struct g2h_bytes *function, uint64_t pc,
                        uint32_t *ret)
 {
@@ -279,7 +278,7 @@ static struct g2h_error *goroutine_roots_add_frames(struct builder *builder, uin
 /* ---- goroutines ---- */
 
 /* Returns the outermost function on the goroutine's stack, without runtime.goexit, and without
- * runtime.main if that calls a function outside of the runtime. */
+ * runtime.main if that calls a function outside the runtime. */
 static struct g2h_bytes entry_function(const struct builder *builder, const uint32_t *frames,
                                        uint32_t count)
 {
@@ -326,7 +325,7 @@ void root_goroutine_append_state(const struct g2h_heap *heap,
         text_printf(text, "waiting");
 }
 
-/* Returns how many minutes a goroutine has waited, at least. The dump does not say when it was
+/* Returns how many minutes a goroutine has waited, at least. The dump does not record when it was
  * written, so the newest time in it counts as the end. */
 static uint32_t minutes_of(const struct builder *builder, const struct g2h_goroutine *goroutine)
 {
@@ -412,7 +411,7 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, 
 
 /*
  * Lists the frames of a goroutine in a dump of 2013. In all other formats frames follow their
- * goroutine; in this one that is not certain, but each frame has its caller's sp.
+ * goroutine; in this one that is not guaranteed, but each frame has its caller's sp.
  */
 static bool list_chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
                                bool *claimed, frame_vector *ret)
@@ -433,7 +432,7 @@ static bool is_of_2013(const struct g2h_heap *heap)
     return strcmp(g2h_heap_format(heap), "2013") == 0;
 }
 
-/* Lists all goroutines with what must be known before they get nodes, and the frames of all of
+/* Lists all goroutines with the data that is needed before they get nodes, and the frames of all of
  * them. */
 static struct g2h_error *goroutine_roots_list(struct builder *builder, struct places *places,
                                               goroutine_vector *ret, frame_vector *ret_frames)

@@ -1,10 +1,10 @@
 /*
- * mappings: the memory outside of the heap that objects, variables and frames point into.
+ * mappings: the memory outside the heap that objects, variables and frames point into.
  *
- * A mapped file, memory that mmap() gave, and C's are in no object. A mapping that a pointer leads
- * into has a node, with its resident size in the name; its own size is 0, because it is not the
- * heap's. The edges to it are weak: that something points there does not keep a mapping. The
- * mappings are known of a live process only.
+ * Mapped files, memory from mmap(), and C's memory are not in objects. A mapping that a pointer
+ * leads into has a node, with its resident size in the name; its own size is 0, because it is not
+ * the heap's. The edges to it are weak: pointers do not keep a mapping. Only for a live process are
+ * the mappings known.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "naming/namer.h"
 #include "roots/builder.h"
 
-enum { NUMBERED = 1024 /* elements of an array whose edges tell them apart */ };
+enum { NUMBERED = 1024 /* elements of an array with edges of their own */ };
 
 bool mappings_find(const struct g2h_memory *memory, uint64_t address, uint32_t *ret)
 {
@@ -34,8 +34,8 @@ bool builder_find_mapping(const struct builder *builder, uint64_t value, uint32_
            map_get(&builder->heap->itab_by_address, value) == MAP_NONE;
 }
 
-/* Makes the name of a mapping: "610 MB bolt.db", "400 MB anonymous". What a file is called is
- * private if texts are. */
+/* Makes the name of a mapping: "610 MB bolt.db", "400 MB anonymous". File names are redacted if
+ * strings are. */
 static void name_mapping(struct builder *builder, const struct g2h_mapping *mapping)
 {
     struct text *text = &builder->text;
@@ -118,8 +118,8 @@ struct g2h_error *builder_add_mappings(struct builder *builder)
     return NULL;
 }
 
-/* Gets the string of the name of an object's word. Names with numbers are many: those of the first
- * elements are told apart. */
+/* Gets the name of an object's word. Names with numbers are numerous: only those of the first
+ * elements are distinguished. */
 static bool mappings_name_word(struct names *names, struct namer *namer, uint64_t offset,
                                struct text *text, uint32_t *ret)
 {

@@ -1,5 +1,5 @@
 /*
- * paths: names of words outside of the heap that belong to no variable.
+ * paths: names of words outside the heap that belong to no variable.
  *
  * A global "var cache = &Cache{}" is one word, and the Cache is in data without a name of its own;
  * a local may point to values in its frame, or in a caller's. The name of such a word is the path
@@ -44,7 +44,7 @@ static void append_step(struct builder *builder, const struct outside_value *val
     builder_append_path(builder, value->type, offset % size);
 }
 
-/* Appends the variable that leads to a value. Returns false if none does. */
+/* Appends the variable that leads to a value. Returns false if there is none. */
 static bool append_variable(struct builder *builder, const struct outside_words_holder *holder)
 {
     const struct typing *typing = builder->typing;

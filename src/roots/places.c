@@ -14,9 +14,9 @@ void places_deinit(struct places *places)
 /* ---- finding the place ---- */
 
 /*
- * Returns whether a function tells no more than the state does: a function of the runtime, which
- * other packages may link under a name of their own, or one of the functions with which sync, poll
- * and others call it.
+ * Returns whether a function adds nothing to the state: a function of the runtime, which other
+ * packages may link under a name of their own, or one of the functions of sync, poll and others
+ * that call it.
  */
 static bool is_below_program(struct g2h_bytes function)
 {
@@ -47,8 +47,8 @@ struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t 
     return (struct g2h_bytes){(const uint8_t *)"", 0};
 }
 
-/* The texts that identify a place, cut for comparison, because any number of goroutines may be in a
- * function of the executable whose name is long. A goroutine that does not wait has a stale wait
+/* The strings that identify a place, cut for comparison, because any number of goroutines may be in
+ * a function of the executable with a long name. A goroutine that is not waiting has a stale wait
  * reason, which does not count. */
 struct place_texts {
     struct g2h_bytes of[3];
@@ -67,8 +67,8 @@ static struct place_texts place_texts(const struct g2h_goroutine *record,
     return texts;
 }
 
-/* The hash functions for all that identifies a place: those of hash tables, which have a seed, or
- * those of ids, which must be the same in another dump of the process. */
+/* The hash functions for the identity of a place: those of hash tables, which have a seed, or those
+ * of ids, which must be the same in another dump of the process. */
 typedef uint64_t pair_hash(uint64_t one, uint64_t other);
 typedef uint64_t text_hash(const void *data, size_t size);
 
@@ -194,8 +194,8 @@ bool places_add_group(struct places *places, struct builder *builder, uint32_t g
 
 /*
  * Returns the size of a goroutine's stack, hi - lo, whose addresses are the first two words of
- * runtime.g; 0 if the dump lacks these words or they describe no stack. SetMaxStack() allows up to
- * twice 1 GB (runtime/proc.go: maxstackceiling).
+ * runtime.g; 0 if the dump lacks these words or they are not a valid stack. SetMaxStack() allows up
+ * to twice 1 GB (runtime/proc.go: maxstackceiling).
  */
 static uint32_t stack_size(const struct builder *builder, const struct g2h_goroutine *record)
 {

@@ -2,15 +2,15 @@
  * places: goroutines in one place, that is, with the same state and the same functions on their
  * stacks.
  *
- * A leak of goroutines is thousands of them in one place. They share a node, and their stacks share
- * a class that names the place.
+ * A goroutine leak is thousands of them in one place. They share a node, and their stacks share a
+ * class that names the place.
  */
 #ifndef ROOTS_PLACES_H
 #define ROOTS_PLACES_H
 
 #include "roots/builder.h"
 
-/* A goroutine before and while nodes are made for it. */
+/* A goroutine before and while its nodes are made. */
 struct goroutine {
     struct root_goroutine root; /* node and first_frame are set when it has nodes */
     size_t first_frame; /* index of its first frame in a frame_vector; the topmost frame is first */
@@ -64,7 +64,7 @@ void places_append_functions(struct builder *builder, const struct goroutine *go
 bool places_note_runtime(struct builder *builder, const struct goroutine *goroutine,
                          bool has_innermost, uint32_t node);
 
-/* Finds the place of a goroutine of the list among the places of all goroutines before it, or makes
+/* Finds the place of a goroutine of the list among the places of all goroutines before it, or adds
  * a new one. Returns false if memory runs out. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
                  const frame_vector *frames, size_t number);
@@ -75,8 +75,8 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
 bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
                       const struct goroutine *goroutine, const uint32_t *frames, uint32_t *ret);
 
-/* Adds the stack of a goroutine that has a node, if the dump tells the stack's size. Returns false
- * if memory runs out. */
+/* Adds the stack of a goroutine that has a node, if the dump has the stack's size. Returns false if
+ * memory runs out. */
 bool places_add_stack(struct places *places, struct builder *builder,
                       const struct goroutine *goroutine);
 

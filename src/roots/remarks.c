@@ -2,9 +2,9 @@
  * remarks: facts about an object that are not in its class.
  *
  * Whether the type of an object is a guess, and which type a part of it has if no more is known,
- * depends on what points to it in this dump. If the name of its class told this, an object that is
- * in two dumps could look deleted and new. So weak edges tell it; they lead to nodes that stand for
- * all such objects. In the same way, closures have edges to the place where their function begins.
+ * depends on what points to it in this dump. If the name of its class showed this, an object in two
+ * dumps could look deleted and new. So weak edges show it; they lead to nodes shared by all such
+ * objects. In the same way, closures have edges to the location of their function.
  */
 #include "roots/builder.h"
 
@@ -56,8 +56,8 @@ static bool remarks_add_part(struct remarks *remarks, uint32_t object, uint32_t 
 
 #define NO_FUNCTION (MAP_NONE - 1)
 
-/* Gets the node for the place where a function begins, by the address of its code; NO_FUNCTION if
- * the place is not known. */
+/* Gets the node for a function's location, by the address of its code; NO_FUNCTION if the location
+ * is not known. */
 static bool function_node(struct remarks *remarks, uint64_t code, uint32_t *ret)
 {
     struct builder *builder = remarks->builder;
@@ -85,7 +85,7 @@ static bool function_node(struct remarks *remarks, uint64_t code, uint32_t *ret)
     return map_put(&remarks->function_of_code, code, *ret, ret);
 }
 
-/* Adds an edge from a closure to the place where its function begins. */
+/* Adds an edge from a closure to its function's location. */
 static bool add_definition(struct remarks *remarks, uint32_t object)
 {
     const struct g2h_heap *heap = remarks->builder->heap;

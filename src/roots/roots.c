@@ -1,8 +1,8 @@
 /*
- * roots; see roots.h. This file puts the tree together.
+ * roots; see roots.h. This file assembles the tree.
  *
- * All nodes but stacks have size 0 and none is a "user root", so DevTools gives every object a
- * distance and every root a retained size. A group that would be empty is left out.
+ * All nodes but stacks have size 0 and none is a "user root", so DevTools computes a distance for
+ * every object and a retained size for every root. A group that would be empty is left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
     return NULL;
 }
 
-/* Adds a weak edge from what is kept for a cleanup to the object that the cleanup is for. */
+/* Adds a weak edge from an object kept for a cleanup to the object that the cleanup is for. */
 static bool add_cleaned(struct builder *builder, uint64_t kept, uint64_t cleaned)
 {
     const uint32_t source = heap_find(builder->heap, kept);

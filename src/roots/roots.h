@@ -12,9 +12,9 @@
  *        → (OS threads), (allocation sites), (guesses), (parts), (functions),
  *          (mappings)
  *
- * The edges that begin at objects but are no pointers to objects are here as well: they lead to
- * allocation sites, to nodes for remarks on an object, and to mappings outside of the heap. So are
- * the pointers to deferred calls, which are weak (heap/targets.h).
+ * The edges that begin at objects but are not pointers to objects are here as well: they lead to
+ * allocation sites, to nodes for remarks on an object, and to mappings outside the heap. So are the
+ * pointers to deferred calls, which are weak (heap/targets.h).
  *
  *   roots, builder      the tree, and how nodes and edges are added
  *   globals, mappings   packages and their variables; memory outside of the heap
@@ -39,18 +39,18 @@ struct node {
 };
 
 /*
- * To whom memory belongs: first to the variables of the program, then to goroutines, then to the
- * rest of the roots. An edge between nodes of different tiers holds nothing: see graph/tiers.h.
+ * The owner of memory: first the variables of the program, then goroutines, then the rest of the
+ * roots. An edge between nodes of different tiers holds nothing: see graph/tiers.h.
  */
 enum tier { TIER_GARBAGE, TIER_REST, TIER_GOROUTINES, TIER_PROGRAM };
 
-/* A node that is no object. */
+/* A node other than an object. */
 struct synthetic {
     uint64_t key;  /* see struct g2h_node */
     uint32_t size; /* size of a stack in bytes; else 0 */
     uint32_t name; /* string */
     uint8_t kind;  /* enum g2h_node_kind */
-    uint8_t tier;  /* enum tier: to whom the objects belong that it leads to */
+    uint8_t tier;  /* enum tier: the owner of the objects that it leads to */
 };
 
 enum roots_edge_type {
@@ -90,7 +90,7 @@ struct root_goroutine {
     bool dumps_heap;
 };
 
-/* A word of an object that points into a mapping outside of the heap. */
+/* A word of an object that points into a mapping outside the heap. */
 struct mapped_word {
     uint64_t offset;
     uint32_t object, node; /* node: of the mapping */
@@ -132,13 +132,13 @@ void roots_deinit(struct roots *roots);
  */
 uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *callee);
 
-/* Adds edges for the objects' words that point into mappings, once names has what names of elements
- * need. Errors: G2H_ERROR_MEMORY. */
+/* Adds edges for the objects' words that point into mappings, once names has the data for names of
+ * elements. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *heap,
                                     struct names *names);
 
-/* Finds the mapping outside of the heap that has an address. Returns false if there is none. memory
- * may be NULL. */
+/* Finds the mapping outside the heap that contains an address. Returns false if there is none.
+ * memory may be NULL. */
 bool mappings_find(const struct g2h_memory *memory, uint64_t address, uint32_t *ret);
 
 static inline struct node node_synthetic(uint32_t index)

@@ -1,5 +1,5 @@
 /*
- * sites: the places where sampled objects were allocated, as runtime.MemProfile knows them.
+ * sites: where sampled objects were allocated, as recorded by runtime.MemProfile.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static bool is_allocator(const struct g2h_memprof_frame *frame)
            !memchr(frame->function.data, '.', (size_t)frame->function.size);
 }
 
-/* Makes the name of a site: the innermost function outside of the runtime with its line, and up to
+/* Makes the name of a site: the innermost function outside the runtime with its line, and up to
  * three of its callers. */
 static void site_name(struct builder *builder, struct g2h_memprof memprof)
 {
@@ -39,8 +39,8 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
         text_printf(&builder->text, "(no stack)");
 }
 
-/* Adds weak edges from sampled objects to the sites where they were allocated. There is one sample
- * for every MemProfileRate bytes that were allocated. */
+/* Adds weak edges from sampled objects to their allocation sites. There is one sample for every
+ * MemProfileRate bytes allocated. */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder)
 {
     struct root_account *account = &builder->roots->account;

@@ -71,7 +71,7 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
     for (unsigned i = 0; at != 0 && i < MOST_CHANNELS; i++) {
         const uint32_t target =
             heap_find(builder->heap, builder_read_field(builder, at, fields->channel));
-        if (target != UINT32_MAX) /* this is no pointer of the goroutine, so it is not counted */
+        if (target != UINT32_MAX) /* not a pointer of the goroutine, so it is not counted */
             TRY_MEMORY(builder_label_of(builder, "waiting on", &name) &&
                        builder_add_edge(builder, node_synthetic(node), EDGE_TENTATIVE, name,
                                         node_object(target)));
