@@ -2,10 +2,10 @@
  * alike: a slot of a frame points to values of one type in all goroutines that are in the same
  * call.
  *
- * Of many goroutines in one place, what some of them hold is typed by something else that points
- * there as well: the closure that a goroutine began with, a map. If there are LEAST of these, and
- * they are of one type, objects of the same size class that the slot points to in other goroutines
- * get it, too, as a guess: the slot may be the data word of an interface.
+ * Among many goroutines in one place, some hold objects that are typed through another pointer as
+ * well: the closure that a goroutine began with, a map. If there are LEAST of these, and they are
+ * of one type, objects of the same size class that the slot points to in other goroutines get it,
+ * too, as a guess: the slot may be the data word of an interface.
  */
 #include <stdlib.h>
 
@@ -17,9 +17,9 @@ enum { LEAST = 2, CONFLICT = UINT32_MAX };
 
 /* A slot of a call: a program counter and an offset in the frame. */
 struct alike_slot {
-    uint32_t type;  /* of the objects that are typed; CONFLICT: they differ */
-    uint32_t count; /* of these, */
-    uint64_t size;  /* whose slots in the heap have this size */
+    uint32_t type;  /* of the typed objects; CONFLICT: they differ */
+    uint32_t count; /* their number, */
+    uint64_t size;  /* and the size of their slots */
 };
 
 struct alike {
@@ -34,7 +34,7 @@ static void alike_deinit(struct alike *alike)
     free(alike->slots.data);
 }
 
-/* Returns the object whose value begins where a word of a frame points to, or UINT32_MAX. */
+/* Returns the object whose value begins at the target of a word of a frame, or UINT32_MAX. */
 static uint32_t target_of(const struct typing *typing, const struct heap_stack_frame *frame,
                           uint64_t offset)
 {
@@ -46,7 +46,7 @@ static uint32_t target_of(const struct typing *typing, const struct heap_stack_f
                : UINT32_MAX;
 }
 
-/* Notes the type of an object, if that is known for sure and it is no array. */
+/* Records the type of an object, if that is known for certain and is not an array. */
 static bool alike_note(struct alike *alike, uint64_t key, uint32_t object)
 {
     const struct typing *typing = alike->typer->typing;
@@ -67,7 +67,7 @@ static bool alike_note(struct alike *alike, uint64_t key, uint32_t object)
     return true;
 }
 
-/* Proposes the type that others of a slot have for an object that has none. */
+/* Proposes the type of a slot's other objects for an untyped object. */
 static void alike_propose(const struct alike *alike, uint64_t key, uint32_t object)
 {
     const struct typing *typing = alike->typer->typing;
@@ -83,7 +83,7 @@ static void alike_propose(const struct alike *alike, uint64_t key, uint32_t obje
     typer_propose(alike->typer, object, object_base(typing->heap, object), &reference);
 }
 
-/* Looks at all words of frames that the collector follows. */
+/* Visits all words of frames that the collector follows. */
 static bool each_word(struct alike *alike, bool is_proposing)
 {
     const struct typing *typing = alike->typer->typing;

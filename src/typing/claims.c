@@ -1,7 +1,7 @@
 /* claims; see claims.h. */
 #include "typing/claims.h"
 
-/* Notes that a new claim is to be followed, if its type has pointers. */
+/* Queues a new claim for following, if its type has pointers. */
 static void push_item(struct typer *typer, uint32_t object, uint32_t part,
                       const struct pointer_map *map)
 {
@@ -9,9 +9,9 @@ static void push_item(struct typer *typer, uint32_t object, uint32_t part,
         typer->no_memory = true;
 }
 
-/* Notes that a new claim on a start is to be followed, if its type has pointers. While threads run,
- * objects whose claims lead nowhere are noted as well: such a claim stops being fresh when the
- * round ends. */
+/* Queues a new claim on a start for following, if its type has pointers. While threads run, objects
+ * whose claims have no pointers are noted as well: such a claim stops being fresh when the round
+ * ends. */
 static inline void push_start(struct typer *typer, uint32_t object, const struct pointer_map *map)
 {
     if (map->has_others ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
@@ -57,8 +57,8 @@ void part_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t
 
 /*
  * Returns whether an object has too many parts to get another one, or arrays that overlap too
- * often. Few programs come near these limits, beyond which a damaged dump would take time without
- * end. Parts that come after a limit has been reached are left out.
+ * often. Few programs come near these limits, which keep a damaged dump from taking forever. Parts
+ * that come after a limit has been reached are left out.
  */
 static bool is_too_much(const struct g2h_heap *heap, const struct typed_part *part,
                         const struct typed_part *last)
@@ -86,8 +86,8 @@ bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
 
 /*
  * Returns whether a part without pointers is the first one of its object and is to be added. Only
- * the part that comes first by part_is_before() matters, since it names the object if nothing
- * is known of the object's start; so a part that comes before the existing one replaces it.
+ * the part that comes first by part_is_before() matters, since it names the object if nothing is
+ * known about the object's start; so a part that comes before the existing one replaces it.
  */
 static bool is_first_pointerless(const struct typing *typing, struct shard *shard,
                                  const struct typed_part *part)
@@ -173,7 +173,7 @@ bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint3
     return count >= ENOUGH_FOR_ARRAY;
 }
 
-/* Adds a claim on the object's start that differs from the one that the object has. */
+/* Adds a claim on the object's start that differs from the existing one. */
 static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint32_t claim,
                       const struct pointer_map *map)
 {

@@ -2,8 +2,8 @@
  * claims: the types that were proposed for objects and accepted.
  *
  * The claim on an object's start is one word, which several threads may write at the same time.
- * Every other claim on an object is a part in the object's shard; only the thread that has the
- * shard to itself adds parts.
+ * Every other claim on an object is a part in the object's shard; only the thread that owns the
+ * shard adds parts.
  */
 #ifndef TYPING_CLAIMS_H
 #define TYPING_CLAIMS_H
@@ -16,7 +16,7 @@ static inline uint32_t claim_pack(bool is_array, bool is_exact, enum source sour
            (uint32_t)source << CLAIM_SOURCE_SHIFT | (type + 1);
 }
 
-/* Returns whether two claims differ in nothing but their source and their exactness. */
+/* Returns whether two claims are equal except for source and exactness. */
 static inline bool claim_is_same(uint32_t one, uint32_t other)
 {
     return ((one ^ other) & (CLAIM_ARRAY | CLAIM_TYPE)) == 0;
@@ -29,7 +29,7 @@ static inline bool claim_is_certain(uint32_t claim)
 }
 
 /* Adds a claim on the object's start, which is at base. If several threads make different claims,
- * the first one is accepted for now; the other claims become parts when their turn has come. */
+ * the first one is accepted for now; the other claims become parts later, in order. */
 void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_array, bool is_exact,
                  const struct reference *reference, const struct pointer_map *map);
 
@@ -43,8 +43,8 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
 void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t offset,
                 uint64_t length);
 
-/* Returns whether a reference says nothing new about a part of an object: its part is there
- * already, or its type is known not to fit. */
+/* Returns whether a reference adds nothing about a part of an object: its part is there already, or
+ * its type is known not to fit. */
 bool part_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
                    const struct reference *reference);
 
@@ -60,8 +60,8 @@ enum { ENOUGH_FOR_ARRAY = 16 };
  * this one. */
 bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type);
 
-/* If other threads propose as well, makes a reference wait for which the order of references
- * matters. Returns whether it waits. */
+/* If other threads propose as well, defers a reference whose order matters. Returns whether it was
+ * deferred. */
 bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
                  const struct reference *reference);
 

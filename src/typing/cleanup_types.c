@@ -5,13 +5,14 @@
  * In Go 1.24 and 1.25 a cleanup is one closure, of runtime.AddCleanup[…].func1, which has the
  * function and the argument. Nothing points to it. Since 1.26 a cleanup is three objects that do
  * not refer to each other: the closure, which has only the instance's dictionary; a box with the
- * argument; and the function's own closure, if it has captured variables. The dictionary tells the
- * argument's type, and so how its box looks. A process tells which box belongs to a closure. In a
- * dump, of the objects that nothing at all points to, as many as there are cleanups of a type are
- * taken for their boxes: if there is no garbage, these are all of them.
+ * argument; and the function's own closure, if it has captured variables. The dictionary has the
+ * argument's type, which determines the pattern of its box. A process has records of which box
+ * belongs to a closure. In a dump, among the objects that nothing at all points to, as many as
+ * there are cleanups of a type are taken as their boxes: if there is no garbage, these are all of
+ * them.
  *
  * A weak pointer points to a handle: a word with an object's address, which the collector does not
- * follow. The runtime keeps the handle as long as the object lives.
+ * follow. The runtime keeps the handle as long as the object is alive.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,9 @@ enum {
     SINCE_BOXES = 26,      /* cleanups are three objects, handles have a block of their own */
     SINCE_REFERENCE = 25,  /* from here on the closure has the address of a word with the function,
                               not the function */
-    DICTIONARY_WORDS = 16, /* words of a dictionary that are looked at: of its 5 to 23 words, the
+    DICTIONARY_WORDS = 16, /* words of a dictionary that are examined: of its 5 to 23 words, the
                               first dozen have the types */
-    CLOSURE_WORDS = 8,     /* words of a closure that are looked at; it has 2 to 4 */
+    CLOSURE_WORDS = 8,     /* words of a closure that are examined; it has 2 to 4 */
     TINY = 16,             /* maxTinySize */
     MOST_ARGUMENTS = 256   /* types of arguments */
 };
@@ -76,7 +77,7 @@ static bool parameter_of(const struct types *types, uint32_t type, const char **
 /*
  * Returns S, the type of a cleanup's argument, or TYPE_NONE. It is in the dictionary of
  * runtime.AddCleanup[T, S] or, since Go 1.26, of runtime.callCleanup[S], which has the types
- * func(S), and S or *S behind it.
+ * func(S), followed by S or *S.
  */
 static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t address)
 {
@@ -118,8 +119,8 @@ static bool is_cleanup(const struct typing *typing, uint32_t object, struct g2h_
                MAP_NONE;
 }
 
-/* Returns the type of a cleanup's argument, or TYPE_NONE. The dictionary mostly is the last word of
- * the closure. */
+/* Returns the type of a cleanup's argument, or TYPE_NONE. The dictionary is usually the last word
+ * of the closure. */
 static uint32_t argument_type(const struct typing *typing, const struct g2h_object *closure)
 {
     const uint64_t word = typing->heap->params.pointer_size;
@@ -160,7 +161,7 @@ struct cleanup_types_gatherer {
     uint64_t *pointed; /* a bit per object */
     VECTOR(struct wanted_box) boxes;
     struct map box_of_type;
-    struct map box_of_closure; /* object → object, as far as a process tells */
+    struct map box_of_closure; /* object → object, from the records of a process */
     uint32_t handle_type;
 };
 
@@ -207,8 +208,8 @@ static bool cleanup_types_add_part(struct typing *typing, uint32_t object, uint3
 
 /* ---- cleanups ---- */
 
-/* Adds one box with an argument of a type to the boxes that are wanted. Since 1.26 a box is an
- * object of its own. Returns false if memory runs out. */
+/* Adds one box with an argument of a type to the wanted boxes. Since 1.26 a box is an object of its
+ * own. Returns false if memory runs out. */
 static bool want_box(struct cleanup_types_gatherer *gatherer, uint32_t type)
 {
     uint32_t number = (uint32_t)gatherer->boxes.count;
@@ -223,8 +224,7 @@ static bool want_box(struct cleanup_types_gatherer *gatherer, uint32_t type)
 }
 
 /* Follows a closure from before 1.26 to its argument and its function. The closure's own type does
- * not tell the argument's, since it stands for all types of arguments that have the same GC
- * shape. */
+ * not determine the argument's, since all types of arguments with the same GC shape share it. */
 static void follow_closure(struct typer *typer, const struct g2h_object *closure, uint32_t argument)
 {
     const struct typing *typing = typer->typing;
@@ -240,7 +240,7 @@ static void follow_closure(struct typer *typer, const struct g2h_object *closure
                     NO_TARGET, SOURCE_CLOSURE);
 }
 
-/* Gives the box that a process tells of its type, or adds one to those that are wanted. */
+/* Types the box if the process has a record of it, or adds one to the wanted boxes. */
 static bool find_box(struct cleanup_types_gatherer *gatherer, uint32_t closure, uint32_t argument)
 {
     struct typer *typer = gatherer->typer;
@@ -287,7 +287,7 @@ static bool is_zero_from(const struct g2h_bytes *contents, uint64_t offset)
 
 /* Returns whether an object holds a handle: the address of an object. Before 1.26 a handle is one
  * of several small values of a block; since then it has a block of its own, and may point to any
- * place in the object. */
+ * offset of the object. */
 static bool is_handle(const struct typing *typing, const struct g2h_object *object)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -368,8 +368,8 @@ static bool gather_part(struct cleanup_types_gatherer *gatherer, uint32_t object
     return !typer->no_memory;
 }
 
-/* Sorts the boxes of small values first: the rest of a box behind its value is zero, so that a
- * small value's box might be taken for a large value's as well. */
+/* Sorts the boxes of small values first: the rest of a box after its value is zero, so that a small
+ * value's box might be taken for a large value's as well. */
 static int compare_boxes(const void *a, const void *b)
 {
     const struct wanted_box *one = a, *other = b;

@@ -8,8 +8,7 @@
  * Before 1.23 there are descriptors, since closures are allocated as "struct { F uintptr; x T; y *U
  * }": up to 1.20 with the names of the variables, then with X0, X1 …. The closure of a function has
  * one of the descriptors whose fields can be the function's variables; the object's size and
- * pointers tell which one. If they leave more than one, or if there is no DWARF, only the function
- * is known.
+ * pointers select one. If several remain, or if there is no DWARF, only the function is known.
  *
  * DWARF does not describe what the compiler's own closures capture, those of go and defer
  * statements (main.f.gowrap1, main.f.deferwrap1), and a stripped executable describes no closure.
@@ -43,7 +42,7 @@ struct closures_maker {
     uint32_t receiver_name;
     VECTOR(struct closure_layout) layouts;
     struct map layouts_by_first; /* name of the first variable's type → layout */
-    uint64_t layouts_left;       /* layouts that may still be looked at */
+    uint64_t layouts_left;       /* remaining layouts that may be tried */
     struct map is_layout;        /* type → 1: closures may have been allocated with it */
     struct map functions;        /* hash of a name → index of the function in the pclntab */
     struct map makers;           /* closure → the function that makes it: both by their indexes */
@@ -132,7 +131,7 @@ static uint32_t closures_value_of(const struct types *types, const struct dwarf_
 }
 
 /* Returns whether the closure holds the value of a captured variable rather than a reference to it.
- * The offset of the next variable tells; for the last variable, the object will tell
+ * The offset of the next variable shows it; for the last variable, the object will
  * (last_is_value). */
 static bool is_value(const struct types *types, const struct dwarf_captured *captured, bool is_last,
                      bool last_is_value)
@@ -185,7 +184,7 @@ static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *
            closures_add_field(maker, ret, maker->code_name, maker->code, 0);
 }
 
-/* Adds the type of a function's closure. last_is_value: the type is for the case that the last
+/* Adds the type of a function's closure. last_is_value: the type for the case that the last
  * captured variable is held by value. */
 static bool add_closure(struct closures_maker *maker, uint64_t entry, const struct g2h_bytes *name,
                         const struct dwarf_captured *captured, size_t count, bool last_is_value)
@@ -237,7 +236,8 @@ static bool find_layouts(struct closures_maker *maker)
     return true;
 }
 
-/* Returns whether a name is X and a number, which tells nothing about the variable. */
+/* Returns whether a name is X and a number, a generated name that does not identify the
+ * variable. */
 static bool is_numbered(const struct types *types, uint32_t name)
 {
     size_t size;
@@ -269,7 +269,7 @@ static bool is_variable(const struct types *types, const struct type_field *fiel
 }
 
 /* Adds the type of a closure that was allocated with a layout, if each field of the layout can be a
- * variable. The type is put before the alternatives that there are. */
+ * variable. The type is put before the existing alternatives. */
 static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *name,
                           uint32_t layout, const struct dwarf_captured *variables, size_t count,
                           uint32_t *ret_alternatives)
@@ -294,7 +294,7 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
         if (found == count)
             return true;
         taken |= UINT64_C(1) << found;
-        /* If several variables have the type, nothing tells which of them the field is. */
+        /* If several variables have the type, it is not known which of them the field is. */
         names[i - 1] = candidates == 1 ? variables[found].name : field->name;
     }
     struct type type;
@@ -310,8 +310,7 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
     return types_add(types, &type, ret_alternatives);
 }
 
-/* Adds the types that a function's closure may have, as alternatives to the type that it has
- * already. */
+/* Adds the types that a function's closure may have, as alternatives to its existing type. */
 static bool add_candidates(struct closures_maker *maker, uint64_t entry,
                            const struct dwarf_captured *variables, size_t count)
 {
@@ -350,7 +349,7 @@ static bool add_all_candidates(struct closures_maker *maker)
 {
     const struct dwarf_info *dwarf = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(maker->typing->exe);
-    maker->layouts_left = 1 << 22; /* a large program looks at some 10,000 */
+    maker->layouts_left = 1 << 22; /* a large program tries some 10,000 */
     for (size_t i = 0; i < dwarf->maybe_captured.count;) {
         const struct dwarf_captured *first = &dwarf->maybe_captured.data[i];
         size_t count = 1;
@@ -383,7 +382,7 @@ static bool map_functions(struct closures_maker *maker)
 static uint32_t maker_of(const struct closures_maker *maker, struct g2h_bytes name)
 {
     const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
-    enum { MOST = 8 }; /* names are nested that deep */
+    enum { MOST = 8 }; /* names are nested this deep */
     for (unsigned i = 0; i < MOST; i++) {
         do
             name.size -= name.size > 0;
@@ -398,8 +397,8 @@ static uint32_t maker_of(const struct closures_maker *maker, struct g2h_bytes na
     return MAP_NONE;
 }
 
-/* Notes that the function makes a closure with a layout. If it seems to make it with several, none
- * of them counts. */
+/* Records that the function makes a closure with a layout. If it seems to make it with several,
+ * none of them counts. */
 static bool note_made(struct closures_maker *maker, uint32_t closure, uint32_t layout)
 {
     uint32_t known;
@@ -457,7 +456,7 @@ static bool read_makers(struct closures_maker *maker)
     return good;
 }
 
-/* Gives a closure's type an alternative that has the fields of the layout. */
+/* Adds to a closure's type an alternative that has the fields of the layout. */
 static bool add_made(struct closures_maker *maker, uint32_t type, const struct g2h_bytes *name,
                      uint32_t layout)
 {
@@ -480,7 +479,8 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
     return true;
 }
 
-/* Returns the type of a closure of which nothing else tells what it captures, or MAP_NONE. */
+/* Returns the type of a closure whose captured variables are described nowhere else, or
+ * MAP_NONE. */
 static uint32_t unknown_closure(const struct closures_maker *maker, uint64_t entry)
 {
     const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);

@@ -37,7 +37,7 @@ static struct word_type word_type(enum word_is is, uint32_t type)
     return (struct word_type){type == TYPE_NONE ? WORD_IS_UNKNOWN : is, type, false};
 }
 
-/* Returns what the first word of a value of a type is. */
+/* Returns the word type of the first word of a value of a type. */
 static struct word_type word_of_value(const struct typing *typing, uint32_t number)
 {
     if (number >= typing->types->list.count)
@@ -59,7 +59,7 @@ static struct word_type word_of_value(const struct typing *typing, uint32_t numb
     }
 }
 
-/* Returns what the word at an offset in a value of a type is. */
+/* Returns the word type of the word at an offset in a value of a type. */
 static struct word_type word_in(const struct typing *typing, uint32_t type, uint64_t offset)
 {
     enum { DEEPEST = 64 };
@@ -70,7 +70,7 @@ static struct word_type word_in(const struct typing *typing, uint32_t type, uint
     return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
 }
 
-/* Returns what the data word of an interface that holds a type is. */
+/* Returns the word type of the data word of an interface that holds a type. */
 static struct word_type word_of_data(const struct typing *typing, uint32_t type)
 {
     if (type == TYPE_NONE)
@@ -90,8 +90,8 @@ static uint32_t coded_find_name(const struct coded *coded, const char *name, siz
     return number == MAP_NONE ? TYPE_NONE : number;
 }
 
-/* Returns the type whose name begins with a text, "main.stack[", in the dictionary of such a type.
- * The types in it stand together, behind addresses of other things
+/* Returns the type whose name begins with a prefix, "main.stack[", in the dictionary of such a
+ * type. Its types are contiguous, after addresses of other things
  * (cmd/compile/internal/noder/reader.go: readerDict). */
 static uint32_t find_in_dictionary(const struct typing *typing, const char *start,
                                    uint64_t dictionary)
@@ -117,7 +117,7 @@ static uint32_t find_in_dictionary(const struct typing *typing, const char *star
     return TYPE_NONE;
 }
 
-/* Returns what the receiver of a method is: of "net/http.(*T).Close", "net/url.Values.Get", or
+/* Returns the word type of a method's receiver: of "net/http.(*T).Close", "net/url.Values.Get", or
  * "main.(*stack[go.shape.int]).push", whose type is in a dictionary. */
 static struct word_type coded_receiver_of(const struct coded *coded,
                                           const struct code_evidence *evidence)
@@ -248,7 +248,7 @@ void coded_refer(struct typer *typer, struct word_type type, const uint8_t *at,
 
 /* ---- data and bss ---- */
 
-/* Returns the segment that has a word of the process, or NULL. */
+/* Finds the segment that contains a word of the process. Returns false if there is none. */
 static bool find_segment(const struct g2h_heap *heap, uint64_t address, struct g2h_segment *ret)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
@@ -318,8 +318,8 @@ static void coded_seed_elements(struct typer *typer, struct word_type type, uint
             coded_seed_word(typer, type, segment.address + at);
 }
 
-/* Returns where an array ends at the latest: at the next word in data and bss that code uses, but
- * as one of the first element. */
+/* Returns the latest possible end of an array: the next word in data and bss that code uses, other
+ * than as a word of the first element. */
 static uint64_t end_of_array(const struct static_words *words, uint64_t address, uint64_t distance)
 {
     size_t at;
@@ -330,7 +330,7 @@ static uint64_t end_of_array(const struct static_words *words, uint64_t address,
     return at < words->users.count ? words->users.data[at].address : address;
 }
 
-/* Follows a word of what a word in data or bss points to. */
+/* Follows a word of the target of a word in data or bss. */
 static void seed_field(struct typer *typer, struct word_type type, uint64_t address,
                        uint64_t offset)
 {
@@ -368,7 +368,7 @@ size_t coded_together(const struct coded *coded, const struct static_words *word
     return i;
 }
 
-/* Follows a word of which code says what it is. */
+/* Follows a word described by code. */
 static void seed_known(struct typer *typer, const struct static_words *words,
                        const struct static_word *word, struct word_type type)
 {
@@ -413,7 +413,7 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
     return NULL;
 }
 
-/* The bytes behind an address that code takes in which words count as the same variable's: a
+/* The bytes after an address that code takes in which words count as the same variable's: a
  * sync.Map has its pointers there, and Go sorts variables by size, so that a small one rarely
  * follows. */
 enum { MOST_OF_VARIABLE = 32 };

@@ -1,8 +1,8 @@
 /*
- * coded: the types of words by what the program's code says of them (exe/go/flow.h).
+ * coded: the types of words according to the program's code (exe/go/flow.h).
  *
- * Evidence of different places must agree: of words about which two places disagree no type is
- * known. A receiver may be the first part of a larger value, which other evidence tells.
+ * Different pieces of evidence must agree: if two disagree about a word, its type is unknown. A
+ * receiver may be the first part of a larger value, which other evidence shows.
  */
 #ifndef TYPING_CODED_H
 #define TYPING_CODED_H
@@ -10,7 +10,7 @@
 #include "exe/go/static_words.h"
 #include "typing/typer.h"
 
-/* What a word is. */
+/* What a word is, according to the code. */
 struct word_type {
     enum word_is {
         WORD_IS_UNKNOWN,
@@ -19,11 +19,11 @@ struct word_type {
         WORD_IS_VALUE,       /* a value of the type, or the first word of one */
     } is;
     uint32_t type;
-    bool is_receiver; /* it is one, or is stored as a pointer to the type: the value that it points
-                         to may begin a larger one */
+    bool is_receiver; /* it is a receiver, or is stored as a pointer to the type: the value that it
+                         points to may begin a larger one */
 };
 
-/* Words of the code, as this module sees them. */
+/* The code's evidence about words, in the form that this module needs. */
 struct coded {
     const struct typing *typing;
     struct flow flow;
@@ -34,19 +34,19 @@ struct coded {
 struct g2h_error *coded_init(struct coded *coded, const struct typing *typing);
 void coded_deinit(struct coded *coded);
 
-/* Returns what one piece of evidence says. */
+/* Returns the meaning of one piece of evidence. */
 struct word_type coded_type(const struct coded *coded, const struct code_evidence *evidence);
 
-/* Combines what two pieces of evidence say of one word. *all is WORD_IS_UNKNOWN at first. Returns
- * false if they contradict each other. */
+/* Combines two pieces of evidence about one word. *all is WORD_IS_UNKNOWN at first. Returns false
+ * if they contradict each other. */
 bool coded_agree(const struct typing *typing, struct word_type *all, struct word_type one);
 
-/* Takes together all evidence of one word, from an index in words->words on: *ret is unknown if two
- * pieces contradict each other. Returns the index behind this evidence. */
+/* Combines all evidence about one word, from an index in words->words on: *ret is unknown if two
+ * pieces contradict each other. Returns the index after this evidence. */
 size_t coded_together(const struct coded *coded, const struct static_words *words, size_t first,
                       struct word_type *ret);
 
-/* Adds a reference to what a word points to. at is the word's place in an extent. */
+/* Adds a reference to the target of a word. at is the word's position in an extent. */
 void coded_refer(struct typer *typer, struct word_type type, const uint8_t *at,
                  const struct extent *extent);
 

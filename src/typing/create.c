@@ -20,7 +20,7 @@ static struct g2h_error *create_fill(struct g2h_typing *typing, const struct g2h
 {
     const unsigned threads =
         options && options->threads > 0 ? options->threads : workers_available();
-    /* Types are followed, and texts and keys are read, wherever pointers lead. */
+    /* Types are followed, and strings and keys are read, wherever pointers lead. */
     input_expect(heap->input, INPUT_HERE_AND_THERE);
     TRY(targets_init(&typing->targets, heap, threads, NULL));
     return typing_create(heap, &typing->targets, exe, options ? options->redaction : NULL, threads,

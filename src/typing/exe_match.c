@@ -1,10 +1,10 @@
 /*
- * exe_match: checks whether an executable is the one that wrote a dump, and finds where the process
- * had it.
+ * exe_match: checks whether an executable is the one that wrote a dump, and finds its addresses in
+ * the process.
  *
- * Nothing in an executable is trusted before this: tables of another build give names that look
- * right and are wrong. The functions of the dump's frames are the witnesses, since frames have both
- * name and address.
+ * Nothing in an executable is trusted before this: the tables of another build yield plausible but
+ * wrong names. The functions of the dump's frames are the evidence, since frames have both name and
+ * address.
  */
 #include "typing/exe_match.h"
 
@@ -31,7 +31,7 @@ static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h
     if (image->is_64 != (heap->params.pointer_size == 8) ||
         image->big_endian != heap->params.big_endian)
         return mismatch(exe, "it is of another architecture", bytes_none);
-    /* A version that names no release may have been put over the true one in one place only. */
+    /* A version that names no release may have replaced the true one in one place only. */
     if (heap->go_minor > 0 && !exe_built_by(exe)->is_guess && !bytes_are(built_by, version))
         return mismatch(exe, "it was built by ", built_by);
     return NULL;
@@ -104,8 +104,8 @@ static bool has_functions_at(const struct g2h_exe *exe, const struct g2h_heap *h
 
 /*
  * Finds the executable in a process that has several modules, a program and its plugins, by their
- * data: a plugin has a copy of each function of the runtime that it calls, so that functions do not
- * tell where a module is. Returns false if it is not found.
+ * data: a plugin has a copy of each function of the runtime that it calls, so functions do not
+ * identify a module. Returns false if it is not found.
  */
 static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
                          struct exe_process *process)
@@ -152,7 +152,7 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
     return NULL;
 }
 
-/* Finds where the process has the executable's functions and data. */
+/* Finds the addresses of the executable's functions and data in the process. */
 static struct g2h_error *match_addresses(const struct g2h_exe *exe, const struct g2h_heap *heap,
                                          struct exe_process *process)
 {
@@ -169,7 +169,7 @@ static struct g2h_error *match_addresses(const struct g2h_exe *exe, const struct
 
 /* ---- constants ---- */
 
-/* The addresses of an executable between which its code, texts and descriptors are. */
+/* The addresses of an executable between which its code, strings and descriptors are. */
 struct constants {
     const struct image *image;
     uint64_t begin, end;
@@ -206,8 +206,8 @@ static bool is_constant(const struct constants *constants, uint64_t address)
     return false;
 }
 
-/* Counts the words of the data with which another build is recognized. *ret_foreign is the number
- * of those that have another address of constants in the dump, one that no word of the data in the
+/* Counts the words of the data by which another build is recognized. *ret_foreign is the number of
+ * those that have another address of constants in the dump, one that no word of the data in the
  * file has: tables may have been sorted. */
 static struct g2h_error *count_constants(const struct image *image, const uint8_t *file,
                                          const struct g2h_record *data, uint64_t slide,
@@ -237,7 +237,7 @@ static struct g2h_error *count_constants(const struct image *image, const uint8_
     return NULL;
 }
 
-/* Finds the data that the process has where the executable's data would be. */
+/* Finds the data in the process at the address of the executable's data. */
 static bool find_module_data(const struct g2h_exe *exe, const struct g2h_heap *heap, uint64_t slide,
                              struct g2h_record *ret)
 {
@@ -252,7 +252,7 @@ static bool find_module_data(const struct g2h_exe *exe, const struct g2h_heap *h
 }
 
 /* Compares the addresses of constants in the data with those in the dump. A program may change
- * them, but most variables that do not begin as zeros never change. */
+ * them, but most variables with nonzero initial values never change. */
 static struct g2h_error *match_constants(const struct g2h_exe *exe, const struct g2h_heap *heap,
                                          const struct exe_process *process)
 {
@@ -272,9 +272,9 @@ static struct g2h_error *match_constants(const struct g2h_exe *exe, const struct
 
 /* ---- types and variables ---- */
 
-enum { WITNESSES = 256 }; /* this many types are enough to recognize the others by */
+enum { WITNESSES = 256 }; /* this many types are enough to recognize the others */
 
-/* Returns whether an address is outside of all parts of the program: a plugin has it. */
+/* Returns whether an address is outside all parts of the program: it is in a plugin. */
 static bool is_of_plugin(const struct g2h_exe *exe, const struct exe_process *process,
                          uint64_t address)
 {
@@ -330,7 +330,7 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     TRY(match_constants(exe, heap, &process));
     process.witnesses = witnesses;
     process.witness_count = find_witnesses(exe, heap, &process, witnesses);
-    /* Other dumps are not typed, so nobody asks for the variables of their frames. */
+    /* Other dumps are not typed, so the variables of their frames are not needed. */
     if (process.has_data && heap->pointer_form == POINTERS_LISTED)
         TRY(match_find_pcs(heap, &pcs));
     process.pcs = pcs.list.data;

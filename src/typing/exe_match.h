@@ -1,4 +1,4 @@
-/* exe_match: the declarations that exe_match.c shares with the code that looks up the variables of
+/* exe_match: declarations that exe_match.c shares with the code that looks up the variables of
  * frames; g2h_exe_match() is in include/go2heapsnapshot/match.h. */
 #ifndef TYPING_EXE_MATCH_H
 #define TYPING_EXE_MATCH_H
@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "heap/heap.h"
 
-/* Returns a program counter within the call that a frame is in. The frame's pc is the address that
- * the call returns to, which may be in another scope. */
+/* Returns a program counter within a frame's current call. The frame's pc is the return address,
+ * which may be in another scope. */
 static inline uint64_t match_call_pc(const struct heap_stack_frame *frame)
 {
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;

@@ -3,16 +3,16 @@
  *
  * A field list can only be read from its beginning, and a pointer into the middle of an object of a
  * hundred megabytes has to be compared with the fields there. So the first walk through the list
- * notes where the fields of each part of the object begin.
+ * records where the fields of each part of the object begin.
  */
 #include <stdlib.h>
 
 #include "typing/typer.h"
 
-/* How many fields may be looked at per word of an object, and how many more in any object. */
+/* How many fields may be read per word of an object, and how many more in any object. */
 enum { FIELD_VISITS = 64, FIELD_VISITS_MORE = 1 << 16 };
 
-/* Notes where fields begin, up to the end of the list. */
+/* Records where fields begin, up to the end of the list. */
 static bool note_starts(const struct g2h_object *record, struct field_index *index)
 {
     struct g2h_fields fields = record->fields;

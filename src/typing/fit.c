@@ -76,7 +76,7 @@ bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, b
 enum { ARRAYS_DEPTH = 64 };
 
 /* Returns whether a struct, or a struct within it, has a field that is an array. has is by type: 0
- * if it is not known yet, else 1 plus the answer. */
+ * if not known yet, else 1 plus the answer. */
 static bool has_array(const struct types *types, uint8_t *has, uint32_t number, unsigned depth)
 {
     const struct type *type = &types->list.data[number];
@@ -98,16 +98,16 @@ static bool has_array(const struct types *types, uint8_t *has, uint32_t number, 
 
 static int fit_compare_sizes(const void *one, const void *other, void *context)
 {
-    const struct types *types = context; /* of the same size: by number, for one order everywhere */
+    const struct types *types = context; /* equal sizes: by number, for the same order everywhere */
     const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
     const uint64_t size = types->list.data[a].size, other_size = types->list.data[b].size;
     return size != other_size ? (size < other_size ? -1 : 1) : a < b ? -1 : a > b;
 }
 
-/* Returns whether a struct has the field that forbids to allocate it in the heap, since Go 1.20. */
+/* Returns whether a struct has the field that forbids allocating it in the heap, since Go 1.20. */
 static bool is_forbidden(const struct types *types, const struct type *type)
 {
-    static const char marker[] = "/sys.NotInHeap"; /* in a package that has moved */
+    static const char marker[] = "/sys.NotInHeap"; /* this package has moved */
     const size_t size = sizeof(marker) - 1;
     for (uint32_t i = 0; i < type->field_count; i++) {
         const uint32_t field = types->fields.data[type->first_field + i].type;
@@ -119,8 +119,8 @@ static bool is_forbidden(const struct types *types, const struct type *type)
     return false;
 }
 
-/* Returns whether objects may have a type: what allocates them has a descriptor of it. If there are
- * none at all, the release has others than are read. */
+/* Returns whether objects may have a type: allocating them needs its descriptor. If no type has
+ * one, the release has descriptors that are not supported. */
 static bool is_allocated(const struct types *types, const struct type *type)
 {
     return (type->address != 0 || types->low >= types->high) && !is_forbidden(types, type);

@@ -1,8 +1,8 @@
 /*
- * fit: whether an object, or a part of it, can be of a type.
+ * fit: whether an object, or a part of it, can have a type.
  *
- * It can if the dump's field list has a pointer wherever the type has one and nowhere else, as far
- * as the type reaches, and if the slot has the size that Go takes for the type.
+ * It can if the dump's field list has pointers exactly where the type has them, as far as the type
+ * reaches, and if the slot has the size that Go allocates for the type.
  */
 #ifndef TYPING_FIT_H
 #define TYPING_FIT_H
@@ -11,14 +11,14 @@
 
 /* ---- sizes ---- */
 
-/* Returns the slot that the program takes for size bytes; 0: a span of their own. With -asan a red
- * zone is behind them. */
+/* Returns the slot size that the program allocates for size bytes; 0: a span of their own. With
+ * -asan a red zone follows them. */
 uint64_t typing_slot(const struct typing *typing, uint64_t size);
 
-/* Returns how many of size bytes in a slot can have values: all but a red zone. */
+/* Returns how many of size bytes in a slot can hold values: all but a red zone. */
 uint64_t typing_room(const struct typing *typing, uint64_t size);
 
-/* Returns whether the program takes a slot of this size for size bytes. */
+/* Returns whether the program allocates a slot of this size for size bytes. */
 bool fits_class(const struct typing *typing, uint64_t size, uint64_t slot);
 
 /* Returns whether a value of size bytes is all that an object of a slot class holds. */
@@ -26,8 +26,8 @@ bool fills_slot(const struct typing *typing, const struct slot_class *slot_class
 
 /* ---- types within types ---- */
 
-/* Returns whether a type has a value of the wanted type at offset: then a claim on that value says
- * nothing new. */
+/* Returns whether a type has a value of the wanted type at offset: then a claim on that value adds
+ * nothing. */
 bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint32_t wanted);
 
 /* Returns whether a claim to a type at an offset of an object follows from the claim on the
@@ -37,14 +37,15 @@ bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, b
 
 /* ---- arrays within structs ---- */
 
-/* Finds the structs that have arrays in them, for is_array_field(). Error: G2H_ERROR_MEMORY. */
+/* Finds the structs that contain arrays, for is_array_field(). Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_find_arrays(struct typing *typing);
 
 /*
  * Returns whether count values of a type at an offset of a slot may be a part of an array that is a
- * field: some struct that Go takes such a slot for has that array there. offset is from where the
- * slot's value begins, base bytes behind the slot's begin. If there is none, a slice of the values
- * leads into an array that is an object of its own, however short the slice's capacity is.
+ * field: some struct for which Go allocates such a slot has that array there. offset is relative to
+ * the slot's value, which begins base bytes after the slot's begin. If there is no such struct, a
+ * slice of the values leads into an array that is an object of its own, however short the slice's
+ * capacity is.
  */
 bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, uint64_t offset,
                     uint32_t type, uint64_t count);
@@ -54,22 +55,22 @@ bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, u
 /*
  * Compares a field list with consecutive values of a pointer map from base on: with at most count
  * values, or with as many as there are fields if count is 0. Returns how many values agree in all
- * of their words (if count is 0, the list may end within the last value). *ret_rest tells whether
- * fields follow them.
+ * of their words (if count is 0, the list may end within the last value). *ret_rest: fields follow
+ * them.
  */
 uint64_t count_fitting(struct g2h_fields fields, uint64_t base, uint64_t stride,
                        const struct pointer_map *map, uint64_t count, bool *ret_rest);
 
 /* Returns whether a value at offset has its pointers exactly where the object has pointers.
- * *ret_rest tells whether the object has pointers behind the value. */
+ * *ret_rest: the object has pointers after the value. */
 bool value_fits(const struct g2h_object *object, const struct field_index *index,
                 const struct pointer_map *map, uint64_t offset, bool *ret_rest);
 
 /*
- * Returns whether the fields behind a value only repeat its pointers and belong to no further
+ * Returns whether the fields after a value only repeat its pointers and belong to no further
  * values: from Go 1.22 on, the field list of an object that is too large for a bitmap repeats its
  * type's pointers up to the end of the slot (typePointers.next in runtime/mbitmap.go). This is
- * always so behind a malloc header, and with -asan up to the end of the red zone.
+ * always so after a malloc header, and with -asan up to the end of the red zone.
  */
 bool rest_repeats(const struct typing *typing, const struct slot_class *slot_class,
                   const struct g2h_object *object, const struct pointer_map *map);

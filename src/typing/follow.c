@@ -5,7 +5,7 @@
 
 #include "typing/typer.h"
 
-/* A pointer: its value and, if it is known, its target. */
+/* A pointer: its value and, if known, its target. */
 struct pointer {
     uint64_t value;
     uint32_t target;
@@ -47,7 +47,7 @@ static uint32_t only_pointer_field(const struct types *types, uint32_t number)
 }
 
 /* Reads the word at a distance from at, which may be negative. Returns false if the word is outside
- * of the extent. */
+ * the extent. */
 static bool word_near(const struct g2h_heap *heap, const uint8_t *at, const struct extent *extent,
                       uint64_t distance, uint64_t *ret)
 {
@@ -89,7 +89,7 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
 }
 
 /* Finds the form and type of the reference that a word makes if it is a value of a type, or the
- * only pointer of one. Returns false if such a word leads nowhere. */
+ * only pointer of one. Returns false if such a word is not a reference. */
 static bool word_leads(const struct types *types, uint32_t number, enum reference_form *ret,
                        uint32_t *ret_type)
 {
@@ -209,7 +209,7 @@ static void follow_fields(struct typer *typer, const struct claimed *claimed)
     }
 }
 
-/* Follows a word, which leads to the object hit, of a value that begins at `at`. Nearly all words
+/* Follows a word, which points to the object hit, of a value that begins at `at`. Nearly all words
  * have the forms that are handled here without typer_follow(). */
 static inline void follow_hit(struct typer *typer, const struct claimed *claimed, const uint8_t *at,
                               const struct pointer_word *word, uint64_t value, uint32_t hit,
@@ -242,8 +242,8 @@ static inline void follow_hit(struct typer *typer, const struct claimed *claimed
     }
 }
 
-/* Follows a word that leads to no object. It may lead to a stack, which lies between the objects or
- * behind all of them, or to data that the linker laid out. */
+/* Follows a word that points to no object. It may point to a stack, which is between the objects or
+ * after all of them, or to data that the linker laid out. */
 static inline void follow_miss(struct typer *typer, const struct claimed *claimed,
                                const uint8_t *at, const struct pointer_word *word, uint64_t value,
                                bool is_inside)
@@ -257,7 +257,7 @@ static inline void follow_miss(struct typer *typer, const struct claimed *claime
 
 /*
  * Follows the words of a claim on the object's start. The words of its values are those of the
- * field list, so the next word that lies in the heap has the next target. leaves_heap: other words
+ * field list, so the next word in the heap's range has the next target. leaves_heap: other words
  * may lead out of the heap. texts: only strings are followed.
  */
 static inline void follow_words_of(struct typer *typer, const struct claimed *claimed,
@@ -294,7 +294,7 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
     }
 }
 
-/* Reads a word of the machine's own size and byte order, as nearly all dumps have them. */
+/* Reads a word of the machine's own size and byte order, as nearly all dumps have. */
 static inline uint64_t usual_word(const struct g2h_heap *heap, const uint8_t *at)
 {
     uint64_t word;
@@ -314,8 +314,8 @@ static void follow_words(struct typer *typer, const struct claimed *claimed, con
         follow_words_of(typer, claimed, target, end, leaves_heap, false, usual_word);
 }
 
-/* Returns whether the field list names the word of the malloc header and the word lies in the heap:
- * it points to a type that was made while the program ran. */
+/* Returns whether the field list contains the word of the malloc header and the word is in the
+ * heap's range: it points to a type that was made at run time. */
 static bool follow_is_header_listed(const struct g2h_heap *heap, uint32_t number)
 {
     struct g2h_object object;
@@ -354,7 +354,7 @@ static void follow_start(struct typer *typer, uint32_t object)
     struct claimed claimed;
     const bool leaves_heap = !typer->texts_only && targets_leave_heap(typing->targets, object);
     if (slot_class->has_pointers && target == end && !leaves_heap)
-        return; /* it leads nowhere */
+        return; /* it has no pointers to follow */
     if (!begin_claim(typer, (claim & CLAIM_TYPE) - 1, slot_class, object, &claimed))
         return;
     claimed.offset = heap_value_base(heap, slot_class);

@@ -3,8 +3,8 @@
  *
  * An object that no typed pointer leads to still has a size class and a field list. If exactly one
  * type of the executable is allocated with these, or else arrays of exactly one type are, but not
- * both, the object gets that type. An edge to such an object says that the type is a guess, unless
- * typed pointers into the object's midst say the same. The objects that it points to are then typed
+ * both, the object gets that type. An edge to such an object marks the type as a guess, unless
+ * typed pointers into the middle of the object agree. The objects that it points to are then typed
  * as usual.
  *
  * If several types are, a typed pointer into the object may leave one of them: a deferred
@@ -24,8 +24,7 @@ static uint64_t pattern_key(const uint8_t *code, size_t size, uint64_t slot)
     return map_hash_pair(map_hash_text(code, size), slot);
 }
 
-/* Adds a type to the types that objects with its pattern may have. Returns false if memory runs
- * out. */
+/* Adds a type to the candidates for objects with its pattern. Returns false if memory runs out. */
 static bool add_candidate(struct guesses *guesses, const struct typing *typing, uint32_t type,
                           const struct pointer_map *map, uint64_t slot)
 {
@@ -45,9 +44,9 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
     return true;
 }
 
-/* Adds a type to the element types of arrays, of which one is kept for each size and field list.
- * The key is made word by word, so that guess_array_of() gets the keys of all beginnings of a list
- * in one pass. Returns false if memory runs out. */
+/* Adds a type to the element types of arrays; one is kept for each size and field list. The key is
+ * made word by word, so that guess_array_of() gets the keys of all prefixes of a list in one pass.
+ * Returns false if memory runs out. */
 static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
                         const struct pointer_map *map)
 {
@@ -72,7 +71,7 @@ struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
 {
     for (uint32_t i = 0; i < typing->types->list.count; i++) {
         const struct type *type = typer_type_of(typing, i);
-        /* The allocator gets the descriptor of a type; DWARF also has types without descriptors,
+        /* Allocation needs the descriptor of a type; DWARF also has types without descriptors,
          * which are never allocated. */
         if (type->kind == TYPE_INVALID || type->role == ROLE_CLOSURE || type->size == 0 ||
             (type->address == 0 && type->role == ROLE_NONE))
@@ -100,8 +99,8 @@ void guesses_deinit(struct guesses *guesses)
 }
 
 /*
- * Returns the type of which an object with pointers at these words may be an array; TYPE_NONE if
- * there is none, or AMBIGUOUS. is_cut: the object has more pointers than these.
+ * Returns the element type of the arrays that an object with pointers at these words may be;
+ * TYPE_NONE if there is none, or AMBIGUOUS. is_cut: the object has more pointers than these.
  */
 static uint32_t guess_array_of(const struct typing *typing, const struct guesses *guesses,
                                const uint64_t *words, size_t count, bool is_cut, uint64_t slot)
@@ -164,13 +163,13 @@ static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
 
 /* ---- by a part ---- */
 
-/* A value of which a typed pointer says that it is in an object. */
+/* A value that is in an object according to a typed pointer. */
 struct guess_part {
     uint64_t offset;
     uint32_t type; /* TYPE_NONE: there is no such value */
 };
 
-/* Returns whether a claim on a part of an object tells something: it is of a struct, and not
+/* Returns whether a claim on a part of an object is informative: it is a struct, and not
  * guessed. */
 static bool is_telling_part(const struct typing *typing, uint32_t type, bool is_array,
                             uint32_t source)
@@ -179,7 +178,7 @@ static bool is_telling_part(const struct typing *typing, uint32_t type, bool is_
            typer_type_of(typing, type)->role == ROLE_NONE;
 }
 
-/* Returns the first part of an object that tells something. */
+/* Returns the first informative part of an object. */
 static struct guess_part part_of(struct typing *typing, uint32_t object)
 {
     struct guess_part part = {0, TYPE_NONE};
@@ -201,8 +200,8 @@ static struct guess_part part_of(struct typing *typing, uint32_t object)
     return part;
 }
 
-/* Returns whether an object has space for count values of a type behind an address, and pointers if
- * they have some. target may be UINT32_MAX. */
+/* Returns whether an object has space for count values of a type after an address, and pointers if
+ * they have any. target may be UINT32_MAX. */
 static bool may_hold(struct typing *typing, uint32_t target, uint64_t address, uint32_t type,
                      uint64_t count)
 {
@@ -223,8 +222,8 @@ static bool may_hold(struct typing *typing, uint32_t target, uint64_t address, u
            value_fits(&object, NULL, map, offset, &rest);
 }
 
-/* Returns whether the pointers and slices of an object lead to objects that they may lead to if it
- * is a value of a type. */
+/* Returns whether the pointers and slices of an object lead to objects that are possible if it is a
+ * value of a type. */
 static bool leads_well(struct typing *typing, const struct g2h_object *object, uint32_t number)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -249,12 +248,12 @@ static bool leads_well(struct typing *typing, const struct g2h_object *object, u
     return true;
 }
 
-/* Returns the only type of objects with a pattern that has a part and, unless object is NULL, leads
- * well, or AMBIGUOUS. */
+/* Returns the only type of objects with a pattern that has a part and, unless object is NULL,
+ * passes leads_well(), or AMBIGUOUS. */
 static uint32_t type_with(const struct guesses *guesses, struct typing *typing, uint64_t key,
                           const struct guess_part *part, const struct g2h_object *object)
 {
-    enum { MOST = 64 }; /* types that are looked at for each object */
+    enum { MOST = 64 }; /* types that are tried for each object */
     uint32_t result = AMBIGUOUS, left = MOST;
     for (uint32_t i = map_get(&guesses->last_by_pattern, key); i != MAP_NONE;
          i = guesses->candidates.data[i].next) {

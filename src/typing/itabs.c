@@ -2,9 +2,9 @@
  * itabs: the runtime's table of itabs, which is an object of the heap once it has outgrown the
  * program's data.
  *
- * runtime.itabTableType is {size, count, entries}, with as many entries as size says, and its
- * memory is allocated as bytes (itabAdd). It is recognized by its contents: each entry is 0 or the
- * address of an itab that the dump lists.
+ * runtime.itabTableType is {size, count, entries}, with size entries, and its memory is allocated
+ * as bytes (itabAdd). It is recognized by its contents: each entry is 0 or the address of an itab
+ * that the dump lists.
  */
 #include <stdlib.h>
 #include <string.h>

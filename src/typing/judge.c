@@ -55,8 +55,8 @@ static unsigned judge_depth_of(const struct types *types, uint32_t number)
 }
 
 /* Returns whether a candidate is certain: it comes from a malloc header, or it is the type of a
- * map's part. A map tells more about its parts than their malloc headers, in which groups are
- * nameless structs and directories point to the tables of any map. */
+ * map's part. A map is more specific about its parts than their malloc headers, in which groups are
+ * unnamed structs and directories point to the tables of any map. */
 static bool is_certain(const struct candidate *candidate, const struct type *type)
 {
     return candidate->source == SOURCE_HEADER || type_is_map_part(type);
@@ -64,7 +64,7 @@ static bool is_certain(const struct candidate *candidate, const struct type *typ
 
 /*
  * Returns whether one candidate is preferred to the other. Each step except the second compares a
- * property that each candidate has by itself, and the last step tells any two types apart. The
+ * property that each candidate has by itself, and the last step distinguishes any two types. The
  * second step is only for types of the same size: the malloc header of a map's group names a struct
  * without a role.
  */
@@ -109,11 +109,11 @@ static struct candidate of_claim(uint32_t claim)
 }
 
 /*
- * Returns whether the type of a malloc header gives way to another candidate. It does only if the
+ * Returns whether the type of a malloc header yields to another candidate. It does only if the
  * other describes the same memory more exactly, which is a map's own view of its parts. A candidate
  * of the same type is not more exact: an overflow bucket's pointer to the first bucket
- * (runtime.newoverflow: "safe non-nil pointer") does not make a single bucket of the array that the
- * header tells of.
+ * (runtime.newoverflow: "safe non-nil pointer") does not turn the array of the malloc header into a
+ * single bucket.
  */
 static bool gives_way(const struct typing *typing, const struct candidate *header,
                       const struct candidate *other)
@@ -139,9 +139,9 @@ static bool is_completed(const struct typing *typing, const struct candidate *be
 enum { HOLDERS = 16, AHEAD = 16 /* slots of a map, to prefetch */ };
 
 /*
- * Drops the parts that say no more than a claim on the object's start. If such a claim comes
- * before them, they are not added at all (is_old_news() in propose.c); if they come before it, they
- * must be dropped here, because the result must not depend on the order.
+ * Drops the parts that add nothing to a claim on the object's start. If such a claim comes before
+ * them, they are not added at all (is_old_news() in propose.c); if they come before it, they must
+ * be dropped here, because the result must not depend on the order.
  */
 static void drop_held(struct typing *typing, uint32_t object, struct shard *shard, uint32_t first)
 {
@@ -233,8 +233,8 @@ bool part_is_before(const struct typing *typing, const struct typed_part *one,
 }
 
 /* Sorts the parts of a shard, so that the chain of each object becomes a run of the array: an
- * object's parts follow one another by offset, the best part at each offset first. Drops the
- * superseded parts. */
+ * object's parts are sorted by offset, the best part at each offset first. Drops the superseded
+ * parts. */
 static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
 {
     uint32_t number;
@@ -280,8 +280,8 @@ void shard_forget(struct shard *shard)
     shard->indexes.count = shard->indexes.capacity = 0;
 }
 
-/* Judges the objects of a shard. The decision on an object depends on its own claims only, and
- * these are all in its shard. */
+/* Judges the objects of a shard. The decision on an object depends only on its own claims, which
+ * are all in its shard. */
 static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker)
 {
     struct typing *typing = context;

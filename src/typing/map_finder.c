@@ -1,11 +1,11 @@
 /*
  * map_finder; see map_finder.h.
  *
- * Since Go 1.22, buckets and groups that take more than 512 bytes have a malloc header, which tells
- * their type, and with it the map's type; for others the contents tell it (map_parts.c). From there
- * the search goes backwards: to the table whose words say that it has this number of groups, and to
- * the map whose words say that it has this number of tables or buckets. Everything else follows
- * from the map (runtime.hmap; internal/runtime/maps: Map, table, groupsReference).
+ * Since Go 1.22, buckets and groups of more than 512 bytes have a malloc header, which identifies
+ * their type, and with it the map's type; for others the contents identify it (map_parts.c). From
+ * there the search goes backwards: to the table whose words have this number of groups, and to the
+ * map whose words have this number of tables or buckets. Everything else follows from the map
+ * (runtime.hmap; internal/runtime/maps: Map, table, groupsReference).
  */
 #include "typing/map_finder.h"
 
@@ -17,7 +17,7 @@
 
 enum { SLOTS = 8 /* of a bucket or group */, DEPTH_LIMIT = 32 };
 
-/* Finds where a field is, which is the same whatever the map's keys and elements are. Returns
+/* Finds a field's position, which is the same for all key and element types of the map. Returns
  * false if there is no such field, or if it has more than 8 bytes. */
 static bool find_field(const struct types *types, uint32_t type, const char *name,
                        struct map_field *ret)
@@ -31,7 +31,7 @@ static bool find_field(const struct types *types, uint32_t type, const char *nam
     return size <= sizeof(uint64_t);
 }
 
-/* Returns the type of a map's tables, or TYPE_NONE if the type is no Swiss map. */
+/* Returns the type of a map's tables, or TYPE_NONE if the type is not a Swiss map. */
 static uint32_t map_finder_table_of(const struct types *types, uint32_t map)
 {
     const uint32_t count = (uint32_t)types->list.count,
@@ -157,8 +157,7 @@ static uint64_t map_finder_number_at(const struct g2h_heap *heap, const struct g
     return result;
 }
 
-/* Returns whether nothing is known for sure of an object, or only that it is a structure that any
- * map may have. */
+/* Returns whether an object is untyped, or typed only as a structure that any map may have. */
 static bool map_finder_is_open(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
@@ -166,7 +165,7 @@ static bool map_finder_is_open(const struct typing *typing, uint32_t object)
            typer_type_of(typing, (claim & CLAIM_TYPE) - 1)->is_generic;
 }
 
-/* Returns whether an object's slot is the one that Go takes for count values of a size. */
+/* Returns whether an object's slot is the one that Go allocates for count values of a size. */
 static bool holds_values(const struct typing *typing, uint32_t object, uint64_t count,
                          uint64_t size)
 {
@@ -301,7 +300,7 @@ static uint32_t map_of_classic(const struct map_finder_search *search,
 }
 
 /* Returns the type of an object that may be a map or a table by its role, or TYPE_NONE if it is
- * none. */
+ * neither. */
 static uint32_t map_finder_find_type(const struct map_finder_search *search, uint32_t object)
 {
     const struct typing *typing = search->typer->typing;

@@ -1,9 +1,9 @@
 /*
  * map_finder: finds the maps that no typed pointer leads to.
  *
- * A stripped program does not tell what a global variable points to. But a map's own words tell how
- * many buckets or groups of which size it has, and these can be compared with the buckets or groups
- * of all map types of the program.
+ * A stripped program does not have the types of its global variables. But a map's own words show
+ * how many buckets or groups of which size it has, and these can be compared with the buckets or
+ * groups of all map types of the program.
  */
 #ifndef TYPING_MAP_FINDER_H
 #define TYPING_MAP_FINDER_H
@@ -15,7 +15,7 @@
 /* The bucket or group of a map type. */
 struct map_part {
     uint64_t size;
-    uint64_t pointers; /* a hash of where the pointers are */
+    uint64_t pointers; /* a hash of the pointers' offsets */
     uint32_t map, type;
     uint64_t keys, elems, key_stride, elem_stride; /* first key and elem; from slot to slot */
 };
@@ -29,9 +29,9 @@ struct map_parts {
 /* Buckets or groups that an object may consist of. */
 struct map_array {
     uint32_t object;
-    uint64_t allocated; /* buckets or groups that were asked for */
+    uint64_t allocated; /* number of buckets or groups requested */
     uint64_t used;      /* slots of these that are in use */
-    bool all_used;      /* used is exact; else it is an upper limit */
+    bool all_used;      /* used is exact; otherwise it is an upper limit */
 };
 
 bool map_parts_init(struct map_parts *parts, const struct typing *typing);
@@ -47,19 +47,19 @@ uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, stru
 
 /* ---- map_finder.c ---- */
 
-/* A number in a structure, in bytes. */
+/* The position of a number in a structure, in bytes. */
 struct map_field {
     uint64_t offset;
     unsigned size;
 };
 
-/* Where the fields of runtime.hmap are. */
+/* The offsets of the fields of runtime.hmap. */
 struct classic_layout {
     uint64_t map_size;
     struct map_field elements, flags, shift, overflows, seed, buckets, old_buckets;
 };
 
-/* Where the fields of internal/runtime/maps.Map and table are. */
+/* The offsets of the fields of internal/runtime/maps.Map and table. */
 struct swiss_layout {
     uint64_t table_size, map_size;
     struct map_field used, capacity, groups, mask;       /* of a table */
@@ -70,7 +70,7 @@ struct map_table {
     uint32_t map, table; /* types */
 };
 
-/* What an object may be by its slot class; most objects are neither a map nor a table. */
+/* The possible roles of objects of a slot class; most objects are neither a map nor a table. */
 enum map_role { NO_MAP, MAY_BE_MAP, MAY_BE_TABLE };
 
 struct map_finder {
@@ -87,8 +87,8 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing);
 void map_finder_deinit(struct map_finder *finder);
 
 /* Types an object that must be a map, by its buckets, its only group or its first table; or one
- * that must be a table, by its groups. The object's role is not NO_MAP. Leaves an object of which
- * more is known as it is. memory is the thread's own cache, empty at first. */
+ * that must be a table, by its groups. The object's role is not NO_MAP. Does not change an object
+ * about which more is known. memory is the thread's own cache, empty at first. */
 void map_finder_seed(struct typer *typer, const struct map_finder *finder, struct map *memory,
                      uint32_t object);
 

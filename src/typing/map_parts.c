@@ -1,8 +1,8 @@
 /*
  * map_parts: finds the map type that buckets or groups belong to, by their contents.
  *
- * Many map types have buckets or groups of the same size with pointers at the same places:
- * map[string]*T for all T. They differ in what their entries lead to: objects of different sizes,
+ * Many map types have buckets or groups of the same size with pointers at the same offsets:
+ * map[string]*T for all T. They differ in the targets of their entries: objects of different sizes,
  * with different pointers, bytes of strings, or the types and itabs of interfaces.
  */
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static bool map_parts_find_slots(const struct types *types, uint32_t type, struc
     return true;
 }
 
-/* Sorts by size; parts of a size with the same pointers stand together. */
+/* Sorts by size; parts of a size with the same pointers are adjacent. */
 static int map_parts_compare(const void *left, const void *right)
 {
     const struct map_part *a = left, *b = right;
@@ -123,7 +123,7 @@ static unsigned used_slots(const struct map_parts *parts, const uint8_t *value)
     return used;
 }
 
-/* Returns whether as many slots are in use as the map says. */
+/* Returns whether the number of slots in use agrees with the map. */
 static bool has_entries(const struct map_parts *parts, const struct g2h_bytes *values,
                         uint64_t size, const struct map_array *array)
 {
@@ -151,10 +151,10 @@ static unsigned map_parts_slot_of(const struct map_part *part, uint64_t offset)
 
 /* ---- targets of entries ---- */
 
-/* How well a value agrees with the type that it would have. */
+/* How well a value agrees with its supposed type. */
 enum agreement { DISAGREES, MAY_AGREE /* if it is a part of a larger value */, AGREES };
 
-/* Returns whether the dump's release of Go takes a slot of this size for size bytes. */
+/* Returns whether the dump's release of Go allocates a slot of this size for size bytes. */
 static bool fits_exactly(const struct typing *typing, uint64_t size, uint64_t slot)
 {
     const int minor = typing->release.minor;
@@ -189,7 +189,7 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
         return DISAGREES;
     if (slot_class->has_pointers && map->known) {
         struct g2h_object object;
-        if (offset >= FIELD_STRIDE) /* the field list up to there is long */
+        if (offset >= FIELD_STRIDE) /* the field list up to this offset is long */
             return MAY_AGREE;
         heap_object(heap, number, &object);
         if (!value_fits(&object, NULL, map, offset, &rest))
@@ -248,8 +248,8 @@ static enum agreement func_agrees(const struct typing *typing, uint64_t address)
                : DISAGREES;
 }
 
-/* Returns how well the target of a channel agrees: a channel tells the type of its elements.
- * header: TYPE_CHAN's. */
+/* Returns how well the target of a channel agrees: a channel has the type of its elements. header:
+ * TYPE_CHAN's. */
 static enum agreement chan_agrees(const struct typing *typing, uint64_t address, uint32_t header)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -387,8 +387,8 @@ static bool is_alike(const struct typer *typer, const struct map_part *one,
            memcmp(left->code, right->code, left->code_size) == 0;
 }
 
-/* Returns the index in parts->list of the part of which an object has allocated values, or
- * NOTHING. */
+/* Returns the index in parts->list of the part whose values, allocated in number, make up an
+ * object, or NOTHING. */
 static uint32_t map_parts_index(struct typer *typer, const struct map_parts *parts, uint32_t object,
                                 uint64_t allocated)
 {

@@ -1,10 +1,11 @@
 /*
- * once: what the functions that sync.OnceValue and sync.OnceValues return have kept.
+ * once: the types of the objects held by the functions that sync.OnceValue and sync.OnceValues
+ * return.
  *
  * They are instances of generic functions, whose code is the same for all types of one shape, so
- * neither the code nor what DWARF says of it tells the type of the result. But the closure ends
- * with the instance's dictionary (cmd/compile/internal/noder), which begins with the type of the
- * function that is called once, "func() T".
+ * neither the code nor its DWARF has the type of the result. But the closure ends with the
+ * instance's dictionary (cmd/compile/internal/noder), which begins with the type of the function
+ * that is called once, "func() T".
  *
  * Until Go 1.24 the closure's captured variables are references to a sync.Once, the function that
  * calls, a bool, an interface, and the one or two results, in this order. Since 1.25 there is one
@@ -86,13 +87,13 @@ static bool find_results(const struct types *types, struct dictionary *dictionar
         if (depth == 0 && name[i] == ',') {
             if (!add_result(types, dictionary, name + from, i - from))
                 return false;
-            from = i + 2; /* behind ", " */
+            from = i + 2; /* after ", " */
         }
     }
     return from < size && add_result(types, dictionary, name + from, size - from);
 }
 
-/* Reads a dictionary. Returns false if the address is not that of one. */
+/* Reads a dictionary. Returns false if there is none at the address. */
 static bool read_dictionary(const struct typing *typing, uint64_t address, struct dictionary *ret)
 {
     const uint64_t word = typing->heap->params.pointer_size;
@@ -107,7 +108,8 @@ static bool read_dictionary(const struct typing *typing, uint64_t address, struc
     return true;
 }
 
-/* Returns the type in a dictionary of the struct that has all since Go 1.25, or TYPE_NONE. */
+/* Returns the type in a dictionary of the struct that contains everything since Go 1.25, or
+ * TYPE_NONE. */
 static uint32_t struct_of(const struct typing *typing, const struct dictionary *dictionary)
 {
     for (unsigned i = 1; i < DICTIONARY_WORDS; i++) {

@@ -9,7 +9,7 @@
 #include "base/scope.h"
 #include "typing/typer.h"
 
-/* How many words may be looked at per word of the areas, and how many more in any program. */
+/* How many words may be visited per word of the areas, and how many more in any program. */
 enum { WORD_VISITS = 16, WORD_VISITS_MORE = 1 << 16 };
 
 /* ---- areas ---- */
@@ -19,7 +19,7 @@ static int compare_areas(const void *a, const void *b)
     const struct area *one = a, *other = b;
     if (one->address != other->address)
         return one->address < other->address ? -1 : 1;
-    /* The dump's area comes first, because it has what the process had. */
+    /* The dump's area comes first, because it has the values of the process. */
     return one->first_word < other->first_word ? -1 : one->first_word > other->first_word;
 }
 
@@ -83,8 +83,8 @@ static const struct area *segment_in(const struct outside *outside, size_t segme
     return first;
 }
 
-/* Adds a section except for the parts that the dump has: C's linker puts Go's data into one section
- * with C's. */
+/* Adds a section except for the parts that the dump has: C's linker merges Go's and C's data into
+ * one section. */
 static bool add_section(struct outside *outside, size_t segments, struct area section)
 {
     const struct area *found;
@@ -151,7 +151,7 @@ static void outside_words_widen(uint64_t *low, uint64_t *high, const struct area
         *high = area->address + area->contents.size;
 }
 
-/* Keeps only the first of areas that overlap, which happens only in damaged dumps, and finds the
+/* Keeps only the first of overlapping areas, which happen only in damaged dumps, and finds the
  * ranges of static areas and stacks. */
 static void drop_overlaps(struct outside *outside)
 {
@@ -182,7 +182,8 @@ struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *h
         return &error_no_memory;
     outside->words = (size_t)words + 1;
     outside->value_of_word = large_alloc(outside->words, sizeof(*outside->value_of_word));
-    TRY_MEMORY(outside->value_of_word); /* most of it stays untouched if much of a segment is */
+    TRY_MEMORY(outside->value_of_word); /* untouched memory costs nothing, so a large segment costs
+                                           little */
     if (outside->areas.count > 0)
         qsort(outside->areas.data, outside->areas.count, sizeof(*outside->areas.data),
               compare_areas);
@@ -307,8 +308,8 @@ static uint32_t outside_words_goroutine_of(const struct typing *typing,
     return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
 }
 
-/* Finds the type of a pointer if only the memory that it leads to tells it. Returns false if that
- * tells none. */
+/* Finds the type of a pointer if only its target memory determines it. Returns false if that
+ * determines none. */
 static bool resolve_type(const struct typing *typing, const struct area *area,
                          struct outside_pointer *pointer)
 {
@@ -332,8 +333,7 @@ static bool outside_words_is_listed(const struct area *area, uint64_t word)
     return (area->listed[word / 64] >> (word % 64) & 1) != 0;
 }
 
-/* Returns whether the words at offset that the collector looks at are exactly the type's
- * pointers. */
+/* Returns whether the words at offset that the collector scans are exactly the type's pointers. */
 static bool outside_words_fits(const struct typing *typing, const struct area *area,
                                uint64_t offset, const struct pointer_map *map)
 {
@@ -352,8 +352,8 @@ static bool outside_words_fits(const struct typing *typing, const struct area *a
     return true;
 }
 
-/* Assigns a value's pointer words to the value, unless they belong to an earlier one, by which they
- * get their names. */
+/* Assigns a value's pointer words to the value, unless they belong to an earlier one, which names
+ * them. */
 static void name_words(struct typing *typing, const struct area *area, uint64_t offset,
                        const struct pointer_map *map, uint32_t number)
 {
@@ -368,7 +368,7 @@ static void name_words(struct typing *typing, const struct area *area, uint64_t 
     }
 }
 
-/* Words of the executable's file are turned into those of the process in a copy of at most this
+/* Words of the executable's file are relocated to those of the process in a copy of at most this
  * size. */
 enum { SLID_SIZE = 4096 };
 
@@ -414,7 +414,7 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
 }
 
 /* Returns the value that a pointer leads to, which is added if it is new, or UINT32_MAX if there is
- * nothing new to follow. *ret_from: how many of its values have been gone through already. */
+ * nothing new to follow. *ret_from: how many of its values have been visited already. */
 static uint32_t outside_words_value_of(struct typer *typer, const struct outside_pointer *pointer,
                                        uint64_t count, uint64_t *ret_from)
 {

@@ -1,6 +1,6 @@
 /*
- * outside: the values that are not in the heap, but in data, bss and read-only data, where the
- * linker put them, or on stacks, because they do not escape.
+ * outside: values outside the heap: in data, bss and read-only data, where the linker put them, or
+ * on stacks, because they do not escape.
  *
  * Variables have a type by DWARF, but they need not point to an object of the heap: in "var c =
  * &Cache{}" the Cache is in data, without a symbol. So typed pointers are followed there too, from
@@ -17,12 +17,12 @@ struct image;
 struct typing;
 struct typer;
 
-/* What holds the pointer to a value. */
+/* The holder of the pointer to a value. */
 enum holder_kind {
     HOLDER_OBJECT, /* an object of the heap: the path has no name */
-    HOLDER_WORD,   /* a word of data or bss, by its address; of a variable, if there is one */
+    HOLDER_WORD,   /* a word of data or bss, by its address; may belong to a variable */
     HOLDER_LOCAL,  /* a variable of a frame */
-    HOLDER_VALUE,  /* another value that is not in the heap */
+    HOLDER_VALUE,  /* another value outside the heap */
 };
 
 struct outside_words_holder {
@@ -33,25 +33,25 @@ struct outside_words_holder {
     uint64_t offset; /* of the pointer: in the value or variable; HOLDER_WORD: its address */
 };
 
-/* A typed pointer that leads out of the heap. */
+/* A typed pointer out of the heap. */
 struct outside_pointer {
-    uint64_t address, count; /* count: an array's number of values; 0: not known */
+    uint64_t address, count; /* count: an array's number of values; 0: unknown */
     struct outside_words_holder holder;
     uint32_t type;
     uint8_t form; /* enum reference_form */
 };
 
-/* A value outside of the heap, or several consecutive values. */
+/* A value outside the heap, or several consecutive values. */
 struct outside_value {
     uint64_t address, count; /* count: number of consecutive values */
     uint32_t type;
-    bool is_array;  /* a slice or the like leads here: the values are elements */
-    uint32_t depth; /* how many other values are on the path here */
+    bool is_array;  /* reached through a slice or the like: the values are elements */
+    uint32_t depth; /* number of other values on the path here */
     uint32_t first; /* the first value on that path; this one if depth is 0 */
     struct outside_words_holder holder;
 };
 
-/* Memory outside of the heap. */
+/* Memory outside the heap. */
 struct area {
     uint64_t address;
     struct g2h_bytes contents;
@@ -59,24 +59,23 @@ struct area {
     uint32_t frame;      /* index in heap->frames; UINT32_MAX: none */
     uint32_t goroutine;  /* of the frame */
     uint64_t first_word; /* index in value_of_word; UINT64_MAX: its words need no names */
-    uint64_t *listed;    /* a bit per word that the collector looks at; NULL: it may look at any */
+    uint64_t *listed;    /* a bit per word that the collector scans; NULL: it may scan any */
 };
 
 struct outside {
     VECTOR(struct area) areas;        /* ascending, without overlaps */
-    uint64_t static_low, static_high; /* the range of the areas that are no frames */
+    uint64_t static_low, static_high; /* the range of the areas other than frames */
     uint64_t stack_low, stack_high;   /* the range of frames */
     VECTOR(struct outside_value) values;
-    size_t words;            /* how many value_of_word has */
+    size_t words;            /* length of value_of_word */
     uint32_t *value_of_word; /* by word: its value + 1, by the shortest path; 0: none */
     struct map seen;         /* hash of address, type and form → value */
     VECTOR(struct outside_pointer) pointers; /* to be followed, from next on */
     size_t next;
-    uint64_t left; /* words that may still be gone through: more than sane programs have */
+    uint64_t left; /* words that may still be visited: more than sane programs have */
 };
 
-/* Collects the areas that the dump has, and those that only the executable has. Error:
- * G2H_ERROR_MEMORY. */
+/* Collects the areas in the dump, and those only in the executable. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *heap,
                                const struct image *image, uint64_t slide);
 void outside_deinit(struct outside *outside);

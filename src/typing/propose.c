@@ -1,8 +1,8 @@
 /*
- * propose: turns references, which tell the type of an object or a part of it, into claims.
+ * propose: turns references, which determine the type of an object or a part of it, into claims.
  *
  * References come in batches. If one leads into an object and its type fits there (fit.h), it
- * becomes a claim (claims.h). Mostly the slot class alone tells whether a type fits; otherwise the
+ * becomes a claim (claims.h). Mostly the slot class alone shows whether a type fits; otherwise the
  * object's field list is read.
  */
 #include <string.h>
@@ -14,7 +14,7 @@
 
 /*
  * Returns the number of values plus 1 if the whole object is an array of them, else 0. For large
- * objects the index keeps the answer.
+ * objects the index caches the answer.
  */
 static uint64_t values_of_whole(struct field_index *index, const struct g2h_object *object,
                                 uint64_t base, uint32_t type, const struct pointer_map *map)
@@ -53,16 +53,16 @@ static bool propose_is_cut(const struct typer *typer, const struct slot_class *s
                            reference->count);
 }
 
-/* Returns whether count consecutive values can hardly be of another type: they are four or more,
- * and do not consist of pointers only. */
+/* Returns whether count consecutive values are very unlikely to be of another type: they are four
+ * or more, and do not consist of pointers only. */
 static bool is_telling(const struct pointer_map *map, uint64_t count)
 {
     return count >= 4 && map->size > map->word_count * sizeof(uint64_t);
 }
 
 /*
- * Proposes an array that begins at offset. A slice may begin within its array, whose start nothing
- * refers to any more; if the whole slot looks like an array of the type, it is taken for one.
+ * Proposes an array that begins at offset. A slice may begin within its array, whose start is no
+ * longer referenced; if the whole slot looks like an array of the type, it is taken for one.
  */
 static void propose_array(struct typer *typer, uint32_t number, const struct slot_class *slot_class,
                           uint64_t base, uint64_t offset, const struct reference *reference,
@@ -129,9 +129,9 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
 }
 
 /*
- * Returns whether a reference is not to be proposed now, because it says nothing new or has to
- * wait. It waits before the object is looked at if it may add a part, or if the object is large,
- * since the fields of a large object may be looked at only so often (struct field_index).
+ * Returns whether a reference is not to be proposed now, because it adds nothing or has to wait. It
+ * waits before the object is examined if it may add a part, or if the object is large, since the
+ * fields of a large object may be read only so often (struct field_index).
  */
 static inline bool waits_first(struct typer *typer, uint32_t number,
                                const struct slot_class *slot_class, uint64_t base, uint64_t offset,
@@ -227,8 +227,8 @@ static bool is_whole_closure(struct typer *typer, uint32_t number, const struct 
 }
 
 /* Returns the type of a closure by its code, or MAP_NONE. If several types are possible
- * (closures.c), returns the only one that fits the object as a whole, else the one that stands for
- * all of them. */
+ * (closures.c), returns the only one that fits the object as a whole, else the one that covers all
+ * of them. */
 static uint32_t closure_type(struct typer *typer, uint32_t number, const struct g2h_object *object,
                              uint64_t code)
 {
@@ -250,8 +250,8 @@ static uint32_t closure_type(struct typer *typer, uint32_t number, const struct 
     return result != TYPE_NONE ? result : type;
 }
 
-/* Finds the type of a reference if only the object that it hits tells it: a closure's type by its
- * code, or one of two types by the first byte. Returns false if the object tells none. */
+/* Finds the type of a reference if only its target determines it: a closure's type by its code, or
+ * one of two types by the first byte. Returns false if the object determines none. */
 static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offset,
                             struct reference *reference)
 {
@@ -318,7 +318,7 @@ static const struct known_fit *known_fit(struct typer *typer, uint32_t object,
     return known;
 }
 
-/* Returns whether a reference says the same as the claim on the object's start. */
+/* Returns whether a reference repeats the claim on the object's start. */
 static inline bool is_repeated(uint64_t base, uint32_t old, uint64_t offset,
                                const struct reference *reference)
 {
@@ -329,7 +329,7 @@ static inline bool is_repeated(uint64_t base, uint32_t old, uint64_t offset,
            ((old & CLAIM_EXACT) != 0 || !is_array);
 }
 
-/* Returns whether a reference says nothing that the claim on the object's start does not say. */
+/* Returns whether a reference adds nothing to the claim on the object's start. */
 static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old, uint64_t offset,
                         const struct reference *reference)
 {
@@ -443,7 +443,7 @@ static void propose_find_targets(struct typer *typer)
     }
 }
 
-/* Prefetches the records of objects whose slot class does not tell enough. */
+/* Prefetches the records of objects whose slot class is not conclusive. */
 static void prefetch_objects(const struct typer *typer)
 {
     const struct typing *typing = typer->typing;
@@ -456,7 +456,7 @@ static void prefetch_objects(const struct typer *typer)
             __atomic_load_n(&typing->claims[target], __ATOMIC_RELAXED) == 0) {
             const uint8_t *record = heap->input->data + heap_offset(heap, target);
             __builtin_prefetch(record);
-            __builtin_prefetch(record + 64); /* the field list is behind the contents */
+            __builtin_prefetch(record + 64); /* the field list follows the contents */
         }
     }
 }

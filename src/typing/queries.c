@@ -1,4 +1,4 @@
-/* queries: what other modules ask about types, and sources about variables; see typing.h. */
+/* queries: queries of other modules about types, and of sources about variables; see typing.h. */
 #include "typing/typing.h"
 
 #include "base/bisect.h"
@@ -44,8 +44,8 @@ const struct dwarf_local *typing_locals(const struct typing *typing,
     return scopes_locals(typing->scopes, match_call_pc(frame), ret_count);
 }
 
-/* Returns whether one of two variables that share their memory says more than the other: a name
- * that the program gave says more than ~r0, and a variable of the function says more than one of an
+/* Returns whether one of two variables that share their memory is more informative than the other:
+ * a name from the program is better than ~r0, and a variable of the function better than one of an
  * inlined call. */
 static bool is_clearer(const struct dwarf_local *one, const struct dwarf_local *other)
 {
@@ -88,7 +88,7 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
     return size > 0;
 }
 
-/* An array of bytes does not tell what the bytes mean; a string does. */
+/* An array of bytes does not show what the bytes mean; a string does. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {
     return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||
@@ -96,8 +96,7 @@ bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_
             typer_type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
 }
 
-/* Returns the first of an object's parts that contains the word at offset, or NULL if none
- * does. */
+/* Returns the first of an object's parts that contains the word at offset, or NULL if none does. */
 static const struct typed_part *queries_part_at(const struct typing *typing, uint32_t object,
                                                 uint64_t offset)
 {
@@ -115,7 +114,7 @@ static const struct typed_part *queries_part_at(const struct typing *typing, uin
     return &parts[at];
 }
 
-/* Returns whether an object is a block that values smaller than it share. */
+/* Returns whether an object is a block shared by values smaller than it. */
 static bool is_tiny(const struct typing *typing, uint32_t object)
 {
     const struct slot_class *slot_class = heap_slot_class(typing->heap, object);

@@ -1,11 +1,11 @@
 /*
- * reflected: types that package reflect made while the program ran.
+ * reflected: types that package reflect made at run time.
  *
  * Their descriptors (abi.Type) are objects of the heap. An object may be one if Equal and GCData
  * are the only pointers among the header's words, and if the offset of its name is negative, which
- * is so only for names of package reflect. It is accepted if all its fields make sense, and if all
+ * is so only for names of package reflect. It is accepted if all its fields are valid, and if all
  * types that it consists of are known: types of the executable, or other types that package reflect
- * made. Its name is put together from their names, as in exe/go/type_names.c.
+ * made. Its name is composed of their names, as in exe/go/type_names.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static bool reflected_read_name(const struct reflected_reader *reader, uint64_t 
 
 /* ---- names ---- */
 
-/* Appends text to a name, which is cut at NAME_MOST bytes. */
+/* Appends bytes to a name, which is cut at NAME_MOST bytes. */
 static void reflected_append(struct text *name, const void *text, size_t size)
 {
     text_append(name, text, size < NAME_MOST - name->size ? size : NAME_MOST - name->size);
@@ -196,7 +196,7 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
                    count = heap_word(heap, contents->data + parts + 2 * word);
     const int release = reader->typing->release.minor;
     const bool is_shifted = release >= SINCE_SHIFTED_OFFSET && release < SINCE_EMBEDDED_FLAG;
-    VECTOR(struct type_field) fields = {0}; /* types that are read within add theirs first */
+    VECTOR(struct type_field) fields = {0}; /* nested types add their fields first */
     uint64_t end = 0;
     bool good = count <= reader->parts;
     const uint8_t *at =
@@ -248,8 +248,8 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
     return good && !reader->no_memory;
 }
 
-/* Reads the part of a descriptor behind the header, which depends on the kind. Returns false if it
- * makes no sense. */
+/* Reads the kind-specific part of a descriptor, after the header. Returns false if it is
+ * invalid. */
 static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *contents,
                        uint64_t parts, bool is_uncommon, struct type *type, struct text *name,
                        unsigned depth)
@@ -304,7 +304,7 @@ static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *
 }
 
 /* Returns the collector's mask, in which the first words of interfaces are pointers as well, or
- * NULL if it is not there. */
+ * NULL if it is missing. */
 static const uint8_t *reflected_read_mask(const struct reflected_reader *reader,
                                           const uint8_t *header)
 {
@@ -317,7 +317,7 @@ static const uint8_t *reflected_read_mask(const struct reflected_reader *reader,
 }
 
 /* Adds the type that a descriptor describes, unless that has been done. Returns the type, or
- * TYPE_NONE if the object is no descriptor. */
+ * TYPE_NONE if the object is not a descriptor. */
 static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
@@ -325,7 +325,7 @@ static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsi
     struct made *made = &reader->list.data[number];
     struct g2h_object object;
     if (made->state != MADE_NEW || depth > DEPTH_MOST)
-        return made->type; /* still TYPE_NONE for a type that consists of itself */
+        return made->type; /* still TYPE_NONE for a type that contains itself */
     made->state = MADE_BUSY;
     heap_object(heap, made->object, &object);
     const uint8_t *at = object.contents.data, *flags = at + 2 * word + 4;

@@ -105,8 +105,8 @@ static void sweep_closure(struct typer *typer, uint32_t object, const struct g2h
         typer_propose(typer, object, 0, &reference);
 }
 
-/* Proposes that an object is a channel if it has the address of a type where a channel has that of
- * its element type, and that type's size where a channel has the size of its elements. */
+/* Proposes that an object is a channel if it has the address of a type at the offset of a channel's
+ * element type, and that type's size at the offset of the size of its elements. */
 static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
 {
     const struct typing *typing = typer->typing;
@@ -209,12 +209,12 @@ static bool is_global(void *context, uint64_t offset)
            outside_value_at(&typing->outside, typing->heap, address, &inside) != NULL;
 }
 
-/* How many bytes of variables are gone through per byte of a segment, and how many more in any
- * segment: variables overlap in damaged executables. */
+/* How many bytes of variables are visited per byte of a segment, and how many more in any segment:
+ * variables overlap in damaged executables. */
 enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 
-/* Follows the pointers of the values of one type in a row, except those that nobody has written to.
- */
+/* Follows the pointers of the values of one type in a row, except those that were never written
+ * to. */
 static void seeds_elements(struct typer *typer, const struct g2h_segment *segment, uint64_t offset,
                            const struct pointer_map *map, uint64_t count)
 {
@@ -309,7 +309,7 @@ static bool seeds_is_local(void *context, uint64_t offset)
     return typed[offset / 4] != 0;
 }
 
-/* A frame whose variables are looked at, or its caller's frame, which has the arguments. */
+/* A frame whose variables are followed, or its caller's frame, which has the arguments. */
 struct stack_part {
     struct heap_stack_frame frame;
     uint32_t number;       /* index in heap->frames */
@@ -317,7 +317,7 @@ struct stack_part {
     VECTOR(uint8_t) flags; /* the memory for these */
 };
 
-/* The frames that are looked at, and the memory for them, which all frames use in turn. */
+/* The frames being followed, and their memory, which all frames reuse. */
 struct stack_parts {
     struct stack_part of[2];
     VECTOR(uint8_t) typed; /* by offset / 4 of the first one: the type is known */
@@ -356,8 +356,8 @@ static bool load_frame(struct typer *typer, struct stack_parts *parts, size_t nu
 
 /*
  * Finds a byte range of a variable in the frame or its caller's frame. Returns NULL if no piece of
- * the variable has all of it. The memory of variables is reused when they are dead; the field list
- * tells which words are alive.
+ * the variable has all of it. The memory of dead variables is reused; the field list shows which
+ * words are live.
  */
 static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf_local *local,
                                  const struct stack_part *parts, uint64_t offset, uint64_t size,
@@ -385,10 +385,10 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf
 }
 
 /*
- * Returns whether three words can be a slice if only the first of them is known to be alive. If the
+ * Returns whether three words can be a slice if only the first of them is known to be live. If the
  * compiler knows a slice's length and capacity, it may describe neither, but give the location of
- * the pointer as that of the whole slice. Then the other two words can be anything, and as a rule
- * are more than there is space for.
+ * the pointer as that of the whole slice. Then the other two words can be anything, and are usually
+ * more than there is space for.
  */
 static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t elem)
 {
@@ -406,7 +406,7 @@ static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t
 }
 
 /* Follows a variable of a frame, and marks its words in typed. left: how many words of the frame's
- * variables may still be looked for. */
+ * variables may still be searched. */
 static void seed_local(struct typer *typer, const struct dwarf_local *local,
                        const struct stack_part *parts, uint8_t *typed, uint64_t *left)
 {
@@ -427,7 +427,7 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
         const uint32_t elem = typer_type_of(typing, field->type)->elem;
         const uint64_t size = pointer_field_size(typing->types, field->type);
         uint64_t offsets[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
-        uint8_t copy[24]; /* a slice's three words may be in three places */
+        uint8_t copy[24]; /* a slice's three words may be in three locations */
         unsigned found = 0;
         for (uint64_t at = 0; at < size; at += word) {
             const bool must_be_listed = at == (kind == TYPE_INTERFACE ? word : 0);
@@ -459,7 +459,7 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
     typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
 }
 
-/* How many words of variables are looked for per byte of a frame, and how many more in any frame.
+/* How many words of variables are searched per byte of a frame, and how many more in any frame.
  * Variables share memory, but not without limit. */
 enum { LOCAL_VISITS = 8, LOCAL_VISITS_MORE = 512 };
 

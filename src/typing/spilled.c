@@ -1,7 +1,7 @@
 /*
- * spilled: types of objects that only a frame leads to of which nothing but the function's code
- * says what it has: a word that the compiler has moved to a spill slot of its own, or the header of
- * a map, both of which DWARF does not describe; or any variable of a stripped program.
+ * spilled: types of objects that only a frame leads to and only the function's code describes:
+ * through a word that the compiler has moved to a spill slot of its own, or the header of a map,
+ * both of which DWARF does not describe; or through any variable of a stripped program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,16 @@
 #include "typing/fit.h"
 #include "typing/exe_match.h"
 
-/* What is known of a word of a function's frame during a call. */
+/* What is known about a word of a function's frame during a call. */
 struct spilled_word {
     struct word_type type;
-    uint64_t reach; /* the code uses the memory that it points to up to here, in bytes */
+    uint64_t reach; /* the code uses the memory that it points to up to this offset, in bytes */
 };
 
-/* A value in the frames of a function, whose address its code passes on. */
+/* A value in the frames of a function whose code passes its address on. */
 struct spilled_value {
     uint32_t slot;
-    uint32_t type; /* TYPE_NONE: the function has no more of them */
+    uint32_t type; /* TYPE_NONE: the function has no more values */
 };
 
 struct spiller {
@@ -33,14 +33,15 @@ struct spiller {
     VECTOR(struct spilled_word) known;
     struct map values_of; /* program counter → index in values of the function's first one */
     VECTOR(struct spilled_value) values;
-    VECTOR(uint32_t) slot_types; /* while a function is looked at: by slot */
+    VECTOR(uint32_t) slot_types; /* while a function is being processed: by slot */
     struct match_pcs pcs;
 };
 
 /* ---- functions ---- */
 
-/* What the code of a function may be believed. The types in the code of package reflect may be what
- * it works on, not what its values are of; in that of the runtime, those of new values are not. */
+/* How far the code of a function counts as evidence. The code of package reflect may name the types
+ * that it works on, not those of its values; so may the code of the runtime, except for new
+ * values. */
 enum belief { NOTHING, NEW_VALUES, ALL };
 
 static enum belief belief_in(struct g2h_bytes name)
@@ -58,7 +59,7 @@ static bool is_believed(const struct flow *flow, const struct flow_value *value,
                               flow->facts.data[fact].kind == FLOW_POINTS_TO_MANY));
 }
 
-/* Combines all that the code says of a value. */
+/* Combines all evidence of the code about a value. */
 static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32_t number,
                                            enum belief belief)
 {
@@ -85,7 +86,7 @@ static uint64_t key_of(uint64_t pc, uint64_t offset)
     return map_hash_pair(pc, offset);
 }
 
-/* Remembers the pool that a word will be put into. */
+/* Records the pool that a word will be put into. */
 static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
 {
     struct typing *typing = spiller->typer->typing;
@@ -95,7 +96,7 @@ static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
             vector_push(&typing->pools, pool + exe_slide(typing->exe)));
 }
 
-/* Adds what is known of the words of a frame during the call that returns to a program counter. */
+/* Adds the known words of a frame during the call that returns to a program counter. */
 static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots,
                               enum belief belief)
 {
@@ -115,8 +116,7 @@ static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32
     return true;
 }
 
-/* Returns the type of a value in the frame to which the code passes the address on, or TYPE_NONE.
- */
+/* Returns the type of a value in the frame whose address the code passes on, or TYPE_NONE. */
 static uint32_t type_behind(const struct spiller *spiller, uint32_t value, enum belief belief)
 {
     const struct types *types = spiller->typer->typing->types;
@@ -126,8 +126,8 @@ static uint32_t type_behind(const struct spiller *spiller, uint32_t value, enum 
                                       : TYPE_NONE;
 }
 
-/* Adds what is known of the values in the frames of the function that was read last. Slots that
- * have one value and later another are left out. */
+/* Adds the known values in the frames of the function that was read last. Slots that have one value
+ * and later another are left out. */
 static bool add_values(struct spiller *spiller, enum belief belief)
 {
     enum { SEVERAL = TYPE_NONE - 1 };
@@ -198,7 +198,7 @@ uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame 
     return number == MAP_NONE ? 0 : typing->pools.data[number];
 }
 
-/* Types what a word of a frame points to, if the code that the key belongs to says it. */
+/* Types the target of a word of a frame, if the code that the key belongs to determines it. */
 static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
                               uint64_t offset, uint64_t key)
 {
@@ -222,8 +222,8 @@ static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_f
         coded_refer(typer, type, frame->contents.data + offset, &extent);
 }
 
-/* Follows the pointers of the values in a frame. The dump lists no word of those that the compiler
- * calls stack objects. */
+/* Follows the pointers of the values in a frame. Those that the compiler calls stack objects have
+ * no words in the dump's lists. */
 static void seed_values(struct spiller *spiller, const struct heap_stack_frame *frame)
 {
     struct typer *typer = spiller->typer;
@@ -232,7 +232,7 @@ static void seed_values(struct spiller *spiller, const struct heap_stack_frame *
     const struct extent extent = {frame->contents.data,
                                   frame->contents.data + frame->contents.size};
     const uint32_t first = map_get(&spiller->values_of, frame->pc);
-    uint64_t next = 0; /* where the value before ends: each word is of one */
+    uint64_t next = 0; /* where the previous value ends: each word belongs to one */
     if (first == MAP_NONE)
         return;
     for (const struct spilled_value *value = &spiller->values.data[first]; value->type != TYPE_NONE;
@@ -252,8 +252,8 @@ static void seed_values(struct spiller *spiller, const struct heap_stack_frame *
     }
 }
 
-/* The callee, if there is one, has its arguments in the frame, and room to spill those that it got
- * in registers: the code of both may say what such a word has. */
+/* The callee, if there is one, has its arguments in the frame, and space to spill those that it got
+ * in registers: the code of both may determine such a word. */
 static void spilled_seed_frame(struct spiller *spiller, const struct heap_stack_frame *frame,
                                const struct heap_stack_frame *callee)
 {

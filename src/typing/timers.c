@@ -1,9 +1,9 @@
 /*
  * timers: types the objects that contain the runtime's timers.
  *
- * Until Go 1.22 time.NewTimer, time.After and their like allocate a time.Timer, and the runtime
- * keeps a pointer to the runtime.timer in it, which is behind its channel. Often nothing else
- * points to the object: time.After in a loop leaks so. A time.Ticker looks the same, but its timer
+ * Until Go 1.22 time.NewTimer, time.After and the like allocate a time.Timer, and the runtime keeps
+ * a pointer to the runtime.timer inside it, which follows its channel. Often nothing else points to
+ * the object: time.After in a loop leaks this way. A time.Ticker has the same layout, but its timer
  * has a period.
  */
 #include <string.h>
@@ -18,7 +18,7 @@ struct timer_types {
     uint64_t period; /* of the runtime.timer's period in a time.Timer */
 };
 
-/* Returns false if there are no such types, or if a timer is not what it was until Go 1.22. */
+/* Returns false if there are no such types, or if a timer differs from those until Go 1.22. */
 static bool find_timer_types(const struct types *types, struct timer_types *ret)
 {
     ret->timer = types_find(types, "time.Timer");

@@ -1,11 +1,11 @@
-/* typer: the declarations that the files of this module share while types are being found. */
+/* typer: declarations shared by the files of this module while types are being found. */
 #ifndef TYPING_TYPER_H
 #define TYPING_TYPER_H
 
 #include "base/workers.h"
 #include "typing/typing.h"
 
-/* A pointer of which it is known what type it points to. */
+/* A pointer to a target of known type. */
 struct reference {
     uint64_t value;
     uint64_t count; /* array: number of values, 0: unknown; text: its length */
@@ -19,8 +19,8 @@ enum reference_form {
     REFERENCE_VALUE,
     REFERENCE_ARRAY,
     REFERENCE_TEXT,
-    REFERENCE_CLOSURE, /* the code pointer that the target begins with tells its type */
-    REFERENCE_CONTENT, /* the target's first byte chooses one of the two types of the pointer type
+    REFERENCE_CLOSURE, /* the target's first word, a code pointer, determines its type */
+    REFERENCE_CONTENT, /* the target's first byte selects one of the two types of the pointer type
                           `type` */
 };
 
@@ -34,7 +34,7 @@ struct item {
 
 typedef VECTOR(struct item) item_vector;
 
-/* A reference that waits until its round is over (waves.c). */
+/* A reference that waits for the end of its round (waves.c). */
 struct typer_waiting {
     uint64_t offset, count; /* the offset in the object; an array's count */
     uint32_t object;
@@ -55,8 +55,8 @@ struct known_fit {
 
 enum { FITS = 1024 };
 
-/* What the data word of an interface leads to, by the interface's first word. Each thread has a
- * cache of these answers, since nearly all interfaces hold one of few types. */
+/* The target of an interface's data word, by the interface's first word. Each thread has a cache of
+ * these, since nearly all interfaces hold one of few types. */
 struct known_interface {
     uint64_t first;
     uint32_t type;
@@ -79,12 +79,12 @@ struct typer {
     bool unknown_targets; /* some references of the batch have no target yet */
     struct known_fit fits[FITS];
     struct known_interface interfaces[INTERFACES];
-    /* For pointers that lead out of the heap: where the pointers that are being followed lie; and,
-     * of the pointers in objects, those that are still to be followed. */
+    /* For pointers out of the heap: the holder of the pointers being followed; and, of the pointers
+     * in objects, those still to be followed. */
     struct outside_words_holder holder;
     VECTOR(struct outside_pointer) outside;
     struct map outside_known;
-    bool texts_only; /* only the strings of objects are followed; else all but strings */
+    bool texts_only; /* follow only the strings of objects; otherwise all but strings */
     bool no_memory;
 };
 
@@ -122,7 +122,7 @@ static inline const struct typed_part *first_part(const struct typing *typing, u
 
 void typer_flush(struct typer *typer);
 
-/* Prefetches the memory that is read first of a target. */
+/* Prefetches the memory of a target that is read first. */
 static inline void typer_prefetch_target(const struct typing *typing, enum reference_form form,
                                          uint32_t target)
 {
@@ -130,12 +130,12 @@ static inline void typer_prefetch_target(const struct typing *typing, enum refer
     __builtin_prefetch(form == REFERENCE_TEXT ? &typing->texts[target] : &typing->claims[target]);
 }
 
-/* Records a reference to memory outside of the heap, to be followed later. */
+/* Records a reference to memory outside the heap, to be followed later. */
 void typer_refer_outside(struct typer *typer, const struct outside_words_holder *holder,
                          enum reference_form form, uint64_t value, uint64_t count, uint32_t type);
 
-/* Returns whether a reference leads out of the heap. Stacks lie between objects; that a pointer of
- * an object leads to a stack is known only when no object is found there. */
+/* Returns whether a reference leads out of the heap. Stacks are between objects; a pointer of an
+ * object is known to lead to a stack only when it turns out to hit no object. */
 static inline bool typer_leads_outside(const struct typer *typer, uint64_t value)
 {
     const struct typing *typing = typer->typing;
@@ -146,8 +146,8 @@ static inline bool typer_leads_outside(const struct typer *typer, uint64_t value
 
 /*
  * Adds a reference to the batch. References are processed when the batch is full, or by
- * typer_flush(): many at a time, so that the memory that each of them needs is on its way before it
- * is read.
+ * typer_flush(): many at a time, so that the memory for each of them is prefetched before it is
+ * read.
  */
 static inline void typer_refer(struct typer *typer, enum reference_form form, uint64_t value,
                                uint64_t count, uint32_t type, uint32_t target, enum source source)
@@ -174,7 +174,7 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
 
 /*
  * Proposes a type for an object; the reference is not to a text. While other threads propose as
- * well, only work for which the order does not matter is done at once (waves.c).
+ * well, only order-independent work is done at once (waves.c).
  */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference);
@@ -183,18 +183,17 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
 
 /*
  * An index of the field list of a large object: where the fields of each part of the object begin
- * in the list, and how many fields may still be looked at, since millions of pointers may lead into
- * one object.
+ * in the list, and how many fields may still be read, since millions of pointers may lead into one
+ * object.
  */
 struct field_index {
     VECTOR(uint64_t)
-    starts;        /* by offset / FIELD_STRIDE: distance from the beginning of the list to
-                      the first field at or behind that offset; the last one is the list's
-                      end */
-    uint64_t left; /* fields that may still be looked at: more than enough for sane programs */
+    starts;        /* by offset / FIELD_STRIDE: distance from the beginning of the list to the first
+                      field at or after that offset; the last one is the list's end */
+    uint64_t left; /* fields that may still be read: more than enough for sane programs */
     struct {
         uint32_t type;
-        uint64_t values; /* 0: no array of the type; else the number of values, plus 1 */
+        uint64_t values; /* 0: not an array of the type; else the number of values, plus 1 */
     } tried[8];
     unsigned tried_count;
 };
@@ -219,7 +218,7 @@ static inline struct g2h_fields fields_near(const struct g2h_object *record,
     return fields;
 }
 
-/* Takes fields from the number that may still be looked at. Returns false if none were left. */
+/* Subtracts fields from the number that may still be read. Returns false if none were left. */
 static inline bool field_index_take(struct field_index *index, uint64_t fields)
 {
     if (!index)
@@ -237,13 +236,13 @@ struct extent {
 };
 
 /* Adds a reference to the target of a value's pointer field. target is the object, or NO_TARGET if
- * it is not known. at is the field's place in the extent, which has at least pointer_field_size()
- * bytes there. */
+ * unknown. at points to the field in the extent, which has at least pointer_field_size() bytes
+ * there. */
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
                   const struct pointer_field *field, uint32_t target, enum source source);
 
 /* Adds a reference to the target of an interface's data word, by the interface's first word.
- * Returns false if the first word tells no type. */
+ * Returns false if the first word determines no type. */
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             uint32_t target, enum source source);
 
@@ -256,8 +255,7 @@ void typer_follow_item(struct typer *typer, const struct item *item);
 
 /* ---- outside.c ---- */
 
-/* Follows the pointers that lead out of the heap, and all pointers that are found there. Runs on
- * one thread. */
+/* Follows the pointers out of the heap, and all pointers found there. Runs on one thread. */
 void typer_follow_outside(struct typer *typer);
 
 /* Takes over the pointers out of the heap that another thread has found in objects, or returns
@@ -271,7 +269,7 @@ void typer_sort_outside(struct typing *typing);
 /* The threads that find types, and the claims that they follow. */
 struct waves {
     struct typing *typing;
-    struct typer *typers; /* by thread; the first typer also works alone */
+    struct typer *typers; /* by thread; the first typer is also the one that works alone */
     item_vector wave;     /* the claims that are being followed */
 };
 
@@ -286,7 +284,7 @@ struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run
 /* Follows all new claims, until there are no more. */
 struct g2h_error *waves_follow(struct waves *waves);
 
-/* Makes again a claim on an object's start that was taken back: propose.c. */
+/* Makes again a claim on an object's start that was withdrawn: propose.c. */
 void typer_claim_again(struct typer *typer, const struct typer_waiting *claim);
 
 /* ---- seeds.c ---- */
@@ -305,7 +303,7 @@ struct g2h_error *typing_add_closures(struct typing *typing, struct types *types
 /* Adds the types that package reflect made. */
 struct g2h_error *typing_add_reflected(struct typing *typing, struct types *types);
 
-/* Gives types to the descriptors of these types. */
+/* Assigns types to the descriptors of these types. */
 void typing_seed_reflected(struct typer *typer);
 
 /* ---- itabs.c ---- */
@@ -318,19 +316,19 @@ void typing_seed_itab_tables(struct typer *typer);
 
 struct coded;
 
-/* Types the objects that only words of frames lead to, as far as the code tells their types. Error:
- * G2H_ERROR_MEMORY. */
+/* Types the objects that only words of frames lead to, as far as the code determines their types.
+ * Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded);
 
 /* ---- coded.c ---- */
 
-/* Follows the words of data and bss that no symbol describes, as far as the code tells their types.
- * Error: G2H_ERROR_MEMORY. */
+/* Follows the words of data and bss that no symbol describes, as far as the code determines their
+ * types. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded);
 
 /* ---- alike.c ---- */
 
-/* Guesses types of objects that a slot of a frame points to by those that it points to in other
+/* Guesses types of objects that a slot of a frame points to from those that it points to in other
  * goroutines. */
 void typing_seed_alike(struct typer *typer);
 
@@ -344,7 +342,7 @@ void typing_seed_timers(struct typer *typer);
 /* Finds the closures of sync.OnceValue and sync.OnceValues. */
 struct g2h_error *typing_find_once(struct typing *typing);
 
-/* Proposes types for what a closure with this code keeps, if it is one of these. */
+/* Proposes types for the objects that a closure with this code holds, if it is one of these. */
 void typer_follow_once(struct typer *typer, const struct g2h_object *closure, uint64_t code);
 
 /* ---- cleanup_types.c ---- */
@@ -366,10 +364,10 @@ struct guess_element {
 
 struct guess_candidate {
     uint32_t type;
-    uint32_t next; /* another one that looks the same; MAP_NONE: none */
+    uint32_t next; /* another one with the same pattern; MAP_NONE: none */
 };
 
-/* How the values and arrays of types look as objects. */
+/* The patterns of values and arrays of types as objects. */
 struct guesses {
     struct map by_pattern;      /* size class and field list → type */
     struct map last_by_pattern; /* the same → index in candidates */
@@ -392,8 +390,8 @@ struct g2h_error *typing_judge(struct typing *typing);
 /* Frees the data of a shard that is needed only while claims are added. */
 void shard_forget(struct shard *shard);
 
-/* Returns whether a part comes before another part of the same object: they are ordered by
- * offset, the better one first. */
+/* Returns whether a part comes before another part of the same object: they are ordered by offset,
+ * the better one first. */
 bool part_is_before(const struct typing *typing, const struct typed_part *one,
                     const struct typed_part *other);
 

@@ -1,5 +1,5 @@
 /*
- * typing; see typing.h. This file has the order of the steps, and their tasks for threads.
+ * typing; see typing.h. This file defines the order of the steps, and their tasks for threads.
  */
 #include "typing/typing.h"
 
@@ -53,7 +53,7 @@ static struct g2h_error *collect_channels(struct typing *typing)
 }
 
 /* Returns the release of Go. Dumps name it from about 1.17 on; executables have named it for
- * longer, and where neither does, the runtime in the executable tells it. */
+ * longer, and otherwise it is inferred from the runtime in the executable. */
 static struct go_release release_of(const struct typing *typing)
 {
     struct go_release release = go_release_parse(g2h_heap_go_version(typing->heap));
@@ -217,7 +217,7 @@ static inline bool has_strings(const struct typing *typing, uint64_t object)
 }
 
 /* Follows the strings of objects. Strings lead no further, so this is done last, by the claims that
- * were found to be true, and in the order of addresses. */
+ * won, and in the order of addresses. */
 static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
@@ -410,8 +410,8 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
     TRY(run_all(typing));
-    /* If memory for a pointer map ran out, its type was taken not to fit, and the snapshot would be
-     * another. */
+    /* If memory for a pointer map ran out, its type was taken not to fit, and the snapshot would
+     * differ. */
     TRY_MEMORY(!pointer_maps_failed(&typing->pointer_maps));
     *ret = take_pointer(typing);
     return NULL;

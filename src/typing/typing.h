@@ -2,28 +2,31 @@
  * typing: finds the type of each object.
  *
  * Given a heap and the executable that wrote it, each object gets a type, which comes from the
- * pointers to it, its malloc header or its own words. Sources give the types of some objects
- * (seeds.c); the pointers of typed objects give the types of more (follow.c). Such a reference
+ * pointers to it, its malloc header or its own words. Sources determine the types of some objects
+ * (seeds.c); the pointers of typed objects determine the types of more (follow.c). Such a reference
  * becomes a claim only if the object has its pointers exactly where the type has them (propose.c).
- * Claims are followed until no new claim comes; then a judge picks one claim per object (judge.c).
+ * Claims are followed until there are no new ones; then a judge picks one claim per object
+ * (judge.c).
  *
  * The result depends neither on the order in which objects are visited, nor on the number of
- * threads: references for which the order would matter wait for their turn (waves.c).
+ * threads: references whose order would matter are deferred (waves.c).
  *
  *   typing, typer, create
- *                       the steps, and what they share; exe_match: whether an executable wrote a
- * dump seeds, fields       types that are known without following a pointer follow, waves along
- * pointers to a fixpoint, on several threads outside             pointers through data and stacks
+ *                       the steps, and their shared declarations
+ *   exe_match           whether an executable wrote a dump
+ *   seeds, fields       types that are known without following a pointer
+ *   follow, waves       along pointers to a fixpoint, on several threads
+ *   outside             pointers through data and stacks
  *   closures, cleanup_types, once, guess, timers, itabs, reflected
  *                       closures, results of sync.OnceValue, the runtime's tables, reflection
  *   map_finder, map_parts
  *                       maps of a stripped program, by their words and contents
- *   coded, spilled      objects of which nothing but the code says what they are
+ *   coded, spilled      objects whose types only the code determines
  *   alike               frame slots: one type in all goroutines at a call
  *   propose, fit, claims, judge
  *                       claims on an object, and which one wins, in any order
- *   queries             what other modules ask
- *   typing_memory      the bytes at an address of the process
+ *   queries             queries of other modules
+ *   typing_memory       the bytes at an address of the process
  */
 #ifndef TYPING_TYPING_H
 #define TYPING_TYPING_H
@@ -39,7 +42,7 @@
 #include "types/runtime_types.h"
 #include "typing/outside.h"
 
-/* Where a claim comes from; the first source is trusted most. */
+/* The source of a claim; the first source is trusted most. */
 enum source {
     SOURCE_HEADER,    /* the allocation's malloc header */
     SOURCE_RUNTIME,   /* records of goroutines, finalizers, defers */
@@ -57,7 +60,7 @@ enum source {
  */
 enum {
     CLAIM_ARRAY = 1 << 30,
-    CLAIM_EXACT = 1 << 29, /* the size class is the one that Go takes for this type */
+    CLAIM_EXACT = 1 << 29, /* the size class is the one that Go allocates for this type */
     CLAIM_SOURCE_SHIFT = 26,
     CLAIM_SOURCE = 7 << CLAIM_SOURCE_SHIFT,
     CLAIM_TYPE = (1 << 26) - 1, /* the type's number + 1 */
@@ -73,13 +76,13 @@ struct typed_part {
     uint32_t type;
     uint32_t object;
     uint32_t next;   /* the object's next part: index in the shard; UINT32_MAX: none */
-    uint32_t number; /* how many parts the object has so far, including this one */
+    uint32_t number; /* the object's number of parts so far, including this one */
     /* While types are being found: the bytes of all array parts of the object up to this one.
      * Afterwards: the furthest end of this part and the parts before it. */
     uint64_t reach;
     uint8_t source;
     bool is_array, is_exact;
-    bool is_superseded; /* by a part or claim that says as much or more */
+    bool is_superseded; /* by a part or claim that is at least as specific */
 };
 
 enum { SHARDS = 64 };
@@ -93,12 +96,12 @@ static inline size_t shard_number(uint32_t object)
     return (size_t)(map_hash(object) >> 32) % SHARDS;
 }
 
-/* The objects are spread over shards by a hash. While threads run, a shard either does not change,
- * or belongs to one thread. */
+/* The objects are distributed over shards by a hash. While threads run, a shard either does not
+ * change, or belongs to one thread. */
 struct shard {
     struct map first; /* object → part */
     struct map known; /* hash of a claim on a part → part, or PART_REFUSED */
-    /* For objects that may be arrays: to how many different values of a type pointers lead, by
+    /* For objects that may be arrays: how many different values of a type pointers lead to, by
      * object and type, up to ENOUGH_FOR_ARRAY; and the keys of the values that have been
      * counted. */
     struct map value_counts, counted_values;
@@ -109,9 +112,9 @@ struct shard {
 };
 
 /*
- * What is known of the text in an object: 0 if no string points to it, else the furthest end of a
- * string. For blocks of 16 bytes, which small strings share, it consists of TEXT_TINY, that end,
- * and a bit for each byte where a string begins.
+ * The text state of an object: 0 if no string points to it, else the furthest end of a string. For
+ * blocks of 16 bytes, which small strings share, it consists of TEXT_TINY, that end, and a bit for
+ * each byte where a string begins.
  */
 enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = (1 << 30) - 1 };
 
@@ -120,12 +123,12 @@ struct cleanup_part {
     uint32_t object;
     uint32_t type; /* CLEANUP_CLOSURE: the argument's type; others: their own; or TYPE_NONE */
     enum cleanup_part_kind {
-        CLEANUP_CLOSURE,  /* certainly a cleanup's closure; objects of the kinds below only may be
-                             kept */
+        CLEANUP_CLOSURE,  /* certainly a cleanup's closure; objects of the following kinds may or
+                             may not be kept */
         CLEANUP_ARGUMENT, /* since Go 1.26: the box of a cleanup's argument */
         CLEANUP_FUNCTION, /* since Go 1.26: a closure that nothing points to */
-        CLEANUP_HANDLE,   /* a handle, which weak pointers point to; kept if the object it points to
-                             lives */
+        CLEANUP_HANDLE,   /* a handle, the target of weak pointers; kept if the object it points to
+                             is alive */
     } kind;
 };
 
@@ -133,7 +136,7 @@ struct itab_table {
     uint32_t object, type;
 };
 
-/* A value in data or bss of which only code says that it is there. */
+/* A value in data or bss that only code reveals. */
 struct static_value {
     uint64_t address; /* of the process */
     uint32_t type;
@@ -148,7 +151,7 @@ struct typing {
     struct types own_types; /* the executable's types, and those that this module adds */
     const struct dwarf_info *dwarf_info;
     const struct scopes *scopes;
-    struct go_release release; /* of Go, as the dump names it, or else the executable */
+    struct go_release release; /* of Go, from the dump or else the executable */
     bool has_red_zones;        /* the program was built with -asan: see typing_slot() */
     struct pointer_maps pointer_maps;
     unsigned threads;
@@ -167,9 +170,10 @@ struct typing {
     VECTOR(uint64_t) pools;      /* addresses of variables of type sync.Pool */
     bool has_weak_handles;       /* the program may have weak pointers */
     VECTOR(struct itab_table) itab_tables;
-    VECTOR(uint32_t) with_arrays; /* structs that have arrays in them, ascending by size: fit.h */
+    VECTOR(uint32_t) with_arrays; /* structs that contain arrays, ascending by size: fit.h */
     VECTOR(struct cleanup_part) cleanup_parts; /* ascending by object within each kind */
-    struct static_words static_words; /* what code says of data and bss; empty if symbols do */
+    struct static_words static_words; /* evidence of code about data and bss; empty if there are
+                                         symbols */
     VECTOR(struct static_value) static_values; /* ascending by address */
 };
 
@@ -181,29 +185,29 @@ struct g2h_typing {
 
 /* Finds the types of all objects. exe has been matched with the heap; targets are the targets of
  * the pointers in its objects; redaction, or NULL, is applied to the names of fields that the
- * program made up while it ran. Errors: G2H_ERROR_MEMORY, G2H_ERROR_LIMIT. */
+ * program generated at run time. Errors: G2H_ERROR_MEMORY, G2H_ERROR_LIMIT. */
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
                                 const struct g2h_exe *exe, const struct g2h_redaction *redaction,
                                 unsigned threads, struct typing **ret);
 void typing_destroy(struct typing *typing);
 
 /* Returns DWARF's global variable that contains an address of the process, and the address's offset
- * in it, or NULL if none does. */
+ * in it, or NULL if there is none. */
 const struct dwarf_global *typing_global(const struct typing *typing, uint64_t address,
                                          uint64_t *ret_offset);
 
-/* Returns the index in typing->dwarf_info->globals of the first variable at or behind an address of
+/* Returns the index in typing->dwarf_info->globals of the first variable at or after an address of
  * the file. */
 size_t typing_first_global(const struct typing *typing, uint64_t address);
 
-/* Returns the function that tells best whose variable the word at an address of data or bss is, in
- * a program without symbols, or NULL. is_exact: its code uses this very word; else this may be a
- * later word of an array, or of a variable whose address code takes, which ends where code uses the
- * next one. Of other variables it is not known where they end: behind one may be a value that only
- * static data points to. */
+/* Returns the function that best identifies the variable of a word at an address of data or bss, in
+ * a program without symbols, or NULL. is_exact: its code uses this very word; otherwise this may be
+ * a later word of an array, or of a variable whose address code takes, which ends where code uses
+ * the next one. The ends of other variables are not known: a value that only static data points to
+ * may follow one. */
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact);
 
-/* Returns the value in data or bss that contains an address, as far as code says where one begins,
+/* Returns the value in data or bss that contains an address, as far as code shows where one begins,
  * or NULL. */
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address);
 
@@ -211,14 +215,14 @@ const struct static_value *typing_static_value(const struct typing *typing, uint
  * first word: the address of a type if the interface has no methods, else of an itab. */
 uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty);
 
-/* Returns the variables of the function that a frame is in. */
+/* Returns the variables of a frame's function. */
 const struct dwarf_local *typing_locals(const struct typing *typing,
                                         const struct heap_stack_frame *frame, uint32_t *ret_count);
 
 /*
  * Returns the variable of a frame that contains a word, and the word's offset in the variable, or
- * NULL if none does. offset is the word's offset from the frame's sp or, for an argument, which
- * lies in the caller's frame (is_argument), from the caller's sp.
+ * NULL if there is none. offset is the word's offset from the frame's sp or, for an argument, which
+ * is in the caller's frame (is_argument), from the caller's sp.
  */
 const struct dwarf_local *typing_local_at(const struct typing *typing,
                                           const struct heap_stack_frame *frame, uint64_t offset,
@@ -230,7 +234,7 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
                        struct g2h_bytes *ret);
 
 /* Returns the address of the sync.Pool that a frame's function will put the word at an offset of
- * the frame into, or 0 if it will not, as far as it is known: spilled.c. */
+ * the frame into, or 0 if there is none or it is not known: spilled.c. */
 uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame *frame,
                      uint64_t offset);
 
@@ -249,8 +253,8 @@ uint64_t typing_word(const struct typing *typing, uint64_t address);
  * 1.26. object is the cleanup's closure. */
 uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object);
 
-/* Sums up the objects by the sources of their types. live: a bit per object that lives; NULL if all
- * do. Error: G2H_ERROR_MEMORY. */
+/* Sums up the objects by the sources of their types. live: a bit per live object; NULL if all are.
+ * Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,
                                  struct g2h_type_account *ret);
 
@@ -265,14 +269,15 @@ struct object_type {
         OBJECT_VALUE, /* of type */
         OBJECT_ARRAY, /* of values of type */
         OBJECT_TEXT,  /* string data */
-        OBJECT_TINY,  /* a block without pointers, which values smaller than it share */
+        OBJECT_TINY,  /* a block without pointers, shared by values smaller than it */
         OBJECT_PART,  /* its start, or some other part, is a value of type; the rest is unknown */
     } form;
     uint32_t type;
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
 
-/* Returns whether a claim on an object says less than the fact that the object is string data. */
+/* Returns whether a claim on an object is less specific than the fact that the object is string
+ * data. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim);
 
 static inline bool typing_is_text(const struct typing *typing, uint32_t object)
@@ -287,8 +292,8 @@ static inline bool typing_has_parts(const struct typing *typing, uint32_t object
     return (typing->has_parts[object / 64] >> (object % 64) & 1) != 0;
 }
 
-/* Returns whether an object is an OBJECT_TINY of which only parts are known, and no text.
- * typing_object() says so too, but has to look the parts up. */
+/* Returns whether an object is an OBJECT_TINY with known parts only, and no text. typing_object()
+ * determines the same, but has to look up the parts. */
 static inline bool typing_is_shared(const struct typing *typing, uint32_t object)
 {
     const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
@@ -297,8 +302,8 @@ static inline bool typing_is_shared(const struct typing *typing, uint32_t object
            typing_has_parts(typing, object);
 }
 
-/* Returns whether the type of the whole object is known for sure: it is neither that of a part nor
- * a guess. */
+/* Returns whether the type of the whole object is known for certain: it is neither that of a part
+ * nor a guess. */
 static inline bool typing_is_sure(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
@@ -315,8 +320,8 @@ static inline bool typing_is_guess(const struct typing *typing, uint32_t object)
 }
 
 /*
- * Where a word of an object lies by the claims on it: the type, and the place in a value of that
- * type. typing_locate() returns false if no claim covers the word.
+ * The position of a word of an object by the claims on it: the type, and the offset in a value of
+ * that type. typing_locate() returns false if no claim covers the word.
  */
 struct typed_location {
     uint32_t type;

@@ -1,5 +1,5 @@
 /*
- * typing_memory: the memory of the process, as far as the dump or the executable has it.
+ * typing_memory: the memory of the process that is in the dump or the executable.
  */
 #include "typing/typing.h"
 

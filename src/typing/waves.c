@@ -3,12 +3,12 @@
  *
  * New claims are followed in waves, and a wave in rounds, each on all threads. A round does at once
  * the work whose result is the same in any order: the first claim on an object's start, references
- * that repeat it, and references that say nothing that was not known before the round. All other
+ * that repeat it, and references that add nothing to what was known before the round. All other
  * references wait until the round is over: those to parts of objects, those that make other claims
- * on a start, and those for which the fields of a large object are looked at, since parts and
- * such looks are limited in number. Then they are proposed object by object, sorted, by one thread
- * for each shard. The first claim of the round is proposed again with them: it is taken back if
- * references to its object have waited.
+ * on a start, and those that read the fields of a large object, since parts and such reads are
+ * limited in number. Then they are proposed object by object, sorted, by one thread for each shard.
+ * The first claim of the round is proposed again with them: it is withdrawn if references to its
+ * object have waited.
  *
  * A wave of few items is not worth a second thread: one thread follows it, without rounds.
  */
@@ -23,7 +23,7 @@
 enum { ITEMS_PER_TASK = 1 << 8, TASKS_OF_ROUND = 64, ALONE = 8 * ITEMS_PER_TASK };
 
 /* The most bytes of values that a round follows, since a reference may have to wait for each of
- * their words: ROUND_BYTES, and one ROUND_PART-th of the dump's size. */
+ * their words: ROUND_BYTES plus 1/ROUND_PART of the dump's size. */
 enum { ROUND_BYTES = 1 << 24, ROUND_PART = 16 };
 
 /* If fewer references than this wait, one thread proposes them. */
@@ -89,9 +89,9 @@ static inline bool is_earlier(const struct typing *typing, const struct typer_wa
 
 typedef VECTOR(struct typer_waiting) waiting_vector;
 
-/* Takes back the claim on an object's start that was made in this round, and adds it to the
- * references that have waited, so that it is no earlier than they are. Returns false if memory runs
- * out. */
+/* Withdraws the claim on an object's start that was made in this round, and adds it to the
+ * references that have waited, so that it gets no precedence over them. Returns false if memory
+ * runs out. */
 static bool take_back(struct typing *typing, uint32_t object, waiting_vector *all)
 {
     uint32_t *claim = &typing->claims[object];
@@ -246,7 +246,7 @@ static struct g2h_error *settle_shard(void *context, size_t task, unsigned worke
                                                                       : REFERENCE_VALUE};
         if (waiting->is_claim) {
             typer_claim_again(typer, waiting);
-            /* In another order a claim that leads on may have been first, and would have added this
+            /* In another order a claim with pointers may have been first, and would have added this
              * item. */
             if (!vector_push(&typer->items, ((struct item){waiting->object, ITEM_START})))
                 typer->no_memory = true;
@@ -257,8 +257,8 @@ static struct g2h_error *settle_shard(void *context, size_t task, unsigned worke
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-/* Clears CLAIM_FRESH of a thread's claims that lead nowhere. Other claims stay fresh until it is
- * their turn to be followed. */
+/* Clears CLAIM_FRESH of a thread's claims without pointers to follow. Other claims stay fresh until
+ * they are followed. */
 static void forget_fresh(struct waves *waves, struct typer *typer)
 {
     for (size_t i = 0; i < typer->fresh.count; i++)
@@ -325,7 +325,7 @@ struct round {
 };
 
 /* Prefetches the memory of the items that follow: first an object's entry in heap->objects, later
- * the object's record, whose place the entry tells. */
+ * the object's record, whose offset is in the entry. */
 static void prefetch_item(const struct waves *waves, size_t i)
 {
     const struct g2h_heap *heap = waves->typing->heap;
@@ -412,8 +412,8 @@ static bool waves_is_before(const struct item *one, const struct item *other)
     return one->part + 1 < other->part + 1;
 }
 
-/* Inserts an item among the last items, which are of the same object, in its place. Returns false
- * if the item is there already. */
+/* Inserts an item among the last items, which are of the same object, in order. Returns false if
+ * the item is there already. */
 static bool insert_item(struct item *data, size_t count, struct item item)
 {
     size_t at = count;
@@ -426,8 +426,8 @@ static bool insert_item(struct item *data, size_t count, struct item item)
     return true;
 }
 
-/* Sorts the items of each object, and drops duplicates. The items of an object are few, or in
- * order, and seldom the same. Clears CLAIM_FRESH of the claims, which are about to be followed. */
+/* Sorts the items of each object, and drops duplicates. The items of an object are few, or sorted,
+ * and rarely equal. Clears CLAIM_FRESH of the claims, which are about to be followed. */
 static void waves_order_parts(struct typing *typing, item_vector *items)
 {
     struct item *data = items->data;
@@ -455,8 +455,8 @@ static void sort_few(const item_vector *items)
 }
 
 /* Sorts items by object, so that the dump is read, and its targets are looked up, in the order of
- * addresses rather than here and there. This is a radix sort, 11 bits at a time. Returns false if
- * memory runs out. */
+ * addresses rather than at random. This is a radix sort, 11 bits at a time. Returns false if memory
+ * runs out. */
 static bool sort_items(struct typing *typing, item_vector *items, item_vector *scratch)
 {
     enum { DIGITS = 3, FEW = 64 };
