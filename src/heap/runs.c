@@ -8,8 +8,7 @@
 
 enum {
     SLOT_CLASSES_ENOUGH =
-        1
-        << 16, /* no program has as many; a chunk ends at this number, so that lookups stay short */
+        1 << 16, /* no program has as many; a chunk ends with them, so that lookups stay short */
     SLOT_CLASSES_MOST = (1 << ENTRY_SLOT_CLASS_BITS) - 1,
     CHAIN = 24,             /* this many objects in a row are not an accident */
     SEARCH_BYTES = 1 << 18, /* a search tries offsets in a range of this size */
