@@ -3,7 +3,7 @@
  * DuckDB and all other programs that read such files: docs/csv.md.
  *
  * Columns, types, names and ids are those of the views "node" and "edge" of the format sqlite,
- * which are those of a heap snapshot. Each row contains its texts themselves, so that texts need no
+ * which are those of a heap snapshot. Each row contains its strings, so that strings need no
  * numbers: any free thread can make any block of nodes, or the edges of such a block. Edges are
  * written first, while another thread finds the dominators.
  */
@@ -22,14 +22,15 @@ static const char node_head[] =
     "id,name,type,self_size,edge_count,retained_size,dominator,address\n",
                   edge_head[] = "from_node,to_node,type,name_or_index\n";
 
-/* The size with which short texts are copied, and the most characters of a row without its name. */
+/* The size with which short strings are copied, and the most characters of a row without its name.
+ * */
 enum {
     SHORT = 16,
     NODE_ROW = 3 * (JSON_U32_MAX + 1) + 3 * (JSON_U64_MAX + 1) + 2 * SHORT,
     EDGE_ROW = 80
 };
 
-/* A short text that many rows contain. */
+/* A short string that many rows contain. */
 struct short_text {
     char data[SHORT];
     uint32_t size;
@@ -43,8 +44,8 @@ struct short_text {
 /* Numbers below SMALL are looked up in a table. */
 enum { SMALL = 1024 };
 
-/* The names of the view as CSV fields, one behind the other, by their numbers in output_strings.h.
- */
+/* The names of the view as CSV fields, one after the other, by their numbers in output_strings.h.
+ * */
 struct fields {
     VECTOR(char) text;
     VECTOR(size_t) ends;
@@ -55,7 +56,7 @@ struct csv_reader { /* of one thread */
     struct g2h_text text;
     struct short_text source; /* source_id as rows have it, with the comma */
     uint32_t source_id;
-    struct short_text heads; /* the digits of address_head, with which most addresses begin */
+    struct short_text heads; /* the leading digits of most addresses: address_head */
     uint64_t address_head;
 };
 
@@ -75,7 +76,7 @@ struct csv {
 
 /* ---- fields ---- */
 
-/* Returns the most characters that the field of a text of size bytes can take. */
+/* Returns the most characters that the field of a string of size bytes can take. */
 static inline size_t field_limit(size_t size)
 {
     return 3 * size + 2;
@@ -98,7 +99,7 @@ static bool needs_quotes(const char *text, size_t size)
     size_t at = 0;
     if (size == 0 || text[0] == ' ' || text[size - 1] == ' ')
         return true;
-    for (; size - at >= sizeof(eight); at += sizeof(eight)) { /* most texts need no quotes */
+    for (; size - at >= sizeof(eight); at += sizeof(eight)) { /* most strings need no quotes */
         memcpy(&eight, text + at, sizeof(eight));
         if (may_need_quotes(eight))
             break;
@@ -110,9 +111,9 @@ static bool needs_quotes(const char *text, size_t size)
 }
 
 /*
- * Writes UTF-8 as a field, in quotation marks if it needs them, and returns the place behind it. An
- * empty text is written as "", which some readers tell from a missing value. NUL, which other
- * readers take for the end of the text, is written as U+FFFD.
+ * Writes UTF-8 as a field, in quotation marks if it needs them, and returns the position after it.
+ * An empty string is written as "", which some readers distinguish from a missing value. NUL, which
+ * other readers treat as the end of the string, is written as U+FFFD.
  */
 static char *csv_put_text(char *at, const char *text, size_t size)
 {
@@ -162,7 +163,7 @@ static struct g2h_error *make_fields(struct csv *csv)
 
 /* ---- rows ---- */
 
-enum { LARGE = 4 << 20 /* bytes in a buffer, from which on they are written */ };
+enum { LARGE = 4 << 20 /* size from which on a buffer is written */ };
 
 /* Reports progress. Edges take about twice as long as nodes. */
 static void csv_advance(const struct csv *csv, size_t done)
@@ -189,7 +190,7 @@ static inline char *csv_put_short(char *at, const struct short_text *text)
     return at + text->size;
 }
 
-/* Writes a field of csv->fields, behind whose begin SHORT bytes can be read. */
+/* Writes a field of csv->fields; SHORT bytes can be read from its start. */
 static inline char *csv_put_field(char *at, const char *field, size_t size)
 {
     if (size > SHORT)
@@ -209,8 +210,8 @@ static struct g2h_error *csv_put_head(struct worker_buffer *buffer, const char *
 /* ---- nodes ---- */
 
 /* Consecutive nodes, with the ids of their dominators and their retained sizes. All of these are
- * looked up before any node is written: they lie at unrelated places in memory, and the processor
- * can fetch them all at once. */
+ * looked up before any node is written: they are scattered in memory, and the processor can fetch
+ * them all at once. */
 struct node_batch {
     uint32_t first;
     size_t count;
@@ -246,7 +247,7 @@ static inline char *csv_put_address(struct csv_reader *reader, char *at, uint64_
     return json_eight(csv_put_short(at, &reader->heads), (uint32_t)(address % JSON_EIGHT));
 }
 
-/* Writes the columns behind a node's name. */
+/* Writes the columns after a node's name. */
 static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, char *at,
                              const struct node_batch *batch, size_t i, enum node_type type)
 {
@@ -311,7 +312,7 @@ static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
 
 /* ---- edges ---- */
 
-/* The index or text that an edge is called by. */
+/* The index or string that names an edge. */
 struct csv_edge_name {
     enum edge_type type;
     uint64_t index;   /* if type is EDGE_ELEMENT */
@@ -349,8 +350,8 @@ static struct csv_edge_name csv_name_by_key(const struct csv *csv, struct g2h_ed
                                   : (struct edge_label){EDGE_ELEMENT, key.index});
 }
 
-/* Writes the id of an edge's source. Edges that follow each other mostly have the same source, so
- * that its text is kept. */
+/* Writes the id of an edge's source. Consecutive edges mostly have the same source, so that the
+ * field is kept. */
 static inline char *put_source(char *at, struct csv_reader *reader, uint32_t source)
 {
     if (reader->source_id == source && reader->source.size > 0)
@@ -428,7 +429,7 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
     return NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole output ---- */
 
 /* Finds the ids of the nodes from node up to end, which are objects. All objects of the heap must
  * be nodes. */

@@ -2,9 +2,9 @@
  * database; see database.h.
  *
  * SQLite reaches files through a table of functions, its VFS. The VFS of this file knows one file,
- * the one of a descriptor. It has no locks, since nobody else has the file, and keeps the errno of
- * a write that failed, which SQLite's own messages do not tell. Everything else that SQLite needs
- * of the system comes from its usual VFS.
+ * the one of a descriptor. It has no locks, since no other process has the file, and keeps the
+ * errno of a write that failed, which SQLite's own messages omit. Everything else that SQLite needs
+ * from the system comes from its usual VFS.
  */
 #include "output/database.h"
 
@@ -186,7 +186,7 @@ static int remove_file(sqlite3_vfs *vfs, const char *name, int sync)
     return SQLITE_OK;
 }
 
-/* Reports that no file exists: there is no journal and no other file beside the database. */
+/* Reports that no file exists: the database has neither a journal nor other files beside it. */
 static int database_find_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
 {
     (void)vfs;
@@ -269,7 +269,7 @@ struct g2h_error *database_create(int fd, const char *name, struct database **re
     return NULL;
 }
 
-/* Makes the file at a path unless there is one. */
+/* Creates the file at a path unless it exists. */
 static struct g2h_error *make_file(const char *path, const struct stat *dump)
 {
     struct stat status;
@@ -297,7 +297,7 @@ struct g2h_error *database_open(const char *path, const struct stat *dump, struc
     return NULL;
 }
 
-/* Takes the permissions from one file, unless it is not there. */
+/* Removes the permissions from one file, if it exists. */
 static struct g2h_error *narrow(const struct database *database, const char *path,
                                 const struct stat *dump)
 {

@@ -1,9 +1,9 @@
 /*
- * database: an SQLite database that formats write, or to which they add.
+ * database: an SQLite database that formats create or add to.
  *
  * A new database is written to a descriptor, as all formats are: the file has no name until it is
- * complete, so that nothing else can read it, and no journal is needed. A database that exists
- * already, and is added to, is opened by its path, with SQLite's own locks and journal.
+ * complete, so that nothing else can read it, and no journal is needed. An existing database to
+ * which data are added is opened by its path, with SQLite's own locks and journal.
  *
  * All statements run in one transaction. It ends with database_commit(). Closing the database
  * without a commit undoes what was added to an existing file, and leaves half a file at a
@@ -30,21 +30,21 @@ struct database;
  * live as long as the database. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
 struct g2h_error *database_create(int fd, const char *name, struct database **ret);
 
-/* Opens the database at a path, creates it if there is none, with permissions that are no wider
- * than those of a dump (fstat(); NULL: any), and begins to write. Waits some minutes at most for
- * other processes that write to it. Errors: as above. */
+/* Opens or creates the database at a path, with permissions that are no wider than those of a dump
+ * (fstat(); NULL: any), and begins to write. Waits some minutes at most for other processes that
+ * write to it. Errors: as above. */
 struct g2h_error *database_open(const char *path, const struct stat *dump, struct database **ret);
 
-/* Takes from a database that was opened by its path, and from the files beside it, the permissions
- * that the dump does not have. Must be called before anything of the dump is written. Errors:
- * G2H_ERROR_SYSTEM if they cannot be taken, or if the file is another user's who may not read the
+/* Removes the permissions that the dump does not have from a database that was opened by its path,
+ * and from the files beside it. Must be called before any data of the dump are written. Errors:
+ * G2H_ERROR_SYSTEM if they cannot be removed, or if the file is another user's who may not read the
  * dump; G2H_ERROR_MEMORY. */
 struct g2h_error *database_narrow(struct database *database, const struct stat *dump);
 
 struct g2h_error *database_commit(struct database *database);
 void database_close(struct database *database);
 
-/* Returns SQLite's handle, for which statements can be prepared. */
+/* Returns SQLite's handle, to prepare statements. */
 sqlite3 *database_handle(const struct database *database);
 
 /* Returns an error that names the file and says what SQLite has just refused to do. */
@@ -54,8 +54,8 @@ struct g2h_error *database_error(const struct database *database);
  * G2H_ERROR_MEMORY. */
 struct g2h_error *database_run(struct database *database, const char *sql);
 
-/* Prepares a statement that is run again and again. The caller gives it to sqlite3_finalize()
- * before the database is closed. Errors: as above. */
+/* Prepares a statement that is run repeatedly. The caller passes it to sqlite3_finalize() before
+ * the database is closed. Errors: as above. */
 struct g2h_error *database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret);
 
 /* Binds a value of the statement; the first value is number 1. database_step() reports errors. Text

@@ -6,7 +6,7 @@
  *   formats, sink       this table; buffers that are written in order, gzipped if wanted
  *   ids, node_ids, output_strings, v8_names, labels
  *                       ids and names of nodes and edges as in a heap snapshot
- *   json                numbers and strings as text
+ *   json                formats numbers and strings
  *   database, rows      SQLite, and rows for it in memory
  *   csv, dump           formats
  */

@@ -31,7 +31,7 @@ static const uint64_t PLACES = (uint64_t)1 << 31;
 static const uint64_t GOROUTINE_IDS = (uint64_t)1 << 30;
 static const uint64_t HASHED_IDS = (uint64_t)1 << 31;
 
-/* Returns the first object, from number from on, that begins at or behind address; or the number of
+/* Returns the first object, from number from on, that begins at or after address; or the number of
  * objects if none does. */
 static uint32_t first_at(const struct g2h_heap *heap, uint32_t from, uint64_t address)
 {
@@ -135,8 +135,8 @@ static bool position_is_used(const struct ids *ids, uint64_t position, uint64_t 
 /* ---- finding what is free ---- */
 
 /*
- * Returns the hash that an attempt uses for a key. Nobody can choose keys that collide in every
- * attempt, since each attempt depends on the key in another way.
+ * Returns the hash that an attempt uses for a key. Keys cannot be chosen to collide in every
+ * attempt, because each attempt mixes the key differently.
  */
 static uint64_t hash_attempt(uint64_t key, uint32_t attempt)
 {
@@ -144,14 +144,14 @@ static uint64_t hash_attempt(uint64_t key, uint32_t attempt)
     return attempt == 0 ? hash : id_hash(id_hash(key ^ id_hash(attempt)) + hash);
 }
 
-/* Returns the attempt, after the first one, with which a key goes on. */
+/* Returns the attempt, after the first one, from which a key continues. */
 static uint32_t next_attempt(const struct ids *ids, uint64_t key)
 {
     const uint32_t attempt = map_get(&ids->attempts, key);
     return attempt == MAP_NONE ? 1 : attempt;
 }
 
-/* Records that a key has used an attempt, so that the next search for the same key goes on behind
+/* Records that a key has used an attempt, so that the next search for the same key continues after
  * it. Returns false if memory runs out. */
 static bool keep_attempt(struct ids *ids, uint64_t key, uint32_t attempt)
 {
@@ -168,8 +168,8 @@ static bool position_is_free(const struct ids *ids, uint64_t position)
            map_get(&ids->hashed, position) == MAP_NONE;
 }
 
-/* Takes a position that nothing has, found by a hash of key. A graph has fewer than 2^30 nodes, so
- * most positions are free. Returns false if memory runs out. */
+/* Reserves a free position, found by a hash of key. A graph has fewer than 2^30 nodes, so most
+ * positions are free. Returns false if memory runs out. */
 static bool take_free_position(struct ids *ids, uint64_t key, uint64_t *ret)
 {
     uint32_t value, attempt = 0;
@@ -281,7 +281,7 @@ static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
                                                                    : 0;
 }
 
-/* Returns the key from which a node's id is hashed. */
+/* Returns the key to hash for a node's id. */
 static uint64_t synthetic_key(enum g2h_node_kind kind, uint64_t key)
 {
     return key * 16 + (kind - G2H_NODE_GOROUTINE);

@@ -18,8 +18,8 @@
 
 #include "base/map.h"
 
-/* Bytes of address per id, which is the smallest distance of two objects; and the number of arenas
- * for which there are odd ids. */
+/* Bytes of address per id, which is the smallest distance between two objects; and the number of
+ * arenas for which there are odd ids. */
 enum { ID_GRANULE = 8, ID_SLOTS = 256 };
 
 /* Arenas have 64 MiB, as on most 64-bit systems: heapArenaBytes in runtime/malloc.go. */
@@ -92,8 +92,8 @@ static inline uint32_t ids_object(const struct ids *ids, uint32_t object, uint64
  */
 bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret);
 
-/* Finds an id for a node that stands for several nodes, from a hash of these. Returns false if
- * memory runs out. */
+/* Finds an id for a node that stands for several nodes, from a hash of these nodes. Returns false
+ * if memory runs out. */
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret);
 
 /* Finds an id for a node that is not an object, from what the node stands for. If several nodes

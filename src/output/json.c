@@ -28,7 +28,7 @@ static char *put_unit(char *at, uint32_t unit)
     return at;
 }
 
-/* Writes a character as one unit of UTF-16, or as a pair of them. */
+/* Writes a character as one unit of UTF-16, or as a pair. */
 static char *escape(char *at, uint32_t character)
 {
     if (character < 0x10000)
@@ -37,8 +37,8 @@ static char *escape(char *at, uint32_t character)
     return put_unit(at, 0xdc00 + (character & 0x3ff));
 }
 
-/* Writes the character that begins a text of size bytes, and returns the place behind it. *ret_read
- * is how many bytes it had. What is not UTF-8 is written as it is. */
+/* Writes the first character of a string of size bytes, and returns the position after it.
+ * *ret_read is how many bytes it had. Invalid UTF-8 is written as it is. */
 static char *put_character(char *at, const char *text, size_t size, size_t *ret_read)
 {
     uint32_t character = (unsigned char)*text;
@@ -52,7 +52,7 @@ static char *put_character(char *at, const char *text, size_t size, size_t *ret_
     return at + *ret_read;
 }
 
-/* Returns whether any of eight bytes may need an escape, or is no ASCII. */
+/* Returns whether any of eight bytes may need an escape, or is not ASCII. */
 static inline bool may_need_escape(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
@@ -67,7 +67,7 @@ char *json_string(char *at, const char *text, size_t size)
     *at++ = '"';
     for (size_t i = 0, read; i < size; i += read) {
         uint64_t eight;
-        for (; size - i >= 8; i += 8, at += 8) { /* most texts need no escape */
+        for (; size - i >= 8; i += 8, at += 8) { /* most strings need no escape */
             memcpy(&eight, text + i, 8);
             if (may_need_escape(eight))
                 break;

@@ -24,7 +24,7 @@ static inline uint64_t json_digits(uint32_t value)
     return tens | (quarters - 10 * tens) << 8;
 }
 
-/* Writes eight characters, the first one in the lowest byte. Returns the place behind them. */
+/* Writes eight characters, the first one in the lowest byte. Returns the position after them. */
 static inline char *json_characters(char *at, uint64_t characters)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -45,7 +45,7 @@ static inline char *json_eight(char *at, uint32_t value)
     return json_put_digits(at, json_digits(value));
 }
 
-/* Writes a number in decimal digits. Returns the place behind them. There must be space for
+/* Writes a number in decimal digits. Returns the position after them. There must be space for
  * JSON_U32_MAX characters, all of which may be written to. */
 static inline char *json_u32(char *at, uint32_t value)
 {
@@ -98,11 +98,11 @@ static inline size_t json_string_limit(size_t size)
 }
 
 /* Writes UTF-8 as a JSON string with its quotes. Characters that are not printable_is_shown() are
- * escaped, so that the string may be shown as it is. Returns the place behind it. */
+ * escaped, so that the string may be shown as it is. Returns the position after it. */
 char *json_string(char *at, const char *text, size_t size);
 
-/* Returns how many bytes more a text takes if each < > & in it is written as \u003c and so on, as
- * it is where the text is in HTML. */
+/* Returns how many bytes more a string takes if each < > & in it is written as \u003c and so on, as
+ * it is in HTML. */
 size_t json_markup(const char *text, size_t size);
 
 #endif

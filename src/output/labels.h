@@ -1,5 +1,5 @@
 /*
- * labels: what nodes and edges are called in outputs with the types, names and strings of a heap
+ * labels: the names of nodes and edges in outputs with the types, names and strings of a heap
  * snapshot. Names are numbers of output_strings.h.
  */
 #ifndef OUTPUT_LABELS_H
@@ -30,8 +30,8 @@ struct node_label {
     uint32_t name; /* a number of output_strings.h */
 };
 
-/* Returns the label of a node. *texts is at the string of the block's next text node
- * (output_strings.h's node_texts), and moves on if the node takes it. */
+/* Returns the label of a node. *texts is at the string of the block's next string node
+ * (output_strings.h's node_texts), and moves on if the node uses it. */
 static inline struct node_label label_node(const struct strings *strings,
                                            const struct g2h_node *node, const uint32_t **texts)
 {
@@ -55,8 +55,8 @@ struct edge_label {
 };
 
 /* What remains of a block's edge_keys (output_strings.h), one for each edge of a map's entry. The
- * second walk reads from the dump again whether an edge is such a one, and may find more of them if
- * the dump has been written to. */
+ * second walk decides again from the dump which edges these are, and may find more of them if the
+ * dump has been written to. */
 struct keys_left {
     const uint32_t *at;
     size_t count;

@@ -74,7 +74,7 @@ static struct g2h_error *find_hidden(struct node_ids *node_ids, synthetic_vector
 
 /*
  * Finds the ids of nodes that are not objects. If two nodes would have the same id, the first one
- * has it, in the order of the whole graph, so that a node's id does not depend on which nodes are
+ * gets it, in the order of the whole graph, so that a node's id does not depend on which nodes are
  * folded.
  */
 static struct g2h_error *find_synthetic_ids(struct node_ids *node_ids)

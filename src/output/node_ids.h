@@ -15,7 +15,7 @@ struct node_ids {
     uint32_t *hidden; /* ids of folded nodes' members that are not objects, in their order */
 };
 
-/* series: NULL, or the series to which the view's heap was added last. node_ids must be given to
+/* series: NULL, or the series to which the view's heap was added last. node_ids must be passed to
  * node_ids_deinit() also after an error. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *node_ids_init(struct node_ids *node_ids, const struct g2h_view *view,
                                 struct g2h_identity *series);

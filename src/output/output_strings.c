@@ -26,9 +26,9 @@ static const uint64_t elem_space = (uint64_t)192 << 20, key_space = (uint64_t)16
 typedef VECTOR(uint32_t) number_vector;
 
 /*
- * Texts are told apart by a hash of 64 bits, and some more bits of another hash. The texts
- * themselves are not compared, since they would have to be read again. With seeds that nobody
- * knows, two texts of ten million have the same hashes in less than one conversion of a million.
+ * Strings are distinguished by a hash of 64 bits, and some more bits of another hash. The strings
+ * themselves are not compared, since they would have to be read again. With secret seeds, two of
+ * ten million strings have the same hashes in less than one conversion of a million.
  */
 struct text_hash {
     uint64_t hash;
@@ -40,7 +40,7 @@ static inline struct text_hash output_strings_hash_of(const char *text, size_t s
     return (struct text_hash){map_hash_text(text, size), (uint32_t)map_hash_text_too(text, size)};
 }
 
-/* The state that exists while texts are numbered. */
+/* The state while strings are numbered. */
 struct numbering {
     struct strings *strings;
     struct output_strings_reader *readers; /* by thread */
@@ -54,7 +54,7 @@ struct numbering {
     number_vector numbers; /* the numbers of this block */
 };
 
-/* ---- texts of strings ---- */
+/* ---- strings of the heap ---- */
 
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
                          size_t *ret_size)
@@ -115,8 +115,8 @@ bool strings_add(struct strings *strings, const char *text, size_t size, uint32_
     return true;
 }
 
-/* Gives a node's name its other form in the snapshot. The new form takes the number of the name if
- * no edge has that name. Returns false if memory runs out. */
+/* Replaces a node's name by its other form in the snapshot. The new form takes the number of the
+ * name if no edge has that name. Returns false if memory runs out. */
 static bool rename_node(struct strings *strings, uint32_t name, const struct text *text)
 {
     uint32_t *number = &strings->of_node[name], index, value;
@@ -153,8 +153,8 @@ static bool number_names(struct strings *strings)
 
 /* ---- the table ---- */
 
-/* Returns the slot where the search for a text of this hash begins; it goes on in the slots behind.
- */
+/* Returns the slot where the search for a string with this hash begins; it continues in the slots
+ * after it. */
 static inline size_t first_slot(const struct numbering *numbering, uint64_t hash)
 {
     return (size_t)((hash >> 32) * numbering->slot_count >> 32);
@@ -170,7 +170,7 @@ static inline size_t next_slot(const struct numbering *numbering, size_t slot)
     return slot + 1 < numbering->slot_count ? slot + 1 : 0;
 }
 
-/* Returns whether more texts would use more than six of seven slots. */
+/* Returns whether more strings would use more than six of seven slots. */
 static inline bool output_strings_is_full(const struct numbering *numbering, size_t more)
 {
     return numbering->hashes.count + more > numbering->slot_count / 7 * 6;
@@ -184,8 +184,8 @@ static void put_slot(const struct numbering *numbering, uint32_t number, uint32_
     numbering->slots[slot] = (uint32_t)((uint64_t)check << numbering->number_bits) | number;
 }
 
-/* Makes space for more texts. The slots keep the bits of checks that they have, as far as there is
- * space for them. Returns false if memory runs out. */
+/* Makes space for more strings. The slots keep the bits of checks that they have, as far as there
+ * is space for them. Returns false if memory runs out. */
 static bool output_strings_grow(struct numbering *numbering, size_t more)
 {
     const struct numbering old = *numbering;
@@ -208,7 +208,7 @@ static bool output_strings_grow(struct numbering *numbering, size_t more)
     return true;
 }
 
-/* Returns the number of a text, or UINT32_MAX if it has none. */
+/* Returns the number of a string, or UINT32_MAX if it has none. */
 static inline uint32_t find_number(const struct numbering *numbering, const struct text_hash *text)
 {
     const uint32_t tag = (uint32_t)((uint64_t)text->check << numbering->number_bits);
@@ -221,8 +221,7 @@ static inline uint32_t find_number(const struct numbering *numbering, const stru
     }
 }
 
-/* Adds a text that has no number yet, and gives it the next number. Returns false if memory runs
- * out. */
+/* Adds a string that has no number yet, with the next number. Returns false if memory runs out. */
 static bool output_strings_add_number(struct numbering *numbering, const struct text_hash *text,
                                       uint32_t *ret)
 {
@@ -288,14 +287,14 @@ static bool output_strings_begin_block(struct numbering *numbering, uint32_t nod
 
 /* ---- keys of maps' entries ---- */
 
-/* What a thread reads about an edge of an entry. */
+/* The data that a thread reads about an edge of an entry. */
 struct key_record {
-    uint64_t key; /* the number that makes the text again, or an index */
+    uint64_t key; /* the number from which the key is made again, or an index */
     struct text_hash hash;
     uint32_t size, node;
     uint8_t form;  /* enum g2h_key */
     bool is_key;   /* the edge leads to the key itself */
-    bool repeated; /* the edge is not written, but its key's text becomes a string all the same */
+    bool repeated; /* the edge is not written, but its key becomes a string all the same */
 };
 
 enum {
@@ -384,8 +383,8 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
     return read_given(reader, buffer);
 }
 
-/* Finds the number of a key's text. A new text uses up some of *space. Once there is no space left,
- * new texts get KEY_NUMBER_NONE. Returns false if memory runs out. */
+/* Finds the number of a key's string. A new string uses up some of *space. Once there is no space
+ * left, new strings get KEY_NUMBER_NONE. Returns false if memory runs out. */
 static bool number_key_text(struct numbering *numbering, const struct key_record *record,
                             uint64_t *space, uint32_t *ret)
 {
@@ -432,7 +431,7 @@ static struct g2h_error *output_strings_number_keys(void *context,
     return NULL;
 }
 
-/* ---- texts of nodes ---- */
+/* ---- strings of nodes ---- */
 
 struct hashed_node {
     struct text_hash hash;
@@ -487,7 +486,7 @@ static struct g2h_error *output_strings_number_nodes(void *context,
     return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all strings ---- */
 
 static struct g2h_error *number_texts(struct numbering *numbering, unsigned threads)
 {
@@ -529,8 +528,8 @@ static void numbering_deinit(struct numbering *numbering, unsigned threads)
     large_free(numbering->slots, numbering->slot_count, sizeof(*numbering->slots));
 }
 
-/* Returns the string of the name that weak edges by index have in the view, or string 0 if there
- * are no such edges. */
+/* Returns the string of the name that weak edges by index have in the view, or string 0 if the view
+ * has no such edges. */
 static uint32_t find_weak_element(const struct g2h_view *view)
 {
     static const char element[] = "element";

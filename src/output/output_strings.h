@@ -3,10 +3,10 @@
  * keys of maps' entries.
  *
  * String 0 is V8's "<dummy>". Then come the names of the view; then names of nodes that DevTools
- * would misread, if their plain text is an edge's name as well; then the texts of the heap, of
- * which there may be millions. The texts are not kept: the table knows a text by a node that holds
- * it, or by the number that g2h_view_key() takes, and reads it from the dump again when it is
- * written. DevTools groups nodes by the number of their name, so each text is in the table once.
+ * would misread, if the plain name is an edge's as well; then the strings of the heap, which may be
+ * millions. These are not kept: the table identifies a heap string by a node that holds it, or by
+ * the number that g2h_view_key() takes, and reads it from the dump again when it is written.
+ * DevTools groups nodes by the number of their name, so each string is in the table once.
  */
 #ifndef OUTPUT_OUTPUT_STRINGS_H
 #define OUTPUT_OUTPUT_STRINGS_H
@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 
-/* Nodes per block. The texts of a block's nodes, and the keys of their edges, are numbered
+/* Nodes per block. The strings of a block's nodes, and the keys of their edges, are numbered
  * together. */
 enum { SNAPSHOT_BLOCK_SHIFT = 14, SNAPSHOT_BLOCK = 1 << SNAPSHOT_BLOCK_SHIFT };
 
@@ -40,12 +40,12 @@ struct strings {
     VECTOR(uint32_t) renamed_numbers; /* by string of renamed: its number in the snapshot */
     struct map renamed_by;            /* number in the snapshot → string of renamed */
     uint32_t weak_element;            /* the name of weak edges by index */
-    uint32_t first_text;              /* the strings from here on are texts: */
+    uint32_t first_text;              /* the strings from here on are the heap's: */
     VECTOR(uint64_t) keys;            /* first those of entries' keys, for g2h_view_key(), */
-    VECTOR(uint32_t) nodes;           /* then those of nodes: a node that holds the text */
+    VECTOR(uint32_t) nodes;           /* then those of nodes: a node that holds the string */
 
     /* By block of nodes. The walks that write nodes and edges take one number after the other. */
-    uint32_t **node_texts; /* the string of each text node; NULL: the block has none */
+    uint32_t **node_texts; /* the string of each node with one; NULL: the block has none */
     uint32_t **edge_keys;  /* the name of each edge of an entry; NULL: the block has none */
     size_t *key_counts;
     size_t blocks;
@@ -54,11 +54,11 @@ struct strings {
 /* Numbers the names of the view. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view);
 
-/* Finds the string of another name; no text may have been numbered yet. Returns false if memory
- * runs out. */
+/* Finds the string of another name; no heap string may have been numbered yet. Returns false if
+ * memory runs out. */
 bool strings_add(struct strings *strings, const char *text, size_t size, uint32_t *ret);
 
-/* Numbers the texts; all names must have been added. Error: G2H_ERROR_MEMORY. */
+/* Numbers the heap's strings; all names must have been added. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads);
 void strings_deinit(struct strings *strings);
 
@@ -68,11 +68,11 @@ static inline uint64_t strings_count(const struct strings *strings)
     return (uint64_t)strings->first_text + strings->keys.count + strings->nodes.count;
 }
 
-/* Returns the *ret_size bytes of a string. If the text has to be made, it is made in text. */
+/* Returns the *ret_size bytes of a string. If the string has to be made, it is made in text. */
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
                          size_t *ret_size);
 
-/* Announces that the texts of the strings from number on are needed soon. */
+/* Announces that the strings from number on are needed soon. */
 void strings_prefetch(const struct strings *strings, uint64_t number);
 
 /* Returns the string of an edge's name, or string 0 if the edge has no name because the dump has

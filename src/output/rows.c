@@ -107,7 +107,7 @@ static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 }
 
 static const sqlite3_module module = {
-    .xConnect = connect_table, /* there is no xCreate: the table exists without being created */
+    .xConnect = connect_table, /* no xCreate: the table exists without being created */
     .xBestIndex = choose_plan,
     .xDisconnect = disconnect_table,
     .xDestroy = disconnect_table,

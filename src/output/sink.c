@@ -22,7 +22,7 @@ struct sink {
     bool is_sparse;           /* zeros become holes of the file */
 };
 
-/* What follows the deflated bytes of a buffer. consume() combines the checksums from it. */
+/* The trailer of a buffer's deflated bytes. consume() combines the checksums from it. */
 struct trailer {
     uint32_t crc;
     uint32_t size;
@@ -87,7 +87,7 @@ static struct g2h_error *write_zeros(const struct sink *sink, uint64_t zeros)
     return NULL;
 }
 
-/* Ends a file behind the zeros that were left out at its end. */
+/* Ends a file after the zeros that were left out at its end. */
 static struct g2h_error *end_file(const struct sink *sink)
 {
     return sink->is_sparse ? failed(sink, sparse_end(sink->fd)) : NULL;

@@ -22,7 +22,7 @@ unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_optio
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce, void *context);
 
-/* Writes a text that is there as a whole. */
+/* Writes a complete string. */
 struct g2h_error *sink_text(const struct g2h_output_options *options, struct text *text);
 
 #endif

@@ -8,9 +8,9 @@
 #include "base/text.h"
 
 /*
- * Returns whether DevTools would take a node's name for something else. If so, appends the name to
- * use instead to *ret, which must be empty: <-chan T becomes chan (<-) T, V8's own class names get
- * " (Go)" behind, and so on. It has at most 1024 characters, at which V8 cuts names as well.
+ * Returns whether DevTools would misinterpret a node's name. If so, appends the name to use instead
+ * to *ret, which must be empty: <-chan T becomes chan (<-) T, V8's own class names end in " (Go)",
+ * and so on. It has at most 1024 characters, at which V8 cuts names as well.
  */
 bool v8_name_differs(const char *name, size_t size, struct text *ret);
 

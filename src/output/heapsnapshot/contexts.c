@@ -45,8 +45,8 @@ static int compare_edges(const void *a, const void *b)
 
 /* ---- groups ---- */
 
-/* Returns the beginning of a context's name behind "system / NativeContext / ", or NULL if a group
- * of this kind gets no context of its own. */
+/* Returns the part of a context's name after "system / NativeContext / ", or NULL if a group of
+ * this kind gets no context of its own. */
 static const char *prefix_of(enum g2h_node_kind kind)
 {
     switch (kind) {
@@ -137,15 +137,15 @@ struct contexts_rest {
     enum g2h_node_kind kinds[2];
 };
 
-/* Below (GC roots), (OS threads) and (globals), all that has no context of its own is of "other
- * roots". (globals) is no group, and none of the others holds it. */
+/* Everything below (GC roots), (OS threads) and (globals) that has no context of its own is of
+ * "other roots". (globals) is not a group, and none of the others holds it. */
 static const struct contexts_rest rests[] = {
     {"system / NativeContext / garbage", {G2H_NODE_UNREACHABLE, G2H_NODE_UNREACHABLE}},
     {"system / NativeContext / other roots", {G2H_NODE_GC_ROOTS, G2H_NODE_OS_THREADS}}};
 
 enum { RESTS = sizeof(rests) / sizeof(rests[0]), OTHER_ROOTS = 1 };
 
-/* Returns the node (globals), or UINT32_MAX if there is none. */
+/* Returns the node (globals), or UINT32_MAX. */
 static uint32_t find_globals(const struct g2h_view *view)
 {
     const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;

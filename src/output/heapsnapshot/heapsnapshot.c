@@ -8,7 +8,7 @@
  * the file.
  *
  * These are made before, in this order: ids, names, the parts of nodes that are too large,
- * contexts, numbers, and texts, whose numbers come last.
+ * contexts, numbers, and the heap's strings, whose numbers come last.
  *
  *   heapsnapshot        nodes, edges, strings
  *   contexts, numbers   DevTools' filters by package and goroutine; numbers in objects
@@ -74,15 +74,15 @@ struct heapsnapshot_snapshot {
     struct g2h_identity *series; /* NULL: none */
     struct node_ids ids;
     struct strings strings;
-    VECTOR(struct heapsnapshot_part) parts; /* ascending by node; written behind the view's nodes */
+    VECTOR(struct heapsnapshot_part) parts; /* ascending by node; written after the view's nodes */
     uint32_t continued;                     /* a string's number: the name of edges to parts */
-    struct contexts contexts; /* the nodes of contexts are written behind the parts, */
-    struct numbers numbers;   /* and those of numbers behind these */
-    const struct g2h_code_location *locations; /* location_count of them */
+    struct contexts contexts;               /* the nodes of contexts are written after the parts, */
+    struct numbers numbers;                 /* and those of numbers after these */
+    const struct g2h_code_location *locations; /* location_count elements */
     size_t location_count;
     uint64_t nodes, edges;
     size_t string_tasks;
-    struct name_digits digits;  /* of the strings that are not texts */
+    struct name_digits digits;  /* of the strings that are names */
     struct g2h_edges **readers; /* by thread */
 };
 
@@ -98,7 +98,7 @@ static bool heapsnapshot_add_parts(struct heapsnapshot_snapshot *snapshot, uint3
     struct text text = {0};
     size_t size;
     const char *class = g2h_view_name(snapshot->view, node->name, &size);
-    if (node->name == G2H_NAME_NONE) /* the text would say too much of what is not in a part */
+    if (node->name == G2H_NAME_NONE) /* a string would show more than the part contains */
         text_printf(&text, "noptr%" PRIu64, node->size);
     text_append(&text, class, size);
     text_printf(&text, " (continued)");
@@ -217,7 +217,7 @@ static void snapshot_deinit(struct heapsnapshot_snapshot *snapshot, unsigned thr
 
 /* ---- the header ---- */
 
-/* Appends a text of the dump without characters that could end a JSON string or unbalance the
+/* Appends a string of the dump without characters that could end a JSON string or unbalance the
  * header's braces. */
 static void append_harmless(struct text *text, const char *name)
 {
@@ -327,7 +327,7 @@ static uint32_t part_count(const struct heapsnapshot_snapshot *snapshot,
     return (uint32_t)(part - first);
 }
 
-/* Returns how many numbers a node has, and sets *ret to the first of them. */
+/* Returns how many numbers a node has, and sets *ret to the first. */
 static uint32_t numbers_of_node(const struct heapsnapshot_snapshot *snapshot, uint32_t node,
                                 const struct number_edge **ret)
 {
@@ -338,7 +338,7 @@ static uint32_t numbers_of_node(const struct heapsnapshot_snapshot *snapshot, ui
                : 0;
 }
 
-/* Writes a node. *texts is at the string of the block's next text node. */
+/* Writes a node. *texts is at the string of the block's next string node. */
 static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *at, uint32_t number,
                            const struct g2h_node *node, const uint32_t **texts)
 {
@@ -380,7 +380,7 @@ static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapsho
     return NULL;
 }
 
-/* Writes the nodes behind those of the view: parts, contexts and numbers. */
+/* Writes the nodes after those of the view: parts, contexts and numbers. */
 static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snapshot *snapshot,
                                                   struct worker_buffer *buffer)
 {
@@ -505,8 +505,8 @@ static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snaps
     return NULL;
 }
 
-/* Returns the number behind the next node, from first on, that may have edges which the view does
- * not know; or end if there is none. */
+/* Returns the number after the next node, from first on, that may have edges which the view does
+ * not know; or end if no node does. */
 static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t first,
                           uint32_t end)
 {
@@ -615,7 +615,7 @@ static struct g2h_error *heapsnapshot_write_strings(const struct heapsnapshot_sn
     return good ? NULL : &error_no_memory;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsigned worker,
                                               struct worker_buffer *buffer)

@@ -1,4 +1,4 @@
-/* lines: writes single nodes and edges of a snapshot as lines of text. */
+/* lines: writes single nodes and edges of a snapshot as lines. */
 #ifndef OUTPUT_HEAPSNAPSHOT_LINES_H
 #define OUTPUT_HEAPSNAPSHOT_LINES_H
 
@@ -10,7 +10,7 @@ enum {
     NODE_FIELDS = 7,
     NODE_LINE = 7 * (JSON_U32_MAX + 1) + 1,
     EDGE_LINE = 3 * (JSON_U32_MAX + 1) + 1,
-    LINE_SLACK = 8 /* bytes behind a line that its writing may change */
+    LINE_SLACK = 8 /* bytes after a line that its writing may change */
 };
 
 /* The digits of the numbers of names, since nodes and edges contain these: json_short() by number.
@@ -25,7 +25,7 @@ static inline char *lines_write_name(char *at, const struct name_digits *names, 
     return name < names->count ? json_u32_short(at, names->digits[name]) : json_u32(at, name);
 }
 
-enum { LARGE_BUFFER = 8 << 20 /* bytes of lines, from which on they are flushed */ };
+enum { LARGE_BUFFER = 8 << 20 /* bytes of lines from which on they are flushed */ };
 
 /* Writes a line's first field, the type, between commas. */
 static inline char *write_type(char *at, unsigned type)

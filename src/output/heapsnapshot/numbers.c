@@ -2,7 +2,7 @@
  * numbers; see numbers.h.
  *
  * Objects of one type and size have the same fields, which are listed once. Values that have been
- * seen before are found by their bits, all others by their text.
+ * seen before are found by their bits, all others by their formatted value.
  */
 #include "output/heapsnapshot/numbers.h"
 
@@ -87,8 +87,8 @@ static bool is_number(const struct g2h_value *value)
            (value->path_size == 0 || value->path[value->path_size - 1] != ']');
 }
 
-/* Returns a key for a value's bits, which is the same for values that have the same text; 0: its
- * text tells. */
+/* Returns a key for a value's bits, which is the same for values that are formatted alike; 0: only
+ * the formatted value identifies it. */
 static uint64_t key_of_bits(const struct numbers_finding *finding, const struct g2h_value *value)
 {
     const bool is_fixed = value->kind == G2H_VALUE_INT || value->kind == G2H_VALUE_FLOAT;
@@ -183,8 +183,8 @@ static struct g2h_error *numbers_add_fields(struct numbers_finding *finding,
 
 /* ---- entries of maps ---- */
 
-/* Gets the name that a value has by its entry's key. Returns false if it is in no entry, or if
- * there is no space for more names. */
+/* Gets the name of a value by its entry's key. Returns false if it is in no entry, or if the space
+ * for names is used up. */
 static struct g2h_error *numbers_name_by_key(struct numbers_finding *finding, uint32_t node,
                                              const struct g2h_value *value, bool *ret,
                                              uint32_t *ret_name)
@@ -251,7 +251,7 @@ static struct g2h_error *numbers_add_entries(struct numbers_finding *finding,
     return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all objects ---- */
 
 static struct g2h_error *numbers_add_node(struct numbers_finding *finding, uint32_t number,
                                           const struct g2h_node *node)
@@ -284,7 +284,7 @@ static struct g2h_error *numbers_add_nodes(struct numbers_finding *finding)
     return NULL;
 }
 
-/* Gives a string and an id to each number. */
+/* Assigns a string and an id to each number. */
 static struct g2h_error *name_numbers(struct numbers_finding *finding, struct ids *ids)
 {
     for (uint32_t i = 0; i < finding->texts.count; i++) {

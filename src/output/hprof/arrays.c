@@ -1,8 +1,8 @@
 /*
  * arrays: writes object arrays, and records that are too large for memory; see writer.h.
  *
- * The offset of an edge tells its element. Edges without an element go to the last elements, if
- * these are free, and behind them.
+ * The offset of an edge determines its element. Edges without an element go to the last elements,
+ * if these are free, and after them.
  */
 #include "base/bisect.h"
 #include "output/hprof/writer.h"
@@ -55,7 +55,7 @@ static inline uint64_t element_of(const struct shape *shape, const struct g2h_ed
     return is_there && element >= before && element < count ? element : count;
 }
 
-/* Writes the ids that have no element to the last elements, as far as these are free, and behind
+/* Writes the ids that have no element to the last elements, as far as these are free, and after
  * them. */
 static struct g2h_error *hprof_arrays_put_rest(struct writer *writer, size_t begin, uint32_t *count)
 {
@@ -170,8 +170,8 @@ static struct g2h_error *hprof_arrays_add_element(struct hprof_arrays_row *row, 
     return large_add(row->writer, bytes, sizeof(bytes));
 }
 
-/* Fills writer->rest with the ids that have no element; they go behind the count elements that the
- * others have. */
+/* Fills writer->rest with the ids that have no element; they follow the count elements of the
+ * others. */
 static struct g2h_error *count_elements(struct writer *writer, const struct shape *shape,
                                         uint32_t number, uint64_t count)
 {

@@ -1,4 +1,4 @@
-/* file: what all parts of the HPROF writer share; see hprof.c. */
+/* file: the state shared by all parts of the HPROF writer; see hprof.c. */
 #ifndef OUTPUT_HPROF_FILE_H
 #define OUTPUT_HPROF_FILE_H
 
@@ -28,7 +28,7 @@ struct file {
     uint32_t last_free;    /* id: all ids between the classes' ids and this one are free */
     VECTOR(struct pieces) pieces;       /* ascending by node; nodes with one piece are not in it */
     struct worker_buffer before, roots; /* records of frames and stacks; heap dump segments */
-    bool is_redacted, swaps;            /* texts are redacted; the dump is little-endian */
+    bool is_redacted, swaps;            /* strings are redacted; the dump is little-endian */
 };
 
 /* Returns the shape of a node that is written, or NULL if it has none because the dump was written
@@ -45,7 +45,7 @@ static inline uint32_t helper_id(const struct file *file, uint32_t node)
     return file->first_helper + 2 * node;
 }
 
-/* Takes count free ids, which are 2 apart. Returns the first, or 0 if there are not enough. */
+/* Allocates count free ids, which are 2 apart. Returns the first, or 0 if there are not enough. */
 static inline uint32_t take_ids(struct file *file, uint32_t count)
 {
     const uint32_t end = class_id((uint32_t)file->classes.list.count);
@@ -67,7 +67,7 @@ static inline uint64_t array_elements(uint64_t size)
 /* Returns the error that says there are not enough ids. */
 struct g2h_error *file_is_too_large(const struct file *file);
 
-/* Makes the records of the roots, and what the classes of packages hold: the statics of classes,
+/* Makes the records of the roots, and the contents of packages' classes: the statics of classes,
  * file->before and file->roots. Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: there are not enough
  * ids. */
 struct g2h_error *roots_make(struct file *file);
@@ -77,8 +77,8 @@ struct writer;
 struct g2h_error *writer_create(const struct file *file, struct writer **ret);
 void writer_destroy(struct writer *writer);
 
-/* Finds the shapes of objects of a block that have edges for which there is no field, and sets them
- * in ret, by shape. Texts and bytes with such edges get another shape. */
+/* Finds the shapes of a block's objects with edges that have no field, and sets them in ret, by
+ * shape. Strings and bytes with such edges get another shape. */
 void writer_find_rests(struct writer *writer, uint32_t first, uint32_t end, bool *ret);
 struct g2h_error *writer_write(struct writer *writer, uint32_t first, uint32_t end,
                                struct worker_buffer *buffer);

@@ -66,8 +66,8 @@ static struct g2h_error *find_rests(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Gives shapes a field for edges that have none. Only reading all edges tells which shapes need
- * one. */
+/* Adds a field for edges without one to shapes that need it. Only reading all edges shows which
+ * shapes do. */
 static struct g2h_error *add_rests(struct hprof_writing *writing, unsigned threads)
 {
     struct classes *classes = &writing->file.classes;

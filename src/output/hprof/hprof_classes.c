@@ -78,7 +78,7 @@ static struct g2h_error *add_java_class(struct classes *classes, const struct ja
     return NULL;
 }
 
-/* Adds the statics that say in which order a character of two bytes of a String is put together. */
+/* Adds the statics that give the byte order of a String's two-byte characters. */
 static struct g2h_error *add_byte_order(struct classes *classes)
 {
     static const struct {

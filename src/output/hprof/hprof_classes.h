@@ -3,8 +3,8 @@
  *
  * An HPROF class has a fixed list of fields, and all its instances have one size. Go's objects of
  * one class do not, so there is an HPROF class for each class and size, if need be several with one
- * name. These are written as object arrays, whose elements are the pointers: arrays of pointers,
- * arrays that are not short, and objects with too many parts to be looked at as fields. There is
+ * name. Some objects are written as object arrays instead, whose elements are the pointers: arrays
+ * of pointers, arrays that are not short, and objects with too many parts to be fields. There is
  * one class of object arrays for each name. An object's shape says how it is written.
  */
 #ifndef OUTPUT_HPROF_HPROF_CLASSES_H
@@ -38,7 +38,7 @@ enum {
 };
 
 /* The ids of classes, and of everything else that has no id in a snapshot, are even and in this
- * range, in which nothing else has an id: it ends at the ids of goroutines (output/ids.c). */
+ * range, which is otherwise unused: it ends at the ids of goroutines (output/ids.c). */
 #define FIRST_FREE_ID 1024u
 #define END_OF_FREE   ((uint32_t)1 << 30)
 
@@ -69,12 +69,12 @@ enum shape_form {
     SHAPE_TEXT,    /* a String and its byte[] */
 };
 
-/* A field to which the edge of a pointer is written. */
+/* A field for the edge of a pointer. */
 struct shape_pointer {
     uint32_t offset, position; /* offset in the object; position in the instance's fields */
 };
 
-/* A field to which a number is copied. */
+/* A field for a copied number. */
 struct shape_number {
     uint32_t offset, position;
     uint16_t size;
@@ -103,7 +103,8 @@ struct classes {
     VECTOR(struct shape) shapes;
     VECTOR(struct shape_pointer) pointers;
     VECTOR(struct shape_number) numbers;
-    uint32_t pointing_text, pointing_bytes; /* shapes of texts, and of bytes, that hold something */
+    uint32_t pointing_text, pointing_bytes; /* shapes of strings, and of bytes, that hold other
+                                             * objects */
     struct map by_key;                      /* hash of a shape_key → shape */
     struct map by_name; /* id of a name → class of object arrays, or of a package */
     struct text text;   /* a name that is being made */
@@ -111,7 +112,7 @@ struct classes {
     struct g2h_values *values;
 };
 
-/* What objects of one shape have in common. */
+/* What the objects of one shape have in common. */
 struct shape_key {
     uint64_t hash; /* of size, layout, name, is_text and is_folded */
     uint64_t size, layout;
@@ -123,24 +124,23 @@ struct shape_key {
 /* Objects of PIECE bytes and more are written in several pieces, and have to be arrays. */
 #define PIECE ((uint64_t)1 << 30)
 
-/* *classes must be given to classes_deinit() also after an error. Errors: G2H_ERROR_MEMORY. */
+/* classes must be passed to classes_deinit() also after an error. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *classes_init(struct classes *classes, const struct g2h_view *view,
                                struct java_names *names);
 void classes_deinit(struct classes *classes);
 
-/* Makes the shapes that the view's objects have, on this number of threads. Error:
- * G2H_ERROR_MEMORY. */
+/* Finds the shapes of all objects of the view, on this number of threads. Error: G2H_ERROR_MEMORY.
+ * */
 struct g2h_error *classes_find(struct classes *classes, unsigned threads);
 
-/* Gives a shape of instances a field for the edges that have no other field. For a shape of texts
- * or bytes, gives a class to the shape of those that hold something. Error: G2H_ERROR_MEMORY. */
+/* Adds a field to a shape of instances for the edges that have no other field. For a shape of
+ * strings or bytes, adds a class for those that hold other objects. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *classes_add_rest(struct classes *classes, size_t shape);
 
-/* Finds the class of a name. If there is none, it is made, without instances. Error:
- * G2H_ERROR_MEMORY. */
+/* Finds the class of a name, or adds it, without instances. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *classes_named(struct classes *classes, uint32_t name, uint32_t *ret);
 
-/* Makes another class of a name. Error: G2H_ERROR_MEMORY. */
+/* Adds another class of a name. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *classes_add(struct classes *classes, uint32_t name, uint32_t *ret);
 
 /* Write the records of all classes: classes_write_loads() those that load them, classes_write()

@@ -11,7 +11,7 @@
 #include "output/hprof/java_string.h"
 #include "output/hprof/writer.h"
 
-enum { LONG_TEXT = 2 << 10 /* from this size of a slot on, its text may have been cut */ };
+enum { LONG_TEXT = 2 << 10 /* from this slot size on, a string may have been cut */ };
 
 struct g2h_error *writer_create(const struct file *file, struct writer **ret)
 {
@@ -33,7 +33,7 @@ void writer_destroy(struct writer *writer)
     free(writer);
 }
 
-/* ---- bytes and texts ---- */
+/* ---- bytes and strings ---- */
 
 /* Writes a byte[] of size bytes. The first known bytes are in data; the others are zeros. */
 static struct g2h_error *write_bytes(struct writer *writer, uint32_t id, const void *data,
@@ -70,7 +70,7 @@ static struct g2h_error *write_byte_slice(struct writer *writer, uint32_t number
                        (uint32_t)node->size);
 }
 
-/* Writes a text as a String and its byte[]. If the text may have been cut, the array is large
+/* Writes a string as a String and its byte[]. If the string may have been cut, the array is large
  * enough that both together are at least as large as the slot. */
 static struct g2h_error *write_text(struct writer *writer, uint32_t number,
                                     const struct g2h_node *node)
@@ -140,7 +140,7 @@ static void copy_numbers(const struct file *file, const struct shape *shape,
                         &numbers[i]);
 }
 
-/* Returns the field of the pointer at an offset, or NULL if there is none. */
+/* Returns the field of the pointer at an offset, or NULL if it has none. */
 static const struct shape_pointer *find_pointer(const struct file *file, const struct shape *shape,
                                                 uint64_t offset)
 {
@@ -150,7 +150,7 @@ static const struct shape_pointer *find_pointer(const struct file *file, const s
     return at < shape->pointers && pointers[at].offset == offset ? &pointers[at] : NULL;
 }
 
-/* Writes the edges for which an instance has no fields as an array beside it. */
+/* Writes the edges without fields of an instance as an array beside it. */
 static struct g2h_error *write_rest(struct writer *writer, uint32_t id)
 {
     const uint32_t count = (uint32_t)writer->rest.count;
@@ -191,7 +191,7 @@ static struct g2h_error *write_instance(struct writer *writer, const struct shap
 
 /* ---- blocks ---- */
 
-/* Returns whether an object has an edge for which its shape has no field. */
+/* Returns whether an object has an edge without a field in its shape. */
 static bool has_rest(struct writer *writer, const struct shape *shape, uint32_t number)
 {
     const struct shape_pointer *before = NULL, *pointer;
@@ -214,9 +214,9 @@ static inline bool may_have_rest(const struct file *file, uint32_t node)
     return shape && shape->may_have_rest;
 }
 
-/* Returns the end of the run of nodes to read: behind the last object that may have such an edge
- * and is not far from the one before it. To read the nodes in between takes less time than to begin
- * again. */
+/* Returns the end of the run of nodes to read: after the last object that may have such an edge and
+ * is not far from the one before it. Reading the nodes in between is faster than beginning again.
+ * */
 static uint32_t end_of_run(const struct file *file, uint32_t node, uint32_t end)
 {
     enum { FAR = 16 };

@@ -65,7 +65,7 @@ static struct g2h_error *hprof_parts_add_number(struct classes *classes, struct 
     return part.type != 0 ? add_named(classes, parts, value, "", part) : NULL;
 }
 
-/* Adds the words behind a value's pointer, such as the length of a string. */
+/* Adds the words after a value's pointer, such as the length of a string. */
 static struct g2h_error *hprof_parts_add_words(struct classes *classes, struct parts *parts,
                                                const struct g2h_value *value,
                                                const char *const *names, size_t count)

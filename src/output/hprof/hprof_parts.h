@@ -34,7 +34,7 @@ struct g2h_error *parts_by_words(struct classes *classes, const struct shape_key
                                  struct parts *parts);
 
 /* The elements of an array: where the first one begins, how far they are apart (0: there is only
- * one), how many values are in each, and how many of these are pointers. */
+ * one), how many values each has, and how many of these are pointers. */
 struct element {
     uint64_t base, stride;
     uint32_t pointers, values;

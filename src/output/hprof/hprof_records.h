@@ -139,7 +139,7 @@ static inline void segment_close(struct hprof_segment *segment)
 }
 
 /* Makes space for a record of size bytes, in another segment if this one would become too large.
- * *ret is where the record begins; the buffer ends behind it. Between two segments the buffer is
+ * *ret is where the record begins; the buffer ends after it. Between two segments the buffer is
  * flushed if it is that of a task. */
 static inline struct g2h_error *segment_reserve(struct hprof_segment *segment, size_t size,
                                                 char **ret)

@@ -2,8 +2,9 @@
  * hprof_roots: writes what holds the objects.
  *
  * A package is a class whose statics are its globals, and so is any other group of roots. A
- * goroutine is a thread. What its frames hold are roots of their own, with the number of the frame;
- * their names are in the frame's signature. Goroutines in one place are a group of threads.
+ * goroutine is a thread. The objects that its frames hold are separate roots, with the number of
+ * the frame; their names are in the frame's signature. Goroutines in one place are a group of
+ * threads.
  */
 #include <stdlib.h>
 
@@ -153,8 +154,8 @@ static size_t hprof_roots_find_file(const char *name, size_t size, uint32_t *ret
     return at - 1;
 }
 
-/* Returns where a function's package ends: at the first dot behind the last slash, in the part
- * before any brackets; or 0 if there is none. */
+/* Returns where a function's package ends: at the first dot after the last slash, in the part
+ * before any brackets; or 0 if it has no package. */
 static size_t hprof_roots_find_package(const char *name, size_t size)
 {
     size_t end = 0, slash = 0;
@@ -242,7 +243,7 @@ static struct g2h_error *write_locals(struct hprof_roots_making *making, uint32_
 
 /* ---- threads ---- */
 
-/* What the edges of a goroutine lead to. */
+/* The targets of a goroutine's edges. */
 struct hprof_roots_held {
     uint32_t stack; /* its id */
     VECTOR(uint32_t) frame_nodes;

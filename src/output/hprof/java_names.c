@@ -66,8 +66,8 @@ static void append_slashed(const char *name, size_t size, struct text *ret)
         text_append(ret, name[i] == '.' ? "/" : name + i, 1);
 }
 
-/* Appends a type without the brackets that it begins with, and these behind it. A bracket that is
- * not closed stays in front, as a parenthesis. */
+/* Appends a type with its leading brackets moved to the end. A bracket that is not closed stays in
+ * front, as a parenthesis. */
 static void append_turned(const char *name, size_t size, struct text *ret)
 {
     const size_t brackets = skip_brackets(name, size);

@@ -16,11 +16,11 @@ struct java_names {
     uint32_t *of_view; /* by name of the view: the string's id; 0: it has none yet */
 };
 
-/* Returns false if memory runs out; even then *names must be given to java_names_deinit(). */
+/* Returns false if memory runs out; even then *names must be passed to java_names_deinit(). */
 bool java_names_init(struct java_names *names, const struct g2h_view *view);
 void java_names_deinit(struct java_names *names);
 
-/* Find the id of a text, or of a name of the view. It is not 0. They return false if memory runs
+/* Find the id of a string, or of a name of the view. It is not 0. They return false if memory runs
  * out. */
 bool java_names_text(struct java_names *names, const char *text, size_t size, uint32_t *ret);
 bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret);
@@ -32,8 +32,8 @@ bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret);
  */
 void java_class_name(const char *name, size_t size, struct text *ret);
 
-/* Appends the class name for arrays of this many bytes that are written as instances: of
- * [][]main.Bid main/Bid[][] (48 bytes). */
+/* Appends the class name for arrays of this many bytes that are written as instances: main/Bid[][]
+ * (48 bytes) for [][]main.Bid. */
 void java_sized_name(const char *name, size_t size, uint64_t bytes, struct text *ret);
 
 /* Appends the class name for object arrays; name is that of an element. */

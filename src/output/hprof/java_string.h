@@ -1,11 +1,11 @@
-/* java_string: a text as Java stores it: a String and the array of its bytes. The bytes are Latin-1
- * if all characters are in that set, otherwise UTF-16. */
+/* java_string: a string as Java stores it: a String and the array of its bytes. The bytes are
+ * Latin-1 if all characters are in that set, otherwise UTF-16. */
 #ifndef OUTPUT_HPROF_JAVA_STRING_H
 #define OUTPUT_HPROF_JAVA_STRING_H
 
 #include "output/hprof/hprof_records.h"
 
-/* A text, and how it is written. */
+/* A string, and how it is written. */
 struct java_string {
     const char *text; /* UTF-8 */
     size_t size;
@@ -13,10 +13,10 @@ struct java_string {
     bool is_wide, is_ascii;
 };
 
-/* Finds out how a text is written. Only its first 2^30 bytes are looked at. */
+/* Finds out how a string is written. Only its first 2^30 bytes are used. */
 struct java_string java_string_of(const char *text, size_t size);
 
-/* Writes the bytes of the array, and returns the place behind them. */
+/* Writes the bytes of the array, and returns the position after them. */
 char *java_string_put(char *at, const struct java_string *string);
 
 /* Writes the String with id id, and its array with id bytes, to a segment. Errors:

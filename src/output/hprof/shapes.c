@@ -13,7 +13,7 @@
 enum {
     MOST_PADDING = 1024, /* the most padding fields of 8 bytes in an instance */
     MOST_SHORT = 256,    /* the most bytes of an array whose elements' parts become fields */
-    LEAST_ARRAY = 24,    /* bytes at which an object array has space for all 8-byte pointers */
+    LEAST_ARRAY = 24,    /* an object array of this many bytes has space for all 8-byte pointers */
     BLOCK = 1 << 14,     /* nodes of a task */
     MANY = 64
 };
@@ -78,7 +78,7 @@ static struct g2h_error *shapes_add_field(struct classes *classes, struct shape 
 }
 
 /* Returns whether some word of an object that could be a pointer is in no field, such as the first
- * word of an interface, or a word behind the value. A folded view has edges that are no pointers,
+ * word of an interface, or a word after the value. A folded view has edges that are not pointers,
  * so that the result is true. */
 static bool has_gap(const struct classes *classes, const struct shape_key *key,
                     const struct parts *parts)
@@ -120,8 +120,7 @@ static struct g2h_error *shape_of_instance(struct classes *classes, const struct
     return add_padding(classes, shape);
 }
 
-/* Gives a class to the shape of texts, or of bytes, that hold something: a class of object arrays.
- */
+/* Adds a class of object arrays for strings, or bytes, that hold other objects. */
 static struct g2h_error *add_pointing(struct classes *classes, enum shape_form form)
 {
     static const char text[] = "(string)", bytes[] = "[]uint8";

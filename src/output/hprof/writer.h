@@ -7,7 +7,7 @@
 
 enum {
     MANY = 64,        /* nodes or edges that are read at a time */
-    LARGE = 16 << 20, /* bytes from which on a record is not put together in memory */
+    LARGE = 16 << 20, /* bytes from which on a record is not assembled in memory */
 };
 
 struct writer {
@@ -38,7 +38,7 @@ static inline bool writer_read_more(struct writer *writer)
 }
 
 /* Returns the next edge of a node that holds an object, whose id it stores in *ret; or NULL if
- * there is none. */
+ * there are no more. */
 static inline const struct g2h_edge *writer_next_edge(struct writer *writer, uint32_t node,
                                                       uint32_t *ret)
 {

@@ -23,7 +23,7 @@ void data_key(struct data *data, const char *key)
     data_words(data, "\":");
 }
 
-/* Puts a text of UTF-8 as a string. */
+/* Adds a string of UTF-8. */
 static void data_put_string(struct data_json *json, const struct text *text)
 {
     struct text *out = &json->text;
@@ -33,7 +33,8 @@ static void data_put_string(struct data_json *json, const struct text *text)
     json->markup += json_markup(text->data, text->size);
 }
 
-/* Makes a text UTF-8, and cuts it if it has more than limit characters. Returns whether it had. */
+/* Makes a string UTF-8, and cuts it if it has more than limit characters. Returns whether it had.
+ * */
 static bool make_short(struct data *data, const char *text, size_t size, size_t limit,
                        struct text *ret)
 {

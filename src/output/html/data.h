@@ -1,7 +1,7 @@
 /*
  * data: the JSON that the page's script reads, part by part; docs/html.md describes it.
  *
- * What the page has is bounded, whatever the heap, for a page is to fit into a ticket: limits are
+ * The size of the page is bounded, whatever the heap, so that it fits into a ticket: limits are
  * below and in output/html/html.c, and the member "cut" says what they left out.
  */
 #ifndef OUTPUT_HTML_DATA_H
@@ -22,7 +22,7 @@ enum {
     DATA_LAYOUTS_BYTES = 100000,
 };
 
-/* JSON, in which < > & are not yet replaced. */
+/* JSON in which < > & are not replaced yet. */
 struct data_json {
     struct text text;
     size_t markup; /* how many bytes more it takes then */
@@ -38,24 +38,25 @@ struct data {
 
 /* ---- values ---- */
 
-/* Put words of JSON, and a number. */
+/* Add words of JSON, and a number. */
 void data_words(struct data *data, const char *words);
 void data_number(struct data *data, uint64_t number);
 
-/* Put a string; a long one is cut: of a path, it may be longer. */
+/* Add a string; a long one is cut, a path at a higher limit. */
 void data_string(struct data *data, const char *text, size_t size);
 void data_path(struct data *data, const struct text *path);
 
-/* Puts a comma, unless it is the first element. */
+/* Adds a comma, unless it is the first element. */
 static inline void data_comma(struct data *data, size_t element)
 {
     data_words(data, element > 0 ? "," : "");
 }
 
-/* Puts "key": and the beginning of a list, or of an object in a list. */
+/* Adds "key": and the beginning of a list, or of an object in a list. */
 void data_key(struct data *data, const char *key);
 
-/* Gives the number of a name. Returns 0 if memory runs out, and marks data->out.text as failed. */
+/* Returns the number of a name. Returns 0 if memory runs out, and marks data->out.text as failed.
+ * */
 uint32_t data_name(struct data *data, const char *name, size_t size);
 
 /* Returns how many bytes JSON takes in the page. */
@@ -66,7 +67,7 @@ static inline size_t data_size(const struct data_json *json)
 
 void data_deinit(struct data *data);
 
-/* ---- parts: each is a member and the comma behind it. Errors: G2H_ERROR_MEMORY ---- */
+/* ---- parts: each is a member and the comma after it. Errors: G2H_ERROR_MEMORY ---- */
 
 #define TREE_NONE UINT32_MAX
 
@@ -86,11 +87,11 @@ void tree_deinit(struct html_tree *tree);
 /* Returns the number in the tree of what a node of merged is a part of. */
 uint32_t tree_number(const struct html_tree *tree, uint32_t node);
 
-/* Puts the nodes of the report's suspects, one for each of these, in their order. */
+/* Adds the nodes of the report's suspects, one for each, in their order. */
 void data_put_suspects(struct data *data, const struct html_tree *tree,
                        const struct who_suspects *suspects);
 
-/* Puts nothing if there is no base. */
+/* Adds nothing without a base. */
 struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree);
 
 struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tree);

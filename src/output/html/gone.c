@@ -1,8 +1,12 @@
-/* gone: the branches of the base that are no more; see data.h. */
+/* gone: the subtrees that only the base has; see data.h. */
 #include "base/scope.h"
 #include "output/html/data.h"
 
-enum { MOST_GONE = 500, LEAST_SHARE = 1000 /* of all of them, that one of them has */ };
+enum {
+    MOST_GONE = 500,
+    LEAST_SHARE = 1000 /* one in LEAST_SHARE of all bytes is the least that is
+                        * shown */
+};
 
 static void put_gone(struct data *data, const struct html_tree *tree,
                      const struct growth_gone *gone, size_t number)

@@ -5,7 +5,7 @@
  *   html                the page: its sources, the report as text, and the data in its place
  *   data                JSON values and names, and the limits of all parts:
  *   html_tree          the merged tree of dominators
- *   gone                what the base had, and this heap has not
+ *   gone                what only the base has
  *   html_objects       the largest objects with the paths to them, and layouts of structs
  *   html_series        trends over several dumps
  *   sources             the bytes of page.html, page.css and page.js
@@ -14,7 +14,7 @@
  * script, and as text for readers without scripts. Whatever a program can name is in two places
  * only: in the JSON, where < > & are written as \u003c \u003e \u0026, so that nothing in it can end
  * the element or begin another one; and in the text and the title, where they are references. The
- * script makes elements of it by their text only.
+ * script adds it to elements as text only.
  */
 #include <string.h>
 
@@ -51,8 +51,8 @@ static void html_deinit(struct html *html)
 
 /* ---- escaping ---- */
 
-/* Appends a text in which some characters are replaced: those in signs by the words at the same
- * place of names. */
+/* Appends a string in which the characters in signs are replaced by the words at the same index of
+ * names. */
 static void append_escaped(struct text *out, const char *data, size_t size, const char *signs,
                            const char *const *names)
 {
@@ -68,7 +68,7 @@ static void append_escaped(struct text *out, const char *data, size_t size, cons
     text_append(out, data + begin, size - begin);
 }
 
-/* Appends text of an element. */
+/* Appends the text of an element. */
 static void html_append_text(struct text *out, const char *data, size_t size)
 {
     static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
@@ -171,7 +171,7 @@ static void html_append_part(struct html *html, const char *name, size_t size)
         append_json(&html->out, html->data.out.text.data, html->data.out.text.size);
 }
 
-/* Appends page.html, in which %NAME% is the place of a part. */
+/* Appends page.html, in which %NAME% is replaced by a part. */
 static void append_page(struct html *html)
 {
     const char *page = (const char *)html_page, *end = page + html_page_size;

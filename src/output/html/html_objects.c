@@ -48,7 +48,7 @@ static void html_objects_put_address(struct data *data, uint64_t address)
     text_printf(&data->out.text, "\"0x%" PRIx64 "\"", address);
 }
 
-/* Puts "key":number and a comma. */
+/* Adds "key":number and a comma. */
 static void html_objects_put_number(struct data *data, const char *key, uint64_t number)
 {
     data_key(data, key);
@@ -56,7 +56,7 @@ static void html_objects_put_number(struct data *data, const char *key, uint64_t
     data_words(data, ",");
 }
 
-/* Puts the class of an object, or the name of another node, and a comma. */
+/* Adds the class of an object, or the name of another node, and a comma. */
 static void html_objects_put_class(struct data *data, const struct g2h_node *node)
 {
     size_t size;
@@ -109,7 +109,7 @@ static struct g2h_error *put_path(struct data *data, const node_vector *nodes)
     return NULL;
 }
 
-/* Puts the groups of roots that hold an object together, or hold so what holds it. */
+/* Adds the groups of roots that together hold an object, or hold its holder. */
 static void put_sharers(struct data *data, uint32_t node)
 {
     const char *sharers;
@@ -141,7 +141,7 @@ static void put_referrers(struct data *data, const struct retainers *retainers)
     data_words(data, "]");
 }
 
-/* ---- what is in an object ---- */
+/* ---- the contents of an object ---- */
 
 static void html_objects_put_field(struct objects *objects, const struct g2h_value *value,
                                    size_t count)
@@ -161,7 +161,7 @@ static void html_objects_put_field(struct objects *objects, const struct g2h_val
     data_words(data, "]");
 }
 
-/* Puts the first values, unless the object is a map, or its type is not known as a whole. */
+/* Adds the first values, unless the object is a map, or its type is not known as a whole. */
 static void html_objects_put_fields(struct objects *objects, uint32_t object)
 {
     const struct g2h_view *view = objects->findings->view;
@@ -237,7 +237,7 @@ struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tr
 
 /* ---- layouts ---- */
 
-/* Returns the letter by which the page tells kinds of fields apart. */
+/* Returns the letter for a kind of field in the page. */
 static const char *html_objects_kind_of(enum g2h_value_kind kind)
 {
     switch (kind) {
@@ -261,7 +261,7 @@ static const char *html_objects_kind_of(enum g2h_value_kind kind)
 struct html_objects_field {
     struct text name, type; /* of an array the name of the field, and the type of an element */
     enum g2h_value_kind kind;
-    uint64_t offset, size, elements; /* elements: 0 if it is no array */
+    uint64_t offset, size, elements; /* elements: 0 if it is not an array */
 };
 
 static void put_layout_field(struct data *data, const struct html_objects_field *field,
@@ -310,8 +310,8 @@ static bool html_objects_is_same(const struct text *one, const struct text *othe
            (one->size == 0 || memcmp(one->data, other->data, one->size) == 0);
 }
 
-/* Makes an element of an array a part of the field that has the elements before it. Returns false
- * if it is none of them. */
+/* Merges an element of an array into the field that has the elements before it. Returns false if it
+ * is not the next element. */
 static bool html_objects_join(struct html_objects_field *field,
                               const struct html_objects_field *next)
 {

@@ -1,8 +1,8 @@
 /*
  * html_series: how a heap grew over several dumps; see data.h.
  *
- * Of each earlier dump there is a base, which has hashes of names in place of names. So the classes
- * and places that are shown are those of the last dump, and the bases say what these had before.
+ * Each earlier dump is a base, which has hashes of names in place of names. So the classes and
+ * places that are shown are those of the last dump, and the bases provide their earlier values.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "findings/trend.h"
 #include "output/html/data.h"
 
-/* What is shown, and by how many goroutines a place must have changed: one comes and goes. */
+/* How many are shown, and by how many goroutines a place must have changed: one comes and goes. */
 enum { MOST_CLASSES = 8, MOST_PLACES = 4, LEAST_CHANGE = 2 };
 
 struct html_series {
@@ -73,14 +73,14 @@ static void put_dumps(const struct html_series *series, const char *source)
 
 /* ---- rows ---- */
 
-/* What a class or a place has in each dump. */
+/* The values of a class or a place in each dump. */
 struct html_series_row {
     uint64_t weight; /* how much it grew or shrank */
     uint32_t node;   /* of merged */
     uint64_t objects, bytes;
 };
 
-/* Adds a row to the most heavy ones, of which the heaviest is first. */
+/* Adds a row to the heaviest ones, which are sorted by weight. */
 static void html_series_add_row(struct html_series_row *rows, size_t *count, size_t most,
                                 const struct html_series_row *row)
 {

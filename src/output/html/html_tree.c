@@ -1,8 +1,8 @@
 /*
  * html_tree: the merged tree of dominators, as columns; see data.h.
  *
- * Branches are taken from the largest on, until there are as many as the limits allow. The others
- * of one node are one node in their place, so that all sums stay exact.
+ * Branches are added from the largest on, until the limits are reached. The remaining ones of each
+ * node are merged into one node, so that all sums stay exact.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 enum { KIND_MORE = MERGED_CLASS + 1 };
 
-/* What stands for the branches of a node that are left out. */
+/* Stands for the branches of a node that are left out. */
 struct html_tree_rest {
     uint64_t branches, bytes, objects, was, was_objects;
 };
@@ -25,7 +25,7 @@ struct html_tree_choice {
     const struct merged *merged;
     uint16_t *depths;  /* by node */
     uint32_t *missing; /* by node in the tree: how many children are not */
-    uint32_t open;     /* nodes in the tree of which some are missing */
+    uint32_t open;     /* nodes in the tree with missing children */
 };
 
 /* ---- choosing nodes ---- */
@@ -40,7 +40,7 @@ static void html_tree_count_children(const struct html_tree_choice *choice)
     }
 }
 
-/* Adds a node, whose parent is in the tree. Returns false if there is no room. */
+/* Adds a node, whose parent is in the tree. Returns false if it does not fit. */
 static bool html_tree_add_node(struct html_tree_choice *choice, uint32_t node)
 {
     struct html_tree *tree = choice->tree;
@@ -76,8 +76,8 @@ static struct g2h_error *html_tree_choose(struct html_tree_choice *choice)
     return NULL;
 }
 
-/* Numbers the nodes, so that parents still come first, and finds out below which ones the others
- * are. */
+/* Numbers the nodes, so that parents still come first, and finds the node in the tree above each of
+ * the others. */
 static void html_tree_number_nodes(struct html_tree *tree, const struct merged *merged)
 {
     tree->count = 0;
@@ -126,8 +126,8 @@ static void html_tree_add_rest(const struct findings *findings, const struct htm
     rest->was += findings->base ? was(findings, node) : 0;
 }
 
-/* Sums up what is left out, by number of the node that it is below, and gives it numbers behind all
- * others. */
+/* Sums up the nodes that are left out, by number of the node that they are below, and numbers these
+ * sums after all others. */
 static void html_tree_sum_up(const struct findings *findings, struct html_tree *tree,
                              struct html_tree_rest *rests)
 {
@@ -269,7 +269,7 @@ static void put_columns(struct data *data, const struct html_tree *tree,
     data_words(data, "},\n");
 }
 
-/* ---- all of it ---- */
+/* ---- the whole tree ---- */
 
 static bool html_tree_allocate(struct html_tree_choice *choice)
 {

@@ -50,7 +50,7 @@ static bool pprof_alloc_intern(struct allocations *all, struct g2h_bytes name, u
            string_pool_intern(&all->profile.strings, all->text.data, all->text.size, ret);
 }
 
-/* Puts a function, by the names in a call. */
+/* Appends a function, by the names in a call. */
 static bool pprof_alloc_put_function(struct allocations *all, const struct g2h_call *call,
                                      uint32_t number)
 {
@@ -89,8 +89,8 @@ static bool pprof_alloc_put_line(struct allocations *all, uint32_t function, uin
            profile_put_bytes(&all->profile.message, LOCATION_LINE, part->data, part->size);
 }
 
-/* Puts a location of calls that are inlined into each other. Functions that are new are put behind
- * it. Returns false if memory runs out. */
+/* Appends a location of calls that are inlined into each other, and then its new functions. Returns
+ * false if memory runs out. */
 static bool put_location(struct allocations *all, const struct g2h_call *calls, size_t count)
 {
     struct worker_buffer *message = &all->profile.message;
@@ -153,7 +153,8 @@ static struct g2h_error *make_stack(struct allocations *all)
 
 /* ---- samples ---- */
 
-/* Puts the numbers of a sample's locations, packed if there are more than two, as proto.go does. */
+/* Appends the numbers of a sample's locations, packed if there are more than two, as proto.go does.
+ * */
 static bool put_locations(struct allocations *all)
 {
     struct worker_buffer *part = &all->part, *message = &all->profile.message;
@@ -199,8 +200,8 @@ static struct g2h_error *put_site(struct allocations *all, const struct g2h_memp
 
 /*
  * Counts the samples of each site if no collection has completed. A site's counts are those of the
- * last completed collection, so before the first one they are 0. Then runtime/pprof takes the
- * counts that it has; in the dump these are the samples, of which none has been freed.
+ * last completed collection, so before the first one they are 0. Then runtime/pprof uses the counts
+ * so far; in the dump these are the samples, because none has been freed.
  */
 static struct g2h_error *count_early(struct allocations *all)
 {
@@ -222,7 +223,7 @@ static struct g2h_error *count_early(struct allocations *all)
     return NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole profile ---- */
 
 /* Returns when the last collection ended, which is the time of the profile:
  * runtime.MemStats.LastGC. */
@@ -286,7 +287,7 @@ static struct g2h_error *pprof_alloc_produce(void *context, size_t task, unsigne
     return pprof_alloc_put_profile(&all, source->options->program);
 }
 
-/* Returns the error that says why there is no profile. */
+/* Returns the error that explains the missing profile. */
 static struct g2h_error *no_profile(const struct g2h_heap *heap, const char *name)
 {
     return g2h_heap_damage(heap)

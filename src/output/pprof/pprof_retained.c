@@ -17,8 +17,8 @@
  * number. */
 enum { MOST_FRAMES = 256 };
 
-/* How far a node is from the root, and where a long stack that ends at the node goes on behind its
- * innermost half, so that nobody has to walk through what it leaves out. */
+/* The depth of a node, and where a long stack that ends at the node continues after its innermost
+ * half, so that the omitted part need not be walked. */
 struct pprof_retained_path {
     uint32_t depth, outer; /* outer: the node above that is MOST_FRAMES / 2 from the root */
 };
@@ -53,7 +53,7 @@ static void pprof_retained_file_of(const struct retained *retained, uint32_t nod
     }
 }
 
-/* Puts the name of a node's function. A variable's begins with its package, as in Go. */
+/* Appends the name of a node's function. A variable's begins with its package, as in Go. */
 static bool put_function_name(struct retained *retained, uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
@@ -75,8 +75,8 @@ static bool put_function_name(struct retained *retained, uint32_t node)
                               package_size + 1 + size);
 }
 
-/* Puts a function and its location, which have the same number. The function's two names differ so
- * that pprof does not remove parts of the name that it would take for C++'s. */
+/* Appends a function and its location, which have the same number. The function's two names differ
+ * so that pprof does not remove parts of the name that it would take for C++'s. */
 static bool pprof_retained_put_function(struct retained *retained, uint32_t node, uint32_t number)
 {
     static const char *const kinds[] = {
@@ -139,7 +139,7 @@ static struct g2h_error *find_paths(struct retained *retained)
     return NULL;
 }
 
-/* Puts the path from a node up to the root, without the root. */
+/* Appends the path from a node up to the root, without the root. */
 static bool pprof_retained_put_stack(struct retained *retained, struct worker_buffer *ids,
                                      uint32_t node)
 {
@@ -183,7 +183,7 @@ static struct g2h_error *put_samples(struct retained *retained)
     return good ? NULL : &error_no_memory;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole profile ---- */
 
 static struct g2h_error *pprof_retained_put_profile(struct retained *retained)
 {

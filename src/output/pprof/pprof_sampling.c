@@ -24,7 +24,7 @@ static int64_t whole(double value)
                                         : (int64_t)value;
 }
 
-/* Returns how many objects a sample of this size stands for. */
+/* Returns how many objects a sample of this size represents. */
 static double scale_of(uint64_t size, uint64_t rate)
 {
     return rate > 1 ? 1 / (1 - exp(-(double)size / (double)rate)) : 1;

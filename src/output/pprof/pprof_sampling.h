@@ -1,5 +1,5 @@
-/* pprof_sampling: scales samples of allocations to what they stand for, and finds the sampling
- * rate, as far as a dump tells it. */
+/* pprof_sampling: scales samples of allocations to estimates, and finds the sampling rate, as far
+ * as a dump shows it. */
 #ifndef OUTPUT_PPROF_PPROF_SAMPLING_H
 #define OUTPUT_PPROF_PPROF_SAMPLING_H
 

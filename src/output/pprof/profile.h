@@ -62,30 +62,30 @@ struct profile {
 bool profile_init(struct profile *profile, struct worker_buffer *out);
 void profile_deinit(struct profile *profile);
 
-/* Puts a varint without a field, as packed fields contain them. */
+/* Appends a varint without a field, as packed fields contain them. */
 bool profile_put_varint(struct worker_buffer *buffer, uint64_t value);
 
-/* Put a field: a number; bytes; or a text, by its number in the table of strings. A number 0 is
- * left out, since readers of profile.proto do not need it. */
+/* Append a field: a number; bytes; or a string, by its number in the table of strings. A number 0
+ * is left out, since readers of profile.proto do not need it. */
 bool profile_put_number(struct worker_buffer *buffer, unsigned field, uint64_t value);
 bool profile_put_bytes(struct worker_buffer *buffer, unsigned field, const char *data, size_t size);
 bool profile_put_string(struct profile *profile, struct worker_buffer *buffer, unsigned field,
                         const char *text, size_t size);
 
-/* Puts a NUL-terminated text as a field of profile->message. */
+/* Appends a NUL-terminated string as a field of profile->message. */
 bool profile_put_text(struct profile *profile, unsigned field, const char *text);
 
-/* Puts profile->message as a field of the profile, and empties it. */
+/* Appends profile->message as a field of the profile, and empties it. */
 bool profile_put_message(struct profile *profile, unsigned field);
 
-/* Puts a ValueType; field is PROFILE_SAMPLE_TYPE or PROFILE_PERIOD_TYPE. */
+/* Appends a ValueType; field is PROFILE_SAMPLE_TYPE or PROFILE_PERIOD_TYPE. */
 bool profile_put_type(struct profile *profile, unsigned field, const char *type, const char *unit);
 
-/* Puts the only mapping, with id 1. program is its file, or NULL if unknown. In flags the bit of
- * each field from MAPPING_HAS_FUNCTIONS on that is true is set. */
+/* Appends the only mapping, with id 1. program is its file, or NULL if unknown. flags has a bit for
+ * each field from MAPPING_HAS_FUNCTIONS on that is true. */
 bool profile_put_mapping(struct profile *profile, const char *program, unsigned flags);
 
-/* Puts the table of strings, which comes last. */
+/* Appends the table of strings, which comes last. */
 bool profile_put_strings(struct profile *profile);
 
 /* Writes the bytes that produce makes as a file for pprof. */

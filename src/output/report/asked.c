@@ -1,5 +1,5 @@
-/* asked: the first lines on an object or a class that --path-to or --show asks for, and who refers
- * to an object; see sections.h. */
+/* asked: the first lines about an object or a class for --path-to or --show, and who refers to an
+ * object; see sections.h. */
 #include "base/scope.h"
 #include "findings/class_rows.h"
 #include "findings/retainers.h"

@@ -1,4 +1,4 @@
-/* next: commands that tell more of what a short report shows; see sections.h. */
+/* next: suggests commands that show more than a short report; see sections.h. */
 #include <string.h>
 
 #include <go2heapsnapshot/error.h>
@@ -9,7 +9,7 @@
 #include "findings/lookup.h"
 #include "output/report/sections.h"
 
-/* Puts a command. An option that takes nothing has no argument. */
+/* Adds a command. An option that takes nothing has no argument. */
 static void put_command(const struct report *report, const char *command, const char *option,
                         const char *argument)
 {
@@ -24,8 +24,8 @@ static void put_command(const struct report *report, const char *command, const 
     PAGE_PUT(report->page, "  %\n", page_made(NULL, &line));
 }
 
-/* Puts an option with a class or an expression as its argument, if people can type that and it
- * leads to something. Ends asked with a NUL. */
+/* Adds an option with a class or an expression as its argument, if that can be typed and leads to
+ * something. Ends asked with a NUL. */
 static struct g2h_error *put_if_found(const struct report *report, const char *command,
                                       const char *option, struct text *asked)
 {
@@ -45,7 +45,7 @@ static struct g2h_error *put_if_found(const struct report *report, const char *c
     return NULL;
 }
 
-/* Puts the commands for the first suspect that is objects of a class. */
+/* Adds the commands for the first suspect that is objects of a class. */
 static struct g2h_error *report_next_put_suspect(const struct report *report, const char *command)
 {
     const struct who_suspects *suspects = report->suspects;

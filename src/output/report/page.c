@@ -14,7 +14,7 @@ static void page_append_words(struct text *text, const char *words)
     text_append(text, words, strlen(words));
 }
 
-/* ---- text ---- */
+/* ---- strings ---- */
 
 static bool is_begin(char byte)
 {
@@ -29,7 +29,7 @@ size_t page_characters(const char *data, size_t size)
     return count;
 }
 
-/* Appends a text with a blank for each control character, such as one that would end the line. */
+/* Appends a string with a blank for each control character, such as one that would end the line. */
 static void append_clean(struct text *text, const char *data, size_t size)
 {
     const size_t begin = text->size;
@@ -52,8 +52,8 @@ void page_append_clipped(struct text *text, const char *data, size_t size, size_
     page_append_words(text, "…");
 }
 
-/* Appends most characters of a longer text: its begin and its end, with an ellipsis between them.
- */
+/* Appends most characters of a longer string: its begin and its end, with an ellipsis between them.
+ * */
 static void append_ends(struct text *text, const char *data, size_t size, size_t most)
 {
     size_t head = 0, tail = size;
@@ -87,8 +87,8 @@ void page_append_cell(struct page *page, const char *data, size_t size, size_t m
 
 /* ---- lines that are too wide ---- */
 
-/* Returns how many bytes the escape sequence here has, which page_begin_strong() or
- * page_end_strong() has put; 0: it is none. */
+/* Returns the size of the escape sequence here, which page_begin_strong() or page_end_strong() has
+ * written; 0: it is not one. */
 static size_t escape_size(const char *data, size_t size)
 {
     const char *end = size > 0 && *data == '\033' ? memchr(data, 'm', size) : NULL;
@@ -178,8 +178,8 @@ static size_t count_blanks(const char *data, size_t size)
 
 /*
  * Returns where a line that is too wide is broken: at the last blank that fits, after indent. A
- * break between facts, which have several blanks between them, or behind a comma is better if it
- * leaves more than half of a line, or is in the head of a suspect. 0: there is no blank.
+ * break between facts, which have several blanks between them, or after a comma is better if it
+ * leaves more than half of a line, or is in the head of a suspect. 0: no blank.
  */
 static size_t find_break(const struct page *page, const char *data, size_t size, size_t indent,
                          bool is_head)
@@ -380,7 +380,7 @@ void page_head(struct page *page, const char *words)
 
 /* ---- JSON ---- */
 
-/* Puts a JSON string, which is valid UTF-8 whatever the bytes are. */
+/* Adds a JSON string, which is valid UTF-8 whatever the bytes are. */
 static void page_put_string(struct page *page, const char *data, size_t size)
 {
     struct text valid = {0}, *out = &page->out;
@@ -396,7 +396,7 @@ static void page_put_string(struct page *page, const char *data, size_t size)
     text_deinit(&valid);
 }
 
-/* Puts what comes before a value: comma, line break and key. Each member of the outermost object
+/* Adds what comes before a value: comma, line break and key. Each member of the outermost object
  * begins a line. */
 static void put_key(struct page *page, const char *key)
 {
@@ -412,7 +412,7 @@ static void put_key(struct page *page, const char *key)
     page_append_words(&page->out, ":");
 }
 
-/* Puts a text as a JSON string, cut if it is longer than the limit. */
+/* Adds a JSON string, cut if it is longer than the limit. */
 static void put_words(struct page *page, const char *data, size_t size)
 {
     const size_t limit = page->limits.characters;
@@ -497,7 +497,7 @@ uint64_t page_left_out(const struct page *page, const char *member)
 
 /* ---- the window ---- */
 
-/* Notes where what is opened next begins. */
+/* Records where what is opened next begins. */
 static void page_window_open(struct page *page, const char *key)
 {
     page->open[page->depth].key = key;
@@ -508,8 +508,8 @@ static void page_window_open(struct page *page, const char *key)
     page->window.opened += is_element(page);
 }
 
-/* Takes what has been closed off the page if an earlier part has it, or if it does not fit. One
- * element is on each page, whatever its size; one that is there in part stays. */
+/* Removes what has been closed from the page if an earlier part has it, or if it does not fit. Each
+ * page has at least one element, whatever its size; one that is partly there stays. */
 static void page_window_close(struct page *page)
 {
     struct page_window *window = &page->window;
@@ -532,7 +532,7 @@ static void page_window_close(struct page *page)
     }
 }
 
-/* Says how many elements of a list are left out, behind the list. */
+/* Adds how many elements of a list are left out, after the list. */
 static void page_put_missing(struct page *page, uint64_t missing)
 {
     _cleanup_(text_deinit) struct text key = {0};

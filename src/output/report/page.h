@@ -1,9 +1,9 @@
 /*
  * page: the output of a report, as text for people or as JSON for machines.
  *
- * Sections say each thing once: a line is a template in which each % stands for the next field, and
- * JSON has the same fields under their keys, without the words between them. So both have the same
- * numbers, rounded to three digits for people and exact for machines.
+ * Sections state each fact once: a line is a template in which each % is replaced by the next
+ * field, and JSON has the same fields under their keys, without the words between them. So both
+ * have the same numbers, rounded to three digits for people and exact for machines.
  */
 #ifndef OUTPUT_REPORT_PAGE_H
 #define OUTPUT_REPORT_PAGE_H
@@ -18,20 +18,20 @@
 
 enum { PAGE_DEPTH = 64 /* the deepest nesting of objects and lists in JSON */ };
 
-/* What JSON may have at most, if it is a part of something else; 0: any number. Of what is beyond,
- * elements of lists are left out. */
+/* Limits of JSON that is a part of something else; 0: no limit. Beyond them, elements of lists are
+ * left out. */
 struct page_limits {
     size_t rows;       /* elements of a list */
     size_t bytes;      /* of a member of the outermost object, in HTML, which ends with the element
                           that reaches this limit */
-    size_t characters; /* of a text, which is cut */
+    size_t characters; /* of a string, which is cut */
 };
 
 /*
  * A part of the JSON, for readers who get it in answers of a bounded size. Elements of lists are
- * numbered in the order in which they are opened, those of lists within others, too. The part ends
+ * numbered in the order in which they are opened, including those of nested lists. The part ends
  * before the first element that no longer fits; the next part has the elements from there on, with
- * the objects that they are in.
+ * the objects that contain them.
  */
 struct page_window {
     size_t bytes;        /* that the page should have; 0: it has all elements */
@@ -72,16 +72,16 @@ struct page {
         const char *member;
         uint64_t rows;
     } left_out[PAGE_MEMBERS];
-    uint64_t cut; /* texts that were cut */
+    uint64_t cut; /* strings that were cut */
 };
 
 enum page_kind {
     PAGE_TEXT,
     PAGE_COUNT,
-    PAGE_BYTES,        /* in text rounded to three digits: 160 B, 1.32 MB, 701 kB */
+    PAGE_BYTES,        /* rounded to three digits, except in JSON: 160 B, 1.32 MB, 701 kB */
     PAGE_CHANGE,       /* by how much a count has changed, with its sign */
     PAGE_BYTES_CHANGE, /* the same for a number of bytes */
-    PAGE_PERCENT,      /* in text only */
+    PAGE_PERCENT,      /* not in JSON */
     PAGE_ADDRESS,      /* 0xc000012000; a string in JSON, where numbers end at 2^53 */
     PAGE_FLAG,         /* in JSON only */
 };
@@ -90,12 +90,12 @@ enum page_kind {
 struct page_field {
     const char *key; /* in JSON; NULL: the field is not in JSON */
     enum page_kind kind;
-    bool is_strong; /* stands out if the page has colour */
+    bool is_strong; /* highlighted if the page has colour */
     uint8_t width;  /* least number of characters; blanks before the field fill it up */
     uint8_t digits; /* of a percentage, after the point */
-    size_t most;    /* most characters of a text; 0: no limit */
+    size_t most;    /* most characters of a string; 0: no limit */
     uint64_t number, whole;
-    const char *data; /* size bytes of text */
+    const char *data; /* a string of size bytes */
     size_t size;
 };
 
@@ -185,24 +185,24 @@ uint64_t page_left_out(const struct page *page, const char *member);
 void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
                      size_t count);
 
-/* Puts a line, or a part of one, with its fields; if template is NULL, the fields are in JSON only.
- */
+/* Adds a line, or a part of one, with its fields; if template is NULL, the fields are in JSON only.
+ * */
 #define PAGE_PUT(page, template, ...) \
     page_put_fields(page, template, (const struct page_field[]){__VA_ARGS__}, \
                     sizeof((const struct page_field[]){__VA_ARGS__}) / sizeof(struct page_field))
 
-/* Puts fields that are in JSON only. */
+/* Adds fields that are in JSON only. */
 #define PAGE_DATA(page, ...) PAGE_PUT(page, NULL, __VA_ARGS__)
 
-/* Puts words that are in text only. */
+/* Adds words that are not in JSON. */
 void page_say(struct page *page, const char *words);
 
-/* Puts words that are in text only and ends the line; what does not fit into the page's columns
- * goes on in further lines, behind as many blanks as the words have before them. */
+/* Adds words that are not in JSON, and ends the line; what does not fit into the page's columns
+ * continues in further lines, which are indented by indent blanks like the first. */
 void page_wrap(struct page *page, const char *words, size_t indent);
 void page_blanks(struct page *page, size_t count);
 
-/* Puts the title of a section, which stands out, after an empty line. */
+/* Adds the title of a section, which is highlighted, after an empty line. */
 void page_head(struct page *page, const char *words);
 
 /* Opens an object or a list in JSON, which holds what follows until it is closed. key is NULL for
@@ -212,19 +212,19 @@ void page_open_list(struct page *page, const char *key);
 void page_close(struct page *page);
 
 /* Pass over elements of the list that was opened last, which may be many: those that earlier parts
- * have, before the first one is put, and those that are left out, behind the last one. */
+ * have, before the first one is added, and those that are left out, after the last one. */
 void page_pass(struct page *page, size_t count);
 void page_add_missing(struct page *page, size_t count);
 
-/* ---- parts of text ---- */
+/* ---- parts of lines ---- */
 
-/* Appends a field to a text in its form for people: without its width, but clipped. */
+/* Appends a field in its form for people: without its width, but clipped. */
 void page_append(struct text *text, const struct page_field *field);
 
-/* Returns the number of characters in a text. */
+/* Returns the number of characters in a string. */
 size_t page_characters(const char *data, size_t size);
 
-/* Appends a text, in which each character that a terminal would act upon is replaced. A text of
+/* Appends a string, in which each character that a terminal would act upon is replaced. A string of
  * more than most characters is cut, and an ellipsis is its last character; if most is 0, there is
  * no limit. */
 void page_append_clipped(struct text *text, const char *data, size_t size, size_t most);
@@ -236,7 +236,7 @@ void page_append_cell(struct page *page, const char *data, size_t size, size_t m
  * in the middle, and what is still too wide at its end. */
 void page_fit(struct page *page);
 
-/* Put these before and after text that stands out. */
+/* Write these before and after words that are highlighted. */
 void page_begin_strong(struct page *page);
 void page_end_strong(struct page *page);
 

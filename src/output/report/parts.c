@@ -51,7 +51,7 @@ struct g2h_error *report_put_allocator(const struct report *report,
     return NULL;
 }
 
-/* Puts which goroutine keeps a finalizer or a cleanup from being run, if there is one. */
+/* Reports which goroutine keeps a finalizer or a cleanup from being run, if any does. */
 static void put_blocker(const struct report *report, uint32_t node, const char *indent)
 {
     struct finalized_blocker blocker;

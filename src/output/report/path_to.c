@@ -1,6 +1,6 @@
 /*
- * path_to: the path from the roots to one object or to the objects of a class, what holds it alone,
- * and who refers to it; see sections.h.
+ * path_to: the path from the roots to one object or to the objects of a class, its dominators, and
+ * who refers to it; see sections.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +162,7 @@ static struct g2h_error *path_to_put_holders(const struct report *report, const 
     return table_end(&table);
 }
 
-/* Returns the node of merged that has most of a class and is not garbage: who holds it is to blame.
+/* Returns the node of merged that has most of a class and is not garbage: its holder is to blame.
  * MERGED_NONE: all of them are garbage. */
 static uint32_t path_to_find_holder(const struct findings *findings, const ranking *nodes)
 {

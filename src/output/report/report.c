@@ -1,6 +1,6 @@
 /*
- * report: text for people: how much memory there is, what is suspect and who holds it, goroutines
- * by their places, classes, the tree of what holds what, waste.
+ * report: a summary in text: how much memory there is, what is suspect and who holds it, goroutines
+ * by their places, classes, the tree of retainers, waste.
  *
  * Each section shows what retains most, and counts what it does not show. Sizes are decimal, as in
  * DevTools. See docs/report.md.
@@ -16,7 +16,7 @@
 
 /* ---- the first lines ---- */
 
-/* Puts the growth since the base: "since first.dump: +701 kB (+114 %), +12,314 objects, +60
+/* Reports the growth since the base: "since first.dump: +701 kB (+114 %), +12,314 objects, +60
  * goroutines". */
 static void put_since(const struct report *report, bool is_other)
 {
@@ -68,7 +68,7 @@ void report_put_totals(const struct report *report, const char *name, bool is_ba
         put_since(report, is_base_other);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole report ---- */
 
 struct report_work {
     struct findings *findings;
@@ -111,7 +111,7 @@ static struct g2h_error *put_sections(const struct report_work *work, const stru
     return report_has_section(work, G2H_SECTION_TREE) ? report_put_tree(report) : NULL;
 }
 
-/* Puts all sections except waste on a page. */
+/* Writes all sections except waste to a page. */
 static struct g2h_error *put_page(const struct report_work *work, struct page *page)
 {
     const struct report report = {work->findings, work->suspects, page};
@@ -145,8 +145,8 @@ static struct g2h_error *find_waste(void *context)
     return waste_find(work->findings, &work->findings->waste);
 }
 
-/* Puts the whole report. Much of the work runs on one thread only, so two steps run beside each
- * other. */
+/* Writes the whole report. Much of the work runs on one thread only, so two steps run in parallel.
+ * */
 struct g2h_error *report_make(struct findings *findings, const struct g2h_report_options *wanted,
                               const char *source, struct page *pages, size_t count,
                               struct who_suspects *suspects)

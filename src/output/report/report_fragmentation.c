@@ -5,10 +5,10 @@
 enum {
     LEAST_WASTED =
         1 << 20,  /* each of some hundred kinds of slots has one span that is being filled */
-    MOST_PINS = 2 /* classes that a line of text names */
+    MOST_PINS = 2 /* classes that a line names */
 };
 
-/* Puts the classes that pin the sparse spans of a row. */
+/* Reports the classes that pin the sparse spans of a row. */
 static void put_pins(const struct report *report, const struct fragmentation *fragmentation,
                      uint64_t slot)
 {

@@ -10,7 +10,7 @@
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
-/* Returns a field of a text without the first of the words that the text begins with. */
+/* Returns a field of a string without the first of the words that it begins with. */
 static struct page_field text_without(const char *key, const struct text *text,
                                       const char *const *words)
 {
@@ -31,7 +31,7 @@ static struct page_field site_of(const struct text *site)
                                                 : text_without("started_at", site, words);
 }
 
-/* What rows of the table need. */
+/* The state of the table's rows. */
 struct report_goroutines_rows {
     const struct report *report;
     struct g2h_edges *edges;
@@ -90,9 +90,8 @@ static void begin_rows(struct report_goroutines_rows *rows, size_t shown,
     table_init(&rows->table, rows->report->page, "goroutines", columns, count, shown);
 }
 
-/* Puts the numbers of the leaked goroutines, which are in JSON only, and not if the heap is
- * redacted.
- */
+/* Adds the numbers of the leaked goroutines, which are in JSON only, and not if the heap is
+ * redacted. */
 static void put_goids(const struct report *report)
 {
     const struct g2h_view *view = report->findings->view;
@@ -110,7 +109,7 @@ static void put_goids(const struct report *report)
     page_close(report->page);
 }
 
-/* Puts how many goroutines can never run again, or why that is not known. */
+/* Reports how many goroutines can never run again, or why that is not known. */
 static void put_leaks(const struct report *report, const struct leaks *leaks)
 {
     static const char *const proofs[] = {
@@ -139,7 +138,8 @@ static void put_leaks(const struct report *report, const struct leaks *leaks)
     page_close(page);
 }
 
-/* Puts how many goroutines have ended of which the runtime keeps so much that it matters. */
+/* Reports how many goroutines have ended, if what the runtime keeps of them is large enough to
+ * matter. */
 static struct g2h_error *report_goroutines_put_ended(const struct report *report)
 {
     enum { OF_ALL = 50 }; /* the part of the heap that matters */

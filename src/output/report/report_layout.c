@@ -1,8 +1,8 @@
-/* report_layout: what rounding and padding take; see sections.h and findings/struct_layout.h. */
+/* report_layout: the cost of rounding and padding; see sections.h and findings/struct_layout.h. */
 #include "output/report/sections.h"
 
-/* Puts "15 MB × 1,000,000 main.T, 33 B in slots of 48 B", or for objects of several sizes "1.2 MB ×
- * 500 []main.T, together 2.8 MB in slots of 4 MB". */
+/* Reports "15 MB × 1,000,000 main.T, 33 B in slots of 48 B", or for objects of several sizes "1.2
+ * MB × 500 []main.T, together 2.8 MB in slots of 4 MB". */
 static void put_rounding(const struct report *report, const struct layout_findings *layout,
                          const struct layout_row *row)
 {
@@ -25,8 +25,8 @@ static void put_rounding(const struct report *report, const struct layout_findin
     page_say(page, "\n");
 }
 
-/* Puts "21 MB × 1,000,000 main.T, 21 of 48 B; reordering its fields saves 16 B each, 16 MB: slots
- * of 32 B instead of 48". */
+/* Reports "21 MB × 1,000,000 main.T, 21 of 48 B; reordering its fields saves 16 B each, 16 MB:
+ * slots of 32 B instead of 48". */
 static void put_padding(const struct report *report, const struct layout_findings *layout,
                         const struct layout_row *row)
 {

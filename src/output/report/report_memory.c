@@ -1,4 +1,4 @@
-/* report_memory: what the process had from the system, and where it was; see sections.h. */
+/* report_memory: the memory that the process had from the system, and its uses; see sections.h. */
 #include "findings/memory_use.h"
 
 #include "base/scope.h"
@@ -12,7 +12,7 @@ enum {
 
 #define MEANING "      meaning     "
 
-/* What a part is called, in text and in JSON, and what it means that it is large. */
+/* The name of a part, in text and in JSON, and what it means if it is large. */
 static const struct report_memory_part {
     const char *key, *name, *meaning;
 } parts[G2H_MEMORY_PARTS] = {
@@ -74,7 +74,7 @@ static void report_memory_put_memstats(const struct report *report, const uint64
 static void put_from_system(const struct report *report, const uint64_t *numbers)
 {
     const struct memory_use use = memory_use_of(numbers);
-    /* Of a process that is there, RSS says the same in more detail. */
+    /* For a live process, RSS says the same in more detail. */
     PAGE_PUT(report->page,
              memory_has_resident(report->findings)
                  ? NULL
@@ -87,7 +87,7 @@ static void put_from_system(const struct report *report, const uint64_t *numbers
 
 /* ---- RSS ---- */
 
-/* Returns what a part is called: without the runtime's counters, its own memory is not known. */
+/* Returns the name of a part: without the runtime's counters, its own memory is not known. */
 static struct page_field report_memory_name_of(const struct g2h_memory *memory, int part)
 {
     return page_words(NULL, part == G2H_MEMORY_C && !memory->has_counters
@@ -95,8 +95,7 @@ static struct page_field report_memory_name_of(const struct g2h_memory *memory, 
                                 : parts[part].name);
 }
 
-/* Puts the files that have most: " (bolt.db 610 MB, index 2 MB)". Paths are private if texts are.
- */
+/* Reports the largest files: " (bolt.db 610 MB, index 2 MB)". Paths are private if strings are. */
 static void put_files(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;
@@ -134,8 +133,8 @@ static void report_memory_put_data(const struct report *report)
     page_close(page);
 }
 
-/* Puts "RSS 678 MB: objects 2 MB, mapped files 610 MB (bolt.db 610 MB), …"; parts that are small
- * are one. */
+/* Reports "RSS 678 MB: objects 2 MB, mapped files 610 MB (bolt.db 610 MB), …"; small parts are
+ * merged. */
 static void report_memory_put_resident(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;
@@ -177,7 +176,7 @@ void report_put_memory(const struct report *report)
 
 /* ---- the suspect ---- */
 
-/* Puts which fields and variables point to mappings of a part. */
+/* Reports which fields and variables point to mappings of a part. */
 static struct g2h_error *report_memory_put_pointers(const struct report *report,
                                                     enum g2h_memory_part part)
 {

@@ -1,4 +1,4 @@
-/* report_tree: what holds what; see sections.h. */
+/* report_tree: the tree of retainers; see sections.h. */
 #include "base/scope.h"
 #include "findings/ranking.h"
 #include "output/report/sections.h"
@@ -71,7 +71,7 @@ static bool report_tree_add(const struct report_tree *tree, uint32_t node, ranki
     return weight < tree->least || vector_push(children, ((struct ranked){weight, node}));
 }
 
-/* Adds those children of a node that are large enough. The groups of (GC roots) stand beside
+/* Adds those children of a node that are large enough. The groups of (GC roots) are shown beside
  * (globals), not below it; garbage and threads are left out. */
 static bool add_children(const struct report_tree *tree, uint32_t node, ranking *children)
 {

@@ -1,9 +1,9 @@
 /*
- * report_trend: what a series of heaps says about the places that hold memory: which grow steadily,
- * which have stopped growing, which go up and down; see docs/watch.md.
+ * report_trend: the course of the places that hold memory over a series of heaps: which grow
+ * steadily, which have stopped growing, which go up and down; see docs/watch.md.
  *
- * It says for how long the heaps were looked at, and never that something leaks: a cache that still
- * fills and the first half of a wave grow in the same way.
+ * It reports how long the heaps were watched, and never claims a leak: a cache that is still
+ * filling and the first half of a cycle grow in the same way.
  */
 #include "findings/trend.h"
 
@@ -58,13 +58,13 @@ static void append_duration(struct text *text, int64_t milliseconds)
         text_printf(text, "%" PRId64 " s", seconds);
 }
 
-/* The time by which a rate is said. */
+/* The unit of time of a rate. */
 struct per {
     int64_t time;
     const char *words;
 };
 
-/* Returns the shortest of some times in which a number grows by one at least. */
+/* Returns the shortest of some units in which a number grows by at least one. */
 static struct per per_of(uint64_t grown, int64_t elapsed)
 {
     static const struct per minute = {MINUTE, "a minute"}, hour = {HOUR, "an hour"};
@@ -102,8 +102,8 @@ static struct g2h_error *find_way(const struct g2h_trend *trend, uint32_t place,
     return NULL;
 }
 
-/* Puts the way to a place: main › reg › main.Registry › main.Session. Of a long one the middle is
- * left out. JSON has all names, as a list. */
+/* Reports the way to a place: main › reg › main.Registry › main.Session. The middle of a long one
+ * is left out. JSON has all names, as a list. */
 static struct g2h_error *put_way(const struct trend_report *report, const char *key, uint32_t place)
 {
     enum { FIRST = 3, LAST = 4 };
@@ -130,7 +130,7 @@ static struct g2h_error *put_way(const struct trend_report *report, const char *
     return NULL;
 }
 
-/* Puts the place, and where it is in the last heap if that changes. */
+/* Reports the place, and where it is in the last heap if that changes. */
 static struct g2h_error *report_trend_put_place(const struct trend_report *report, uint32_t place)
 {
     const uint32_t holder = trend_last_holder(report->trend, place);
@@ -142,7 +142,7 @@ static struct g2h_error *report_trend_put_place(const struct trend_report *repor
     return put_way(report, "now_in", holder);
 }
 
-/* Puts what a place had in each heap, in JSON. */
+/* Adds the values of a place in each heap, in JSON. */
 static void put_values(const struct trend_report *report, uint32_t place)
 {
     static const char *const keys[] = {"retained", "count"};
@@ -156,7 +156,7 @@ static void put_values(const struct trend_report *report, uint32_t place)
     }
 }
 
-/* Puts behind a growth how fast that is: " (36 a minute)". */
+/* Appends the rate of a growth to it: " (36 a minute)". */
 static void put_rate(const struct trend_report *report, struct per per, int64_t grown,
                      bool is_bytes)
 {
@@ -167,8 +167,8 @@ static void put_rate(const struct trend_report *report, struct per per, int64_t 
              page_words(NULL, per.words));
 }
 
-/* Puts by how much a place has grown: objects if these have become more, and bytes; and how fast,
- * if that is of use. */
+/* Reports by how much a place has grown: objects if there are more of them, and bytes; and the
+ * rate, if that is useful. */
 static void put_growth(const struct trend_report *report, const struct trend_found *found,
                        bool has_rate)
 {
@@ -196,8 +196,8 @@ static void put_growth(const struct trend_report *report, const struct trend_fou
 
 /* ---- sections ---- */
 
-/* Puts when a place will have filled what the memory limit of the process leaves; in text only the
- * place that grows most, by which that is soonest. */
+/* Reports when a place will have filled the rest of the process's memory limit; outside of JSON
+ * only for the place that grows most, which is the first to do so. */
 static void put_limit(const struct trend_report *report, const struct trend_found *found)
 {
     const uint64_t limit = report->trend->limit;
@@ -288,7 +288,7 @@ static void put_waves(const struct trend_report *report, const struct trend_foun
 static const struct section {
     enum trend_kind kind;
     const char *key, *head;
-    size_t rows; /* in text */
+    size_t rows; /* not in JSON */
     void (*put)(const struct trend_report *report, const struct trend_found *found);
 } sections[] = {
     {TREND_STEADY, "steady", "GREW IN EVERY INTERVAL", 10, put_steady},
@@ -359,7 +359,7 @@ static void put_heaps(const struct trend_report *report)
     page_close(page);
 }
 
-/* Puts what the sections mean, and what they cannot tell. */
+/* Adds what the sections mean, and what they cannot show. */
 static void put_meaning(const struct trend_report *report)
 {
     const size_t heaps = report->trend->heaps.count, steady = report->found[TREND_STEADY].count;
@@ -397,7 +397,7 @@ static struct g2h_error *report_trend_put_all(const struct trend_report *report)
     return NULL;
 }
 
-/* Makes one line of JSON whose members are lines: line breaks in texts are escaped. */
+/* Joins JSON whose members are lines into one line: line breaks in strings are escaped. */
 static void join_lines(struct text *text)
 {
     size_t size = 0;

@@ -1,8 +1,8 @@
-/* report_waste: memory that is of no use; see sections.h and findings/waste.h. */
+/* report_waste: unused memory; see sections.h and findings/waste.h. */
 #include "base/scope.h"
 #include "output/report/sections.h"
 
-enum { LONGEST = 60 /* characters of a text that are shown */ };
+enum { LONGEST = 60 /* characters of a string that are shown */ };
 
 /* Returns the name of a declaration; of DECLARATION_OF_LOCAL, that it is a variable of a function.
  */
@@ -15,8 +15,8 @@ static struct page_field name_declaration(const struct g2h_capacities *capacitie
     return page_text("place", name->data, name->size);
 }
 
-/* Puts the size of a row's arrays or texts, if any; or, if slices use small parts of large arrays,
- * how much they use of each. */
+/* Reports the size of a row's arrays or strings, if any; or, if slices use small parts of large
+ * arrays, how much they use of each. */
 static void report_waste_put_each(struct page *page, const struct waste_row *row)
 {
     if (row->bytes == 0) {
@@ -152,7 +152,7 @@ static void put_substrings(const struct report *report, const struct g2h_capacit
     page_close(page);
 }
 
-/* Puts a text: "48.0 kB    2,001 × "Go-http-client/1.1"" */
+/* Reports a duplicate string: "48.0 kB 2,001 × "Go-http-client/1.1"" */
 static void report_waste_put_text(const struct report *report, struct g2h_text *text,
                                   const struct equal *equal)
 {
@@ -201,7 +201,7 @@ static struct pinned sum_pinned(const struct report *report)
     return sums;
 }
 
-/* Puts the arrays among the suspects of which only some elements are pointed to. */
+/* Reports the arrays among the suspects in which only some elements are pointed to. */
 static void report_waste_put_pinned(const struct report *report, const struct pinned *sums)
 {
     struct page *page = report->page;

@@ -1,4 +1,4 @@
-/* report_who: the suspects as text; see sections.h. */
+/* report_who: the section with the suspects; see sections.h. */
 #include "findings/who.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void free_deferred(deferred_vector *list)
     free(list->data);
 }
 
-/* Puts what deferred calls hold, by class. */
+/* Reports what deferred calls hold, by class. */
 static struct g2h_error *put_deferred(const struct report *report, uint32_t calls)
 {
     enum { MOST = 6 };
@@ -64,11 +64,11 @@ static void put_keys(const struct report *report, const struct held_keys *keys)
     page_close(page);
 }
 
-/* Puts how many frames a goroutine, a node of the view, has on its stack, and which function has
+/* Reports how many frames a goroutine, a node of the view, has on its stack, and which function has
  * most of them; nothing if they are few. */
 static struct g2h_error *put_frames(const struct report *report, uint32_t goroutine)
 {
-    enum { DEEP = 100 }; /* frames from which on a stack is worth a word */
+    enum { DEEP = 100 }; /* frames from which on a stack is worth mentioning */
     struct goroutine_frames frames;
     struct page *page = report->page;
     TRY(goroutines_find_frames(report->findings, goroutine, &frames));
@@ -82,7 +82,7 @@ static struct g2h_error *put_frames(const struct report *report, uint32_t gorout
     return NULL;
 }
 
-/* Puts which slices leave out what was found, and how long the one is that is named. */
+/* Reports which slices leave out what was found, and the length of the one that is named. */
 static struct g2h_error *report_who_put_slices(const struct report *report,
                                                const struct stale_part *found)
 {
@@ -105,8 +105,8 @@ static struct g2h_error *report_who_put_slices(const struct report *report,
     return NULL;
 }
 
-/* Puts how many objects of a suspect, or of those that it holds, lie in slots that no slice uses,
- * and in which slices' arrays. */
+/* Reports how many objects of a suspect, or of those that it holds, are in slots that no slice
+ * uses, and in which slices' arrays. */
 static struct g2h_error *report_who_put_stale(const struct report *report,
                                               const struct suspect *suspect)
 {
@@ -126,7 +126,7 @@ static struct g2h_error *report_who_put_stale(const struct report *report,
     return NULL;
 }
 
-/* Puts the size of one object and its parts: "320 B = 24 B + main.Session 152 B + chan *main.Bid
+/* Reports the size of one object and its parts: "320 B = 24 B + main.Session 152 B + chan *main.Bid
  * 144 B". */
 static struct g2h_error *report_who_put_each(const struct report *report,
                                              const struct suspect *suspect)
@@ -159,7 +159,7 @@ static struct g2h_error *report_who_put_each(const struct report *report,
     return NULL;
 }
 
-/* Puts the address of an object, for machines. A node that is no object has none. */
+/* Adds the address of an object, in JSON only. A node that is not an object has none. */
 static void report_who_put_address(const struct report *report, uint32_t number)
 {
     struct g2h_node node;
@@ -168,8 +168,8 @@ static void report_who_put_address(const struct report *report, uint32_t number)
         PAGE_DATA(report->page, page_address("address", node.address));
 }
 
-/* Makes "goroutine 7 [chan receive] main.main.gowrap1" tell where it is, as its place does:
- * "goroutine 7 [chan receive] main.consume ← main.main.gowrap1". */
+/* Adds the location of a goroutine to its name, as its place has it: "goroutine 7 [chan receive]
+ * main.main.gowrap1" becomes "goroutine 7 [chan receive] main.consume ← main.main.gowrap1". */
 static void name_by_place(const struct report *report, uint32_t place, struct text *name)
 {
     size_t size;
@@ -182,8 +182,8 @@ static void name_by_place(const struct report *report, uint32_t place, struct te
     text_append(name, functions, (size_t)(of_place + size - functions));
 }
 
-/* Puts the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010 of
- * the 52,000, 3.20 MB (96 %)". */
+/* Reports the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010
+ * of the 52,000, 3.20 MB (96 %)". */
 static struct g2h_error *report_who_put_most(const struct report *report,
                                              const struct suspect *suspect,
                                              const struct example *example)
@@ -217,8 +217,8 @@ static struct g2h_error *report_who_put_most(const struct report *report,
     return NULL;
 }
 
-/* Puts how many timers there are in all of the runtime's heaps of timers, if a suspect is only
- * those of some of them. */
+/* Reports how many timers all of the runtime's heaps of timers have, if a suspect is only those of
+ * some of them. */
 static void put_timers(const struct report *report, const struct suspect *suspect)
 {
     struct who_timers all;
@@ -232,7 +232,7 @@ static void put_timers(const struct report *report, const struct suspect *suspec
     page_close(report->page);
 }
 
-/* Puts how few elements of arrays anything points to, if that is what keeps these. */
+/* Reports how few elements of arrays are pointed to, if that keeps the arrays alive. */
 static void report_who_put_pinned(const struct report *report, const struct pinned *pinned)
 {
     if (pinned->arrays == 0)
@@ -271,8 +271,8 @@ static struct g2h_error *put_allocator(const struct report *report, uint32_t ite
     return report_put_allocator(report, &allocator, true);
 }
 
-/* Puts a line with the name of an edge's target, see report_append_target(), and nothing if there
- * is none. template has the words before the name. */
+/* Reports the name of an edge's target on a line, see report_append_target(), or nothing without
+ * such an edge. template has the words before the name. */
 static struct g2h_error *put_target(const struct report *report, const char *template,
                                     const char *key, uint32_t node, const char *label,
                                     enum g2h_node_kind kind)
@@ -288,7 +288,7 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
     return NULL;
 }
 
-/* Puts a variable of goroutines and what each of them holds by it; all of them together, if one of
+/* Reports a variable of goroutines and what each goroutine holds by it; or the total, if one of
  * them holds most. */
 static void report_who_put_local(const struct report *report, const struct who_local *local,
                                  uint64_t each, bool has_most, bool is_first)
@@ -312,7 +312,7 @@ static void report_who_put_local(const struct report *report, const struct who_l
     PAGE_DATA(report->page, page_bytes("each", each));
 }
 
-/* Puts, for machines, the variables that are part of a variable. */
+/* Adds the variables that are part of a variable, in JSON only. */
 static void put_parts_of(const struct report *report, const struct who_local *locals, size_t count,
                          uint32_t variable)
 {
@@ -332,8 +332,9 @@ static void put_parts_of(const struct report *report, const struct who_local *lo
     page_close(report->page);
 }
 
-/* Returns which share of what goroutines retain a variable must retain to be shown. What functions
- * of the runtime have, such as the channel that they wait on, is of less interest. */
+/* Returns which share (1 / result) of what goroutines retain a variable must retain to be shown.
+ * Variables of the runtime's functions, such as the channel that they wait on, are less
+ * interesting. */
 static uint64_t least_share(const struct report *report, const struct who_local *local)
 {
     static const char runtime[] = "runtime.";
@@ -366,7 +367,7 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place,
     return NULL;
 }
 
-/* Puts what goroutines hold many of: "50,500 main.Span, 25.0 MB". */
+/* Reports what goroutines hold many of: "50,500 main.Span, 25.0 MB". */
 static void put_inside(const struct report *report, const struct suspect *suspect)
 {
     if (suspect->inside == 0)
@@ -378,7 +379,7 @@ static void put_inside(const struct report *report, const struct suspect *suspec
     page_close(report->page);
 }
 
-/* Puts how large the stacks of goroutines are. */
+/* Reports how large the stacks of goroutines are. */
 static void put_stacks(const struct report *report, uint32_t place)
 {
     const uint64_t goroutines = findings_members(report->findings, place),
@@ -404,7 +405,7 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report, con
     return put_frames(report, goroutine);
 }
 
-/* Puts whose stack it is. */
+/* Reports whose stack it is. */
 static struct g2h_error *put_stack_suspect(const struct report *report, uint32_t stack)
 {
     const uint32_t goroutine = report_node(report, report_node(report, stack)->parent)->example;
@@ -413,8 +414,8 @@ static struct g2h_error *put_stack_suspect(const struct report *report, uint32_t
     return put_frames(report, goroutine);
 }
 
-/* Puts how many of the objects of class runtime.g belong to goroutines that have ended, if most of
- * them do: what those of others hold, like labels of the profiler, is in use. */
+/* Reports how many of the objects of class runtime.g belong to goroutines that have ended, if most
+ * of them do: what other goroutines hold, like labels of the profiler, is in use. */
 static struct g2h_error *report_who_put_ended(const struct report *report, uint32_t item)
 {
     uint64_t ended;
@@ -429,7 +430,8 @@ static struct g2h_error *report_who_put_ended(const struct report *report, uint3
     return NULL;
 }
 
-/* Puts what a suspect is: "2,000 main.Watcher", or "+1,600 main.Watcher, now 2,000". */
+/* Reports the name and number of a suspect: "2,000 main.Watcher", or "+1,600 main.Watcher, now
+ * 2,000". */
 static void put_item(const struct report *report, const struct suspect *suspect)
 {
     const struct page_field name = page_strong(report_name(report, "item", suspect->item)),
@@ -443,7 +445,7 @@ static void put_item(const struct report *report, const struct suspect *suspect)
               page_flag("is_deferred", suspect->is_deferred));
 }
 
-/* Puts how much of a suspect takes memory, if that is far less than what it retains. */
+/* Reports how much of a suspect takes memory, if that is far less than what it retains. */
 static void report_who_put_resident(const struct report *report, const struct suspect *suspect)
 {
     const struct merged_node *node = report_node(report, suspect->item);
@@ -455,8 +457,8 @@ static void report_who_put_resident(const struct report *report, const struct su
     PAGE_DATA(report->page, page_bytes("not_resident", node->untouched));
 }
 
-/* Puts what holds a suspect: ", in 4 × map[uint64]*main.Watcher". Others of that class, which hold
- * none of the objects, do not count. */
+/* Reports the holder of a suspect: ", in 4 × map[uint64]*main.Watcher". Others of that class, which
+ * hold none of the objects, do not count. */
 static void put_holder(const struct report *report, const struct who *who)
 {
     const uint32_t node = who->suspect.holder,
@@ -476,7 +478,7 @@ static void put_holder(const struct report *report, const struct who *who)
     page_close(report->page);
 }
 
-/* Puts how many of the goroutines that a suspect is, or that hold it, can never run again. */
+/* Reports how many of the goroutines that a suspect is, or that hold it, can never run again. */
 static struct g2h_error *put_leaked(const struct report *report, const struct suspect *suspect)
 {
     const struct findings *findings = report->findings;

@@ -1,15 +1,17 @@
 /*
- * sections: the parts of a report, and what they share.
+ * sections: the parts of a report, and the code that they share.
  *
  *   report              all of it, in order
  *   report_memory, report_who, report_goroutines, classes, report_tree, report_waste,
- * report_layout, report_fragmentation a section each; who: the suspects; the last two are parts of
- * waste next                commands that tell more, at the end of a short report path_to, show,
- * show_values, show_locals what is said instead with --path-to or --show; asked: what both say
+ *   report_layout, report_fragmentation
+ *                       a section each; who: the suspects; the last two are parts of waste
+ *   next                suggested commands, at the end of a short report
+ *   path_to, show, show_values, show_locals
+ *                       the answer to --path-to or --show instead; asked: its first lines
  *   parts, table        lines that several sections have
  *   page                writes each line as text or as JSON
- *   sections            what they share
- *   report_trend       another report: how a series of heaps goes on
+ *   sections            shared declarations
+ *   report_trend       another report: the course of a series of heaps
  */
 #ifndef OUTPUT_REPORT_SECTIONS_H
 #define OUTPUT_REPORT_SECTIONS_H
@@ -28,8 +30,7 @@ struct report {
 /* The version of the JSON. It changes when a member changes its name or its meaning. */
 enum { REPORT_VERSION = 1 };
 
-/* Rows of a table, and lines of a section of waste, that are shown in text unless --top says how
- * many. */
+/* Rows of a table, and lines of a section of waste, that are shown unless --top says how many. */
 enum { REPORT_ROWS = 10, REPORT_LINES = 5 };
 
 /* Returns how many rows or lines are shown, where usual is the usual number. */
@@ -40,15 +41,15 @@ static inline size_t report_rows(const struct report *report, size_t usual)
 
 /* ---- sections: each puts itself on report->page. Errors: G2H_ERROR_MEMORY ---- */
 
-/* Puts the first lines: the sums of the heap and by how much they have grown. name is what the heap
- * was read from; is_base_other says that another build of the program wrote the base. */
+/* Writes the first lines: the sums of the heap and by how much they have grown. name is what the
+ * heap was read from; is_base_other says that another build of the program wrote the base. */
 void report_put_totals(const struct report *report, const char *name, bool is_base_other);
 
-/* Puts, as a part of the first lines, what the process had from the system, as far as it is known.
- */
+/* Writes, as a part of the first lines, the memory that the process had from the system, as far as
+ * it is known. */
 void report_put_memory(const struct report *report);
 
-/* Puts which part of the resident memory is large, and what that means, as the first suspect, if
+/* Reports which part of the resident memory is large, and what that means, as the first suspect, if
  * objects are less than half of it. *ret says whether it did. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_outside(const struct report *report, bool *ret);
 
@@ -58,8 +59,8 @@ struct g2h_error *report_put_classes(const struct report *report);
 struct g2h_error *report_put_tree(const struct report *report);
 struct g2h_error *report_put_waste(const struct report *report);
 
-/* Puts commands that tell more of what the report is about: each begins with command, and does
- * what it says. Errors: G2H_ERROR_MEMORY. */
+/* Suggests commands that show more about the subject of the report: each begins with command, and
+ * works as shown. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_next(const struct report *report, const char *command);
 
 /* Parts of waste. */
@@ -67,12 +68,12 @@ void report_put_fragmentation(const struct report *report,
                               const struct fragmentation *fragmentation);
 void report_put_layout(const struct report *report, const struct layout_findings *layout);
 
-/* Puts the path to one object, or to the objects of a class, in place of all sections.
+/* Writes the path to one object, or to the objects of a class, in place of all sections.
  * findings/lookup.h has the forms of asked, and the errors. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked);
 
-/* Puts what is in an object or a variable, or how the values of each field are spread over the
- * objects of a class. The same forms and errors, and G2H_ERROR_NOT_FOUND for a variable that no
+/* Writes the contents of an object or a variable, or how the values of each field are spread over
+ * the objects of a class. The same forms and errors, and G2H_ERROR_NOT_FOUND for a variable that no
  * dump has. */
 struct g2h_error *report_put_shown(const struct report *report, const char *asked);
 
@@ -85,40 +86,40 @@ enum { REPORT_ASKED_ROWS = 24 };
 struct page_field report_name_of(const struct report *report, const char *key,
                                  const struct g2h_node *node);
 
-/* Opens "object" and puts what an object is: offset is that of the address that was asked for. */
+/* Opens "object" and describes an object: offset is that of the address in the query. */
 void report_put_object(const struct report *report, uint32_t node, uint64_t offset);
 
-/* Opens "class" and sums up a class, of which class is a node of merged. Adds its nodes, as
+/* Opens "class" and sums up a class; class is a node of merged. Adds its nodes, as
  * class_rows_find_one() does. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_class(const struct report *report, uint32_t class, ranking *ret_nodes);
 
-/* Puts who refers to a node of the view, by class and field. Errors: G2H_ERROR_MEMORY. */
+/* Reports who refers to a node of the view, by class and field. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_retainers(const struct report *report, struct g2h_edges *edges,
                                        uint32_t node);
 
-/* If a finalizer or a cleanup can never run, which is all that holds an object, a node of the view,
- * puts that behind indent. Errors: G2H_ERROR_MEMORY. */
+/* If only a finalizer or a cleanup that can never run holds an object, a node of the view, reports
+ * that after indent. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
                                        const char *indent);
 
-/* Puts an allocator under the key "allocated_by": in text, if is_line, as a line. Errors:
+/* Adds an allocator under the key "allocated_by": in text, if is_line, as a line. Errors:
  * G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_allocator(const struct report *report,
                                        const struct allocator *allocator, bool is_line);
 
 /* ---- what is worth a line ---- */
 
-/* Returns whether so much of some bytes takes no memory that it should be said. */
+/* Returns whether the untouched part of some bytes is large enough to be mentioned. */
 static inline bool report_is_untouched(uint64_t untouched, uint64_t all)
 {
     return untouched >= all / 10 + 1;
 }
 
-/* Returns whether waste is worth a line in text: a thousandth of the heap. */
+/* Returns whether waste is worth a line outside of JSON: a thousandth of the heap. */
 bool report_is_much(const struct report *report, uint64_t wasted);
 
-/* Returns whether a line of a section of waste is shown. In JSON each line with waste is; in text a
- * line needs a hundredth of the section's waste and a thousandth of the heap, and only the first
+/* Returns whether a line of a section of waste is shown. In JSON each line with waste is; otherwise
+ * a line needs a hundredth of the section's waste and a thousandth of the heap, and only the first
  * report_rows() lines are shown. */
 bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all);
 

@@ -1,5 +1,5 @@
 /*
- * show: what --show asks for: an object, a variable, or how values are spread over the objects of a
+ * show: answers --show: an object, a variable, or how values are spread over the objects of a
  * class; see sections.h.
  */
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "findings/lookup.h"
 #include "output/report/show.h"
 
-enum { LABEL_WIDTH = 32 /* characters in text */ };
+enum { LABEL_WIDTH = 32 /* characters, outside of JSON */ };
 
 /* ---- a variable ---- */
 
@@ -38,7 +38,7 @@ static struct g2h_error *put_variable(struct show *show, const char *name,
 
 /* ---- a class ---- */
 
-/* Puts a number that occurs, under a key. */
+/* Adds a number that occurs, under a key. */
 static struct g2h_error *show_put_sample(struct show *show, const struct field_distribution *field,
                                          const char *key, const struct sample *sample,
                                          struct text *text)
@@ -59,7 +59,7 @@ static struct g2h_error *show_put_sample(struct show *show, const struct field_d
     return NULL;
 }
 
-/* Puts how many different values there are. */
+/* Reports how many different values occur. */
 static void put_distinct(const struct show *show, const struct tally *tally, struct text *text)
 {
     PAGE_DATA(show->report->page, page_count("distinct", tally->counts.count),
@@ -71,8 +71,8 @@ static void put_distinct(const struct show *show, const struct tally *tally, str
     text_printf(text, " distinct");
 }
 
-/* Puts least, median and largest of numbers: "1 … 17 … 42", or "1" if all are equal; "1 … ~17 … 42"
- * if there are so many that the median is that of a sample. */
+/* Reports least, median and largest of numbers: "1 … 17 … 42", or "1" if all are equal; "1 … ~17 …
+ * 42" if the median is that of a sample. */
 static struct g2h_error *show_put_numbers(struct show *show, const struct field_distribution *field,
                                           struct distribution_numbers *numbers, struct text *text)
 {
@@ -135,7 +135,7 @@ static void append_share(struct text *text, const char *what, uint64_t part, uin
     text_append_grouped(text, whole);
 }
 
-/* Puts how the values of a field are spread, in JSON and as text. */
+/* Reports how the values of a field are spread, in JSON and as text. */
 static struct g2h_error *put_spread(struct show *show, struct field_distribution *field,
                                     struct text *text)
 {
@@ -163,7 +163,7 @@ static struct g2h_error *put_spread(struct show *show, struct field_distribution
     return put_lengths_of(show, field, "capacities", "cap", &field->capacities, text);
 }
 
-/* Appends a text and blanks up to a width. */
+/* Appends a string and blanks up to a width. */
 static void append_padded(struct text *text, const struct g2h_bytes *words, size_t width)
 {
     const char *data = (const char *)words->data;
@@ -180,7 +180,7 @@ static struct g2h_bytes show_name_of(const struct distribution *distribution, ui
     return (struct g2h_bytes){(const uint8_t *)text, size};
 }
 
-/* Returns the width of the widest text, or the most that is shown. */
+/* Returns the width of the widest string, up to the most that is shown. */
 static size_t wider(struct g2h_bytes words, size_t width, size_t most)
 {
     const size_t count = page_characters((const char *)words.data, (size_t)words.size);
@@ -251,7 +251,7 @@ static struct g2h_error *show_put_class(struct show *show, const struct lookup *
     return show_put_object(show, largest, example.address, 0);
 }
 
-/* ---- what is asked for ---- */
+/* ---- the query ---- */
 
 static void show_deinit(struct show *show)
 {

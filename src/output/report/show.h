@@ -1,4 +1,4 @@
-/* show: what the files that answer --show share; see sections.h. */
+/* show: shared by the files that answer --show; see sections.h. */
 #ifndef OUTPUT_REPORT_SHOW_H
 #define OUTPUT_REPORT_SHOW_H
 
@@ -8,10 +8,10 @@
 #include "output/report/table.h"
 
 enum {
-    SHOW_VALUES = 1000, /* of an object, of which further ones are left out; */
-    SHOW_ROWS = 100,    /* in text */
+    SHOW_VALUES = 1000, /* of an object; further ones are left out; */
+    SHOW_ROWS = 100,    /* outside of JSON */
     SHOW_COLUMNS = 5,
-    SHOW_VALUE_WIDTH = 48, /* characters in text */
+    SHOW_VALUE_WIDTH = 48, /* characters, outside of JSON */
     SHOW_TYPE_WIDTH = 28,
 };
 
@@ -35,14 +35,14 @@ static inline struct page_field show_made(const char *key, const struct g2h_text
 /* The columns of a table of values. */
 extern const struct table_column show_columns[SHOW_COLUMNS];
 
-/* Puts a row of such a table; base is the offset of the first value of the location. */
+/* Adds a row to such a table; base is the offset of the first value of the location. */
 struct g2h_error *show_put_value(struct show *show, struct table *table,
                                  const struct g2h_value *value, uint64_t base);
 
-/* Puts the values in a location, as a table. */
+/* Adds the values in a location, as a table. */
 struct g2h_error *show_put_values(struct show *show, const struct g2h_location *location);
 
-/* Puts what is in an object: a node, and an address at an offset in it. */
+/* Reports the contents of an object: a node, and an address at an offset in it. */
 struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t address,
                                   uint64_t offset);
 
@@ -52,10 +52,10 @@ uint64_t show_leads_to(struct show *show, const struct g2h_location *location);
 
 /* ---- show_locals.c ---- */
 
-/* Returns whether a text asks for a goroutine, or for one of its variables. */
+/* Returns whether a query is about a goroutine, or one of its variables. */
 bool show_is_of_goroutine(const char *asked);
 
-/* Puts the variables of its frames, or what is in the one that is asked for. Errors:
+/* Reports the variables of its frames, or the contents of the one in the query. Errors:
  * G2H_ERROR_NOT_FOUND. */
 struct g2h_error *show_put_goroutine(struct show *show, const char *asked);
 

@@ -1,7 +1,8 @@
 /*
  * show_locals: the variables of a goroutine's frames, by their names; see sections.h.
  *
- * DWARF says what is in memory at the frame's program counter. A frame has no variables without it.
+ * DWARF says which variables are in memory at the frame's program counter. Without it, a frame has
+ * no variables.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,8 @@ static void show_locals_trim(const char **text, size_t *size)
         --*size;
 }
 
-/* Reads "goroutine 17", "goroutine 17 · v" and "goroutine 17 · main.serve · v"; a colon will do for
- * the dot. Returns false if the text is none of these. */
+/* Reads "goroutine 17", "goroutine 17 · v" and "goroutine 17 · main.serve · v"; a colon may replace
+ * the dot. Returns false if the query has none of these forms. */
 static bool show_locals_read_goroutine(const char *asked, struct asked_goroutine *ret)
 {
     static const char word[] = "goroutine ", dot[] = "·";
@@ -156,7 +157,7 @@ static struct g2h_error *show_locals_put(struct show *show, uint64_t goroutine,
     return NULL;
 }
 
-/* Puts the values of a variable as rows of its frame's table. */
+/* Adds the values of a variable as rows of its frame's table. */
 static struct g2h_error *put_row_of_local(struct show *show, struct table *table,
                                           const struct g2h_local *local, uint64_t *left)
 {

@@ -1,5 +1,6 @@
 /*
- * show_values: tables of values, of the entries of a map, and what is in an object; see show.h.
+ * show_values: tables of values, of the entries of a map, and the contents of an object; see
+ * show.h.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static uint32_t show_values_node_at(const struct show *show, uint64_t address, s
     return number;
 }
 
-/* Appends what a value leads to, "0xc000012000  main.T  48 B"; the address only if it is not the
+/* Appends the target of a value, "0xc000012000 main.T 48 B"; the address only if it is not the
  * value, which show->text has. */
 static void show_values_append_target(const struct show *show, const struct g2h_value *value,
                                       const struct g2h_content *content, struct text *text)
@@ -48,8 +49,8 @@ static void show_values_append_target(const struct show *show, const struct g2h_
     page_append(text, &bytes);
 }
 
-/* Writes a struct or an array as its first values, {Name: "a", Count: 3}, in place of what
- * show->text has. */
+/* Formats a struct or an array as its first values, {Name: "a", Count: 3}, and replaces show->text.
+ * */
 static struct g2h_error *show_values_read_parts(struct show *show, const struct g2h_value *value)
 {
     _cleanup_(text_deinit) struct text parts = {0};
@@ -89,7 +90,7 @@ static struct g2h_error *show_values_read(struct show *show, const struct g2h_va
                : NULL;
 }
 
-/* Puts what there is to say of a value besides its text: in JSON only. */
+/* Adds what is known of a value besides its text: in JSON only. */
 static void put_content(const struct show *show, const struct g2h_content *content)
 {
     struct page *page = show->report->page;
@@ -108,7 +109,7 @@ static void put_content(const struct show *show, const struct g2h_content *conte
                   page_bytes("target_bytes", node.size));
 }
 
-/* Appends a value as text: cut, a string's length behind it if it is. */
+/* Appends a value: cut, and followed by the length if it is a string that was cut. */
 static void append_value(const struct show *show, const struct g2h_value *value,
                          const struct g2h_content *content, struct text *text)
 {
@@ -118,7 +119,7 @@ static void append_value(const struct show *show, const struct g2h_value *value,
         text_printf(text, " (%" PRIu64 ")", content->length);
 }
 
-/* Makes the name of a value in show->name. */
+/* Formats the name of a value in show->name. */
 static void show_values_append_name(struct show *show, const struct g2h_value *value)
 {
     struct text *name = &show->name;
@@ -158,7 +159,7 @@ struct g2h_error *show_put_value(struct show *show, struct table *table,
 const struct table_column show_columns[SHOW_COLUMNS] = {
     {"FIELD", false}, {"type", false}, {"value", false}, {"offset", true}, {"leads to", false}};
 
-/* Puts the values in a location. */
+/* Adds the values in a location. */
 struct g2h_error *show_put_values(struct show *show, const struct g2h_location *location)
 {
     struct page *page = show->report->page;

@@ -14,13 +14,13 @@ struct table_column {
 
 enum { TABLE_COLUMNS = 8 };
 
-/* A table gets its fields row by row, from the left. Its text is put on the page by table_end(),
- * when the widths of the columns are known. The keys in JSON are those of the fields. */
+/* A table gets its fields row by row, from the left. table_end() writes its lines to the page, when
+ * the widths of the columns are known. The keys in JSON are those of the fields. */
 struct table {
     struct page *page;
     const struct table_column *columns;
     size_t count; /* of columns; the first one gets the width that the others leave */
-    size_t most;  /* most rows in text; JSON has all rows */
+    size_t most;  /* most rows outside of JSON, which has all rows */
     struct text cells;
     VECTOR(size_t) ends; /* end of each cell in cells */
 };
@@ -39,7 +39,7 @@ void table_row(struct table *table, const struct page_field *fields, size_t coun
 /* Adds a row whose object in JSON gets more members; the caller closes it. */
 void table_open_row(struct table *table, const struct page_field *fields, size_t count);
 
-/* Puts the table on the page. Errors: G2H_ERROR_MEMORY. */
+/* Writes the table to the page. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *table_end(struct table *table);
 void table_deinit(struct table *table);
 

@@ -28,7 +28,7 @@
 enum {
     STRINGS_PER_TASK = 1 << 14,
     MANY = 64,        /* nodes or edges that are read at a time */
-    ENOUGH = 1 << 20, /* bytes in a buffer from which on it is flushed */
+    ENOUGH = 1 << 20, /* bytes from which on a buffer is flushed */
 };
 
 /* V8's types, the same as in a snapshot's header. labels.h names those that are in use. */
@@ -202,7 +202,7 @@ static struct g2h_error *consume_edges(void *context, const struct worker_buffer
 
 /* ---- strings ---- */
 
-/* Puts each text into the buffer, after its size. */
+/* Appends each string to the buffer, after its size. */
 static struct g2h_error *produce_strings(void *context, size_t task, unsigned worker,
                                          struct worker_buffer *buffer)
 {
@@ -288,7 +288,7 @@ static struct g2h_error *sqlite_add_types(struct tables *tables)
     return NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole database ---- */
 
 /* Adds the rows of a table. */
 static struct g2h_error *add_rows(struct sqlite_writer *writer, size_t tasks,

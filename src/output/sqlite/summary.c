@@ -1,9 +1,9 @@
 /*
  * summary; see summary.h.
  *
- * Dumps are compared by what merged.h makes of them: classes, the tree of what holds what,
- * goroutines by their places. Of each of these the largest have rows; one more row has the sums of
- * all others, so that sums are those of the dump, whatever its size.
+ * Dumps are compared by their merged trees (merged.h): classes, the tree of retainers, goroutines
+ * by their places. The largest of each have rows; one more row has the sums of all others, so that
+ * sums are those of the dump, whatever its size.
  */
 #include "output/sqlite/summary.h"
 
@@ -177,7 +177,7 @@ static struct g2h_error *choose_rows(const struct summary *summary, struct tree_
     return NULL;
 }
 
-/* Appends the name of a node that is no class, without the words that are numbers: "main and 20
+/* Appends the name of a node that is not a class, without the words that are numbers: "main and 20
  * goroutines" may be "main and 80 goroutines" in the next dump. */
 static void append_tree_name(struct text *text, struct summary_text name)
 {
@@ -242,8 +242,7 @@ static bool is_of_goroutines(const struct summary *summary, uint32_t node)
            is_kind(summary, node, G2H_NODE_GOROUTINE);
 }
 
-/* Returns the number of goroutines in a place, and gives one of them as an example: a node of the
- * view. */
+/* Returns the number of goroutines in a place, and an example: a node of the view. */
 static uint64_t count_goroutines(const struct summary *summary, uint32_t place,
                                  uint32_t *ret_example)
 {
@@ -265,8 +264,8 @@ static void summary_destroy_edges(struct g2h_edges **edges)
     g2h_edges_destroy(*edges);
 }
 
-/* Finds the go statement that started a goroutine: "go statement in main.run main.go:17"; the text
- * is empty if there is none. */
+/* Finds the go statement that started a goroutine: "go statement in main.run main.go:17"; empty if
+ * it is not known. */
 static struct g2h_error *find_site(const struct summary *summary, uint32_t goroutine,
                                    struct summary_text *ret)
 {
@@ -394,7 +393,7 @@ static struct g2h_error *add_labels(struct summary *summary)
     return NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole summary ---- */
 
 static void free_ranking(ranking *places)
 {

@@ -132,7 +132,7 @@ void summary_tables_deinit(struct summary_tables *tables)
 
 /* ---- rows ---- */
 
-/* Returns the id that the statement find selects. If there is no such row, runs add, whose bound
+/* Returns the id that the statement find selects. If it selects no row, runs add, whose bound
  * values are the same, and returns the id of the new row. */
 static struct g2h_error *find_or_add(const struct summary_tables *tables, sqlite3_stmt *find,
                                      sqlite3_stmt *add, int64_t *ret)
@@ -150,8 +150,8 @@ static struct g2h_error *find_or_add(const struct summary_tables *tables, sqlite
     return NULL;
 }
 
-/* Binds a text as it may be shown: people ask for summaries at a terminal, where sqlite3 writes
- * texts as they are. */
+/* Binds a string in a form that is safe to show: summaries are queried at a terminal, where sqlite3
+ * writes strings as they are. */
 static struct g2h_error *bind_shown(sqlite3_stmt *statement, int number, struct summary_text text)
 {
     if (printable_is(text.data, text.size)) {

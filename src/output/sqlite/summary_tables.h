@@ -2,8 +2,8 @@
  * summary_tables: the tables of a database that has a few thousand rows for each of many dumps:
  * docs/fleet.md.
  *
- * Each text, and each place in the tree of what holds what, is stored once for all dumps, so that
- * it has the same number in all dumps that have it.
+ * Each string, and each place in the tree of retainers, is stored once for all dumps, so that it
+ * has the same number in all dumps that have it.
  */
 #ifndef OUTPUT_SQLITE_SUMMARY_TABLES_H
 #define OUTPUT_SQLITE_SUMMARY_TABLES_H
@@ -32,14 +32,14 @@ struct summary_sums {
     uint64_t count, bytes, retained;
 };
 
-/* A text of the dump: UTF-8. */
+/* A string of the dump: UTF-8. */
 struct summary_text {
     const char *data;
     size_t size;
 };
 
 /*
- * Makes the tables in a database, unless it has them already. The database must live until
+ * Creates the tables in a database, unless it has them already. The database must live until
  * summary_tables_deinit(), which the caller calls after an error, too. name is the database's name
  * in messages. Errors of this and of the following functions: those of database_run();
  * G2H_ERROR_SYSTEM if the database holds something else, or tables of another version.
@@ -54,7 +54,7 @@ struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
 
 struct g2h_error *summary_tables_add_label(struct summary_tables *tables, struct summary_text key,
                                            struct summary_text value);
-/* Adds a class: the sums of its objects that are held, and of those that are garbage. */
+/* Adds a class: the sums of its objects that are held, and of its garbage. */
 struct g2h_error *summary_tables_add_class(struct summary_tables *tables, struct summary_text name,
                                            const struct summary_sums *held,
                                            const struct summary_sums *garbage);
@@ -65,7 +65,7 @@ struct g2h_error *summary_tables_add_goroutines(struct summary_tables *tables,
                                                 struct summary_text started_by,
                                                 const struct summary_sums *sums);
 
-/* Gives the number of the place of a name below parent, which is 0 for the root; adds the place if
+/* Finds the number of the place of a name below parent, which is 0 for the root; adds the place if
  * it is new. */
 struct g2h_error *summary_tables_place(struct summary_tables *tables, int64_t parent,
                                        const char *kind, struct summary_text name, int64_t *ret);

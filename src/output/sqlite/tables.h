@@ -48,9 +48,9 @@ struct tables {
     sqlite3_stmt *add_nodes, *add_edges, *add_string, *add_about;
 };
 
-/* Makes the tables in an empty database, which must live until tables_deinit(). The caller calls
+/* Creates the tables in an empty database, which must live until tables_deinit(). The caller calls
  * that after an error, too. Errors of this and of the following functions: those of database_run().
- */
+ * */
 struct g2h_error *tables_init(struct tables *tables, struct database *database);
 void tables_deinit(struct tables *tables);
 
@@ -71,11 +71,11 @@ struct g2h_error *tables_add_edges(struct tables *tables, const struct edge_row 
 struct g2h_error *tables_add_string(struct tables *tables, uint64_t number, const char *text,
                                     size_t size);
 
-/* Makes an index; the steps are 0 … TABLES_INDEXES-1. */
+/* Creates an index; the steps are 0 … TABLES_INDEXES-1. */
 enum { TABLES_INDEXES = 4 };
 struct g2h_error *tables_make_index(struct tables *tables, unsigned step);
 
-/* Makes the views, and runs ANALYZE, so that SQLite knows how to plan queries. */
+/* Creates the views, and runs ANALYZE, so that SQLite knows how to plan queries. */
 struct g2h_error *tables_finish(struct tables *tables);
 
 #endif
