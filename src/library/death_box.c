@@ -20,15 +20,15 @@
 
 #ifdef __linux__
 
-/* Memory is got anew if less than this part of what the process has is left to grow into; if the
- * system did not give all, only so many seconds later. */
+/* Memory is reserved anew if less than this part of the process's memory is left to grow into; if
+ * the system did not provide everything, only after this many seconds. */
 enum { LEAST_LEFT = 8 };
 #define RETRY 5.0
 
-/* How often the heap is looked for in a process whose runtime is not ready yet. */
+/* How often the heap is searched for in a process whose runtime is not ready yet. */
 enum { MOST_LOOKS = 40 };
 
-/* ---- getting ready ---- */
+/* ---- preparation ---- */
 
 static void close_program(struct death_box *box)
 {
@@ -45,8 +45,8 @@ static void note_name(uint64_t pid, char ret[64])
         snprintf(ret, 64, "%s", name.data);
 }
 
-/* Returns the bytes of memory that a process has. *ret_own, unless it is NULL, is how many of these
- * are not of files, or 0. */
+/* Returns the resident bytes of a process. *ret_own, unless it is NULL, is how many of these are
+ * not of files, or 0. */
 static uint64_t death_box_resident_of(uint64_t pid, uint64_t *ret_own)
 {
     _cleanup_(text_deinit) struct text statm = {0};
@@ -68,7 +68,7 @@ static struct g2h_error *get_memory(struct death_box *box)
     box->tried = attach_clock();
     box->reserve.enough = g2h_process_limit(box->pid, &left);
     const int error = death_reserve(box->pid, &box->heap.range, &box->reserve);
-    (void)mlockall(MCL_CURRENT | MCL_ONFAULT); /* this program, too; that it may not is no error */
+    (void)mlockall(MCL_CURRENT | MCL_ONFAULT); /* this program, too; failure is ignored */
     return error == 0 ? NULL : attach_refuse(box->pid, error, true);
 }
 
@@ -82,9 +82,9 @@ static bool is_killed(uint64_t pid)
     return !at || !procfs_take_number(&at, 16, &signals) || (signals >> (SIGKILL - 1) & 1) != 0;
 }
 
-/* Notes how many processes have been killed for lack of memory. The kernel counts this one before
- * it sends the signal. So a number is what there was before only if the process still is not killed
- * the next time. */
+/* Records how many processes have been killed for lack of memory. The kernel counts this one before
+ * it sends the signal, so a count is valid as the one before only if the process is still not
+ * killed the next time. */
 static void note_kills(struct death_box *box)
 {
     if (is_killed(box->pid))
@@ -113,7 +113,7 @@ struct g2h_error *death_box_prepare(struct death_box *box)
     return NULL;
 }
 
-/* Returns whether more memory is to be got for a process that has so many bytes now. */
+/* Returns whether more memory is needed for a process that now has this many bytes. */
 static bool wants_memory(const struct death_box *box, uint64_t resident)
 {
     const struct death_reserve *reserve = &box->reserve;
@@ -145,7 +145,7 @@ static int64_t death_box_now(void)
     return (int64_t)time(NULL);
 }
 
-/* Notes what the process has, and gives away the executable. id is a thread of it that is there. */
+/* Records the state of the process, and moves the executable to ret. id is a thread that exists. */
 static void death_box_note_process(struct death_box *box, uint64_t id, struct death *ret)
 {
     _cleanup_(text_deinit) struct text status = {0};

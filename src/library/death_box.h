@@ -1,9 +1,10 @@
 /*
- * death_box: is ready to copy a Go process at its end, and copies it then.
+ * death_box: prepares to copy a Go process at its end, and copies it then.
  *
- * All that the copy needs is there before: one thread is seized (process/attach/death.h), memory is
- * got and grows with the process, and the executable is open, because its path leads nowhere later.
- * All functions are to be called by the same thread of this program.
+ * Everything that the copy needs is set up in advance: one thread is seized
+ * (process/attach/death.h), memory is reserved and grows with the process, and the executable is
+ * open, because its path leads nowhere later. All functions must be called by the same thread of
+ * this program.
  */
 #ifndef LIBRARY_DEATH_BOX_H
 #define LIBRARY_DEATH_BOX_H
@@ -24,10 +25,10 @@ struct death_box {
     struct origin program;  /* the executable and the modules */
     char name[64];          /* of the process: "server" */
     bool is_ready;          /* program and heap are those of what the process runs */
-    uint64_t resident;      /* bytes when memory was last got */
+    uint64_t resident;      /* bytes when memory was last reserved */
     double tried;           /* when that was */
-    uint64_t own;           /* bytes, files left out, when it was looked at */
-    unsigned looked;        /* how often the heap was looked for */
+    uint64_t own;           /* bytes that are not of files, at the last look */
+    unsigned looked;        /* how often the heap was searched for */
     struct oom_count kills; /* before the process can have been killed: see note_kills() */
     struct oom_count last_kills;
     bool has_kills, has_last_kills;
@@ -47,14 +48,14 @@ struct death {
 };
 
 /*
- * Gets ready for what the process runs now: opens the executable, finds the heap, gets memory. To
+ * Prepares for what the process runs now: opens the executable, finds the heap, reserves memory. To
  * be called again after execve(). Errors: those of g2h_exe_open(): it is not Go; G2H_ERROR_SYSTEM:
  * it may not be read, or has ended; G2H_ERROR_MEMORY.
  */
 struct g2h_error *death_box_prepare(struct death_box *box);
 
-/* Gets more memory if the process has grown, and notes what has to be known before its end. To be
- * called a few times per second. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
+/* Reserves more memory if the process has grown, and records what has to be known before its end.
+ * To be called a few times per second. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
 struct g2h_error *death_box_keep_up(struct death_box *box);
 
 /* Copies the process, whose thread has stopped at its end, and lets it end. *ret goes to
@@ -67,7 +68,7 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret);
 struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret);
 void death_box_take_back(struct death_box *box, struct death *death);
 
-/* Lets the process go. */
+/* Releases the process. */
 void death_box_deinit(struct death_box *box);
 void death_deinit(struct death *death);
 

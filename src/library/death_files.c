@@ -19,7 +19,7 @@
 
 /* ---- names ---- */
 
-/* Appends the name of a process as a part of a file's name, with a "-" behind it. */
+/* Appends the name of a process as a part of a file's name, and a "-". */
 static void file_append_program(struct text *name, const char *program)
 {
     static const char allowed[] =
@@ -47,8 +47,8 @@ char *death_file_path(const char *directory, const struct death_file *file)
     return path.data;
 }
 
-/* Returns the moment in a name that begins like the program's, as text that orders by time; NULL:
- * it is another file's. */
+/* Returns the timestamp in a file's name, which sorts by time, if the name begins like the
+ * program's; NULL: another file. */
 static const char *file_moment(const char *name, const struct text *begin)
 {
     static const char pattern[] = "dddddddd'T'dddddd'Z'"; /* d: a digit */
@@ -144,7 +144,7 @@ struct g2h_error *death_files_trim(const char *path, const char *program, uint64
     return NULL;
 }
 
-/* ---- room ---- */
+/* ---- disk space ---- */
 
 uint64_t death_files_room(const char *directory)
 {

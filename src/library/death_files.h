@@ -1,5 +1,5 @@
 /* death_files: the files that --at-death writes into a directory: their names, how many of them
- * remain, and whether there is room for another one. */
+ * remain, and whether the disk has space for another one. */
 #ifndef LIBRARY_DEATH_FILES_H
 #define LIBRARY_DEATH_FILES_H
 
@@ -7,7 +7,7 @@
 
 #include <go2heapsnapshot/error.h>
 
-/* What the name of a file says: "server-1234-20261127T125011Z-90%.dump.gz". */
+/* The parts of a file's name: "server-1234-20261127T125011Z-90%.dump.gz". */
 struct death_file {
     const char *program; /* characters other than those of file names become "_" */
     uint64_t pid;
@@ -21,7 +21,7 @@ char *death_file_path(const char *directory, const struct death_file *file);
 
 /*
  * Removes the oldest files of a program from a directory until `most` of them remain: regular files
- * that death_file_path() may have named, of any process of that program. Others stay. Gets how many
+ * that death_file_path() may have named, of any process of that program. Others stay. Sets how many
  * were removed, also with an error. Errors: G2H_ERROR_SYSTEM: the directory cannot be read, or a
  * file cannot be removed; G2H_ERROR_MEMORY.
  */

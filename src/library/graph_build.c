@@ -18,10 +18,10 @@
  *   roots/roots.h          the nodes that hold objects
  *   graph/reach.c          which objects each root reaches, and which are garbage
  *   view/windows.h         which elements of arrays no slice uses
- *   graph/shortcuts.c      weak edges that are no pointers
+ *   graph/shortcuts.c      weak edges that are not pointers
  *   graph/children.c       edges in their order
  *   dominators/several.c   the objects that several groups of roots hold together
- *   graph/owners.c         each node's owner, if somebody computes dominators
+ *   graph/owners.c         each node's owner, if dominators are needed
  */
 #include <stdlib.h>
 

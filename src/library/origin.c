@@ -20,7 +20,7 @@ static void origin_close_input(struct g2h_input **input)
 
 /* ---- what to open ---- */
 
-/* Adds to an error about a file that is not Go which file of the process is. Takes over the
+/* Adds the name of the process's file to an error about a file that is not Go. Takes over the
  * error. */
 static struct g2h_error *origin_explain(struct g2h_error *error, const struct origin *origin)
 {
@@ -34,7 +34,7 @@ static struct g2h_error *origin_explain(struct g2h_error *error, const struct or
     return better;
 }
 
-/* Opens the first library with a runtime of its own. Leaves *ret alone if there is none. */
+/* Opens the first library with a runtime of its own. Leaves *ret alone if no library has one. */
 static struct g2h_error *open_library(struct origin *origin, struct g2h_exe **ret)
 {
     for (size_t i = 0; i < origin->modules.count; i++) {
@@ -55,7 +55,7 @@ static struct g2h_error *open_library(struct origin *origin, struct g2h_exe **re
     return NULL;
 }
 
-/* Opens the program that a process runs or, if that is not Go, a library of it that is. */
+/* Opens the program that a process runs or, if that is not Go, its first library that is. */
 static struct g2h_error *open_program(const char *path, struct origin *origin, struct g2h_exe **ret)
 {
     struct g2h_error *error = g2h_exe_open(path, ret);
@@ -85,8 +85,8 @@ static void close_exe(struct g2h_exe **exe)
     g2h_exe_close(*exe);
 }
 
-/* Makes the program that was read the executable that names and types are from, unless a plugin is
- * that already. */
+/* Makes the program that was read the executable for names and types, unless a plugin is that
+ * already. */
 static void take_program(struct origin *origin, struct g2h_exe **program)
 {
     if (!origin->exe)
@@ -110,7 +110,7 @@ static struct g2h_error *open_recorded(const struct g2h_input *core, struct orig
     return better;
 }
 
-/* Makes a dump of the core file that has been opened. */
+/* Makes a dump from the core file that has been opened. */
 static struct g2h_error *read_core(const struct origin_options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)
@@ -213,7 +213,7 @@ static bool runs_another(uint64_t pid, uint64_t before)
     return now != before && (now != 0 || kill((pid_t)pid, 0) == 0);
 }
 
-/* Returns the error about a process that has been read twice. Takes over the error. */
+/* Replaces the error about a process that has been read twice. Takes over the error. */
 static struct g2h_error *explain_new(struct g2h_error *error, const struct origin_options *options,
                                      bool is_in_motion)
 {
@@ -233,8 +233,8 @@ static struct g2h_error *explain_new(struct g2h_error *error, const struct origi
     return better;
 }
 
-/* Adds to the error about a process that is not Go, such as sh -c, which of those that it has
- * started is. Returns false, and leaves the error alone, if none is. */
+/* Names, in the error about a process that is not Go, such as sh -c, the child of it that is.
+ * Returns false, and leaves the error alone, if none is. */
 static bool explain_child(struct g2h_error **error, const struct origin_options *options,
                           const struct origin *origin)
 {

@@ -9,7 +9,7 @@
 struct g2h_heap;
 
 struct origin {
-    struct g2h_input *input; /* the dump, or a dump that was made of the process */
+    struct g2h_input *input; /* the dump, or one that was made from the process */
     struct g2h_exe *exe;     /* the executable that had to be opened for that; NULL: none yet */
     bool is_process; /* input was made of a core or a process, which this is the account of */
     struct g2h_process_account account;
@@ -26,7 +26,7 @@ struct origin_options {
     struct process_copy *copy; /* of a process, which is read instead; NULL: none */
     struct origin *program;    /* of copy: its executable and modules, which are taken */
     uint64_t pid;              /* of a live process, which is read instead; 0: none */
-    const char *exe;           /* the executable that the user gives; NULL: that of the process */
+    const char *exe;           /* the executable given by the user; NULL: that of the process */
     unsigned threads;          /* 0: one per processor */
     unsigned memory;           /* as in struct g2h_process_options */
     bool forks, collapses;     /* as there */
@@ -49,21 +49,21 @@ struct g2h_error *origin_open_program(const struct origin_options *options, stru
 bool origin_is_go_command(uint64_t pid);
 
 /* Returns the nearest descendant of a process that is a Go program, but not the go command, and its
- * name; or 0 if there is none. */
+ * name; or 0 if it has none. */
 uint64_t origin_find_child(uint64_t pid, struct text *name);
 
-/* Tells the kernel to end this program, and not the process that it reads, if memory runs out. That
- * it may not is no error. Programs call this; the library does not change whoever uses it. */
+/* Makes this program the kernel's first choice, before the process that it reads, if memory runs
+ * out; failure is ignored. Programs call this; the library does not change its caller. */
 void origin_end_first(void);
 
 void origin_deinit(struct origin *origin);
 
-/* Returns whether more spans of a process have another number of objects than its runtime counts
- * than there are threads, each of which may have been in malloc: then memory was read wrongly, or
- * the program has overwritten it. */
+/* Returns whether memory was read wrongly, or overwritten by the program: more spans than the
+ * process has threads, each of which may have been in malloc, differ from the runtime's count of
+ * objects. */
 bool origin_is_miscounted(const struct origin *origin);
 
-/* Returns whether nothing that was to be read of a process was missing or miscounted. */
+/* Returns whether a process was read completely, without miscounted spans. */
 bool origin_is_complete(const struct origin *origin);
 
 #endif

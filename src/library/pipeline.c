@@ -22,8 +22,8 @@ struct g2h_error *pipeline_load(struct pipeline *pipeline, unsigned threads,
     return error;
 }
 
-/* Loads the heap again if the executable tells which release of Go wrote the dump and the dump does
- * not: where spans end depends on it. */
+/* Loads the heap again if only the executable says which release of Go wrote the dump: the ends of
+ * spans depend on it. */
 static struct g2h_error *load_by_release(struct pipeline *pipeline, unsigned threads)
 {
     enum { DUMPS_HAVE_VERSIONS = 17 };

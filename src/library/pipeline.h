@@ -2,13 +2,13 @@
  * pipeline: the steps from a source of bytes to a view, in the order in which the program,
  * g2h_open(), --inspect and --watch take them.
  *
- *   open    origin_open() or command_open(): a dump, or one that is made of a process
+ *   open    origin_open() or command_open(): a dump, or one that is made from a process
  *   load    its records, as objects by address
- *   match   the executable that wrote it, whose types and names it needs
+ *   match   the executable that wrote it, for types and names
  *   graph   the types of objects, the nodes and the edges
  *   view    what outputs read
  *
- * Between the steps a caller may look at what there is, and say what is missing in it.
+ * Between the steps a caller may look at the results so far, and warn of what is missing.
  */
 #ifndef LIBRARY_PIPELINE_H
 #define LIBRARY_PIPELINE_H
@@ -21,20 +21,20 @@
 struct pipeline {
     struct origin origin; /* it has the input, and the executable: NULL if none fits */
     struct g2h_heap *heap;
-    struct g2h_typing *typing; /* NULL: there is no executable */
+    struct g2h_typing *typing; /* NULL: no executable */
     struct g2h_graph *graph;
     struct g2h_view *view;
 };
 
 struct pipeline_options {
-    const char *exe;  /* the executable that the user gives; NULL: that of the process, if any */
+    const char *exe;  /* the executable given by the user; NULL: that of the process, if any */
     unsigned threads; /* 0: one per processor */
     bool untyped_ok;  /* go on without types if the executable is not that of the dump */
     bool no_stacks, full_names, no_dominators; /* as in struct g2h_graph_options */
     const struct g2h_redaction *redaction;     /* NULL: none */
 
-    /* Called with context, unless they are NULL. opened may refuse the executable; untyped is told
-     * why it does not fit; phase is told what pipeline_graph() begins: "types" or "graph". */
+    /* Called with context, unless they are NULL. opened may refuse the executable; untyped gets the
+     * reason why it does not fit; phase gets what pipeline_graph() begins: "types" or "graph". */
     struct g2h_error *(*opened)(const void *context, const struct g2h_exe *exe);
     void (*untyped)(const void *context, const struct g2h_error *error);
     void (*phase)(const void *context, const char *phase);

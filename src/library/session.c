@@ -14,7 +14,7 @@
 struct g2h_session {
     struct pipeline made;
     unsigned threads;
-    struct g2h_dominators *dominators; /* NULL: nobody has asked for them yet */
+    struct g2h_dominators *dominators; /* NULL: not computed yet */
     struct g2h_findings *findings;     /* as well */
 };
 
