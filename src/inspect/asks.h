@@ -17,14 +17,15 @@
 
 struct hub;
 
-/* For whom a question is asked, and what of their request the answer repeats. */
+/* The client for whom a question is asked, and the parts of its request that the answer repeats. */
 struct reply_to {
     uint64_t connection; /* 0: for no one */
     char id[24];         /* JSON; empty: none */
     char session[136];   /* likewise */
 };
 
-/* Takes the answer: CHANNEL_ANSWER or CHANNEL_ERROR. If the client has gone, it is not called. */
+/* Processes the answer: CHANNEL_ANSWER or CHANNEL_ERROR. If the client has gone, it is not called.
+ * */
 typedef void asks_done(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                        const char *body, size_t size);
 
@@ -53,7 +54,7 @@ bool asks_put(struct asks *asks, enum channel_kind kind, uint32_t number, const 
 bool asks_ask(struct asks *asks, enum channel_kind kind, const void *body, size_t size,
               const struct reply_to *to, asks_done *done);
 
-/* Takes a question off the list. Returns false if there is none of this number. */
+/* Removes a question from the list. Returns false if none has this number. */
 bool asks_take(struct asks *asks, uint32_t number, struct ask *ret);
 
 /* Returns whether in has a message as a whole; body is part of in. *ret_size is its size with its

@@ -28,7 +28,7 @@ struct cdp_request {
 struct method {
     const char *name;
     void (*run)(struct hub *hub, struct cdp_request *request);
-    const char *text; /* what cdp_answer() and cdp_refuse() answer */
+    const char *text; /* the message of cdp_answer() and cdp_refuse() */
 };
 
 static void cdp_answer(struct hub *hub, struct cdp_request *request)
@@ -41,7 +41,7 @@ static void cdp_refuse(struct hub *hub, struct cdp_request *request)
     reply_refuse(hub, &request->to, request->method->text);
 }
 
-/* ---- what the session answers ---- */
+/* ---- answered by the session ---- */
 
 static void ask(struct hub *hub, struct cdp_request *request, enum channel_kind kind,
                 const struct text *body, asks_done *done)
@@ -56,7 +56,7 @@ static void ask(struct hub *hub, struct cdp_request *request, enum channel_kind 
         reply_refuse(hub, &request->to, "out of memory");
 }
 
-/* Asks about what a member of params names. */
+/* Asks about the object that a member of params names. */
 static void ask_about(struct hub *hub, struct cdp_request *request, enum channel_kind kind,
                       const char *member, asks_done *done)
 {
@@ -233,7 +233,7 @@ static void disable_debugger(struct hub *hub, struct cdp_request *request)
     reply_string(hub, &request->to, "{}");
 }
 
-/* Reads a regular file of at most SOURCE_MOST bytes. Returns false if there is none. */
+/* Reads a regular file of at most SOURCE_MOST bytes. Returns false if it cannot. */
 static bool read_source(const char *path, struct text *ret)
 {
     struct stat status;
@@ -346,7 +346,7 @@ static const struct method methods[] = {
 
 enum { METHODS = sizeof(methods) / sizeof(*methods) };
 
-/* Copies JSON that answers repeat. Returns false if there is no space. */
+/* Copies JSON that answers repeat. Returns false if it does not fit. */
 static bool copy_value(struct json_value value, char *ret, size_t space)
 {
     if (value.size >= space)

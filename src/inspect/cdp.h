@@ -13,7 +13,7 @@ struct hub;
 /* Answers a message of a client, now or when the session has. */
 void cdp_message(struct hub *hub, struct connection *connection, const char *text, size_t size);
 
-/* Appends the description of the protocol, from which clients make their methods. */
+/* Appends the description of the protocol, from which clients generate their methods. */
 void cdp_describe(struct text *text);
 
 #endif

@@ -49,7 +49,7 @@ struct reporting {
     uint8_t percent;
 };
 
-/* Returns how far a snapshot is when it is at a part of a phase. */
+/* Converts progress within a phase into progress of the whole snapshot. */
 static double percent_of(const char *phase, double part)
 {
     static const struct {
@@ -76,7 +76,7 @@ static void report(void *context, const char *phase, uint64_t done, uint64_t tot
     channel_send(reporting->fd, CHANNEL_PROGRESS, 0, &percent, 1);
 }
 
-/* Does what the child does. Returns if it is the session from now on. */
+/* Does the child's work. Returns if it is the session from now on. */
 static void be_child(struct running *running, int control, int data, int baton)
 {
     struct reporting reporting = {control, 0};
@@ -123,7 +123,7 @@ static int wait_for(struct cdp_session_press *press, int flags)
     return status;
 }
 
-/* Ends a press without a result: the child is gone, and the session goes on. */
+/* Ends a snapshot request without a result: the child is gone, and the session continues. */
 static void cdp_session_end_press(struct cdp_session_press *press)
 {
     if (press->child > 0)
@@ -137,7 +137,7 @@ static void cdp_session_end_press(struct cdp_session_press *press)
     *press = (struct cdp_session_press){.is_going_on = false};
 }
 
-/* Says that a snapshot has failed, and ends it. */
+/* Answers that a snapshot has failed, and ends it. */
 static void answer_failure(struct running *running)
 {
     struct cdp_session_press *press = &running->press;
@@ -192,7 +192,7 @@ static void begin_press(struct running *running, uint32_t number)
     fcntl(press->data, F_SETFL, O_NONBLOCK);
 }
 
-/* Says that a press has failed because its child has ended. */
+/* Answers that a snapshot has failed because its child has ended. */
 static void fail_by_status(struct running *running, int status)
 {
     char message[128];
@@ -221,7 +221,7 @@ static void hand_over(struct running *running)
     _exit(good ? 0 : 1);
 }
 
-/* Reads what the child says. */
+/* Reads the child's messages. */
 static void read_control(struct running *running)
 {
     struct cdp_session_press *press = &running->press;
@@ -258,7 +258,7 @@ static void read_data(struct running *running)
     }
 }
 
-/* Gets on with a press, as far as that is possible. */
+/* Continues a snapshot request, as far as that is possible. */
 static void cdp_session_go_on(struct running *running)
 {
     struct cdp_session_press *press = &running->press;

@@ -1,14 +1,14 @@
 /*
- * cdp_session: what has the heaps of --inspect, and the right to read the process; see channel.h.
+ * cdp_session: owns the heaps of --inspect, and has the right to read the process; see channel.h.
  *
  * It is one process. For a snapshot it forks: the child reads, adds the heap to the series, writes
- * the snapshot into a pipe, and then is the session, and the parent, which has passed on the bytes
- * and answered questions about the snapshot before meanwhile, ends. If the child dies, the parent
- * goes on with what it had. So what one snapshot took is given back by the time of the next one,
- * and only one heap is kept.
+ * the snapshot into a pipe, and then becomes the session, and the parent, which has passed on the
+ * bytes and answered questions about the previous snapshot meanwhile, ends. If the child dies, the
+ * parent continues with what it had. So the memory that one snapshot took is free by the time of
+ * the next one, and only one heap is kept.
  *
  *   session             messages, and the forks
- *   take                what the child does
+ *   take                the child
  *   command             a command whose output is the dump
  */
 #ifndef INSPECT_CDP_SESSION_H
@@ -19,14 +19,14 @@
 
 struct session_options {
     struct taken_options taken;
-    const char *const *inputs; /* dumps and cores: each snapshot takes the next one, and the last
-                                  one again and again */
+    const char *const *inputs; /* dumps and cores: each snapshot uses the next one, and then the
+                                * last one repeatedly */
     size_t input_count;
     const char *title;     /* "app (pid 4711)" */
     const char *path;      /* of the executable or the dump, "" if not known */
     const char *directory; /* of sources: struct scripts */
     bool no_contexts;
-    void (*say)(const char *line); /* says a line on the terminal */
+    void (*say)(const char *line); /* prints a line on the terminal */
 };
 
 /* Answers requests until the server is gone. Runs as a process of its own, which ends then. */
@@ -34,14 +34,14 @@ void session_run(const struct session_options *options, int channel) __attribute
 
 /* ---- take.c ---- */
 
-/* What goes on from one snapshot to the next. */
+/* State that is passed from one snapshot to the next. */
 struct session {
     const struct session_options *options;
-    struct g2h_identity *identity; /* NULL: there was no snapshot */
+    struct g2h_identity *identity; /* NULL: no snapshot yet */
     struct taken taken;            /* the newest one, without a view if there was none */
     uint32_t count;                /* of snapshots that were asked for */
     struct scripts scripts;
-    struct text lines; /* what there was to say: events Runtime.consoleAPICalled, a line each */
+    struct text lines; /* messages so far: events Runtime.consoleAPICalled, a line each */
 };
 
 /* Takes a snapshot in place of the last one and writes it to a descriptor. Errors: those of
@@ -49,8 +49,7 @@ struct session {
 struct g2h_error *session_take(struct session *session, const struct g2h_progress *progress,
                                int fd);
 
-/* Adds a line for people: a warning, an error, or, with type "log", what else is worth to be known.
- */
+/* Adds a line for users: a warning, an error, or, with type "log", other information. */
 void session_add_line(struct session *session, const char *type, const char *line);
 
 #endif

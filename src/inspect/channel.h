@@ -25,33 +25,34 @@ enum {
     CHANNEL_MOST_ASKED = 64 << 10      /* and in any message to the session */
 };
 
-/* What messages are. A request has the number that its answer repeats. */
+/* The kinds of messages. A request has the number that its answer repeats. */
 enum channel_kind {
     /* Requests; the body is in brackets. */
-    CHANNEL_TAKE = 1,   /* take a snapshot [] */
-    CHANNEL_MORE,       /* the next bytes of this snapshot, whose request's number it has [] */
-    CHANNEL_TARGET,     /* what is inspected [] → what /json/list says of it but for its address,
-                           members of an object: "title":…,"url":…; empty: it has ended */
-    CHANNEL_USAGE,      /* Runtime.getHeapUsage [] → the result */
-    CHANNEL_OBJECT,     /* HeapProfiler.getObjectByHeapObjectId [id as text] → the RemoteObject */
-    CHANNEL_HEAP_ID,    /* HeapProfiler.getHeapObjectId [objectId] → the id as text */
+    CHANNEL_TAKE = 1, /* take a snapshot [] */
+    CHANNEL_MORE,     /* the next bytes of the snapshot whose request has this number [] */
+    CHANNEL_TARGET,   /* the target [] → what /json/list says about it except its address, members
+                       * of an object: "title":…,"url":…; empty: it has ended */
+    CHANNEL_USAGE,    /* Runtime.getHeapUsage [] → the result */
+    CHANNEL_OBJECT,   /* HeapProfiler.getObjectByHeapObjectId [id as a string] → the RemoteObject
+                       * */
+    CHANNEL_HEAP_ID,  /* HeapProfiler.getHeapObjectId [objectId] → the id as a string */
     CHANNEL_PROPERTIES, /* Runtime.getProperties [objectId] → the result */
     CHANNEL_EVALUATE,   /* Runtime.evaluate [struct channel_evaluate, expression] → the result */
     CHANNEL_SCRIPTS,    /* the source files that snapshots link [] → Debugger.scriptParsed, whole
                            messages of the protocol, a line each */
-    CHANNEL_LINES,      /* what there is to say so far [] → Runtime.consoleAPICalled, likewise */
+    CHANNEL_LINES,      /* the messages so far [] → Runtime.consoleAPICalled, likewise */
     CHANNEL_SOURCE,     /* Debugger.getScriptSource [scriptId] → the path of the file */
     /* Answers: */
-    CHANNEL_ANSWER = 64, /* to all requests but for TAKE: the body is above, behind the arrows; to
-                            MORE: bytes of the snapshot, at most CHANNEL_CHUNK */
-    CHANNEL_ERROR,       /* to any request: it failed [what people are told]. To TAKE and MORE: the
-                            snapshot has failed, and nothing else comes of it */
+    CHANNEL_ANSWER = 64, /* to all requests except TAKE: the body is above, after the arrows; to
+                          * MORE: bytes of the snapshot, at most CHANNEL_CHUNK */
+    CHANNEL_ERROR,       /* to any request: it failed [message for users]. To TAKE and MORE: the
+                          * snapshot has failed, and nothing else follows */
     CHANNEL_PROGRESS,    /* to TAKE, any number of times [a byte: percent] */
     CHANNEL_READY,       /* to TAKE: from now on there is something for MORE [] */
     CHANNEL_END,         /* to MORE: there is no more [] */
 };
 
-/* What goes before the expression of CHANNEL_EVALUATE. */
+/* The head of the body of CHANNEL_EVALUATE, before the expression. */
 enum { CHANNEL_INSPECTED = 5 };
 struct channel_evaluate {
     uint32_t inspected[CHANNEL_INSPECTED]; /* ids of the rows that were selected last, $0 first; 0:
@@ -60,7 +61,7 @@ struct channel_evaluate {
 };
 enum {
     CHANNEL_EAGER = 1,      /* while the user types: nothing that takes long is started */
-    CHANNEL_COMPLETION = 2, /* what stands before the dot, whose properties are asked for next */
+    CHANNEL_COMPLETION = 2, /* what precedes the dot, whose properties are asked for next */
 };
 
 /* Heads every message. */
@@ -76,15 +77,15 @@ struct channel_head {
  */
 bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *body, size_t size);
 
-/* What channel_receive() may return besides. */
+/* The other results of channel_receive(). */
 enum channel_state {
     CHANNEL_RECEIVED,
     CHANNEL_CLOSED, /* the other process is gone */
     CHANNEL_BROKEN, /* a message is larger than most, or memory ran out */
 };
 
-/* Waits for a message, and puts its body in place of what the text has. A zero follows it, which
- * size does not count. */
+/* Waits for a message, and replaces the contents of body by its body. A zero follows it, which size
+ * does not count. */
 enum channel_state channel_receive(int fd, size_t most, struct channel_head *ret,
                                    struct text *body);
 

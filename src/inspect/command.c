@@ -14,12 +14,12 @@
 enum { MOST_SAID = 4096 /* bytes of the end of standard error that are read */ };
 
 struct command {
-    int output;   /* a descriptor; -1: it does not run */
-    int problems; /* a file with what it has said on standard error */
+    int output;   /* a descriptor; -1: the command does not run */
+    int problems; /* a file with the command's standard error */
     long pid;
 };
 
-/* Returns the descriptor of a file without a name; -1: there is none. */
+/* Returns the descriptor of a file without a name, or -1. */
 static int command_open_nameless(void)
 {
     FILE *file = tmpfile();
@@ -52,7 +52,7 @@ static struct g2h_error *command_start(const char *words, struct command *ret)
     return ret->pid > 0 ? NULL : error_system(number, "cannot run '%s'", words);
 }
 
-/* Returns the last line of what a command has said, which is cut off from said. */
+/* Removes and returns the last line of a command's standard error. */
 static const char *last_line(int fd, char said[MOST_SAID + 1])
 {
     const off_t end = lseek(fd, 0, SEEK_END);

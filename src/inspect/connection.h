@@ -1,5 +1,5 @@
 /*
- * connection: one client, as the bytes that came and those that have to go; sockets are server.h's.
+ * connection: one client, as the bytes received and the bytes to be sent; server.h has the sockets.
  *
  * It begins with the head of a request. That is answered, and the connection ends; or it becomes a
  * WebSocket.
@@ -19,13 +19,13 @@ enum connection_state {
     CONNECTION_HEAD,   /* the request is not there yet */
     CONNECTION_WAITS,  /* for the session, which knows the answer */
     CONNECTION_OPEN,   /* a WebSocket */
-    CONNECTION_LEAVES, /* what is left is sent; what comes is thrown away */
+    CONNECTION_LEAVES, /* what is left is sent; what comes is discarded */
     CONNECTION_GONE
 };
 
 struct connection {
     int fd;          /* -1: it has no socket */
-    uint64_t number; /* of which there is only one */
+    uint64_t number; /* unique */
     enum connection_state state;
     int64_t since; /* milliseconds: when the state began */
     struct text in;
@@ -40,8 +40,8 @@ struct connection {
     bool is_joining;
     bool is_held;   /* there may be a message in what came, whose turn it was not yet */
     unsigned asked; /* requests that the session has not answered */
-    char host[64];  /* what the client calls this machine */
-    /* What the protocol has per client: */
+    char host[64];  /* the client's name for this machine */
+    /* The protocol's state per client: */
     bool has_debugger; /* it has got the scripts and lines */
     uint32_t inspected[CHANNEL_INSPECTED];
 };
@@ -57,7 +57,8 @@ size_t connection_left(const struct connection *connection);
 /* Sends a message to a WebSocket; nothing to others. */
 void connection_send(struct connection *connection, const char *data, size_t size);
 
-/* Says why a WebSocket ends, if it is one, and ends the connection once all has been sent. */
+/* Sends the reason why a WebSocket ends, if it is one, and ends the connection once everything has
+ * been sent. */
 void connection_leave(struct connection *connection, enum websocket_status why, int64_t now);
 
 /* Ends the connection at once. */

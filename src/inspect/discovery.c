@@ -39,7 +39,7 @@ static void answer_protocol(struct hub *hub, struct connection *connection)
     discovery_answer(hub, connection, &body);
 }
 
-/* Appends a member with an address in which the client finds this server. */
+/* Appends a member with an address by which the client finds this server. */
 static void append_address(struct text *text, const char *member, const char *before,
                            const char *host, const char *path)
 {
@@ -73,7 +73,7 @@ void discovery_list(struct hub *hub, struct connection *connection)
     discovery_answer(hub, connection, &body);
 }
 
-/* The session has said what is inspected: all that wait for it are answered. */
+/* The session has described its target: all clients that wait for that are answered. */
 static void target_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                         const char *body, size_t size)
 {
@@ -105,8 +105,8 @@ static void begin_list(struct hub *hub, struct connection *connection,
     connection_move(connection, CONNECTION_WAITS, hub->now);
 }
 
-/* Answers the handshake of a WebSocket (RFC 6455, 4.2.2). No extension is taken of those that are
- * offered. */
+/* Answers the handshake of a WebSocket (RFC 6455, 4.2.2). None of the offered extensions is
+ * accepted. */
 static void upgrade(struct hub *hub, struct connection *connection,
                     const struct http_request *request)
 {

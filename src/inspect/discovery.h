@@ -1,5 +1,5 @@
-/* discovery: what is answered to requests of HTTP: the list of targets that chrome://inspect asks
- * for, and the handshake of a WebSocket. */
+/* discovery: answers HTTP requests: the list of targets that chrome://inspect asks for, and the
+ * handshake of a WebSocket. */
 #ifndef INSPECT_DISCOVERY_H
 #define INSPECT_DISCOVERY_H
 

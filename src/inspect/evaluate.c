@@ -1,9 +1,9 @@
 /*
  * evaluate: Go expressions in the Console; see evaluate.h.
  *
- * An expression is read from left to right, and each step is looked up in what the one before has
- * led to. Names of packages have dots and slashes, too, so the longest beginning counts that is a
- * variable.
+ * An expression is read from left to right, and each step is looked up in the result of the one
+ * before. Names of packages have dots and slashes, too, so the longest prefix that is a variable
+ * counts.
  */
 #include "inspect/evaluate.h"
 
@@ -21,7 +21,7 @@ enum { DEPTH = 32 /* of parentheses and functions */ };
 struct evaluation {
     struct taken *taken;
     const struct channel_evaluate *options;
-    const char *at; /* what has not been read yet */
+    const char *at; /* the rest of the expression */
     unsigned depth;
     struct text words; /* of a list that is the result */
 };
@@ -108,7 +108,7 @@ static size_t name_size(const char *at)
     return size;
 }
 
-/* Returns the size of the text in quotation marks that comes next, with them; 0: it has no end. */
+/* Returns the size of the quoted string that comes next, with its quotes; 0: it has no end. */
 static size_t quoted_size(const char *at)
 {
     for (size_t i = 1; at[i]; i++) {
@@ -252,7 +252,7 @@ static bool begins_with(const char *at, const char *words)
     return strncmp(at, words, strlen(words)) == 0;
 }
 
-/* Reads "goroutine 17", and a variable of it behind a dot in the middle: "goroutine 17 · v". */
+/* Reads "goroutine 17", and a variable of it after a middle dot: "goroutine 17 · v". */
 static struct g2h_error *read_goroutine(struct evaluation *evaluation, struct remote *ret)
 {
     static const char word[] = "goroutine ", dot[] = "·";
@@ -319,7 +319,7 @@ static bool count_property(void *context, const char *name, size_t size,
     return true;
 }
 
-/* Makes a list of what is in a place, as the result. */
+/* Makes a list of the contents of a place, as the result. */
 static struct g2h_error *list(struct evaluation *evaluation, const struct remote_place *place,
                               const char *what, size_t size, struct remote *ret)
 {
@@ -414,7 +414,7 @@ static struct g2h_error *read_address(struct evaluation *evaluation, struct remo
 static struct g2h_error *read_primary(struct evaluation *evaluation, struct remote *ret)
 {
     while (read_if(evaluation, '*') || read_if(evaluation, '&'))
-        continue; /* what a pointer leads to is shown in its place anyhow */
+        continue; /* a pointer is shown as its target anyhow */
     if (read_if(evaluation, '(')) {
         TRY(read_expression(evaluation, ret));
         return expect(evaluation, ')');
@@ -456,8 +456,8 @@ static struct g2h_error *evaluate_read_all(struct evaluation *evaluation, struct
                : error_create(G2H_ERROR_NOT_FOUND, "unexpected '%.40s'", evaluation->at);
 }
 
-/* Returns whether a text can only be JavaScript, which programs send to see what they have attached
- * to. */
+/* Returns whether an expression can only be JavaScript, which programs send to see what they have
+ * attached to. */
 static bool is_script(const char *text)
 {
     static const char *const words[] = {"process", "globalThis", "typeof ", "void ",

@@ -15,7 +15,7 @@ bool http_is_case(struct http_part part, const char *text)
     return part.data && part.size == strlen(text) && strncasecmp(part.data, text, part.size) == 0;
 }
 
-/* Returns what stands before the first such character, or everything, and moves behind it. */
+/* Returns the part before the first such character, or everything, and moves *rest after it. */
 static struct http_part cut(struct http_part *rest, char character)
 {
     const char *found = memchr(rest->data, character, rest->size);
@@ -57,7 +57,7 @@ static bool list_has(struct http_part list, const char *word)
     return found;
 }
 
-/* What the head says of an upgrade. */
+/* The headers about an upgrade. */
 struct upgrade {
     bool is_asked, is_websocket;
 };
@@ -135,7 +135,7 @@ enum http_state http_read(const char *data, size_t size, struct http_request *re
     return HTTP_COMPLETE;
 }
 
-/* Copies a part as a string. Returns false if there is no space. */
+/* Copies a part as a string. Returns false if it does not fit. */
 static bool copy_part(struct http_part part, char *ret, size_t space)
 {
     if (part.size >= space)
@@ -145,7 +145,7 @@ static bool copy_part(struct http_part part, char *ret, size_t space)
     return true;
 }
 
-/* Removes ":PORT" from the end of a host. Returns false if what stands behind the colon is no
+/* Removes ":PORT" from the end of a host. Returns false if the part after the colon is not a
  * number. */
 static bool cut_port(struct http_part *host)
 {

@@ -16,7 +16,7 @@ enum { HTTP_HEAD_MOST = 8192 }; /* bytes of a request */
 
 /* A part of the request; of headers without the space around it. */
 struct http_part {
-    const char *data; /* NULL: there is none */
+    const char *data; /* NULL: not present */
     size_t size;
 };
 
@@ -24,7 +24,7 @@ struct http_request {
     struct http_part method, path; /* the target without its query */
     struct http_part host, origin, key, version;
     bool is_upgrade; /* to a WebSocket */
-    bool is_twice;   /* a header is repeated of which there may be one */
+    bool is_twice;   /* a header is repeated that may occur only once */
 };
 
 enum http_state {
@@ -39,7 +39,7 @@ enum http_state {
 enum http_state http_read(const char *data, size_t size, struct http_request *ret,
                           size_t *ret_size);
 
-/* Returns whether a part is this text; _case: but for the case of ASCII letters. */
+/* Returns whether a part equals a string; _case: ignoring the case of ASCII letters. */
 bool http_is(struct http_part part, const char *text);
 bool http_is_case(struct http_part part, const char *text);
 
@@ -56,7 +56,7 @@ bool http_host_is_here(struct http_part host, const char *bound);
 void http_answer(struct text *out, unsigned status, const char *type, const char *body,
                  size_t size);
 
-/* Appends an answer of plain text that says what is wrong. */
+/* Appends an answer of plain text that explains the error. */
 void http_refuse(struct text *out, unsigned status, const char *why);
 
 #endif

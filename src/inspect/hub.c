@@ -42,9 +42,9 @@ void hub_remove(struct hub *hub, struct connection *connection)
     free(connection);
 }
 
-/* ---- what comes from a client ---- */
+/* ---- input from clients ---- */
 
-/* Takes a whole message. */
+/* Processes a whole message. */
 static void take_message(struct hub *hub, struct connection *connection, const char *data,
                          size_t size)
 {
@@ -54,7 +54,7 @@ static void take_message(struct hub *hub, struct connection *connection, const c
         connection_leave(connection, WEBSOCKET_NOT_UTF8, hub->now);
 }
 
-/* Takes a frame of a message. */
+/* Processes a frame of a message. */
 static void take_part(struct hub *hub, struct connection *connection,
                       const struct websocket_frame *frame)
 {
@@ -108,7 +108,7 @@ static void read_head(struct hub *hub, struct connection *connection)
     }
 }
 
-/* Removes what is done with from what came. */
+/* Removes the bytes that have been processed. */
 static void hub_forget(struct connection *connection)
 {
     struct text *in = &connection->in;
@@ -129,7 +129,7 @@ static bool is_its_turn(const struct connection *connection)
     return connection->asked < ASKED_MOST && connection_left(connection) < CONNECTION_FULL;
 }
 
-/* Takes the messages that are there as a whole. */
+/* Processes the complete messages. */
 static void read_frames(struct hub *hub, struct connection *connection)
 {
     struct websocket_frame frame;
@@ -163,9 +163,9 @@ void hub_feed(struct hub *hub, struct connection *connection)
     hub_forget(connection);
 }
 
-/* ---- what comes from the session ---- */
+/* ---- input from the session ---- */
 
-/* Takes an answer. One that nobody has asked for is of a question that has been answered. */
+/* Processes an answer. An unexpected one belongs to a question that has been answered. */
 static void take_answer(struct hub *hub, const struct channel_head *head, const char *body)
 {
     struct ask ask;

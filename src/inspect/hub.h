@@ -1,6 +1,6 @@
 /*
- * hub: the clients, the questions to the session and the presses: all that the server is, but for
- * sockets and time, so that a test can be its network.
+ * hub: the clients, the questions to the session and the snapshot requests: the whole server except
+ * for sockets and time, so that a test can replace the network.
  */
 #ifndef INSPECT_HUB_H
 #define INSPECT_HUB_H
@@ -24,7 +24,7 @@ struct hub {
     uint64_t last_connection;                        /* the number of the last one */
     struct asks asks;
     struct presses presses;
-    struct text target; /* what the session said last of what is inspected */
+    struct text target; /* the session's last description of its target */
     bool asks_target;   /* it has been asked again */
     bool failed;        /* memory ran out, and not for a client */
 };
@@ -39,17 +39,18 @@ static inline struct connection *hub_find(const struct hub *hub, uint64_t number
     return NULL;
 }
 
-/* Adds a client with this socket. Returns NULL if there is no place, or no memory. */
+/* Adds a client with this socket. Returns NULL if no place is free, or memory runs out. */
 struct connection *hub_add(struct hub *hub, int fd);
 
-/* Takes what has been appended to a client's in, as far as it can be answered now. */
+/* Processes what has been appended to a client's in, as far as it can be answered now. */
 void hub_feed(struct hub *hub, struct connection *connection);
 
-/* Takes what has been appended to asks.in. Returns false if it is no message of a session. */
+/* Processes what has been appended to asks.in. Returns false if it is not a message of a session.
+ * */
 bool hub_answered(struct hub *hub);
 
-/* Says what time it is, before anything that has come since the last time. The time that a client
- * has for taking bytes begins when there are some. */
+/* Sets the time, before anything that has arrived since the last time is processed. The time that a
+ * client has for taking bytes begins when there are some. */
 void hub_wake(struct hub *hub, int64_t now);
 
 /* Does what it is time for, also for clients that had to wait. */

@@ -11,7 +11,7 @@
 
 #include "base/scope.h"
 
-/* Says how to get there. The address is in the form that Chrome takes. */
+/* Prints how to connect. The address is in the form that Chrome takes. */
 static void say_where(const struct inspect_options *options)
 {
     const struct server_address *address = &options->address;
@@ -33,7 +33,7 @@ static void say_where(const struct inspect_options *options)
     say(line);
 }
 
-/* Checks that there is what snapshots are to be taken of. */
+/* Checks that the sources of snapshots exist. */
 static struct g2h_error *check_sources(const struct session_options *options)
 {
     struct stat status;
@@ -62,8 +62,7 @@ struct g2h_error *inspect_run(struct inspect_options *options)
     }
     close(channel[1]);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD,
-           SIG_IGN); /* nobody waits for the session, which may have another process by then */
+    signal(SIGCHLD, SIG_IGN); /* the session is not waited for; by then it may be another process */
     struct g2h_error *error = server_drop_rights();
     if (!error) {
         say_where(options);

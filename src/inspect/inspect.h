@@ -4,24 +4,24 @@
  *   inspect             the two processes
  *   channel             the messages between them
  *
- * What has the heaps:
+ * The process with the heaps:
  *   cdp_session, take, command
  *                       snapshots, by forks; a command whose output is the dump
  *   taken, scripts      a snapshot that questions are answered from; source files
  *   remote, place, properties, evaluate
  *                       values as the protocol has them, and Go expressions
  *
- * What has the sockets:
+ * The process with the sockets:
  *   server              sockets and time
  *   peer, rights        which users may connect; what this process may do
- *   hub                 what all clients share, and what becomes of the bytes that come
- *   cdp, discovery      what is answered to the requests of DevTools, and to those for /json
+ *   hub                 the state shared by all clients, and the processing of received bytes
+ *   cdp, discovery      the answers to the requests of DevTools, and to those for /json
  *   presses             the snapshots that clients wait for
  *   asks, reply         questions to the session, answers and events to clients
  *   connection          one client: its buffers, and what is sent to it
  *   http, websocket     their messages, as bytes
  *   sha1, json_read, json_write
- *                       what the protocols are made of
+ *                       the building blocks of the protocols
  */
 #ifndef INSPECT_INSPECT_H
 #define INSPECT_INSPECT_H
@@ -36,8 +36,8 @@ struct inspect_options {
 };
 
 /*
- * Listens, says where, and serves until a signal comes or the session ends. Errors: those of
- * server_listen(), server_drop_rights(), server_run() and g2h_process_check(); G2H_ERROR_SYSTEM.
+ * Listens, prints the address, and serves until a signal comes or the session ends. Errors: those
+ * of server_listen(), server_drop_rights(), server_run() and g2h_process_check(); G2H_ERROR_SYSTEM.
  */
 struct g2h_error *inspect_run(struct inspect_options *options);
 

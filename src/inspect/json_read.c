@@ -79,9 +79,9 @@ static bool read_unit(struct reader *reader, uint32_t *ret)
 }
 
 /*
- * Reads what a string has next, a byte or an escape, whose character then may be a half of a
- * surrogate pair. Returns false, and reads nothing, at the end of the string and at what no string
- * may have.
+ * Reads the next byte or escape of a string, whose character then may be half of a surrogate pair.
+ * Returns false, and reads nothing, at the end of the string and at characters that no string may
+ * have.
  */
 static bool read_character(struct reader *reader, uint32_t *ret)
 {
@@ -167,7 +167,7 @@ bool json_read(const char *text, size_t size, struct json_value *ret)
     return read_value(&reader, ret) && reader.at == reader.end;
 }
 
-/* Skips a string. Returns whether its characters are those of an ASCII text. */
+/* Skips a string. Returns whether it equals an ASCII name. */
 static bool skip_name(struct reader *reader, const char *name)
 {
     uint32_t character;
@@ -181,7 +181,7 @@ static bool skip_name(struct reader *reader, const char *name)
     return is_same && !*name;
 }
 
-/* Returns a reader of a value, which has nothing if there is none. */
+/* Returns a reader of a value, which is at its end if the value is not present. */
 static struct reader json_read_begin(struct json_value value)
 {
     static const char none[] = "";

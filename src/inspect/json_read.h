@@ -1,8 +1,8 @@
 /*
- * json_read: reads a text of JSON (RFC 8259) that a client has sent.
+ * json_read: reads JSON (RFC 8259) that a client has sent.
  *
- * The text is checked once, as a whole. After that its values are parts of it, in which members are
- * looked up; no tree is built.
+ * The input is checked once, as a whole. After that its values are parts of it, in which members
+ * are looked up; no tree is built.
  */
 #ifndef INSPECT_JSON_READ_H
 #define INSPECT_JSON_READ_H
@@ -15,26 +15,26 @@
 
 enum { JSON_DEPTH = 32 }; /* objects and arrays within each other, at the most */
 
-/* A value of a text that has been checked, without space around it; size 0: there is none. */
+/* A value of checked JSON, without space around it; size 0: no value. */
 struct json_value {
     const char *data;
     size_t size;
 };
 
-/* Checks a text, of which the value is then a part. Returns false if it is no JSON, or deeper than
- * JSON_DEPTH. That it is UTF-8 is not checked. */
+/* Checks JSON; the value is a part of it. Returns false if it is invalid, or deeper than
+ * JSON_DEPTH. Whether it is UTF-8 is not checked. */
 bool json_read(const char *text, size_t size, struct json_value *ret);
 
-/* Returns the value of an object's member; of several with this name the last one, as JSON.parse()
- * does. Returns none if there is no such member, or the value is no object. */
+/* Returns the value of an object's member; if several have this name the last one, as JSON.parse()
+ * does. Returns an empty value if the object has no such member, or is not an object. */
 struct json_value json_member(struct json_value object, const char *name);
 
 /* Reads the next member of an object, *left, which is the object at first, and then what follows
- * the member. Appends its name. Returns false if there is none. */
+ * the member. Appends its name. Returns false at the end. */
 bool json_next_member(struct json_value *left, struct text *name, struct json_value *ret);
 
 /* Appends the characters of a string. A surrogate without its other half becomes U+FFFD. Returns
- * false if the value is no string. */
+ * false if the value is not a string. */
 bool json_text(struct json_value value, struct text *ret);
 
 /* Returns whether a value is the word true. */

@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-/* Returns how many bytes at the beginning of a text are ASCII, and go into a string as they are. */
+/* Returns how many bytes at the beginning of a string are ASCII that needs no escape. */
 static size_t plain_run(const char *data, size_t size)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
-/* json_write: a text as a JSON string that a program reads. It may not be shown on a terminal as it
- * is; for that there is json_string() of output/json.h, whose escapes take more room. */
+/* json_write: writes a string as JSON for a program to read. It may not be shown on a terminal as
+ * it is; json_string() of output/json.h is for that, whose escapes take more space. */
 #ifndef INSPECT_JSON_WRITE_H
 #define INSPECT_JSON_WRITE_H
 
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* Appends UTF-8 as a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD. */
+/* Appends UTF-8 as a JSON string with its quotes. Invalid bytes become U+FFFD. */
 void json_write(struct text *text, const char *data, size_t size);
 
 /* The same for a C string. */

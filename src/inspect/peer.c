@@ -2,7 +2,7 @@
  * peer; see peer.h.
  *
  * Linux lists the sockets of TCP in /proc/net/tcp and tcp6, with both addresses and the owner
- * (proc(5)). An address is in hexadecimal: the words of it as they are in memory, and the port.
+ * (proc(5)). An address is in hexadecimal: its words as they are in memory, and the port.
  */
 #include "inspect/peer.h"
 

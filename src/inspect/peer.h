@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What peer_find() finds. */
+/* The results of peer_find(). */
 enum peer_kind {
     PEER_REMOTE,  /* another machine, or a system that does not say */
     PEER_LOCAL,   /* a process of the user *ret */
-    PEER_UNKNOWN, /* a process of this machine that cannot be found: it has closed its end, or it is
-                     of another network namespace */
+    PEER_UNKNOWN, /* a process of this machine that cannot be found: it has closed its end, or is in
+                   * another network namespace */
 };
 
 /* Looks for the other end of a connected socket. */

@@ -18,7 +18,7 @@ void place_append(const struct taken *taken, const struct remote_place *place, s
     text_append(text, place->path, place->path_size);
 }
 
-/* Reads a number and the colon behind it. */
+/* Reads a number and the colon after it. */
 static bool read_number(const char **at, uint64_t most, uint64_t *ret)
 {
     char *end;

@@ -26,8 +26,8 @@ static void show_progress(struct hub *hub, const struct press_client *client, un
                     params.data);
 }
 
-/* Returns whether a connection has pressed already: one client cannot tell the bytes of two
- * snapshots apart. */
+/* Returns whether a connection has requested this snapshot already: one client cannot distinguish
+ * the bytes of two snapshots. */
 static bool has_pressed(const struct press *press, uint64_t connection)
 {
     for (size_t i = 0; i < press->clients.count; i++)
@@ -55,7 +55,7 @@ void presses_add(struct hub *hub, const struct reply_to *to, bool has_progress)
     show_progress(hub, &client, press->percent, false);
 }
 
-/* Ends the current press, whose clients have their answers; the next one becomes it. */
+/* Ends the current request, whose clients have their answers; the next one becomes current. */
 static void presses_end(struct hub *hub)
 {
     struct presses *presses = &hub->presses;
@@ -69,7 +69,7 @@ static void pause_presses(struct hub *hub)
     hub->presses.not_before = hub->now + PRESSES_PAUSE;
 }
 
-/* Sends an event with bytes of a snapshot to all clients of the press. */
+/* Sends an event with bytes of a snapshot to all clients of the request. */
 static void send_chunk(struct hub *hub, const char *data, size_t size, bool with_progress_only)
 {
     static const char before[] =
@@ -86,7 +86,7 @@ static void send_chunk(struct hub *hub, const char *data, size_t size, bool with
     hub->failed |= event.failed;
 }
 
-/* Appends a snapshot whose one object is called as what went wrong. A client that shows progress
+/* Appends a snapshot whose only object has the error as its name. A client that shows progress
  * would show it for ever if it got an error. */
 static void append_failure(struct text *text, const char *why, size_t size)
 {
@@ -113,7 +113,7 @@ static void append_failure(struct text *text, const char *why, size_t size)
     text->failed |= name.failed;
 }
 
-/* Ends the current press, which has failed. */
+/* Ends the current request, which has failed. */
 static void presses_fail(struct hub *hub, const char *why, size_t size)
 {
     _cleanup_(text_deinit) struct text snapshot = {0};
@@ -169,7 +169,7 @@ static void send_bytes(struct hub *hub, const char *data, size_t size)
     memcpy(press->rest, data + size - press->rest_size, press->rest_size);
 }
 
-/* The snapshot is there: from now on the client takes what comes for its text. */
+/* Marks the snapshot as ready: from now on the client treats what follows as snapshot data. */
 static void get_ready(struct hub *hub)
 {
     struct press *press = &hub->presses.current;
@@ -182,7 +182,8 @@ static void get_ready(struct hub *hub)
 static void presses_finish(struct hub *hub)
 {
     struct press *press = &hub->presses.current;
-    if (press->rest_size > 0) /* no text ends like this, and what is sent must be one */
+    if (press->rest_size > 0) /* a snapshot never ends like this, and what is sent must be valid
+                               * UTF-8 */
         send_chunk(hub, press->rest, press->rest_size, false);
     for (size_t i = 0; i < press->clients.count; i++)
         reply_string(hub, &press->clients.data[i].to, "{}");
@@ -231,7 +232,7 @@ static bool is_taken(const struct hub *hub, const struct press *press)
     return true;
 }
 
-/* Removes the clients that have gone from a press. */
+/* Removes the clients that have gone from a request. */
 static void presses_remove_gone(const struct hub *hub, struct press *press)
 {
     size_t count = 0;

@@ -1,9 +1,9 @@
 /*
- * presses: clients that have asked for a snapshot, and the one that is being made.
+ * presses: clients that have requested a snapshot, and the one that is being made.
  *
- * At most one is made at a time. A press that comes until it is there shares it; all that come
- * later share the next one. The bytes of a snapshot are asked for when all who wait for them have
- * taken those before, so that the slowest client, and no memory of ours, is the limit.
+ * At most one is made at a time. Requests that come before it is ready share it; all later ones
+ * share the next one. The bytes of a snapshot are fetched when all waiting clients have taken the
+ * previous ones, so that the slowest client, and not our memory, sets the pace.
  */
 #ifndef INSPECT_PRESSES_H
 #define INSPECT_PRESSES_H
@@ -17,17 +17,20 @@
 #include "inspect/asks.h"
 #include "inspect/channel.h"
 
-enum { PRESSES_PAUSE = 2000 }; /* milliseconds between two snapshots, in which the process runs */
+enum {
+    PRESSES_PAUSE = 2000
+}; /* milliseconds between two snapshots, during which the process runs
+    * */
 
 struct press_client {
     struct reply_to to;
-    bool has_progress; /* it wants to see it */
+    bool has_progress; /* it wants to see progress */
 };
 
 struct press {
     uint32_t number; /* of the question; 0: the session has not been asked */
-    bool is_ready;   /* there is something to ask for, */
-    bool is_asked;   /* and it has been */
+    bool is_ready;   /* there are bytes to fetch, */
+    bool is_asked;   /* and they have been requested */
     unsigned percent;
     char rest[4]; /* the beginning of a character, whose end comes with the next bytes */
     size_t rest_size;
@@ -41,7 +44,7 @@ struct presses {
 
 struct hub;
 
-/* Adds a press of the client that an answer goes to. */
+/* Adds a snapshot request of the client that an answer goes to. */
 void presses_add(struct hub *hub, const struct reply_to *to, bool has_progress);
 
 /* Begins a snapshot if one is wanted, and asks for the next bytes if all clients have taken those
@@ -52,7 +55,8 @@ void presses_tick(struct hub *hub);
  * others. */
 int presses_patience(const struct hub *hub);
 
-/* Takes a message of the session about a snapshot. Returns false if it is none of that. */
+/* Processes a message of the session about a snapshot. Returns false if it is about something else.
+ * */
 bool presses_answered(struct hub *hub, const struct channel_head *head, const char *body);
 
 void presses_deinit(struct presses *presses);

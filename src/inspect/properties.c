@@ -1,8 +1,8 @@
 /*
- * properties: what is in a place; see remote.h.
+ * properties: the contents of a place; see remote.h.
  *
- * The values of a location come one after the other, with their paths: "Config.Limits[3].Name".
- * What has a path of several steps is a part of its first step, which is one property.
+ * The values of a location come one after the other, with their paths: "Config.Limits[3].Name". A
+ * value with a path of several steps is a part of its first step, which is one property.
  */
 #include "inspect/json_write.h"
 #include "inspect/remote.h"
@@ -37,7 +37,7 @@ struct walk {
     uint64_t most; /* properties */
 };
 
-/* Gives a step of a path to the visitor: a value, or a part with values of its own. */
+/* Passes a step of a path to the visitor: a value, or a part with values of its own. */
 static bool give_step(const struct walk *walk, const struct g2h_value *value, const char *step,
                       size_t size, bool is_whole)
 {
@@ -79,7 +79,7 @@ static void walk_values(const struct walk *walk, const struct g2h_location *loca
         size_t left = value.path_size - place->path_size;
         const size_t dot = left > 0 && *step == '.' && place->path_size > 0;
         if (left > 0 && place->path_size > 0 && !dot && *step != '[')
-            continue; /* "Names" is no part of "Name" */
+            continue; /* "Names" is not a part of "Name" */
         step += dot;
         left -= dot;
         const size_t size = step_size(step, left);
@@ -222,7 +222,7 @@ enum g2h_variable properties_variable(struct taken *taken, const char *name, siz
 }
 
 /* Visits the variables of a package. The names of its edges may lead into a variable, cache.items,
- * and there may be several of these. */
+ * and several may lead into the same one. */
 static struct g2h_error *walk_package(const struct walk *walk)
 {
     struct taken *taken = walk->taken;
@@ -276,8 +276,8 @@ static bool walk_frame(const struct walk *walk, size_t number, size_t caller)
     return true;
 }
 
-/* Finds the frame that called a frame, which has its parameters; SIZE_MAX: none. Returns false if
- * there is no frame of that number. */
+/* Finds the caller of a frame, which has its parameters; SIZE_MAX: none. Returns false if no frame
+ * has that number. */
 static bool find_caller(const struct g2h_view *view, uint64_t frame, size_t *ret)
 {
     for (size_t i = 0; i < g2h_view_goroutine_count(view); i++) {
@@ -469,7 +469,7 @@ static void write_internal(struct text *text, bool is_first, const char *name, c
     text_printf(text, "}}");
 }
 
-/* Says of a node where it is, and of which snapshot all this is: the front end does not know. */
+/* Adds a node's location, and the snapshot that all this is from: the front end does not know. */
 static void write_about(const struct taken *taken, const struct remote_place *place,
                         struct text *text)
 {

@@ -1,8 +1,8 @@
 /*
  * remote: values and nodes as RemoteObjects; see remote.h.
  *
- * What a member shows is its description. Only objects that have parts get an objectId. What the
- * heap has as an array is no "array" here: of such the front end asks for elements by JavaScript.
+ * A member is shown by its description. Only objects that have parts get an objectId. Arrays of the
+ * heap are not "array" here: the front end asks for the elements of those by JavaScript.
  */
 #include "inspect/remote.h"
 
@@ -16,7 +16,7 @@
 
 enum {
     PARTS_SHOWN = 4,      /* of a struct, in its description; */
-    PART_CHARACTERS = 24, /* of each of them */
+    PART_CHARACTERS = 24, /* of each part */
     TEXT_BYTES = 10000    /* of a string */
 };
 
@@ -322,7 +322,8 @@ static struct g2h_error *write_nil(const struct taken *taken, const struct g2h_v
     return NULL;
 }
 
-/* Appends what leads somewhere: a pointer, slice, interface, map …; shown is its text. */
+/* Appends a value that leads somewhere: a pointer, slice, interface, map …; shown is its formatted
+ * value. */
 static struct g2h_error *write_reference(struct taken *taken, const struct remote *remote,
                                          const struct text *shown,
                                          const struct g2h_content *content, struct text *text)
@@ -344,8 +345,8 @@ static struct g2h_error *write_reference(struct taken *taken, const struct remot
     return remote_append_object(taken, is_placed ? &place : NULL, &class, &description, text);
 }
 
-/* Appends what stands for a value that is not shown: of a string, what tells whether it is equal to
- * others. */
+/* Appends a replacement for a value that is not shown: for a string, one that shows whether it
+ * equals others. */
 static struct g2h_error *write_redacted(struct taken *taken, const struct g2h_value *value,
                                         struct text *text)
 {

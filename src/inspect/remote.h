@@ -1,9 +1,9 @@
 /*
- * remote: what is in a heap, as the Chrome DevTools Protocol has it: RemoteObjects, and their
- * properties.
+ * remote: the contents of a heap, as the Chrome DevTools Protocol has them: RemoteObjects, and
+ * their properties.
  *
- *   taken               a snapshot that was taken
- *   remote, properties  values and nodes as RemoteObjects; what is in them
+ *   taken               a snapshot
+ *   remote, properties  values and nodes as RemoteObjects; their contents
  *   place               their objectIds
  *   evaluate            Go expressions
  *   scripts             source files
@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "inspect/taken.h"
 
-/* ---- places: what an objectId stands for ---- */
+/* ---- places: the targets of objectIds ---- */
 
 enum place_kind {
     PLACE_NODE = 'n',     /* a node: its edges */
@@ -45,8 +45,8 @@ struct remote_place {
 /* Appends an objectId. */
 void place_append(const struct taken *taken, const struct remote_place *place, struct text *text);
 
-/* Reads an objectId of a snapshot. Returns false if the text is none: it comes from the network. Of
- * other snapshots, *ret_is_old is set. */
+/* Reads an objectId of a snapshot. Returns false if it is invalid: it comes from the network. For
+ * one of another snapshot, *ret_is_old is set. */
 bool place_read(const struct taken *taken, const char *text, struct remote_place *ret,
                 bool *ret_is_old);
 
@@ -66,15 +66,15 @@ struct remote {
     struct g2h_value value;
     uint32_t node;
     uint64_t number;
-    struct g2h_bytes words; /* of a list at place: what it is called */
+    struct g2h_bytes words; /* of a list at place: its name */
     struct remote_place place;
 };
 
 /* Appends a RemoteObject, as JSON. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *remote_write(struct taken *taken, const struct remote *remote, struct text *text);
 
-/* Finds out where the parts are of which a RemoteObject has an objectId. Returns false if it has
- * none. */
+/* Finds the place of the parts of a RemoteObject, which its objectId refers to. Returns false if it
+ * has none. */
 bool remote_place(struct taken *taken, const struct remote *remote, struct remote_place *ret);
 
 /* Returns the node that a value leads to, or that a RemoteObject is; UINT32_MAX: none. */
@@ -89,7 +89,7 @@ bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *r
 typedef bool (*property_visit)(void *context, const char *name, size_t size,
                                const struct remote *property);
 
-/* Visits what is in a place. Errors: G2H_ERROR_MEMORY. */
+/* Visits the contents of a place. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *properties_visit(struct taken *taken, const struct remote_place *place,
                                    property_visit visit, void *context);
 
@@ -98,8 +98,8 @@ struct g2h_error *properties_visit(struct taken *taken, const struct remote_plac
 struct g2h_error *properties_write(struct taken *taken, const struct remote_place *place,
                                    struct text *text);
 
-/* Gets a variable by its name with its package's, size characters; REMOTE_NOTHING if there is none.
- */
+/* Gets a variable by its name with its package's, size characters; REMOTE_NOTHING if none has it.
+ * */
 enum g2h_variable properties_variable(struct taken *taken, const char *name, size_t size,
                                       struct remote *ret);
 

@@ -8,7 +8,7 @@
 #include "inspect/hub.h"
 #include "inspect/json_write.h"
 
-/* Sends a text, unless memory ran out when it was made: then the connection ends. */
+/* Sends a message, unless memory ran out when it was made: then the connection ends. */
 static void send_text(struct hub *hub, uint64_t number, const struct text *text)
 {
     struct connection *connection = hub_find(hub, number);
@@ -19,7 +19,7 @@ static void send_text(struct hub *hub, uint64_t number, const struct text *text)
         connection_end(connection);
 }
 
-/* Begins an answer: what it repeats of the request. */
+/* Begins an answer: the parts of the request that it repeats. */
 static void reply_begin(struct text *text, const struct reply_to *to)
 {
     text_append(text, "{", 1);

@@ -1,4 +1,4 @@
-/* reply: answers and events of the protocol, as text to a client. */
+/* reply: sends answers and events of the protocol to a client. */
 #ifndef INSPECT_REPLY_H
 #define INSPECT_REPLY_H
 
@@ -18,7 +18,7 @@ enum reply_code {
     REPLY_REFUSED = -32000,
 };
 
-/* Answers a request with its result, JSON; or with what stands around it. */
+/* Answers a request with its result, JSON; or with what surrounds it. */
 void reply_result(struct hub *hub, const struct reply_to *to, const char *result, size_t size);
 void reply_string(struct hub *hub, const struct reply_to *to, const char *result);
 void reply_within(struct hub *hub, const struct reply_to *to, const char *before,
@@ -36,7 +36,7 @@ void reply_event(struct hub *hub, uint64_t connection, const char *method, const
 void reply_line(struct hub *hub, uint64_t connection, const char *type, const char *line,
                 size_t size);
 
-/* Sends each line of a text as it is: an event. */
+/* Sends each line as it is: an event. */
 void reply_events(struct hub *hub, uint64_t connection, const char *lines, size_t size);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * rights; see rights.h, and server_drop_rights() in server.h.
+ * rights; see rights.h.
  *
- * The server's rights end before it reads the first byte of the network: then it has no user's but
- * the caller's, no capabilities(7), no group, and no program that it might start could have more.
+ * The server drops its rights before it reads the first byte from the network: then it has no
+ * user's but the caller's, no capabilities(7), no group, and no program that it might start could
+ * have more.
  */
 #include "inspect/rights.h"
 
@@ -24,11 +25,11 @@
 
 enum { NOBODY = 65534 }; /* also a group */
 
-/* Who called the program, found before the rights are gone. */
+/* The user who called the program, found before the rights are dropped. */
 static uid_t caller;
 static bool is_dropped;
 
-/* Returns the number of a user or group that sudo tells, or none. */
+/* Returns the id of a user or group that sudo provides, or none. */
 static uint32_t told_by_sudo(const char *variable, uint32_t none)
 {
     const char *text = getenv(variable);
@@ -48,7 +49,7 @@ bool rights_may_connect(uid_t user, uid_t owner)
 
 #ifdef __linux__
 
-/* Gives up the capabilities, also those that a file gave this program. */
+/* Drops the capabilities, including those that a file gave this program. */
 static struct g2h_error *drop_capabilities(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

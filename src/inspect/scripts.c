@@ -117,7 +117,7 @@ static struct g2h_error *locate_nodes(const struct locating *locating)
         for (uint32_t i = 0; i < count; i++) {
             const struct g2h_node *node = &nodes[i];
             if (node->kind == G2H_NODE_CREATION_SITE)
-                TRY(locate(locating, first + i, node->key - 1)); /* a pc behind the statement */
+                TRY(locate(locating, first + i, node->key - 1)); /* a pc after the statement */
             if (node->kind == G2H_NODE_OBJECT && node->object != UINT32_MAX &&
                 g2h_view_class_form(view, node->name) == G2H_FORM_CLOSURE)
                 TRY(locate_closure(locating, first + i, node));
@@ -165,8 +165,8 @@ void scripts_append_events(const struct scripts *scripts, struct text *text)
     }
 }
 
-/* Appends the path of a file that is below a directory, of which the line table may have more or
- * fewer directories: example.com/app/pkg/file.go is DIRECTORY/pkg/file.go. */
+/* Appends the path of a file below a directory, which may be at another depth in the line table:
+ * example.com/app/pkg/file.go is DIRECTORY/pkg/file.go. */
 static bool append_below(const char *directory, const char *file, size_t size, struct text *text)
 {
     const size_t before = text->size;

@@ -16,16 +16,16 @@ struct scripts {
 
 typedef VECTOR(struct g2h_code_location) code_locations;
 
-/* Finds where the code of goroutines, frames, go statements and closures is. Of other objects it is
- * not said: a location is a part of the class. Errors: G2H_ERROR_MEMORY. */
+/* Finds where the code of goroutines, frames, go statements and closures is. Other objects have no
+ * location: theirs would be a part of the class. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *scripts_locate(struct scripts *scripts, const struct taken *taken,
                                  code_locations *ret);
 
 /* Appends an event Debugger.scriptParsed for each file, a line each. */
 void scripts_append_events(const struct scripts *scripts, struct text *text);
 
-/* Appends the path of the file of a script, whose number a client says. Returns false if there is
- * none. */
+/* Appends the path of the file of a script, whose number a client has sent. Returns false if no
+ * script has it. */
 bool scripts_append_path(const struct scripts *scripts, const char *number, struct text *text);
 
 void scripts_deinit(struct scripts *scripts);

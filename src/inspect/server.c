@@ -1,8 +1,8 @@
 /*
  * server; see server.h.
  *
- * One thread waits for all sockets at once. Nothing that it does waits for a single one of them:
- * neither for a client that takes its time nor for the session, which may be busy for long.
+ * One thread waits for all sockets at once. It never waits for a single one of them: neither for a
+ * slow client nor for the session, which may be busy for long.
  */
 #include "inspect/server.h"
 
@@ -26,12 +26,12 @@
 #include "inspect/rights.h"
 
 enum {
-    PORT = 9229, /* where chrome://inspect looks without being told */
+    PORT = 9229, /* where chrome://inspect looks by default */
     BACKLOG = 64,
     AT_ONCE = 64 << 10,                 /* bytes that are received or sent in one call */
     IN_MOST = WEBSOCKET_MOST + AT_ONCE, /* bytes of a client that wait to be read */
     FAREWELL = 1000,                    /* milliseconds for the last messages */
-    YOUNG = 1000 /* milliseconds for which a client is not sent away for another one's sake */
+    YOUNG = 1000 /* milliseconds for which a client is not dropped for another one's sake */
 };
 
 /* ---- the address ---- */
@@ -52,7 +52,7 @@ static bool parse_port(const char *text, uint16_t *ret)
     return true;
 }
 
-/* Reads a host of this size. */
+/* Reads a host of size characters. */
 static bool parse_host(const char *text, size_t size, struct server_address *ret)
 {
     struct in6_addr six;
@@ -89,7 +89,7 @@ bool server_parse(const char *text, struct server_address *ret)
     return good;
 }
 
-/* Makes "/" and a random UUID (RFC 9562, version 4): nobody can guess it. */
+/* Makes "/" and a random UUID (RFC 9562, version 4), which cannot be guessed. */
 static struct g2h_error *make_path(char *ret, size_t space)
 {
     uint8_t random[16];
@@ -129,7 +129,7 @@ static socklen_t fill(const struct server_address *address, union socket_address
     return sizeof(ret->six);
 }
 
-/* Makes a descriptor one that never waits, and that no other program inherits. */
+/* Makes a descriptor non-blocking, and not inherited by other programs. */
 static bool prepare(int fd)
 {
     return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
@@ -234,7 +234,7 @@ static bool must_wait(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-/* Sends what there is of a text from *sent on, as far as the socket takes it. Returns how much that
+/* Sends the rest of a buffer from *sent on, as far as the socket takes it. Returns how much that
  * was, or -1 if the other end is gone. */
 static ssize_t send_some(int fd, struct text *text, size_t *sent)
 {
@@ -307,7 +307,7 @@ static void receive_from(struct hub *hub, struct connection *connection)
         connection_end(connection);
 }
 
-/* Returns whether the process at the other end may ask. */
+/* Returns whether the process at the other end may connect. */
 static bool may_connect(const struct hub *hub, int fd)
 {
     uid_t user;
@@ -416,7 +416,7 @@ static struct g2h_error *talk(struct loop *loop, short events)
     return NULL;
 }
 
-/* Accepts a client. If there is no place, the one that is idle longest goes. */
+/* Accepts a client. If all places are taken, the client that is idle longest is dropped. */
 static void welcome(struct loop *loop)
 {
     struct hub *hub = &loop->hub;
@@ -465,7 +465,7 @@ static struct g2h_error *turn(struct loop *loop)
     return NULL;
 }
 
-/* Throws away what a client sends. */
+/* Discards what a client sends. */
 static void drain(struct connection *connection)
 {
     ssize_t count;

@@ -1,9 +1,9 @@
 /*
- * server: what DevTools talk to: HTTP, WebSocket, and the Chrome DevTools Protocol
+ * server: the side that DevTools connect to: HTTP, WebSocket, and the Chrome DevTools Protocol
  * (docs/inspect.md).
  *
- * It has no heap and no rights: it asks the session by the channel (channel.h), and passes on what
- * it answers.
+ * It has no heap and no rights: it asks the session by the channel (channel.h), and passes on the
+ * answers.
  */
 #ifndef INSPECT_SERVER_H
 #define INSPECT_SERVER_H
@@ -30,14 +30,15 @@ struct server_options {
 };
 
 /* Reads the value of --inspect, [HOST:]PORT or NULL, which is 127.0.0.1:9229. A host is an IPv4
- * address, an IPv6 address in brackets, or localhost. Returns false if it is none of these. */
+ * address, an IPv6 address in brackets, or localhost. Returns false if it has none of these forms.
+ * */
 bool server_parse(const char *text, struct server_address *ret);
 
 /* Listens at an address. Errors: G2H_ERROR_SYSTEM, whose message says what to do if the port is
  * taken. */
 struct g2h_error *server_listen(struct server_address *address, int *ret_fd);
 
-/* Gives up all rights of this process but those of the user who called it, for good: if it is root,
+/* Drops all rights of this process except those of the user who called it, for good: if it is root,
  * it becomes SUDO_UID or nobody, without capabilities, groups, or new rights by programs that it
  * starts. Errors: G2H_ERROR_SYSTEM. */
 struct g2h_error *server_drop_rights(void);

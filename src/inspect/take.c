@@ -1,4 +1,4 @@
-/* take: takes a snapshot, in the child that then is the session; see cdp_session.h. */
+/* take: takes a snapshot, in the child, which then becomes the session; see cdp_session.h. */
 #include "inspect/cdp_session.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static struct g2h_error *identify(struct session *session, const struct taken *t
     return g2h_identity_add(session->identity, taken->made.graph);
 }
 
-/* ---- what is said of it ---- */
+/* ---- messages ---- */
 
 static void append_objects(struct text *text, uint64_t count, uint64_t bytes)
 {
@@ -124,7 +124,7 @@ static void say_all(struct session *session, bool is_first)
         say_warning(session, "the heap is not complete: a part could not be read");
 }
 
-/* ---- all of it ---- */
+/* ---- the whole snapshot ---- */
 
 static struct g2h_error *write_snapshot(struct session *session,
                                         const struct g2h_progress *progress, int fd)

@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "inspect/command.h"
 
-/* ---- making it ---- */
+/* ---- creation ---- */
 
 struct g2h_error *taken_read(const struct taken_options *options,
                              const struct g2h_progress *progress, struct taken *ret)
@@ -111,7 +111,7 @@ struct g2h_error *taken_find(struct taken *taken, uint32_t id, uint32_t *ret)
     return NULL;
 }
 
-/* ---- what is made when it is needed ---- */
+/* ---- created on demand ---- */
 
 struct g2h_error *taken_need_iterators(struct taken *taken)
 {

@@ -1,4 +1,4 @@
-/* taken: a snapshot that was taken: the heap as it was, and all that was made of it. */
+/* taken: a snapshot: the heap at one moment, and everything derived from it. */
 #ifndef INSPECT_TAKEN_H
 #define INSPECT_TAKEN_H
 
@@ -12,7 +12,7 @@ struct taken {
     uint32_t number;                     /* 1 is the session's first */
     int64_t time;                        /* milliseconds since 1970 */
 
-    /* What is made when it is needed: */
+    /* Created on demand: */
     struct g2h_edges *edges;
     struct g2h_values *values, *inner; /* inner: while values is in the middle of something */
     struct g2h_dominators *dominators;
@@ -39,22 +39,23 @@ struct taken_options {
 struct g2h_error *taken_read(const struct taken_options *options,
                              const struct g2h_progress *progress, struct taken *ret);
 
-/* Makes the view, after the heap has been added to the series. Garbage is left out, unless it is
+/* Creates the view, after the heap has been added to the series. Garbage is left out, unless it is
  * not known, or wanted. Errors: those of g2h_view_create(). */
 struct g2h_error *taken_view(const struct taken_options *options, struct taken *taken);
 
 void taken_deinit(struct taken *taken);
 
-/* Frees all but the heap and its input, with which the next heap of the series is compared. */
+/* Frees everything but the heap and its input, to which the next heap of the series is compared. */
 void taken_forget(struct taken *taken);
 
-/* Finds the node with an id. *ret becomes UINT32_MAX if there is none. Errors: G2H_ERROR_MEMORY. */
+/* Finds the node with an id. *ret becomes UINT32_MAX if no node has it. Errors: G2H_ERROR_MEMORY.
+ * */
 struct g2h_error *taken_find(struct taken *taken, uint32_t id, uint32_t *ret);
 
 /* Returns the id of a node; 0: it has none. */
 uint32_t taken_id(const struct taken *taken, uint32_t node);
 
-/* Make what is needed, unless it is there. Errors: G2H_ERROR_MEMORY, those of
+/* Create what is needed, unless it exists. Errors: G2H_ERROR_MEMORY, those of
  * g2h_view_dominators(). */
 struct g2h_error *taken_need_iterators(struct taken *taken);
 struct g2h_error *taken_need_dominators(struct taken *taken);
