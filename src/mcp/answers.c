@@ -15,16 +15,16 @@
 
 struct answers {
     struct answers_options options;
-    struct findings findings; /* without the base, so that suspects are what there is */
+    struct findings findings; /* without the base, so that suspects are by size */
     struct who_suspects suspects;
-    struct findings grown; /* the same with the base, so that they are what has grown; its view is
-                              NULL if there is no base */
+    struct findings grown; /* the same with the base, so that they are by growth; its view is NULL
+                            * without a base */
     struct who_suspects growing;
     struct held held;
     struct class_rows classes; /* of findings */
 };
 
-/* ---- what is held ---- */
+/* ---- the kept heap ---- */
 
 /* Finds what has grown: findings that share all but the growth with the others. */
 static struct g2h_error *answers_find_growth(struct answers *answers)
@@ -78,8 +78,7 @@ struct g2h_error *answers_check(const struct answers *answers)
     return g2h_input_check(answers->options.input);
 }
 
-/* Begins a page with an answer: what the report is about has grown, if there is a base and grown is
- * set. */
+/* Begins a page with an answer, about growth if there is a base and grown is set. */
 static struct report answers_begin(const struct answers *answers, bool grown, struct page *page)
 {
     const bool has_base = grown && answers->options.base;
@@ -181,7 +180,7 @@ struct g2h_error *answers_waste(struct answers *answers, const char *asked, stru
 
 /* ---- objects of a class ---- */
 
-/* Puts the objects of a class. There may be millions, so only those on the page are looked at. */
+/* Adds the objects of a class. There may be millions, so only those on the page are read. */
 static void answers_put_objects(const struct answers *answers, struct page *page,
                                 const uint32_t *nodes, size_t count)
 {
@@ -239,7 +238,7 @@ static bool answers_contain(const char *name, size_t size, const char *asked)
     return false;
 }
 
-/* Returns whether a node of merged has a text in its name. */
+/* Returns whether the name of a node of merged contains a string. */
 static bool answers_is_named(const struct answers *answers, uint32_t node, const char *asked)
 {
     size_t size;
@@ -264,7 +263,7 @@ static void answers_put_classes(const struct answers *answers, const char *asked
     page_close(page);
 }
 
-/* Puts the variables of packages, as expressions. */
+/* Adds the variables of packages, as expressions. */
 static void answers_put_variables(const struct answers *answers, const char *asked,
                                   const struct report *report)
 {

@@ -1,6 +1,6 @@
 /*
- * answers: what is said of a heap that is held. Each answer puts itself on a page of JSON, by the
- * code that a report has for the same thing.
+ * answers: answers about a heap that is kept. Each answer is written to a page of JSON, by the code
+ * that writes the same part of a report.
  */
 #ifndef MCP_ANSWERS_H
 #define MCP_ANSWERS_H
@@ -10,12 +10,12 @@
 
 #include "output/report/page.h"
 
-enum { ANSWERS_CHARACTERS = 400 /* of a text, which is cut */ };
+enum { ANSWERS_CHARACTERS = 400 /* of a string, which is cut */ };
 
 struct answers_options {
     const struct g2h_view *view;
-    const struct g2h_input *input;   /* what it was read from */
-    const struct g2h_base *base;     /* what to compare with; NULL: nothing */
+    const struct g2h_input *input;   /* the source of the heap */
+    const struct g2h_base *base;     /* the base to compare with, or NULL */
     bool is_base_other;              /* another build of the program wrote the base */
     const struct g2h_memory *memory; /* NULL: not known */
     const char *source;              /* name of the input */
@@ -25,7 +25,7 @@ struct answers_options {
 
 struct answers;
 
-/* Finds all that is asked for. Some seconds for ten million objects, and 40 bytes for each.
+/* Computes everything for the answers. Some seconds for ten million objects, and 40 bytes for each.
  * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *answers_create(const struct answers_options *options, struct answers **ret);
 
@@ -34,12 +34,12 @@ void answers_destroy(struct answers **answers);
 
 bool answers_has_values(const struct answers *answers);
 
-/* Checks that nobody has written to the heap meanwhile, for then its answers are worthless. Errors:
- * G2H_ERROR_SYSTEM. */
+/* Checks that no other program has written to the heap meanwhile, which would make its answers
+ * worthless. Errors: G2H_ERROR_SYSTEM. */
 struct g2h_error *answers_check(const struct answers *answers);
 
-/* Puts an answer. asked is the argument that the tool takes, NULL if it takes none. Errors:
- * G2H_ERROR_MEMORY; G2H_ERROR_NOT_FOUND if there is no such thing as is asked for. */
+/* Writes an answer. asked is the argument that the tool takes, NULL if it takes none. Errors:
+ * G2H_ERROR_MEMORY; G2H_ERROR_NOT_FOUND if the object or class does not exist. */
 typedef struct g2h_error *answers_put(struct answers *answers, const char *asked,
                                       struct page *page);
 

@@ -43,7 +43,7 @@ static struct g2h_error *lines_read_more(struct lines *lines, size_t *ret)
     return NULL;
 }
 
-/* Gives what is left when no more comes. */
+/* Returns the rest when no more input comes. */
 static enum lines_state lines_take_last(struct lines *lines)
 {
     lines->line = lines->in.data + lines->used;

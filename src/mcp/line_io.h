@@ -1,4 +1,4 @@
-/* line_io: messages as lines of text, which are read and written as a whole. */
+/* line_io: messages as lines, which are read and written as a whole. */
 #ifndef MCP_LINE_IO_H
 #define MCP_LINE_IO_H
 
@@ -20,13 +20,13 @@ struct lines {
 
 enum lines_state { LINES_READ, LINES_TOO_LONG, LINES_END };
 
-/* Waits for the next line. The last one need not end in a line feed. A line that is longer than
- * LINES_MOST is told when it is, and is then thrown away as it comes. Errors: G2H_ERROR_MEMORY,
+/* Waits for the next line. The last one need not end in a line feed. A line longer than LINES_MOST
+ * is reported as soon as it is, and the rest is discarded as it comes. Errors: G2H_ERROR_MEMORY,
  * G2H_ERROR_SYSTEM. */
 struct g2h_error *lines_read(struct lines *lines, enum lines_state *ret);
 void lines_deinit(struct lines *lines);
 
-/* Writes all of a text. Errors: G2H_ERROR_SYSTEM. */
+/* Writes an entire buffer. Errors: G2H_ERROR_SYSTEM. */
 struct g2h_error *lines_write(int fd, const struct text *text);
 
 #endif

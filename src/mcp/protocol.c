@@ -23,12 +23,12 @@ enum {
 #define MODERN "2026-07-28"
 #define SERVER "{\"name\":\"go2heapsnapshot\",\"version\":\"" G2H_VERSION "\"}"
 
-/* The revisions that begin with initialize, the newest first. That of 2025-03-26, in which a
- * message may be a list of requests, is not among them. */
+/* The revisions that begin with initialize, the newest first. 2025-03-26, in which a message may be
+ * a list of requests, is not among them. */
 static const char *const legacy[] = {"2025-11-25", "2025-06-18", "2024-11-05"};
 enum { LEGACY = sizeof(legacy) / sizeof(*legacy) };
 
-/* What agents should know before they ask. */
+/* Instructions for agents before their first question. */
 static const char instructions[] =
     "The heap of one Go program, at one moment: who keeps which memory alive. Begin with suspects: "
     "what holds most, and by which variable. With a base to compare with, begin with growth: what "
@@ -86,7 +86,7 @@ static void protocol_begin_result(const struct protocol_request *request, struct
                        "\"resultType\":\"complete\",\"_meta\":{\"" META "serverInfo\":" SERVER "}");
 }
 
-/* Puts the key of a result's next member. */
+/* Appends the key of a result's next member. */
 static void protocol_key(struct text *text, const char *key)
 {
     if (text->size > 0 && text->data[text->size - 1] != '{')
@@ -100,7 +100,7 @@ static void protocol_end_result(struct text *text)
     protocol_words(text, "}}\n");
 }
 
-/* Puts how long a client may take it for granted: as long as the process runs. */
+/* Adds how long a client may cache the result: as long as the process runs. */
 static void protocol_put_cache(const struct protocol_request *request, struct text *text)
 {
     if (!request->is_modern)
@@ -237,7 +237,7 @@ static bool protocol_is(const struct text *text, const char *words)
     return text->size == strlen(words) && memcmp(text->data, words, text->size) == 0;
 }
 
-/* Reads by which revision a request is to be answered. Returns false after refusing it. */
+/* Reads the revision by which a request is to be answered. Returns false after refusing it. */
 static bool protocol_read_meta(struct protocol_request *request, struct text *text)
 {
     _cleanup_(text_deinit) struct text version = {0}, data = {0};
@@ -322,7 +322,7 @@ void protocol_answer(struct protocol *protocol, const char *message, size_t size
     }
     request.id = id;
     request.params = json_member(value, "params");
-    if (id.size > 0) /* others are notifications, which nobody answers */
+    if (id.size > 0) /* others are notifications, which get no answer */
         protocol_dispatch(protocol, &request, &method, answer);
     answer->failed |= method.failed || version.failed;
 }

@@ -1,9 +1,9 @@
 /*
  * protocol: messages of the Model Context Protocol, and the answers to them.
  *
- * Revisions up to 2025-11-25 begin with initialize. In those from 2026-07-28 on each request says
- * in params._meta by which revision it is to be answered; server/discover tells which there are.
- * Clients of both kinds are answered, even in one stream.
+ * Revisions up to 2025-11-25 begin with initialize. From 2026-07-28 on, each request names in
+ * params._meta the revision by which it is to be answered; server/discover lists the supported
+ * ones. Clients of both kinds are answered, even in one stream.
  */
 #ifndef MCP_PROTOCOL_H
 #define MCP_PROTOCOL_H

@@ -318,7 +318,7 @@ static struct g2h_error *call_read(struct call *call, struct json_value argument
 
 /* ---- answers ---- */
 
-/* Takes the line breaks of a page out, and puts the cursor into its outermost object. */
+/* Removes the line breaks of a page, and adds the cursor to its outermost object. */
 static void call_finish(const struct call *call, const struct page *page, struct text *text)
 {
     const size_t begin = text->size;
@@ -332,7 +332,7 @@ static void call_finish(const struct call *call, const struct page *page, struct
     text->failed |= page->out.failed;
 }
 
-/* Makes an answer whose lists end at a size. */
+/* Creates an answer whose lists end at a size. */
 static struct g2h_error *call_make(struct answers *answers, const struct call *call, size_t bytes,
                                    struct text *text, bool *ret_is_cut)
 {
@@ -353,7 +353,7 @@ static struct g2h_error *call_make(struct answers *answers, const struct call *c
     return NULL;
 }
 
-/* Makes an answer of the size that is asked for: what follows the lists counts, too. */
+/* Creates an answer of the requested size: what follows the lists counts, too. */
 static struct g2h_error *call_answer(struct answers *answers, const struct call *call,
                                      struct text *text)
 {
