@@ -33,14 +33,14 @@ bool at_death_is_directory(const char *path)
 #include "process/attach/tracee.h"
 #include "process/attach/urgent.h"
 
-/* How often the process is looked at, in seconds: at its memory, so that there is enough for the
- * copy; and at what its limit leaves, also when that is nearly used up. */
+/* How often the process is checked, in seconds: its memory, so that enough is reserved for the
+ * copy; and what its limit leaves, also when that is nearly used up. */
 #define LOOK       0.25
 #define LOOK_CLOSE 0.01
 enum { CLOSE = 80 /* % of the limit */ };
 
-/* How long after execve() the program is opened, so that its runtime is ready; and how long another
- * thread is looked for after the seized one has ended. */
+/* How long after execve() the program is opened, so that its runtime is ready; and how long to look
+ * for another thread after the seized one has ended. */
 #define START    0.1
 #define PATIENCE 1.0
 
@@ -59,18 +59,18 @@ struct at_death {
     struct child child;
     struct target_directory directory; /* of the output, if it is new */
     sigset_t signals, before; /* those that are waited for, and those that were blocked before */
-    double looked;            /* when the process was looked at */
+    double looked;            /* when the process was last checked */
     double next_before;       /* when the next dump at a part of the limit may be made */
-    double changed;           /* when the process began another program; 0: it has not */
+    double changed;           /* when the process began another program; 0: never */
     bool is_near;             /* its limit is nearly used up */
-    bool is_armed;            /* the user knows that a thread is seized */
-    bool is_asked;            /* a dump is wanted now */
+    bool is_armed;            /* the user has been told that a thread is seized */
+    bool is_asked;            /* a dump is requested now */
     bool is_over;
-    bool is_short;      /* the user knows that memory for the copy could not be had */
-    bool has_failed;    /* the user knows why it is not ready any more */
+    bool is_short;      /* the user has been told that memory for the copy is short */
+    bool has_failed;    /* the user has been told why it is not ready any more */
     pid_t writer;       /* a process that writes a dump at a part of the limit; 0: none */
     struct death death; /* the copy */
-    bool has_copy;      /* there is one */
+    bool has_copy;      /* the copy exists */
     struct g2h_error *error;
     int status;
 };
@@ -87,7 +87,7 @@ static double in_mb(uint64_t bytes)
     return (double)bytes / 1e6;
 }
 
-/* Says what would have to be otherwise for a copy that is whole. */
+/* Warns if not all of the memory for the copy could be reserved, and why. */
 static void say_reserve(struct at_death *at)
 {
     const struct death_reserve *reserve = &at->box.reserve;
@@ -100,8 +100,8 @@ static void say_reserve(struct at_death *at)
         pid_of(at), in_mb(reserve->touched), in_mb(reserve->wanted));
 }
 
-/* Warns if the process's limit is this program's, too: it could not get memory when the process
- * dies for lack of it. */
+/* Warns if the process's limit is this program's, too: memory could not be allocated when the
+ * process dies for lack of it. */
 static void say_group(const struct at_death *at)
 {
     struct attach_available available;
@@ -118,8 +118,8 @@ static void say_group(const struct at_death *at)
                 pid_of(at), available.limit);
 }
 
-/* Says once why the process could not be kept up with, and frees the error. If it has ended, a
- * signal says so. */
+/* Reports once why the process can no longer be followed, and frees the error. If it has ended, a
+ * signal reports that. */
 static void say_failed(struct at_death *at, struct g2h_error *error)
 {
     if (error && !at->has_failed && death_is_alive(at->box.pid, 0)) {
@@ -129,7 +129,7 @@ static void say_failed(struct at_death *at, struct g2h_error *error)
     g2h_error_destroy(error);
 }
 
-/* Says that the process is watched now. */
+/* Reports that the process is watched now. */
 static void say_armed(struct at_death *at)
 {
     struct attach_urgent urgent;
@@ -147,7 +147,7 @@ static void say_armed(struct at_death *at)
     at->is_armed = true;
 }
 
-/* Says what ended the process, when, and what memory it had. */
+/* Reports what ended the process, when, and what memory it had. */
 static void say_death(const struct at_death *at)
 {
     const struct death *death = &at->death;
@@ -242,20 +242,20 @@ static bool is_wanted(const struct at_death *at)
 {
     const struct death_watch *watch = &at->box.watch;
     if (!at->box.is_ready)
-        return false; /* it is not Go, or has only just started */
+        return false; /* not Go, or has only just started */
     if (!WIFSIGNALED(watch->status))
         return at->options->at_death_exit && !watch->is_alone && watch->status != 0;
     const int number = WTERMSIG(watch->status);
     return number != SIGTERM && number != SIGINT && number != SIGHUP && number != SIGPIPE;
 }
 
-/* Notes that the process, or what could be watched of it, has ended. */
+/* Records that the process, or what could be watched of it, has ended. */
 static void at_death_end(struct at_death *at)
 {
     at->is_over = at->child.id == 0 || at->child.has_ended;
 }
 
-/* Says how a process ended whose heap is not written. */
+/* Reports how a process ended whose heap is not written. */
 static void say_unwanted(const struct at_death *at)
 {
     const int status = at->box.watch.status;
@@ -270,9 +270,8 @@ static void say_unwanted(const struct at_death *at)
             pid_of(at), WEXITSTATUS(status), why);
 }
 
-/* Returns whether the process goes on with another thread. In execve() there may be none for a
- * moment.
- */
+/* Returns whether the process continues with another thread. In execve() it may have none for a
+ * moment. */
 static bool goes_on(const struct at_death *at, pid_t but)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
@@ -285,7 +284,7 @@ static bool goes_on(const struct at_death *at, pid_t but)
     return true;
 }
 
-/* Seizes another thread of the process, if it goes on. */
+/* Seizes another thread of the process, if it continues. */
 static void seize_another(struct at_death *at)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
@@ -301,7 +300,7 @@ static void seize_another(struct at_death *at)
     at->is_over = true;
 }
 
-/* Does what is to be done when the thread has stopped at its end. */
+/* Handles the thread's stop at its end. */
 static void meet_end(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
@@ -325,7 +324,7 @@ static void meet_end(struct at_death *at)
     }
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void note_writer(struct at_death *at, int status)
 {
@@ -349,7 +348,7 @@ static void follow_lost(struct at_death *at)
     at->status = EXIT_FAILED;
 }
 
-/* Takes note of what waitpid() says of a thread or process. */
+/* Handles a result of waitpid() for a thread or process. */
 static void note(struct at_death *at, pid_t id, int status)
 {
     const bool has_ended = WIFEXITED(status) || WIFSIGNALED(status);
@@ -380,7 +379,7 @@ static void note_all(struct at_death *at)
         note(at, id, status);
 }
 
-/* Waits for a signal, for so many seconds at the most, and does what it asks for. */
+/* Waits for a signal, for at most this many seconds, and handles it. */
 static void await(struct at_death *at, double seconds)
 {
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
@@ -399,9 +398,9 @@ static void await(struct at_death *at, double seconds)
         at->is_over = true;
 }
 
-/* ---- looking at the process ---- */
+/* ---- checking the process ---- */
 
-/* Gets ready for the program that the process runs now. */
+/* Prepares for the program that the process runs now. */
 static void begin_program(struct at_death *at)
 {
     struct g2h_error *error = death_box_prepare(&at->box);
@@ -416,8 +415,8 @@ static void begin_program(struct at_death *at)
     g2h_error_destroy(error);
 }
 
-/* Copies the process, which lives, and has another process write that to a file whose name has a
- * remark. Returns false if it could not. */
+/* Copies the living process, and starts another process that writes the copy to a file whose name
+ * has a remark. Returns false if it could not. */
 static bool copy_living(struct at_death *at, const char *remark)
 {
     if (!death_let_run(&at->box.watch)) {
@@ -446,8 +445,8 @@ static bool copy_living(struct at_death *at, const char *remark)
     return is_started;
 }
 
-/* Returns whether a dump of the process fits on the disk that others use as well; says so if not.
- * What gzip leaves of a dump is a third and less. */
+/* Returns whether a dump of the process fits on the disk, which others use as well; warns if not.
+ * gzip leaves a third of a dump or less. */
 static bool has_room(const struct at_death *at)
 {
     const char *directory = at->options->output;
@@ -461,7 +460,7 @@ static bool has_room(const struct at_death *at)
     return false;
 }
 
-/* Does so at a part of the limit. */
+/* Copies the process at a part of its limit. */
 static void copy_before(struct at_death *at, uint64_t limit)
 {
     const unsigned percent = (unsigned)at->options->at_death_percent;
@@ -473,7 +472,7 @@ static void copy_before(struct at_death *at, uint64_t limit)
     at->next_before = attach_clock() + (is_copied ? BETWEEN : BETWEEN_FAILED);
 }
 
-/* Does so when the user asks for it by SIGUSR1. */
+/* Copies the process when the user asks for it by SIGUSR1. */
 static void copy_asked(struct at_death *at)
 {
     at->is_asked = false;
@@ -486,7 +485,7 @@ static void copy_asked(struct at_death *at)
         (void)copy_living(at, "-asked");
 }
 
-/* Looks how much of its memory limit the process has used. */
+/* Checks how much of its memory limit the process has used. */
 static void look_at_limit(struct at_death *at)
 {
     uint64_t left;
@@ -498,7 +497,7 @@ static void look_at_limit(struct at_death *at)
         copy_before(at, limit);
 }
 
-/* Does what is to be done a few times per second. */
+/* The work to be done a few times per second. */
 static void look(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
@@ -535,14 +534,14 @@ static void watch_process(struct at_death *at)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole of --at-death ---- */
 
 /* Blocks the signals that are waited for: those that the caller ignores stay ignored. */
 static void at_death_block_signals(struct at_death *at)
 {
     static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                   SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
-    enum { FOR_THIS = 5 /* of these this program takes itself, without a command */ };
+    enum { FOR_THIS = 5 /* this program handles these itself, without a command */ };
     struct sigaction action;
     sigemptyset(&at->signals);
     sigaddset(&at->signals, SIGCHLD);
@@ -555,7 +554,7 @@ static void at_death_block_signals(struct at_death *at)
     pthread_sigmask(SIG_BLOCK, &at->signals, &at->before);
 }
 
-/* Starts the command, and watches it from its first instruction if that may be. */
+/* Starts the command, and watches it from its first instruction if possible. */
 static struct g2h_error *at_death_start(struct at_death *at)
 {
     int error = child_start(at->options->run, &at->before, &at->child);
@@ -571,8 +570,8 @@ static struct g2h_error *at_death_start(struct at_death *at)
     return NULL;
 }
 
-/* Returns the error for a process that could not be prepared for: that it has ended, or may not be
- * traced, explains all others. Takes over the error. */
+/* Returns the error for a process that could not be prepared for: if it has ended, or may not be
+ * traced, that explains all other errors. Takes over the error. */
 static struct g2h_error *explain(struct at_death *at, bool was_there, struct g2h_error *failed)
 {
     int error = was_there && !death_is_alive(at->box.pid, 0) ? ESRCH : 0;
@@ -586,7 +585,7 @@ static struct g2h_error *explain(struct at_death *at, bool was_there, struct g2h
     return better ? better : failed;
 }
 
-/* Begins to watch a process that runs. */
+/* Begins to watch a running process. */
 static struct g2h_error *at_death_begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;
@@ -602,7 +601,7 @@ static struct g2h_error *at_death_begin(struct at_death *at)
     return NULL;
 }
 
-/* Writes what was copied at the end, and waits for what is written already. */
+/* Writes the copy that was made at the end, and waits for what is being written already. */
 static void at_death_finish(struct at_death *at)
 {
     int status;

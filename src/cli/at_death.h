@@ -1,9 +1,9 @@
 /*
- * at_death: --at-death, which waits for the end of a process and has its heap written then.
+ * at_death: --at-death, which waits for the end of a process and then writes its heap.
  *
- * It sleeps until something happens, looks a few times per second how much memory the process has,
- * and gets as much for the copy. It never changes the process: whenever this program ends, that one
- * goes on.
+ * It sleeps until something happens, checks a few times per second how much memory the process has,
+ * and reserves as much for the copy. It never changes the process: whenever this program ends, the
+ * process continues.
  */
 #ifndef CLI_AT_DEATH_H
 #define CLI_AT_DEATH_H
@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "library/death_box.h"
 
-/* Converts a process that was copied and writes it to a path. Says what goes wrong. Returns an exit
+/* Converts a process that was copied and writes it to a path. Reports errors. Returns an exit
  * status. */
 typedef int at_death_write(void *context, struct death *death, uint64_t pid, const char *path);
 

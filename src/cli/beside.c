@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* Takes the item that waits, or waits for one. Returns NULL if no more will come. */
+/* Removes and returns the item that waits, or waits for one. Returns NULL if no more will come. */
 static void *next(struct beside *beside)
 {
     pthread_mutex_lock(&beside->lock);

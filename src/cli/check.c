@@ -15,7 +15,7 @@
 /* ---- options ---- */
 
 /* Returns whether options of summaries are only given together with --summary. Returns false after
- * saying what is wrong. */
+ * printing what is wrong. */
 static bool check_summary(const struct options *options)
 {
     if (options->append && !options->summary)
@@ -28,8 +28,8 @@ static bool check_summary(const struct options *options)
     return true;
 }
 
-/* Returns whether there is nothing that forbids numbers. Returns false after saying what is wrong.
- */
+/* Returns whether numbers are allowed with the other options. Returns false after printing what is
+ * wrong. */
 static bool check_numbers(const struct options *options)
 {
     if (options->numbers && (options->redact || options->redact_key))
@@ -39,7 +39,7 @@ static bool check_numbers(const struct options *options)
     return true;
 }
 
-/* Returns whether a format that writes a file or a directory gets one. Returns false after saying
+/* Returns whether a format that writes a file or a directory gets one. Returns false after printing
  * that it does not. */
 static bool check_output(const struct options *options)
 {
@@ -54,8 +54,8 @@ static bool check_output(const struct options *options)
                         format->name, format->is_file ? "file" : "directory", format->suffix);
 }
 
-/* Returns whether --watch has what it needs and nothing that it does not take. Returns false after
- * saying what is wrong. */
+/* Returns whether --watch has all options that it needs, and no others. Returns false after
+ * printing what is wrong. */
 static bool check_watch(const struct options *options)
 {
     if (options->watch == 0)
@@ -82,8 +82,8 @@ static bool check_watch(const struct options *options)
     return true;
 }
 
-/* Returns whether --at-death has what it needs and nothing that it does not take. Returns false
- * after saying what is wrong. */
+/* Returns whether --at-death has all options that it needs, and no others. Returns false after
+ * printing what is wrong. */
 static bool check_at_death(const struct options *options)
 {
     const struct {
@@ -113,8 +113,8 @@ static bool check_at_death(const struct options *options)
                (unsigned)options->at_death_percent);
 }
 
-/* Returns whether --inspect has what it needs and nothing that it does not take. Returns false
- * after saying what is wrong. */
+/* Returns whether --inspect has all options that it needs, and no others. Returns false after
+ * printing what is wrong. */
 static bool check_inspect(const struct options *options)
 {
     const struct {
@@ -146,8 +146,8 @@ static bool check_inspect(const struct options *options)
     return true;
 }
 
-/* Returns whether --mcp has nothing that it does not take. Returns false after saying what is
- * wrong. */
+/* Returns whether --mcp has only options that it takes. Returns false after printing what is wrong.
+ * */
 static bool check_mcp(const struct options *options)
 {
     const struct {
@@ -239,8 +239,8 @@ static bool is_executable(const char *path)
     return size > 0 && magic_is_executable(start, (uint64_t)size);
 }
 
-/* If one of the files is an executable, another one is not, and there is no --exe, says how to give
- * a dump's executable and returns true. */
+/* If one of the files is an executable, another one is not, and --exe is not given, prints how to
+ * specify a dump's executable and returns true. */
 static bool refuse_executable(const struct options *options)
 {
     const char *exe = NULL, *dump = NULL;
@@ -256,7 +256,7 @@ static bool refuse_executable(const struct options *options)
     return true;
 }
 
-/* Returns whether a text is the number of a process, and no file has that name. */
+/* Returns whether an argument is the number of a process, and no file has that name. */
 static bool is_process(const char *text)
 {
     struct stat status;
@@ -267,8 +267,8 @@ static bool is_process(const char *text)
     return lstat(path, &status) == 0;
 }
 
-/* If the only dump is no file but the number of a process, says how to read that, and returns true.
- */
+/* If the only dump is not a file but the number of a process, prints how to read that, and returns
+ * true. */
 static bool refuse_process(const struct options *options)
 {
     if (options->input_count != 1 || !is_process(options->inputs[0]))
@@ -279,7 +279,7 @@ static bool refuse_process(const struct options *options)
     return true;
 }
 
-/* Returns whether there can be several dumps. Returns false after saying why not. */
+/* Returns whether several dumps are allowed. Returns false after printing why not. */
 static bool check_series(const struct options *options)
 {
     enum { MOST_TRENDS = 200 };

@@ -6,12 +6,12 @@
 
 #include "cli/options.h"
 
-/* Returns whether the options go with the format, and all that the format needs is there. Returns
- * false after saying what is wrong. */
+/* Returns whether the options go with the format, and everything that the format needs is given.
+ * Returns false after printing what is wrong. */
 bool check_options(const struct options *options);
 
-/* Returns whether the dumps can be converted as they are given. Returns false after saying why not.
- */
+/* Returns whether the dumps can be converted as they are given. Returns false after printing why
+ * not. */
 bool check_inputs(const struct options *options);
 
 #endif

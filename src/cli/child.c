@@ -11,7 +11,7 @@
 
 #include "cli/messages.h"
 
-/* The exit statuses of shells for a command that cannot be run, or is not there. */
+/* The exit statuses of shells for a command that cannot be run, or does not exist. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, KILLED = 128 };
 
 /* Runs the command in the child; does not return. */

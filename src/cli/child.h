@@ -1,4 +1,5 @@
-/* child: a command that this program starts, watches from its first instruction, and stands for. */
+/* child: a command that this program starts, watches from its first instruction, and whose exit
+ * status it returns. */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
@@ -6,8 +7,8 @@
 #include <stdbool.h>
 
 struct child {
-    pid_t id; /* 0: there is none */
-    int go;   /* a pipe: the command starts once a byte comes */
+    pid_t id; /* 0: no command */
+    int go;   /* a pipe: the command starts once a byte arrives */
     bool has_ended;
     int status; /* as waitpid() has it; valid if has_ended */
 };
@@ -20,8 +21,8 @@ void child_go(struct child *child);
 /* Passes a signal on, unless a terminal has sent it, which has sent it to the command as well. */
 void child_forward(const struct child *child, const siginfo_t *info);
 
-/* Returns the exit status of this program that stands for that of a command that has ended, as
- * shells have it: 128 and the number of the signal that ended it. */
+/* Returns the exit status of this program for that of a command that has ended, as shells have it:
+ * 128 and the number of the signal that ended it. */
 int child_exit_status(const struct child *child);
 
 #endif

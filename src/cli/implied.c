@@ -7,8 +7,8 @@
 #include "cli/terminal.h"
 #include "cli/usage.h"
 
-/* A suffix that tells a format. What else may be in such a file is not refused, unless no other
- * format is ever called so. */
+/* A suffix that implies a format. Other formats in such a file are not refused, unless the suffix
+ * is never used for them. */
 static const struct suffix {
     const char *suffix, *format;
     bool is_sure;
@@ -33,7 +33,7 @@ static bool implied_ends_in(const char *text, size_t size, const char *end)
     return size > count && memcmp(text + size - count, end, count) == 0;
 }
 
-/* Returns the suffix of the first size bytes of a path, or NULL if it tells nothing. */
+/* Returns the suffix of the first size bytes of a path, or NULL if it implies nothing. */
 static const struct suffix *implied_find(const char *path, size_t size)
 {
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -59,7 +59,7 @@ static bool is_report(const struct options *options)
            options->json || options->full || options->top > 0;
 }
 
-/* Returns the format that options which no other format takes ask for; NULL: any. */
+/* Returns the format of the options that only one format takes; NULL: any. */
 static const char *asked(const struct options *options)
 {
     return is_report(options)  ? "report"

@@ -1,12 +1,12 @@
-/* keep: the dumps of the first and the last snapshot of a process that is watched. */
+/* keep: the dumps of the first and the last snapshot of a watched process. */
 #ifndef CLI_KEEP_H
 #define CLI_KEEP_H
 
 #include "cli/target.h"
 
-/* Each dump is written before anything else is done with it, so that it is there if the program is
- * killed: each one but the first as last.dump, in place of the one before. The end of the watch
- * packs that. */
+/* Each dump is written before anything else happens to it, so that it survives if the program is
+ * killed: the first one as first.dump, each later one as last.dump, replacing the one before. The
+ * end of the watch packs that. */
 struct keep {
     const char *path; /* of the directory; NULL: nothing is kept */
     const struct target_source *sources;
@@ -16,7 +16,7 @@ struct keep {
     bool has_first, has_last;          /* which dumps have been written */
 };
 
-/* Makes the directory at path, unless it is there. The sources, which are not overwritten, and path
+/* Creates the directory at path, unless it exists. The sources, which are not overwritten, and path
  * must live as long as ret, which goes to keep_deinit() after an error, too. Errors:
  * G2H_ERROR_SYSTEM. */
 struct g2h_error *keep_begin(const char *path, const struct target_source *sources, size_t count,

@@ -28,7 +28,7 @@ void say(const char *format, ...)
         if (text)
             vsnprintf(text, size + 1, format, arguments);
         va_end(arguments);
-        if (!text) { /* if there is no memory for a long line, its beginning is printed */
+        if (!text) { /* without memory for a long line, its beginning is printed */
             text = usual;
             size = sizeof(usual) - 1;
         }
@@ -124,7 +124,7 @@ static void warn_count(const struct g2h_input *input, uint64_t count, const char
     warn(input, line);
 }
 
-/* Says which Go library is read, and which heaps of the process are not. */
+/* Reports which Go library is read, and which heaps of the process are not. */
 static void message_modules(const struct origin *origin)
 {
     if (origin->library)
@@ -142,7 +142,7 @@ static void message_modules(const struct origin *origin)
     }
 }
 
-/* Says for how long a live process stood still, and how it would be for less. */
+/* Reports for how long a live process was paused, and how to reduce that. */
 static void message_stopped(const struct origin *origin, uint64_t threads)
 {
     const double long_stop = 1; /* seconds: leases and probes end that soon */
@@ -167,7 +167,7 @@ static void message_stopped(const struct origin *origin, uint64_t threads)
                 : "");
 }
 
-/* Says how a process was copied at its end, and what the copy lacks. */
+/* Reports how a process was copied at its end, and what the copy lacks. */
 static void message_dead(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
@@ -187,7 +187,7 @@ static void message_dead(const struct origin *origin)
             name, account->file_size, account->file_missing);
 }
 
-/* Says what became of a fork. */
+/* Reports the outcome of a fork. */
 static void message_fork(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
@@ -609,7 +609,7 @@ void message_survivors(const struct g2h_input *input, const struct g2h_input *be
 }
 
 /* Prints how much memory of the process is resident, which is the number that top shows, and how
- * much of it are objects. */
+ * much of it objects take. */
 static void account_memory(const struct g2h_process_account *account)
 {
     const uint64_t slots = account->span_bytes - account->object_bytes,
@@ -623,7 +623,7 @@ static void account_memory(const struct g2h_process_account *account)
          "free spans, the runtime, C, files");
 }
 
-/* Prints whether what copied a live process had to wait for processors while it stood still. */
+/* Prints whether the copying threads had to wait for processors while a live process was paused. */
 static void account_urgent(const struct g2h_process_account *account)
 {
     static const char label[] = "SCHED_RR for what copies";

@@ -1,4 +1,4 @@
-/* messages: what the program says on stderr. */
+/* messages: the messages of the program on stderr. */
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H
 
@@ -15,68 +15,68 @@
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Says "go2heapsnapshot: " and the error's message. */
+/* Prints "go2heapsnapshot: " and the error's message. */
 void message_error(const struct g2h_error *error);
 
-/* Says what to do about an executable that did not write the dump. */
+/* Explains how to handle an executable that did not write the dump. */
 void message_no_exe(void);
 
-/* Says that the format is not for a terminal, and how to write it to a file. */
+/* Prints that the format is not for a terminal, and how to write it to a file. */
 void message_not_for_terminal(const struct options *options);
 
-/* Says why there is a report, and how to get a snapshot. */
+/* Explains why the output is a report, and how to get a snapshot. */
 void message_default(void);
 
-/* Says the same about the executable of the base. */
+/* Explains the same about the executable of the base. */
 void message_no_base_exe(void);
 
-/* Says that the executable is not used, and why. */
+/* Prints that the executable is not used, and why. */
 void message_untyped(const struct g2h_error *error);
 
-/* Tells people at a terminal where a dump's types come from; nothing if they want it untyped. */
+/* Hints to users at a terminal where a dump's types come from; nothing if they want it untyped. */
 void message_untyped_hint(const struct options *options, const struct g2h_input *input);
 
-/* Says what the executable of a heap lacks, and what that costs; nothing if it has all. */
+/* Reports what the executable of a heap lacks, and what that costs; nothing if it is complete. */
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap);
 
-/* Says which process runs the program if one runs the go command (go run, go test). */
+/* Prints which process runs the program if a process runs the go command (go run, go test). */
 void message_go_command(uint64_t pid);
 
-/* Says how long a live process stood still, if says_stopped is set, and which parts of a process or
- * core file are missing; says nothing of a dump. */
+/* Reports how long a live process was paused, if says_stopped is set, and which parts of a process
+ * or core file are missing; nothing for a dump. */
 void message_process(const struct origin *origin, bool says_stopped);
 
 /* Prints the account of a process for -v: its memory, and how it was read. */
 void message_process_account(const struct origin *origin);
 
-/* Says what is wrong with the input and the heap. */
+/* Reports damage of the input and the heap. */
 void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
 
 /*
- * Says how much was left out or folded, if the options ask for that; or, if the graph is so large
- * that DevTools would take long to load it, how long that takes and how the graph can be made
+ * Reports how much was left out or folded, if the options ask for that; or, if the graph is so
+ * large that DevTools would take long to load it, how long that takes and how to make the graph
  * smaller.
  */
 void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view);
 
-/* Says a note if DevTools does not load files of that name. */
+/* Prints a note if DevTools does not load files of that name. */
 void message_name(const struct g2h_format *format, const char *path, bool gzip);
 
-/* Says that a file to which something was added has lost permissions, if it has. */
+/* Reports that a file to which something was added has lost permissions, if it has. */
 void message_narrowed(const struct target *target);
 
-/* Prints the account of -v: what the dump holds and what became of it. exe may be NULL. */
+/* Prints the account of -v: the contents of the dump and their processing. exe may be NULL. */
 void message_account(const struct options *options, const struct g2h_input *input,
                      const struct g2h_exe *exe, const struct g2h_graph *graph,
                      const struct g2h_view *view, const struct g2h_numbers_account *numbers);
 
-/* Says of a dump of a series how many of its objects were in the dump before. */
+/* Reports, for a dump of a series, how many of its objects were in the dump before. */
 void message_survivors(const struct g2h_input *input, const struct g2h_input *before,
                        const struct g2h_identity *identity, const struct g2h_graph *graph,
                        const struct g2h_view *view);
 
-/* Says, in the last line, which share of the live bytes has a type; if the share is small, also
+/* Reports, in the last line, which share of the live bytes has a type; if the share is small, also
  * why. */
 void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
                    const struct g2h_exe *exe, const struct g2h_graph *graph);

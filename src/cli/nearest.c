@@ -11,8 +11,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns how many edits make one text of the other (optimal string alignment). Both have at most
- * LONGEST bytes. */
+/* Returns how many edits turn one string into the other (optimal string alignment). Both have at
+ * most LONGEST bytes. */
 static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     size_t rows[LONGEST + 1][LONGEST + 1];

@@ -21,7 +21,8 @@
 
 /* ---- values ---- */
 
-/* Reads a whole number from low to high. Returns false after saying that the text is none. */
+/* Reads a whole number from low to high. Returns false after printing that the argument is not one.
+ * */
 static bool parse_number(const char *option, const char *text, uint64_t low, uint64_t high,
                          uint64_t *ret)
 {
@@ -117,7 +118,7 @@ static bool take_inspect(struct options *options, const char *text)
                         text);
 }
 
-/* Takes one name of --json=. */
+/* Adds one name of --json=. */
 static bool take_section(struct options *options, const char *name)
 {
     static const char *const names[] = {"heap",    "suspects", "goroutines",
@@ -133,8 +134,7 @@ static bool take_section(struct options *options, const char *name)
         name);
 }
 
-/* Calls take for each of the words that have commas between them; none are there if text is NULL.
- */
+/* Calls take for each of the words that are separated by commas; text NULL: no words. */
 static bool take_words(struct options *options, const char *text,
                        bool (*take)(struct options *options, const char *word))
 {
@@ -172,7 +172,7 @@ static bool take_until_growth(struct options *options, const char *text)
            USAGE_REFUSE("--until-growth takes a size such as 500K, 64M or 2G, not '%s'", text);
 }
 
-/* Takes one word of --at-death. */
+/* Applies one word of --at-death. */
 static bool take_at_death_word(struct options *options, const char *word)
 {
     char *end;
@@ -212,8 +212,8 @@ static bool take_format(struct options *options, const char *text)
 
 /* ---- the known options ---- */
 
-/* An option: it sets a flag or a text, passes its argument to take(), or prints something and ends
- * the program. */
+/* An option: it sets a flag or a string, passes its argument to take(), or prints something and
+ * ends the program. */
 struct known {
     const char *name;
     char letter;       /* 0: none */
@@ -221,7 +221,7 @@ struct known {
     bool (*take)(struct options *, const char *);
     int (*print)(void);
     bool is_optional; /* its argument is */
-    bool is_other;    /* it says what is written, and not of what: hints have another one instead */
+    bool is_other;    /* it determines what is written, not its source: hints replace it */
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -301,7 +301,7 @@ static void describe(struct for_getopt *ret)
     }
 }
 
-/* Returns the option that getopt_long() has found, or NULL if it is none of the known ones. */
+/* Returns the option that getopt_long() has found, or NULL if it is unknown. */
 static const struct known *options_find(int given)
 {
     for (int i = 0; i < KNOWN; i++)
@@ -310,9 +310,9 @@ static const struct known *options_find(int given)
     return NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole command line ---- */
 
-/* Says which option is spelled almost like the first long one that there is not. */
+/* Suggests an option that is spelled almost like the first unknown long one. */
 static void say_nearest(int argc, char **argv)
 {
     const char *names[KNOWN], *nearest = NULL;
@@ -325,8 +325,8 @@ static void say_nearest(int argc, char **argv)
         say("Did you mean '--%s'?", nearest);
 }
 
-/* Lets getopt go over the command line once more, to say what is wrong with it. It prints arguments
- * as they are, so characters that a terminal would act upon are replaced first. */
+/* Runs getopt over the command line once more, to print its message. It prints arguments as they
+ * are, so characters that a terminal would act upon are replaced first. */
 static void refuse_option(int argc, char **argv, const struct for_getopt *described)
 {
     for (int i = 1; i < argc; i++)
@@ -339,8 +339,8 @@ static void refuse_option(int argc, char **argv, const struct for_getopt *descri
     usage_say_hint();
 }
 
-/* Takes an option. Returns false after saying what is wrong, or after printing what --help or
- * --version asks for; *ret_status is set in that case. */
+/* Applies an option. Returns false after printing what is wrong, or the text of --help or
+ * --version; *ret_status is set in that case. */
 static bool take(struct options *options, const struct known *option, char *argument,
                  int *ret_status)
 {
@@ -368,7 +368,7 @@ static bool reserve(struct options *options, int words)
     return options->inputs && options->labels;
 }
 
-/* Takes the dumps; that of --base comes first if the format does not take a base itself. */
+/* Stores the dumps; that of --base comes first if the format does not take a base itself. */
 static void take_inputs(struct options *options, char **files, int count)
 {
     const bool is_first = options->base && (options->format->takes & G2H_TAKES_BASE) == 0;
@@ -380,7 +380,7 @@ static void take_inputs(struct options *options, char **files, int count)
         options->base = NULL;
 }
 
-/* Completes the command of hints. There is none if it cannot read the same again. */
+/* Completes the command of hints, or clears it if it cannot read the same input again. */
 static void repeat_inputs(struct options *options, char **files, int count)
 {
     bool is_pipe = false;
@@ -399,15 +399,15 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     int given;
     describe(&described);
     if (argc > 0)
-        argv[0] = name; /* getopt's messages begin with it, whatever name the caller has started the
-                           program by */
+        argv[0] = name; /* getopt's messages begin with it, whatever name the program was started by
+                         * */
     *ret = (struct options){.format = g2h_format(0)};
     text_printf(&ret->again, "%s", name);
     *ret_status = EXIT_FAILED;
     if (!reserve(ret, argc))
         return false;
-    /* Where an option's argument is missing, musl's getopt_long() reorders the words wrongly: it is
-     * asked again with these. */
+    /* For a missing argument, musl's getopt_long() reorders the words wrongly: it is called again
+     * with these. */
     _cleanup_free_ char **as_given = memory_copy(argv, (size_t)argc + 1, sizeof(*argv));
     if (!as_given) {
         message_error(&error_no_memory);

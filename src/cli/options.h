@@ -2,14 +2,14 @@
  * options: the command line.
  *
  *   options, format, implied, check, usage, nearest, repeat
- *                       the command line, which options go together, the help text; what was
- *                       probably meant, and the command line once more for hints
+ *                       the command line, which options go together, the help text; the probable
+ *                       meaning of a typo, and the command line once more for hints
  *   target, outputs     output files, which appear once they are complete
  *   messages, progress, terminal, pager, signals
- *                       what people see, and how they stop it
+ *                       output for users, and how they stop it
  *   series, origin      several dumps; the executable and the dump that belong together
  *   watch, keep, beside
- *                       when --watch looks at a process, what ends it, which dumps stay, the thread
+ *                       when --watch checks a process, what ends it, which dumps stay, the thread
  *                       that converts them
  *   at_death, child     what --at-death waits for and writes; the command that it starts
  *   redact_key, sampling
@@ -29,7 +29,7 @@ enum exit_status {
     EXIT_FINE = 0,
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
-    EXIT_DAMAGED = 3, /* the input was cut or damaged; what could be read was written */
+    EXIT_DAMAGED = 3, /* the input was cut or damaged; the readable part was written */
     EXIT_GREW = 4,    /* in a series of dumps something grew in every interval */
 };
 
@@ -38,7 +38,7 @@ struct options {
     size_t input_count;
     const char *base;     /* of a format that takes a base; NULL: none. Of others the first input */
     const char *base_exe; /* the executable that wrote base; NULL: the same as exe */
-    uint64_t pid;         /* 0: none; otherwise there are no inputs */
+    uint64_t pid;         /* 0: none; otherwise inputs is empty */
     bool fork,
         fork_huge;   /* the process is forked, and the child is read; it gets huge pages before */
     const char *exe; /* NULL: none */
@@ -51,7 +51,7 @@ struct options {
     unsigned sections;   /* of the JSON: enum g2h_report_section; 0: all */
     bool mcp;            /* answers questions on standard input instead of writing something */
     bool values;         /* of mcp: also what is in objects */
-    bool is_dump;        /* the heap dump itself is to be written, in no format */
+    bool is_dump;        /* the heap dump itself is written, in no format */
     bool untyped_ok;     /* goes on without types if exe does not fit */
     bool redact, reachable, garbage, no_stacks, no_contexts, full_names, numbers;
     const char *numbers_of; /* names of classes; NULL: all */
@@ -71,25 +71,25 @@ struct options {
     uint64_t at_death_keep;    /* files that stay in the directory; 0: all */
     uint64_t at_death_most;    /* bytes that are copied at the most; 0: all */
     char **run;                /* of --at-death: the command that is started; NULL: none */
-    struct death *death;       /* the process that is converted has been copied; NULL: not so */
+    struct death *death;       /* the process to be converted has been copied; NULL: it has not */
     bool inspect;              /* serves DevTools instead of writing something */
     const char *inspect_at;    /* [HOST:]PORT; NULL: the usual port */
     const char *command;       /* of --inspect, --watch: its output is the dump; NULL: none */
     const char *source;        /* of --inspect: a directory; NULL: none */
     bool has_format;           /* --format is given */
-    bool is_default;           /* the report is what a terminal gets if nothing else is asked for */
+    bool is_default;           /* the report is the default on a terminal */
     bool full;                 /* of a report: all sections, on a terminal, too */
     uint64_t top;              /* of a report: most rows of a list; 0: it chooses */
-    struct text again; /* this command line, but for the output and what is asked of the heap */
-    bool is_quiet;     /* what there is to say of a process has been said of it before */
+    struct text again; /* this command line without the output and the questions to the heap */
+    bool is_quiet;     /* the messages about the process have been printed before */
     uint64_t memprofile_rate; /* 0: not given */
     unsigned threads;         /* 0: one per processor */
 };
 
 /*
- * Reads the command line. Returns true if the program is to go on with *ret, or false if it is to
- * end with *ret_status; then the text of --help or --version, or what is wrong with the command
- * line, has been printed. The caller gives ret to options_deinit() in both cases.
+ * Reads the command line. Returns true if the program continues with *ret, or false if it ends with
+ * *ret_status; then the text of --help or --version, or the error in the command line, has been
+ * printed. The caller passes ret to options_deinit() in both cases.
  */
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
 void options_deinit(struct options *options);
@@ -101,7 +101,7 @@ static inline bool options_show_trends(const struct options *options)
            (options->format->takes & G2H_TAKES_TRENDS) != 0;
 }
 
-/* Returns whether several dumps become one report: how what they have goes on. */
+/* Returns whether several dumps become one report: their trend. */
 static inline bool options_report_trend(const struct options *options)
 {
     return options->watch > 0 ||
@@ -110,9 +110,9 @@ static inline bool options_report_trend(const struct options *options)
 }
 
 /*
- * Returns whether garbage is to be left out of what is written of a dump: if --reachable asks for
- * it, and in a series, whose objects are compared with each other, unless --garbage is given. In a
- * dump that is not complete it is unknown what is garbage.
+ * Returns whether garbage is left out of the output of a dump: if --reachable is given, and in a
+ * series, whose objects are compared with each other, unless --garbage is given. In a dump that is
+ * not complete it is unknown what is garbage.
  */
 static inline bool options_leave_out_garbage(const struct options *options, bool is_complete)
 {

@@ -10,7 +10,7 @@
 #include "base/scope.h"
 #include "cli/messages.h"
 
-/* Returns, by errno, why a directory could not be made; NULL: it is there already. */
+/* Returns, by errno, why a directory could not be created; NULL: it exists already. */
 static struct g2h_error *directory_explain(const char *path, const char *what_for)
 {
     struct stat status;
@@ -66,7 +66,7 @@ static struct g2h_error *open_in_directory(struct outputs *outputs, const struct
     return NULL;
 }
 
-/* Remembers what the file is like before something is added to it. */
+/* Remembers the state of the file before something is added to it. */
 static struct g2h_error *open_to_append(struct outputs *outputs, const char *path,
                                         const struct target_source *sources, size_t count)
 {

@@ -11,17 +11,17 @@ struct outputs {
     unsigned count;
     int fds[G2H_MOST_FILES];
     char *paths[G2H_MOST_FILES];       /* of files in a directory, which may be temporary */
-    char *names[G2H_MOST_FILES];       /* that they have in the end */
+    char *names[G2H_MOST_FILES];       /* their final names */
     const char *name;                  /* name of the file or of the directory */
-    const char *database;              /* path of an SQLite database; NULL: it is none */
+    const char *database;              /* path of an SQLite database, or NULL */
     struct target_directory directory; /* that the files are in, if it is new */
 };
 
 /*
  * Opens the file at path, or standard output if path is NULL, or the files of a format that has
- * several in the directory at path, which is made if there is none. Does not open a file that
- * --append adds to: the format opens it when the rows are ready. Does not overwrite any of the
- * count sources. The caller gives ret to outputs_deinit() after an error, too. Errors: those of
+ * several in the directory at path, which is created if it does not exist. Does not open a file
+ * that --append adds to: the format opens it when the rows are ready. Does not overwrite any of the
+ * count sources. The caller passes ret to outputs_deinit() after an error, too. Errors: those of
  * target_open().
  */
 struct g2h_error *outputs_open(const struct options *options, const char *path,
@@ -36,12 +36,12 @@ struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_
 struct g2h_error *outputs_complete(struct outputs *outputs, const struct target_read *read);
 void outputs_deinit(struct outputs *outputs);
 
-/* Returns the path of a file in a directory, from malloc(), with .gz behind it if gzip is set;
- * NULL: memory has run out. */
+/* Returns the path of a file in a directory, from malloc(), with .gz appended if gzip is set; NULL:
+ * memory has run out. */
 char *directory_path(const char *directory, const char *name, bool gzip);
 
-/* Makes a directory unless it is there already. what_for names what needs it, for a message.
- * Errors: G2H_ERROR_SYSTEM. */
+/* Creates a directory unless it exists. what_for names its user, for a message. Errors:
+ * G2H_ERROR_SYSTEM. */
 struct g2h_error *directory_make(const char *path, const char *what_for,
                                  struct target_directory *ret);
 

@@ -69,7 +69,7 @@ static bool pager_start(const char *pager, int fd, pid_t *ret)
     return is_started;
 }
 
-/* Lets a pager show a file, and waits until it ends. Returns false if there is no such pager. */
+/* Runs a pager on a file, and waits until it ends. Returns false if the pager does not exist. */
 static bool page(const char *pager, int fd)
 {
     enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 }; /* exit statuses of a shell */
@@ -77,7 +77,7 @@ static bool page(const char *pager, int fd)
     pid_t child;
     int status = 0;
     setenv("LESS", "FRX", 0);
-    sigaction(SIGINT, &ignore, &interrupt); /* as the pager does, which ends by q */
+    sigaction(SIGINT, &ignore, &interrupt); /* as the pager does, which is ended by q */
     sigaction(SIGQUIT, &ignore, &quit);
     const bool is_started = pager_start(pager, fd, &child);
     while (is_started && waitpid(child, &status, 0) < 0 && errno == EINTR)

@@ -4,10 +4,10 @@
 
 #include <go2heapsnapshot/progress.h>
 
-/* Returns the progress to hand to the library, or NULL if stderr is no terminal. */
+/* Returns the progress to pass to the library, or NULL if stderr is not a terminal. */
 const struct g2h_progress *progress_start(void);
 
-/* Shows a phase of which it is not known how far it is. progress may be NULL. */
+/* Shows a phase whose progress is unknown. progress may be NULL. */
 void progress_begin(const struct g2h_progress *progress, const char *phase);
 
 /* Removes the line, before anything else is printed. */

@@ -11,9 +11,9 @@
 #include "base/scope.h"
 #include "base/siphash.h"
 
-/* Limits of a file of random bytes: it has at least the bytes of a key, and no more than anybody
- * makes on purpose. Random bytes hardly ever have fewer different values, even if they are digits.
- */
+/* Limits of a file of random bytes: it has at least the bytes of a key, and no more than a
+ * deliberately made key. Random bytes hardly ever have fewer different values, even if they are
+ * digits. */
 enum { KEY_LEAST = G2H_REDACT_KEY, KEY_MOST = 4096, DIFFERENT_LEAST = 8 };
 
 #define HOW_TO "(umask 077; head -c 32 /dev/urandom > FILE) makes a key"
@@ -58,7 +58,8 @@ static int count_different(const uint8_t *data, size_t size)
     return count;
 }
 
-/* Refuses a file that everybody can read or write: who has the key could try out texts. */
+/* Refuses a file that everybody can read or write: with the key, anyone could test guesses of
+ * strings. */
 static struct g2h_error *check_status(const char *path, int file)
 {
     struct stat status;

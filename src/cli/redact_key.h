@@ -8,7 +8,7 @@
 
 /*
  * Makes a key from all bytes of a file. The file must not be readable by everybody, and must have
- * at least as many bytes as a key. Error: G2H_ERROR_SYSTEM, whose message says what is wrong with
+ * at least as many bytes as a key. Error: G2H_ERROR_SYSTEM, whose message explains the problem with
  * the file.
  */
 struct g2h_error *redact_key_read(const char *path, uint8_t ret[G2H_REDACT_KEY]);

@@ -1,4 +1,4 @@
-/* repeat: the user's own command line, for messages and reports that tell how to go on. */
+/* repeat: the user's own command line, for messages and reports that suggest the next command. */
 #ifndef CLI_REPEAT_H
 #define CLI_REPEAT_H
 

@@ -6,8 +6,8 @@
 
 #include "cli/options.h"
 
-/* With -v says by which rate samples were scaled, and where that rate comes from. In any case warns
- * if a rate was assumed that cannot be the right one. */
+/* With -v prints the rate by which samples were scaled, and where that rate comes from. In any case
+ * warns if a rate was assumed that cannot be the right one. */
 void message_sampling(const struct options *options, const struct g2h_input *input,
                       const struct g2h_heap *heap);
 

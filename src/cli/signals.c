@@ -25,7 +25,7 @@ bool signals_occupy_descriptors(void)
 
 static const char *program; /* for messages */
 
-/* Handles bytes of a mapped file that cannot be read. Several threads may hit such bytes. */
+/* Handles unreadable bytes of a mapped file. Several threads may hit such bytes. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     static bool is_told;
@@ -63,7 +63,7 @@ static void on_end(int number)
 
 void signals_catch(const char *name)
 {
-    enum { SIGNALS = 31 }; /* numbers above are real-time signals, which nobody sends */
+    enum { SIGNALS = 31 }; /* numbers above are real-time signals, which are not sent here */
     static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
                                  SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, SIGBUS};
     struct sigaction old, bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};

@@ -11,10 +11,10 @@
  */
 bool signals_occupy_descriptors(void);
 
-/* Catches the signals that would end the program, so that it leaves no unfinished files behind.
- * Signals that the caller ignores, as nohup does, stay ignored, and those that a sanitizer catches
- * are left to the sanitizer. If bytes of a mapped file cannot be read, the program ends with a
- * message, which begins with the program's name. */
+/* Catches the signals that would end the program, so that it leaves no unfinished files. Signals
+ * that the caller ignores, as nohup does, stay ignored, and those that a sanitizer catches are left
+ * to the sanitizer. If bytes of a mapped file cannot be read, the program ends with a message,
+ * which begins with the program's name. */
 void signals_catch(const char *program);
 
 #endif

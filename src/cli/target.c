@@ -34,11 +34,11 @@ void target_remove_unfinished(void)
             unlink(unfinished[i]);
     for (unsigned i = FILES + DIRECTORIES; i-- > FILES;)
         if (unfinished[i][0])
-            rmdir(unfinished[i]); /* fails if anything complete is in it */
+            rmdir(unfinished[i]); /* fails if it contains complete files */
 }
 
-/* Stores a path for the signal handler to remove, in one of the places from first up to end.
- * Returns its place, or NULL if there is no space for it. */
+/* Stores a path for the signal handler to remove, in a slot from first up to end. Returns the slot,
+ * or NULL if none is free or the path is too long. */
 static char *keep_unfinished(const char *path, unsigned first, unsigned end)
 {
     const size_t size = strlen(path) + 1;
@@ -70,7 +70,7 @@ bool target_make_directory(const char *path, struct target_directory *ret)
     return ret->path != NULL;
 }
 
-/* Gives a directory that mkdtemp() has made the permissions of any other. */
+/* Changes the permissions of a directory made by mkdtemp() to the usual ones. */
 static void widen(const char *path)
 {
     const mode_t mask = umask(0);
@@ -168,7 +168,7 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 
 /* ---- the unfinished file ---- */
 
-/* Returns the path that symbolic links lead to, whether or not there is a file; NULL, with errno
+/* Returns the path that symbolic links lead to, whether or not the file exists; NULL, with errno
  * set, if it cannot be found out. */
 static char *follow_links(const char *path)
 {
@@ -176,7 +176,7 @@ static char *follow_links(const char *path)
     char link[4096], *at = strdup(path);
     for (int i = 0; at; i++) {
         const ssize_t size = readlink(at, link, sizeof(link) - 1);
-        if (size < 0) /* it is no link, or nothing is there yet */
+        if (size < 0) /* not a link, or nothing exists yet */
             return at;
         link[size] = '\0';
         const char *slash = link[0] == '/' ? NULL : strrchr(at, '/');
@@ -239,8 +239,8 @@ static struct g2h_error *open_temporary(struct target *target)
     return error_system(reason, "%s: cannot create", target->name);
 }
 
-/* Opens the file that the name leads to: a regular file is going to be replaced, a device or a pipe
- * is written to. */
+/* Opens the file that the name leads to: a regular file will be replaced, a device or a pipe is
+ * written to. */
 static struct g2h_error *open_path(struct target *target)
 {
     struct stat status;
@@ -273,15 +273,15 @@ struct g2h_error *target_refuse(const char *path, const struct target_source *so
     return NULL;
 }
 
-/* The files that SQLite has beside a database, and whether it applies one that it finds there to
- * the database. It deletes all of them. */
+/* The files that SQLite has beside a database, and whether it applies an existing one to the
+ * database. It deletes all of them. */
 static const struct {
     const char *ending;
     bool is_applied;
 } database_files[] = {{"-journal", true}, {"-wal", true}, {"-shm", false}};
 
 /* Returns an error if a file of SQLite's beside a database has the status of a source, or, if the
- * status is NULL, if there is one that would be applied to a new database. */
+ * status is NULL, if one exists that would be applied to a new database. */
 static struct g2h_error *check_beside(const char *database, const struct stat *source,
                                       const char *what)
 {
@@ -353,9 +353,9 @@ struct g2h_error *target_open(const char *path, const struct target_source *sour
 /* ---- completing the file ---- */
 
 /*
- * Returns the permissions of the finished file. A new file has those of the umask, and a file that
- * was there keeps its own; but neither gives its group or everybody more than the dump does, and
- * the dump that it is compared with. If the group is another one, it gets no more than everybody.
+ * Returns the permissions of the finished file. A new file has those of the umask, and an existing
+ * file keeps its own; but neither grants its group or others more than the dump does, and the dump
+ * that it is compared with. If the group is another one, it gets no more than others do.
  */
 static mode_t permissions(const struct target *target, const struct target_read *read)
 {
@@ -377,7 +377,7 @@ static mode_t permissions(const struct target *target, const struct target_read 
     return mode & permissions_most(read->dump, own.st_gid);
 }
 
-/* Gives a file without a name a temporary name. */
+/* Links a file without a name to a temporary name. */
 static bool name_temporarily(struct target *target)
 {
     enum { TRIES = 100 };
@@ -443,7 +443,7 @@ struct g2h_error *target_complete_all(struct target *targets, unsigned count,
     return error;
 }
 
-/* Gives a directory its name. */
+/* Renames a directory to its final name. */
 static struct g2h_error *name_directory(struct target_directory *directory)
 {
     if (rename(directory->temporary_path, directory->path) < 0)

@@ -12,14 +12,13 @@
 struct target {
     int fd;
     const char *name; /* for messages */
-    char *path; /* that the file gets when it is complete, with symbolic links resolved; NULL: the
-                   output has its name already, or has none */
-    char *temporary_path; /* that the file has until then; NULL: it has none, if the system supports
-                             that */
-    bool is_named;        /* name is the file's own: it is no device, no pipe, no symbolic link */
-    bool exists;          /* the file, device or pipe is there already */
-    struct stat status;   /* its status, if it is there */
-    char *unfinished;     /* the place where the signal handler finds temporary_path; NULL: none */
+    char *path; /* final path, symbolic links resolved; NULL: the output has its name already, or
+                 * has none */
+    char *temporary_path; /* temporary name; NULL: the file has none, if the system supports that */
+    bool is_named;        /* name is the file's own: not a device, a pipe or a symbolic link */
+    bool exists;          /* the file, device or pipe exists already */
+    struct stat status;   /* its status, if it exists */
+    char *unfinished;     /* where the signal handler finds temporary_path; NULL: none */
 };
 
 /* A file that the program reads, and its description in a message. */
@@ -30,7 +29,7 @@ struct target_source {
 
 /*
  * Opens the target at path, or standard output if path is NULL. Does not overwrite any of the count
- * sources, whatever name or descriptor leads to it. The caller gives ret to target_deinit() after
+ * sources, whatever name or descriptor leads to it. The caller passes ret to target_deinit() after
  * an error, too. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY.
  */
 struct g2h_error *target_open(const char *path, const struct target_source *sources, size_t count,
@@ -43,7 +42,7 @@ struct g2h_error *target_refuse(const char *path, const struct target_source *so
 /*
  * Returns an error if one of the sources has a name that belongs to SQLite beside the database at
  * path, where it would be deleted; or if the database is new, and the journal of an earlier one of
- * that name is there, which would be applied to it.
+ * that name exists, which would be applied to it.
  */
 struct g2h_error *target_refuse_database(const char *path, bool is_new,
                                          const struct target_source *sources, size_t count);
@@ -52,8 +51,8 @@ struct g2h_error *target_refuse_database(const char *path, bool is_new,
 struct g2h_error *target_check_database(const char *path, const struct g2h_input *input,
                                         const char *what);
 
-/* Returns whether the database at path has a journal that is not empty: whoever changed it was
- * killed, or changes it now. */
+/* Returns whether the database at path has a journal that is not empty: the program that changed it
+ * was killed, or changes it now. */
 bool target_has_journal(const char *path);
 
 /* Returns an error if the target is the file of an input that has been opened, and whose path the
@@ -64,41 +63,43 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 /* Returns whether a descriptor is that of one of the sources. */
 bool target_is_source(int fd, const struct target_source *sources, size_t count);
 
-/* What fstat() reported of the files whose contents a target shows; NULL: there is none, or it has
- * no permissions. */
+/* The results of fstat() for the files whose contents a target shows; NULL: no file, or one without
+ * permissions. */
 struct target_read {
     const struct stat *dump;
-    const struct stat *bases; /* base_count of them */
+    const struct stat *bases; /* base_count elements */
     size_t base_count;
 };
 
-/* Gives the file its name, and permissions that are no wider than those of what it shows. */
+/* Renames the file to its final name, with permissions that are no wider than those of the files
+ * whose contents it shows. */
 struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump);
 
-/* Completes several files; none gets its name before all are written. After an error none of the
- * temporary files is left. */
+/* Completes several files; none gets its name before all are written. After an error no temporary
+ * files are left. */
 struct g2h_error *target_complete_all(struct target *targets, unsigned count,
                                       const struct target_read *read);
 
-/* A directory that is new. If the program ends by a signal, it is removed unless anything complete
- * is in it. */
+/* A new directory. If a signal ends the program, it is removed unless it contains complete files.
+ * */
 struct target_directory {
-    const char *path;     /* NULL: it was there before */
-    char *temporary_path; /* that it has until all in it is complete; NULL: it has its name */
-    char *unfinished;     /* the place where the signal handler finds path; NULL: none */
+    const char *path;     /* NULL: it existed before */
+    char *temporary_path; /* temporary name, until its contents are complete; NULL: it has its name
+                           * */
+    char *unfinished;     /* where the signal handler finds path; NULL: none */
 };
 
-/* Makes a directory, whose path must live as long as ret. Returns false, with errno set, if it
- * cannot be made. */
+/* Creates a directory, whose path must live as long as ret. Returns false, with errno set, if it
+ * cannot be created. */
 bool target_make_directory(const char *path, struct target_directory *ret);
 
-/* Makes a directory that gets its name, path, by target_directory_complete(); otherwise as above.
- * It fails if something of that name is there. */
+/* Creates a directory that gets its name, path, by target_directory_complete(); otherwise as above.
+ * It fails if something of that name exists. */
 bool target_make_directory_beside(const char *path, struct target_directory *ret);
 
-/* Completes the files in a directory by target_complete_all(), and gives the directory its name if
- * it has a temporary one; paths are those of the files. After an error none of the files is left in
- * a directory without its name. */
+/* Completes the files in a directory by target_complete_all(), and renames the directory if it has
+ * a temporary name; paths are those of the files. After an error no files are left in a directory
+ * without its name. */
 struct g2h_error *target_directory_complete(struct target_directory *directory,
                                             struct target *targets, char *const *paths,
                                             unsigned count, const struct target_read *read);

@@ -1,4 +1,4 @@
-/* terminal: the look of text for people. */
+/* terminal: properties of the terminal for text output. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
@@ -13,8 +13,8 @@ bool terminal_is_output(const struct options *options);
  * report chooses. */
 unsigned terminal_columns(const struct options *options);
 
-/* Returns whether the output may have colour: it does not if NO_COLOR is set (no-color.org), nor on
- * a terminal that has none. */
+/* Returns whether the output may have colour: not if NO_COLOR is set (no-color.org), and not on a
+ * terminal without colours. */
 bool terminal_has_color(const struct options *options);
 
 #endif

@@ -109,7 +109,7 @@ static void append_format(struct text *text, const struct g2h_format *format)
         text_printf(text, " --by=%-6s  %s", format->by, format->summary);
 }
 
-/* Appends the line of the dump itself, which is no format. */
+/* Appends the line of the dump itself, which is not a format. */
 static void append_dump(struct text *text)
 {
     text_printf(text, "%-12s  the heap dump itself, of a core or process", FORMAT_DUMP);

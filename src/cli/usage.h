@@ -6,15 +6,15 @@
 
 #include "cli/messages.h"
 
-/* Print to standard output the text of --help or --version. Return the exit status. */
+/* Print the text of --help or --version to standard output. Return the exit status. */
 int usage_print_help(void);
 int usage_print_version(void);
 
-/* Says all formats, one per line. */
+/* Prints all formats on stderr, one per line. */
 void usage_say_formats(void);
 
-/* Says what is wrong with the command line, by the rules of say(), and where to find help. Its
- * value is false. */
+/* Prints the error in the command line, by the rules of say(), and where to find help. Its value is
+ * false. */
 #define USAGE_REFUSE(...) (say("go2heapsnapshot: " __VA_ARGS__), usage_say_hint())
 bool usage_say_hint(void);
 

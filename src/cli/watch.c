@@ -56,7 +56,7 @@ static void on_stop(int number)
     is_stopped = 1;
 }
 
-/* Catches a signal once; what handled it before handles it from then on. */
+/* Catches a signal once; after that its previous handler is back. */
 static void catch_once(int number)
 {
     struct sigaction before, own = {.sa_handler = on_stop, .sa_flags = SA_RESTART};

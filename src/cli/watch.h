@@ -1,4 +1,4 @@
-/* watch: the moments at which --watch takes snapshots, and what ends it. */
+/* watch: the moments at which --watch takes snapshots, and the conditions that end it. */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
 
@@ -19,11 +19,11 @@ struct watch {
     uint64_t image;      /* g2h_process_image() when it began */
     double begin;        /* of the monotonic clock, seconds */
     uint64_t due;        /* moments that have come so far */
-    uint64_t missed;     /* of these, those at which no snapshot was taken */
+    uint64_t missed;     /* those at which no snapshot was taken */
 };
 
-/* Begins to watch a process every so many seconds. From now on SIGINT and SIGTERM do not end the
- * program, the first time, but watch_wait() returns false. Signals that the caller ignores stay
+/* Begins to watch a process every so often, in seconds. From now on SIGINT and SIGTERM do not end
+ * the program, the first time, but watch_wait() returns false. Signals that the caller ignores stay
  * ignored. */
 void watch_begin(uint64_t pid, uint64_t every, struct watch *ret);
 
