@@ -7,7 +7,7 @@
  *   typing  with the executable: the type of each object
  *   graph   nodes and edges
  *   identity  for several dumps: which objects were in the dump before
- *   view    the nodes and edges that the options ask for: without garbage, folded
+ *   view    the nodes and edges that the options select: without garbage, folded
  *   output  a snapshot, a report …
  */
 #include <errno.h>
@@ -55,7 +55,8 @@ typedef VECTOR(int64_t) int64_vector;
 /* A series of dumps of one process, or one dump. The heap of the dump before is kept, to compare
  * the next one with. */
 struct series {
-    struct g2h_redaction *redaction; /* NULL: none; all dumps share it, for texts are compared */
+    struct g2h_redaction *redaction; /* NULL: none; all dumps share it, because strings are compared
+                                      * */
     VECTOR(struct g2h_base *) bases; /* earlier dumps, of formats that take a base or show trends */
     int64_vector times; /* when each of these was taken, in milliseconds since 1970; 0: unknown */
     VECTOR(struct stat) base_files; /* the dumps that these were made of */
@@ -63,12 +64,12 @@ struct series {
     struct g2h_trend *trend;        /* NULL: none */
     struct keep keep;               /* of a process that is watched */
     struct g2h_identity *identity;  /* NULL: there is only one dump */
-    struct mcp *mcp;                /* the client that asks about the heap; NULL: there is none */
+    struct mcp *mcp;                /* the client that asks about the heap, or NULL */
     struct g2h_input *input;
     struct g2h_heap *heap;
 };
 
-/* What the steps of a conversion call back for. */
+/* The context of the callbacks of a conversion's steps. */
 struct steps_context {
     const struct outputs *outputs;
     const struct g2h_progress *progress;
@@ -108,7 +109,7 @@ static struct pipeline_options steps_of(const struct options *options, const str
                                      .context = context};
 }
 
-/* Matches the executable, if there is one, with the heap, and says what is missing in it. */
+/* Matches the executable, if any, with the heap, and reports what is missing in it. */
 static struct g2h_error *match(const struct options *options, const struct pipeline_options *steps,
                                struct pipeline *conversion)
 {
@@ -118,7 +119,7 @@ static struct g2h_error *match(const struct options *options, const struct pipel
     return NULL;
 }
 
-/* Returns a hash of the executable, or 0 if there is none. */
+/* Returns a hash of the executable, or 0 without one. */
 static uint64_t build_of(const struct pipeline *conversion)
 {
     const struct g2h_input *input =
@@ -168,7 +169,7 @@ static struct g2h_error *open_heap(const struct options *options, const char *pa
                             : origin_open(&origin, &conversion->origin);
 }
 
-/* Opens the dump or makes one of a core or a process, and says what is missing in it. */
+/* Opens the dump or makes one from a core or a process, and reports what is missing in it. */
 static struct g2h_error *capture(const struct options *options, const char *path,
                                  const struct g2h_progress *progress, struct pipeline *conversion)
 {
@@ -201,7 +202,7 @@ static uint64_t view_nodes(const struct options *options)
                : options->max_nodes - G2H_MOST_CONTEXTS;
 }
 
-/* Makes the graph, adds it to the series, and makes the view. */
+/* Builds the graph, adds it to the series, and creates the view. */
 static struct g2h_error *build(const struct options *options, const struct series *series,
                                const struct pipeline_options *steps, struct pipeline *conversion)
 {
@@ -224,7 +225,7 @@ static struct g2h_error *complete(struct outputs *outputs, const struct series *
     return outputs_complete(outputs, &read);
 }
 
-/* Writes the dump itself, which may have been made of a process. */
+/* Writes the dump itself, which may have been made from a process. */
 static struct g2h_error *write_dump(const struct options *options,
                                     const struct g2h_output_options *output_options,
                                     struct outputs *outputs, const struct series *series,
@@ -271,8 +272,8 @@ static struct g2h_error *answer_questions(const struct options *options, struct 
     return mcp_serve(series->mcp, &answers);
 }
 
-/* Writes the view. What people read is collected first: then the line of progress is gone before
- * it, and a pager has all of it. */
+/* Writes the view. Output for people is collected first: then the progress line is gone before it,
+ * and a pager gets all of it. */
 static struct g2h_error *write_view(const struct options *options, const struct g2h_view *view,
                                     const struct g2h_output_options *output_options)
 {
@@ -338,7 +339,7 @@ static bool set_html_series(struct series *series, int64_t time, struct g2h_html
     return true;
 }
 
-/* Goes from the source to the output, step by step. */
+/* Converts the source to the output, step by step. */
 static struct g2h_error *convert(const struct options *options, const char *path,
                                  struct series *series, struct outputs *outputs,
                                  struct pipeline *conversion)
@@ -427,7 +428,7 @@ static struct g2h_error *convert(const struct options *options, const char *path
     return NULL;
 }
 
-/* Keeps the heap of a dump, with which the next dump of the series is compared. */
+/* Keeps the heap of a dump, to compare the next dump of the series with it. */
 static void series_keep(struct series *series, struct pipeline *conversion)
 {
     g2h_heap_destroy(series->heap);
@@ -453,8 +454,8 @@ static void series_deinit(struct series *series)
     g2h_input_close(series->input);
 }
 
-/* Returns the files that must not be overwritten, *ret_count of them, or NULL if memory runs out.
- */
+/* Returns the files that must not be overwritten, *ret_count elements, or NULL if memory runs out.
+ * */
 static struct target_source *list_sources(const struct options *options, size_t *ret_count)
 {
     struct target_source *sources = malloc((options->input_count + 4) * sizeof(*sources));
@@ -485,7 +486,7 @@ struct outcome {
 };
 
 /* Converts a dump to a path, or to standard output if path is NULL. If a file was changed
- * meanwhile, that is the error that counts. */
+ * meanwhile, that error takes precedence. */
 static struct g2h_error *convert_to(const struct options *options, const char *dump,
                                     const char *path, const struct main_sources *sources,
                                     struct series *series, struct outcome *outcome)
@@ -512,7 +513,8 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     return error;
 }
 
-/* Keeps what a trend or a base, made of a view, needs. Of a base's dump the status is kept, too. */
+/* Keeps the data of a view that a trend or a base needs. For a base the status of its dump is kept,
+ * too. */
 static struct g2h_error *keep_base(const struct options *options, struct series *series,
                                    const struct pipeline *conversion)
 {
@@ -529,7 +531,7 @@ static struct g2h_error *keep_base(const struct options *options, struct series 
     return NULL;
 }
 
-/* Makes a base of a dump, with which a heap is compared. Only names and numbers of it are kept. exe
+/* Makes a base from a dump, with which a heap is compared. Only its names and numbers are kept. exe
  * is the executable that wrote the dump, if it is another one; may be NULL. */
 static struct g2h_error *make_base(const struct options *options, const char *dump, const char *exe,
                                    struct series *series, struct outcome *outcome)
@@ -566,7 +568,7 @@ static struct g2h_error *make_base(const struct options *options, const char *du
     return error;
 }
 
-/* Makes bases of the dump of --base and, for trends, of all dumps but the last one. */
+/* Makes bases from the dump of --base and, for trends, from all dumps but the last one. */
 static struct g2h_error *make_bases(const struct options *options, struct series *series,
                                     struct outcome *outcome)
 {
@@ -591,7 +593,7 @@ static struct g2h_error *convert_each(const struct options *options,
     return NULL;
 }
 
-/* Returns what a snapshot of a watched process was taken of. */
+/* Returns the source of a snapshot of a watched process. */
 static const char *snapshot_name(const struct options *options, const struct pipeline *conversion)
 {
     return options->command ? options->command : conversion->origin.input->name;
@@ -614,8 +616,7 @@ static void thin_out(struct series *series)
     series->bases.count = series->times.count = kept;
 }
 
-/* Says what the last snapshot of a watched process had: as JSON in the output, else on standard
- * error. */
+/* Reports the last snapshot of a watched process: as JSON in the output, else on standard error. */
 static struct g2h_error *write_last(const struct options *options, const struct g2h_trend *trend,
                                     const struct g2h_output_options *output_options,
                                     const struct pipeline *conversion)
@@ -631,8 +632,8 @@ static struct g2h_error *write_last(const struct options *options, const struct 
                                 &to);
 }
 
-/* Writes the page of a watch so far in place of the one before, and keeps the heap's names and
- * numbers for the next one. */
+/* Replaces the page of a watch by its current state, and keeps the heap's names and numbers for the
+ * next one. */
 static struct g2h_error *write_page(const struct options *options, struct series *series,
                                     const struct g2h_output_options *output_options,
                                     const struct pipeline *conversion, int64_t time)
@@ -662,7 +663,7 @@ static struct g2h_error *write_page(const struct options *options, struct series
 
 enum { MOST_FAILED = 3 /* in a row */ };
 
-/* A process that is watched. Its snapshots are converted in another thread than they are taken. */
+/* A watched process. Its snapshots are converted in another thread than they are taken in. */
 struct watching {
     const struct options *options;
     struct options quiet; /* the same, of all snapshots but the first */
@@ -672,7 +673,7 @@ struct watching {
     struct watch moments;
     struct beside beside;
     uint64_t taken;      /* snapshots that were passed on */
-    uint64_t said;       /* moments that have been said to be missed */
+    uint64_t said;       /* missed moments that have been reported */
     atomic_ullong done;  /* snapshots that were converted */
     atomic_uint failed;  /* that failed since the last one that did not */
     atomic_bool is_over; /* the snapshots so far end the watch */
@@ -714,8 +715,8 @@ static struct g2h_error *main_take_snapshot(const struct options *options, struc
     return NULL;
 }
 
-/* Converts one: only numbers and names of it are kept, unless the user wants the first and the last
- * dump. */
+/* Converts a snapshot: only its numbers and names are kept, unless the user wants the first and the
+ * last dump. */
 static struct g2h_error *add_snapshot(const struct watching *watching, struct snapshot *snapshot)
 {
     static const struct outputs none = {.name = "standard output"};
@@ -763,8 +764,8 @@ static void end_watch(struct watching *watching, struct g2h_error *error)
 }
 
 /*
- * Notes that a snapshot failed. It is left out, for the process may be short of memory at this
- * moment; but the first one must not fail, nor several in a row. Takes over the error.
+ * Records that a snapshot failed. It is left out, because the process may be short of memory at
+ * this moment; but the first one must not fail, nor several in a row. Takes over the error.
  */
 static void note_failed(struct watching *watching, struct g2h_error *error, bool is_first,
                         bool counts)
@@ -779,8 +780,8 @@ static void note_failed(struct watching *watching, struct g2h_error *error, bool
         watching->is_over = true;
 }
 
-/* Converts a snapshot, beside the thread that takes them. Of one that comes when the watch is over,
- * only the dump is kept, unless the watch was to end with the one before. */
+/* Converts a snapshot, in parallel with the thread that takes them. If it comes after the end of
+ * the watch, only the dump is kept, unless the watch was to end with the one before. */
 static void convert_snapshot(void *context, void *item)
 {
     struct watching *watching = context;
@@ -833,7 +834,7 @@ static bool has_all(struct watching *watching)
     return watching->done >= count;
 }
 
-/* Says which moments were missed. */
+/* Reports which moments were missed. */
 static void say_missed(struct watching *watching)
 {
     const uint64_t missed = watching->moments.missed, now = missed - watching->said;
@@ -845,8 +846,8 @@ static void say_missed(struct watching *watching)
     watching->said = missed;
 }
 
-/* Takes snapshots of a process until there are enough, or a signal comes, or the process ends. One
- * whose moment comes while another waits to be converted is missed. */
+/* Takes snapshots of a process until there are enough, or a signal comes, or the process ends. A
+ * snapshot is missed if another one is still waiting to be converted. */
 static void take_snapshots(struct watching *watching)
 {
     do {
@@ -891,7 +892,7 @@ static struct g2h_error *watch(const struct options *options, struct series *ser
     return NULL;
 }
 
-/* Writes how the heaps of all dumps, or of a process that is watched, go on. */
+/* Writes the trend of the heaps of all dumps, or of a watched process. */
 static struct g2h_error *report_trend(const struct options *options, struct series *series,
                                       struct outputs *outputs, struct outcome *outcome)
 {
@@ -922,7 +923,7 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
     return outputs_complete(outputs, &read);
 }
 
-/* Does so in the file that the command line asks for. */
+/* Does the same in the file of the command line. */
 static struct g2h_error *report_trend_to(const struct options *options,
                                          const struct main_sources *sources, struct series *series,
                                          struct outcome *outcome)
@@ -942,7 +943,7 @@ static struct g2h_error *report_trend_to(const struct options *options,
     return error ? error : failed;
 }
 
-/* Begins to answer a client, who is told what there is to ask while the heap is read. */
+/* Begins to answer a client, which gets the list of tools while the heap is being read. */
 static struct g2h_error *begin_mcp(const struct options *options, struct series *series)
 {
     const struct mcp_settings settings = {.has_base = options->base != NULL,
@@ -991,8 +992,8 @@ static void main_say_line(const char *line)
     say("go2heapsnapshot: %s", line);
 }
 
-/* Finds out what is inspected: *ret_path is its file, or empty; the title is its name, and the
- * number of the process. */
+/* Describes the target: *ret_path is its file, or empty; the title is its name, and the number of
+ * the process. */
 static struct g2h_error *name_inspected(const struct options *options, struct text *title,
                                         struct text *path)
 {
@@ -1059,7 +1060,7 @@ static struct g2h_error *inspect(const struct options *options)
     return error;
 }
 
-/* Returns the exit status for the outcome of a conversion. Says and frees the error. */
+/* Returns the exit status for the outcome of a conversion. Prints and frees the error. */
 static int end_with(struct g2h_error *error, const struct outcome *outcome)
 {
     if (error)
@@ -1077,7 +1078,7 @@ static int end_with(struct g2h_error *error, const struct outcome *outcome)
 
 /* ---- --at-death ---- */
 
-/* What is written of each process that --at-death has copied. */
+/* What is written for each process that --at-death has copied. */
 struct at_death_asked {
     const struct options *options;
     const struct main_sources *sources;
@@ -1092,11 +1093,11 @@ static int write_death(void *context, struct death *death, uint64_t pid, const c
     options.pid = pid;
     options.death = death;
     options.output = path;
-    options.again = (struct text){0}; /* nothing can be asked of it any more */
+    options.again = (struct text){0}; /* no more questions can be asked about it */
     return end_with(convert_all(&options, asked->sources, &outcome), &outcome);
 }
 
-/* Does what the command line asks for. Returns the exit status. */
+/* Runs what the command line asks for. Returns the exit status. */
 static int convert_asked(const struct options *options)
 {
     struct main_sources sources;
