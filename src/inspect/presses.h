@@ -17,10 +17,7 @@
 #include "inspect/asks.h"
 #include "inspect/channel.h"
 
-enum {
-    PRESSES_PAUSE = 2000
-}; /* milliseconds between two snapshots, during which the process runs
-    * */
+enum { PRESSES_PAUSE = 2000 }; /* milliseconds between two snapshots */
 
 struct press_client {
     struct reply_to to;

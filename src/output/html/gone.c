@@ -4,8 +4,7 @@
 
 enum {
     MOST_GONE = 500,
-    LEAST_SHARE = 1000 /* one in LEAST_SHARE of all bytes is the least that is
-                        * shown */
+    LEAST_SHARE = 1000 /* each has at least a thousandth */
 };
 
 static void put_gone(struct data *data, const struct html_tree *tree,
