@@ -10,8 +10,8 @@
 /* If a core has more segments than its header can count, the first section has their number. */
 enum { NUMBER_ELSEWHERE = 0xffff };
 
-/* Offsets in elf_prstatus on 64-bit machines: the thread's id and its registers. Behind the
- * registers is a word that says whether there are other registers. */
+/* Offsets in elf_prstatus on 64-bit machines: the thread's id and its registers. The registers are
+ * followed by a word that is set if there are other registers. */
 enum { PRSTATUS_ID = 32, PRSTATUS_REGISTERS = 112 };
 
 struct core_reading {
@@ -99,7 +99,7 @@ static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offse
     return NULL;
 }
 
-/* Finds the files that were mapped, and the one where the program's code begins. */
+/* Finds the files that were mapped, and the one that contains the program's entry point. */
 static struct g2h_error *find_files(const struct core_reading *reading)
 {
     struct process *process = reading->process;

@@ -9,8 +9,8 @@ struct heap_stats {
     uint64_t committed, released, in_heap, in_stacks, in_work_bufs, in_ptr_scalar_bits;
 };
 
-/* Adds up a field of all generations, each of which has differences only. Returns false if they are
- * not there. */
+/* Adds up a field of all generations, which have only differences. Returns false if they are
+ * missing. */
 static bool counters_add_up(const struct runtime *runtime, uint64_t stats, enum layout_field field,
                             uint64_t *ret)
 {
@@ -25,13 +25,13 @@ static bool counters_add_up(const struct runtime *runtime, uint64_t stats, enum 
     return true;
 }
 
-/* Returns whether a sum is that of whole pages, and not of anything else. */
+/* Returns whether a sum is a plausible number of whole pages. */
 static bool is_pages(uint64_t bytes)
 {
     return bytes % RUNTIME_PAGE_SIZE == 0 && bytes >> 48 == 0;
 }
 
-/* Reads runtime.memstats.heapStats. Returns false if what is there makes no sense. */
+/* Reads runtime.memstats.heapStats. Returns false if its values are not plausible. */
 static bool read_heap_stats(const struct runtime *runtime, uint64_t memstats,
                             struct heap_stats *ret)
 {
@@ -60,7 +60,7 @@ static uint64_t bytes_of_spans(const struct runtime *runtime)
     return sum;
 }
 
-/* Returns whether the counters behind heapStats may be the runtime's. If a generation is all zeros,
+/* Returns whether the counters after heapStats may be the runtime's. If a generation is all zeros,
  * the sums are the same one generation earlier or later, where these counters are not. */
 static bool has_neighbours(const struct runtime *runtime, uint64_t memstats)
 {
@@ -81,7 +81,7 @@ static uint64_t search(const struct runtime *runtime)
     struct runtime_part part = {.range = 0};
     struct heap_stats stats;
     while (runtime_next_part(runtime, &part)) {
-        /* What is before the sums may not have been written to. */
+        /* The memory before the sums may never have been written to. */
         const uint64_t begin = part.addresses.begin, end = part.addresses.end,
                        first = begin > reach ? begin - reach : 0;
         for (uint64_t at = first - first % 8; at < end && end - at >= 8; at += 8)

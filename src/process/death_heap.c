@@ -13,8 +13,8 @@
 #include "process/attach/refuse.h"
 #include "process/spans.h"
 
-/* Where the runtime puts its first arena, unless it chooses at random, as it does from Go 1.26 on;
- * and how many addresses behind it no other memory gets unless all of them are in use
+/* Where the runtime puts its first arena, unless it chooses a random address, as from Go 1.26 on;
+ * and how many addresses after it no other memory gets unless all of them are in use
  * (runtime.mallocinit). */
 #define FIRST_ON_AMD64 0xc000000000
 #define FIRST_ON_ARM64 0x4000000000
@@ -28,7 +28,7 @@ static struct range usual_heap(uint16_t machine)
     return (struct range){first, first != 0 ? first + BEHIND_FIRST : 0};
 }
 
-/* Opens a window to the memory of a process that runs. Returns 0 or an errno value. */
+/* Opens a window to the memory of a running process. Returns 0 or an errno value. */
 static int open_window(uint64_t pid, struct process *ret)
 {
     _cleanup_(attach_space_deinit) struct attach_space space = {0};
@@ -39,7 +39,7 @@ static int open_window(uint64_t pid, struct process *ret)
     return mapped_parse_maps(ret->maps, &ret->files) ? 0 : ENOMEM;
 }
 
-/* Notes where the runtime is, and the range of the heap by its first arena. */
+/* Records where the runtime is, and the range of the heap by its first arena. */
 static void note_runtime(const struct runtime *runtime, struct death_heap *ret)
 {
     struct runtime_arenas arenas;
@@ -79,13 +79,13 @@ struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct deat
     return NULL;
 }
 
-/* Returns what a span is worth. */
+/* Returns the rank of a span. */
 static enum death_rank rank_of(enum span_state state, const struct span *span)
 {
     return state != SPAN_IN_USE ? DEATH_STACKS : span->noscan ? DEATH_NOSCAN : DEATH_POINTERS;
 }
 
-/* Adds a span. One that is free has no part. Returns false if memory runs out. */
+/* Adds a span. A free one has no part. Returns false if memory runs out. */
 static bool add_span(const struct runtime *runtime, uint64_t address, struct death_parts *ret)
 {
     struct span span;

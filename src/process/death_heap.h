@@ -1,8 +1,7 @@
 /*
- * death_heap: where the Go heap of a process is, and what its parts are worth (death_copy.h).
+ * death_heap: where the Go heap of a process is, and the ranks of its parts (death_copy.h).
  *
- * Where the runtime has its tables is found while the process lives; which spans there are, at its
- * end.
+ * The addresses of the runtime's tables are found while the process lives; its spans, at its end.
  */
 #ifndef PROCESS_DEATH_HEAP_H
 #define PROCESS_DEATH_HEAP_H
@@ -17,10 +16,10 @@ struct death_heap {
     uint16_t machine;       /* EM_… */
 };
 
-/* Finds the heap of a process that runs, without stopping it. exe is its executable. If its runtime
+/* Finds the heap of a running process, without stopping it. exe is its executable. If its runtime
  * is not ready, as just after the start, ret->is_known is not set. Errors: G2H_ERROR_SYSTEM: it may
- * not be read, or has ended; G2H_ERROR_NOT_DUMP; G2H_ERROR_NOT_EXE: exe is not what it runs, or of
- * an unknown release; G2H_ERROR_MEMORY. */
+ * not be read, or has ended; G2H_ERROR_NOT_DUMP; G2H_ERROR_NOT_EXE: exe is not its executable, or
+ * of an unknown release; G2H_ERROR_MEMORY. */
 struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct death_heap *ret);
 
 /* A function of struct death_order; context is the heap. */

@@ -1,4 +1,4 @@
-/* fork_code: where a process has the functions of Go's runtime that a fork from outside borrows. */
+/* fork_code: finds the functions of Go's runtime in a process that a fork from outside borrows. */
 #ifndef PROCESS_FORK_CODE_H
 #define PROCESS_FORK_CODE_H
 
@@ -6,7 +6,7 @@
 #include "process/attach/inject.h"
 
 /* Finds runtime.futex and runtime.exit by the pclntab, which stripped programs have, too; 0 if they
- * are not found. That they are what they have to be is checked when they are used. */
+ * are not found. Their code is checked when they are used. */
 struct inject_code fork_code_find(uint64_t pid, const struct g2h_exe *exe);
 
 #endif

@@ -45,8 +45,8 @@ static uint64_t frames_table_of(const struct unwind_function *function, unsigned
 
 /*
  * Reads the row function->map of a table of live words (runtime.stackmap), which consists of the
- * number of rows, the number of bits per row, and the rows. *ret_has says whether the function has
- * the table. Returns false if the table cannot be read.
+ * number of rows, the number of bits per row, and the rows. *ret_has: the function has the table.
+ * Returns false if the table cannot be read.
  */
 static bool read_map(const struct frames *frames, const struct unwind_function *function,
                      unsigned funcdata, bool *ret_has, struct live_words *ret)
@@ -105,7 +105,7 @@ static bool add_locals(struct frames *frames, const struct unwind_frame *frame)
            add_live_words(frames, &words, varp - words.count * WORD, varp);
 }
 
-/* Adds the callee's arguments, which lie in this frame. */
+/* Adds the callee's arguments, which are in this frame. */
 static bool add_arguments(struct frames *frames, const struct unwind_frame *frame)
 {
     const struct frame_child *child = &frames->child;
@@ -122,7 +122,7 @@ static bool frames_add_words(struct frames *frames, const struct unwind_frame *f
     return add_arguments(frames, frame) && add_locals(frames, frame);
 }
 
-/* Makes a frame the callee of the frame that is walked over next. */
+/* Makes a frame the callee of the next frame of the walk. */
 static void become_child(struct frames *frames, const struct unwind_frame *frame)
 {
     struct frame_child *child = &frames->child;
@@ -139,7 +139,7 @@ static void become_child(struct frames *frames, const struct unwind_frame *frame
 /* ---- walking ---- */
 
 /* Adds the stack objects of a frame. A frame that is not at a call is left out, because its stack
- * objects cannot be told from what was there before; a dead frame has none. */
+ * objects cannot be distinguished from stale data; a dead frame has none. */
 static bool frames_add_stack_objects(struct frames *frames, const struct unwind_frame *frame)
 {
     const uint64_t table = frames_table_of(frame->function, FUNCDATA_STACK_OBJECTS);
@@ -148,8 +148,8 @@ static bool frames_add_stack_objects(struct frames *frames, const struct unwind_
                              frame->varp, frame->argp);
 }
 
-/* Leaves a frame out whose bytes are not there. Its caller becomes the caller of the frame before
- * it, of whose arguments it has none. */
+/* Leaves out a frame whose bytes are missing. Its caller becomes the caller of the frame before it,
+ * but has none of that frame's arguments. */
 static void frames_leave_out(struct frames *frames)
 {
     frames->child.args = (struct live_words){0};
@@ -209,7 +209,7 @@ static const uint8_t *contents_of(const struct frames *frames, const struct fram
     return memory_at(frames->records->runtime->memory, walked->sp, walked->fp - walked->sp);
 }
 
-/* Marks the stack objects to which those words of the frames point that the dumper would list.
+/* Marks the stack objects that those words of the frames point to that the dumper would list.
  * Returns false if memory runs out. */
 static bool point_from_all(struct frames *frames)
 {
@@ -227,7 +227,7 @@ static bool point_from_all(struct frames *frames)
     return true;
 }
 
-/* Remembers which words of a frame are listed. */
+/* Records which words of a frame are listed. */
 static bool frames_list_words(struct frames *frames, const struct frame_walked *walked,
                               const uint64_t *words)
 {
@@ -242,7 +242,7 @@ static bool frames_list_words(struct frames *frames, const struct frame_walked *
     return true;
 }
 
-/* Puts the words of stack objects in a frame that are not listed yet; *next is the index of the
+/* Writes the words of stack objects in a frame that are not listed yet; *next is the index of the
  * first word that is not before the frame. Returns false if memory runs out. */
 static bool put_object_words(struct frames *frames, const struct frame_walked *walked,
                              const uint64_t *listed, size_t *next)
@@ -267,8 +267,8 @@ static bool put_object_words(struct frames *frames, const struct frame_walked *w
     return true;
 }
 
-/* Puts the record of frame number depth without the words of stack objects; words are those that
- * the frame has. */
+/* Writes the record of frame number depth without the words of stack objects; words are those of
+ * the frame. */
 static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words)
 {
     const struct frame_walked *walked = &frames->walked.data[depth];

@@ -9,12 +9,12 @@
 #include "base/scope.h"
 #include "process/heap_bits.h"
 
-/* The size of a huge page: the system does not take back a part of one. */
+/* The size of a huge page: the system does not take back part of one. */
 enum { BLOCK = 2 << 20 };
 
-/* ---- bytes of a block that are wanted ---- */
+/* ---- needed bytes of a block ---- */
 
-/* A function that changes the number of wanted bytes of a block. */
+/* A function that changes the number of needed bytes of a block. */
 typedef void change(struct release *release, size_t block, uint32_t bytes);
 
 static void want(struct release *release, size_t block, uint32_t bytes)
@@ -40,7 +40,7 @@ static void give_back_drop(struct release *release, size_t block, uint32_t bytes
         (void)madvise(release->copy + block * BLOCK, BLOCK, MADV_DONTNEED);
 }
 
-/* Does to the pages of a window what is to be done to the bytes [from, end) of a block. */
+/* Applies a change to the pages of a window for the bytes [from, end) of a block. */
 static void change_window(struct window *window, uint64_t from, uint64_t end, change *how)
 {
     if (how == give_back_keep)
@@ -49,8 +49,8 @@ static void change_window(struct window *window, uint64_t from, uint64_t end, ch
         window_drop(window, from, end);
 }
 
-/* Changes the bytes [from, end) of the copy, block by block. Pages of a window are given back one
- * by one. */
+/* Changes the bytes [from, end) of the copy, block by block. Pages of a window are dropped one by
+ * one. */
 static void change_bytes(struct release *release, uint64_t from, uint64_t end, change *how)
 {
     if (release->runtime->memory->window) {
@@ -66,7 +66,7 @@ static void change_bytes(struct release *release, uint64_t from, uint64_t end, c
     }
 }
 
-/* Changes the bytes at the addresses [first, last), which lie in a range of the process. */
+/* Changes the bytes at the addresses [first, last), which are in a range of the process. */
 static void change_range(struct release *release, const struct memory_range *range, uint64_t first,
                          uint64_t last, change *how)
 {
@@ -139,7 +139,7 @@ static void want_spans(struct release *release)
         if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE) {
             change_addresses(release, span.start, span.start + span.size, want);
             keep_types(&types, &span);
-            if (runtime->memory->window) /* to find the types has read all objects that have them */
+            if (runtime->memory->window) /* finding the types has read all objects that have them */
                 release_span(release, &span);
         }
 }

@@ -26,9 +26,9 @@ struct goroutines {
     struct records *records;
     struct threads threads;
     struct frames frames;
-    uint64_t defers_left;           /* defers whose pointers may still be looked at */
+    uint64_t defers_left;           /* defers whose pointers may still be visited */
     uint64_t words_left;            /* words of stacks that may still be scanned */
-    struct worker_buffer registers; /* records of registers, which come behind the last goroutine */
+    struct worker_buffer registers; /* records of registers, which follow the last goroutine */
 };
 
 /* ---- goroutines ---- */
@@ -40,7 +40,7 @@ static bool goroutine_records_is_of_runtime(struct g2h_bytes function)
     return function.size >= size && memcmp(function.data, package, size) == 0;
 }
 
-/* Returns whether a frame of a goroutine is of another package than the runtime. */
+/* Returns whether a frame of a goroutine is outside package runtime. */
 static bool runs_program(const struct goroutines *goroutines, uint64_t g,
                          const struct unwind_start *start)
 {
@@ -151,7 +151,7 @@ static struct g2h_error *put_panics(const struct goroutines *goroutines, uint64_
 /* ---- registers ---- */
 
 /*
- * Puts the registers of a goroutine that was stopped at an arbitrary instruction: they are roots,
+ * Writes the registers of a goroutine that was stopped at an arbitrary instruction: they are roots,
  * as its frames are. There are no more such goroutines than threads. Returns false if memory runs
  * out.
  */
@@ -179,9 +179,9 @@ static bool put_registers(struct goroutines *goroutines, uint64_t g,
 
 /* ---- goroutines that were running when their process died ---- */
 
-/* Returns whether a goroutine was running in a thread whose registers are not known: only those of
- * one thread are when a process dies. What the runtime keeps of where the goroutine is may be from
- * its last system call, or from before it was resumed. */
+/* Returns whether a goroutine was running in a thread whose registers are not known: when a process
+ * dies, only those of one thread are. The position saved by the runtime may be from the goroutine's
+ * last system call, or from before it was resumed. */
 static bool is_scanned(const struct goroutines *goroutines, uint64_t status,
                        const struct unwind_start *start)
 {
@@ -189,7 +189,7 @@ static bool is_scanned(const struct goroutines *goroutines, uint64_t status,
            start->is_saved;
 }
 
-/* Puts all words of a stack that may point somewhere as roots: those that the goroutine still used
+/* Writes all words of a stack that may be pointers as roots: those that the goroutine still used
  * are among them. Returns false if memory runs out. */
 static bool put_stack(struct goroutines *goroutines, uint64_t g)
 {
@@ -210,7 +210,7 @@ static bool put_stack(struct goroutines *goroutines, uint64_t g)
     return true;
 }
 
-/* ---- pointers to stack objects from outside of frames ---- */
+/* ---- pointers to stack objects from outside frames ---- */
 
 /* Marks the stack objects that a goroutine's defers point to, as the collector does
  * (runtime.scanstack). Returns false if memory runs out. */
@@ -304,14 +304,15 @@ struct g2h_error *records_put_goroutines(struct goroutines *goroutines)
     return NULL;
 }
 
-/* ---- what is read once the objects have been written ---- */
+/* ---- memory that is read once the objects have been written ---- */
 
-/* What of a process's copy is kept for its goroutines. */
+/* The parts of a process's copy that are kept for its goroutines. */
 struct keeping {
     const struct runtime *runtime;
     struct release *release;
     uint64_t links_left; /* of defers and panics */
-    uint64_t bytes_left; /* of all that may still be kept: goroutines' stacks do not overlap */
+    uint64_t bytes_left; /* of everything that may still be kept: goroutines' stacks do not
+                            overlap */
 };
 
 static void goroutine_records_keep(struct keeping *keeping, uint64_t address, uint64_t size)

@@ -9,8 +9,8 @@
  * with their type. */
 enum { MOST_IN_SPAN = 512 };
 
-/* The bytes of inline marks at the end of a span, behind its bitmap, and the smallest slots of
- * spans that have them. */
+/* The bytes of inline marks at the end of a span, after its bitmap, and the smallest slots of spans
+ * that have them. */
 enum { INLINE_MARK_BITS = 128, LEAST_INLINE = 16 };
 
 enum { WORD = 8 };
@@ -46,7 +46,7 @@ static const struct heap_bits_type *heap_bits_find_type(struct heap_bits *bits, 
     return type;
 }
 
-/* Takes the mask of the type at an address. An object that is still being made has no type, and so
+/* Uses the mask of the type at an address. An object that is still being made has no type, and so
  * no pointers. */
 static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
                       struct heap_mask *ret)
@@ -73,7 +73,7 @@ static uint64_t arena_of(const struct runtime *runtime, uint64_t address)
                : 0;
 }
 
-/* The words of an object that lie in one arena, and the arena's bitmaps for them. */
+/* The words of an object in one arena, and the arena's bitmaps for them. */
 struct arena_piece {
     uint64_t first, words; /* the first one's index in the arena; their number */
     /* From the byte that has the first word on; last: NULL, or a bit per 64 words. */
@@ -81,12 +81,12 @@ struct arena_piece {
 };
 
 /*
- * Finds the words of an object that lie in the arena of an address, and their bitmaps. Returns
- * false if the bitmaps are not there.
+ * Finds the words of an object in the arena of an address, and their bitmaps. Returns false if the
+ * bitmaps are missing.
  *
  * Up to Go 1.19 a byte has two bits for each of four words: whether the word is a pointer, and
  * whether more pointers follow. In 1.20 and 1.21 there is a bit per word, and a bit per 64 words
- * that says that no more pointers follow in this object.
+ * that is set if no more pointers follow in this object.
  */
 static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t words,
                        struct arena_piece *ret)
@@ -110,7 +110,7 @@ static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t
 }
 
 /* Returns whether word i of a piece is a pointer. Clears *more if no pointer follows; with two bits
- * per word, also if the word itself is behind the last pointer. */
+ * per word, also if the word itself is after the last pointer. */
 static bool piece_word(const struct arena_piece *piece, uint64_t i, bool *more)
 {
     const uint64_t word = piece->first + i;
@@ -124,7 +124,7 @@ static bool piece_word(const struct arena_piece *piece, uint64_t i, bool *more)
     return (piece->bitmap[word / 8 - piece->first / 8] >> (word % 8) & 1) != 0;
 }
 
-/* Collects the bits of an object's first words, which may lie in more than one arena. Returns false
+/* Collects the bits of an object's first words, which may be in more than one arena. Returns false
  * if memory runs out. */
 static bool take_arena(struct heap_bits *bits, uint64_t address, uint64_t words,
                        struct heap_mask *ret)
@@ -163,8 +163,8 @@ static void take_span(struct heap_bits *bits, const struct span *span, uint64_t 
                               bitmap ? span->elemsize / WORD : 0, 0, 0};
 }
 
-/* Takes the mask of a user arena's chunk, which is one slot and has the bits of all its words at
- * its end. */
+/* Uses the mask of a user arena's chunk, which is one slot and has the bits of all its words at its
+ * end. */
 static void take_user_arena(struct heap_bits *bits, const struct span *span, struct heap_mask *ret)
 {
     const uint64_t size = span->size / WORD / 8;

@@ -1,5 +1,5 @@
 /*
- * heap_bits: which words of an object the collector takes for pointers.
+ * heap_bits: which words of an object the collector treats as pointers.
  *
  * Up to Go 1.21 the heap's arenas have bitmaps. From 1.22 on, a span with slots of up to 512 bytes
  * has a bitmap at its end, a larger slot begins with its type, and for slots above 32768 bytes the
@@ -32,7 +32,7 @@ struct heap_bits {
     const struct runtime *runtime;
     struct heap_bits_type seen[HEAP_TYPES]; /* recently read types, by hash */
     VECTOR(uint8_t) scratch;                /* the bits of an object in arenas */
-    uint64_t missing;                       /* objects whose mask is not there */
+    uint64_t missing;                       /* objects whose mask is missing */
 };
 
 /* Returns whether the objects of a span have their masks from types. */
@@ -41,10 +41,10 @@ bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *sp
 /* Returns the address of the type of an object of such a span, or 0 if it has none. */
 uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, uint64_t address);
 
-/* Reads the type at an address; *ret has no bits and no period if the type is not there. */
+/* Reads the type at an address; *ret has no bits and no period if the type is missing. */
 void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_bits_type *ret);
 
-/* Finds the pointers of the object at an address, which is in a slot of the span; those behind its
+/* Finds the pointers of the object at an address, which is in a slot of the span; those after its
  * first listed bytes need not be found. *ret is valid until the next call. Returns false if memory
  * runs out. */
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,

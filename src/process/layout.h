@@ -1,9 +1,9 @@
 /*
- * layout: where the structures of Go's runtime have their fields, from Go 1.19 on.
+ * layout: the field offsets of the structures of Go's runtime, from Go 1.19 on.
  *
  * If the executable has DWARF, the layout comes from it: exact, and also right for releases that
  * are not known yet. Otherwise it comes from a table by release and machine (layout_table.c), which
- * tools/layouts makes from the DWARF of programs that each release has built. Only 64-bit
+ * tools/layouts generates from the DWARF of programs that each release has built. Only 64-bit
  * little-endian machines are supported.
  */
 #ifndef PROCESS_LAYOUT_H
@@ -12,9 +12,9 @@
 #include "exe/exe.h"
 
 /*
- * All fields: the name here, then the structure and the field as DWARF has them. A "|" separates
+ * All fields: the name here, then the structure and the field as named in DWARF. A "|" separates
  * alternatives: names of other releases, or paths through a structure that the field became part
- * of. A field of a field is path.path. An empty field name stands for the size of the structure.
+ * of. A field of a field is path.path. An empty field name means the size of the structure.
  */
 #define LAYOUT_FIELDS_OF(X) \
     X(MHEAP_SWEEPGEN, "runtime.mheap", "sweepgen") \
@@ -167,7 +167,7 @@ const char *layout_structure(enum layout_field field);
 const char *layout_field(enum layout_field field);
 
 /*
- * Finds the layout of a release in the table: "go1.26" or "go1.26.4" (the number behind the second
+ * Finds the layout of a release in the table: "go1.26" or "go1.26.4" (the number after the second
  * dot does not matter) on a machine (EM_X86_64 …). With is_newest, takes the newest release in the
  * table instead. Returns false if the table does not have the release or the machine.
  */
@@ -178,7 +178,7 @@ bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machin
  * Finds the layout in the DWARF of the executable, or of its separate debug file. *ret_found is
  * false if there is no DWARF, or if it lacks a field that the release has in the table (the newest
  * release, if the table does not have this one); even so, *ret has the fields that were found.
- * Error: G2H_ERROR_MEMORY; damaged DWARF is no error.
+ * Error: G2H_ERROR_MEMORY; damaged DWARF is not an error.
  */
 struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct g2h_bytes release, struct layout *ret,
                                   bool *ret_found);

@@ -12,13 +12,14 @@
 #include "process/layout.h"
 
 enum {
-    WORK = 16,         /* work that all may cost per byte of .debug_info; a sound one takes 0.3 */
-    WORK_OF_FIELD = 4, /* work for comparing its structure's names with another name */
+    WORK = 16,         /* work budget for everything per byte of .debug_info; a sound one takes
+                          0.3 */
+    WORK_OF_FIELD = 4, /* cost of comparing its structure's names with another name */
     CHAIN_MOST = 64,   /* typedefs of typedefs */
 };
 
-/* Cuts the part before a separator, or everything if there is none, off the beginning of a text,
- * and returns that part. */
+/* Removes the part before a separator, or everything if there is none, from the beginning of a
+ * string, and returns that part. */
 static struct g2h_bytes layout_dwarf_cut(struct g2h_bytes *text, char separator)
 {
     const uint8_t *end = text->size > 0 ? memchr(text->data, separator, (size_t)text->size) : NULL;
@@ -86,7 +87,7 @@ static bool follow_path(struct dies *dies, const struct die *structure, struct g
 }
 
 /* Finds the offset and size of a field in its structure; if the release does not have the field,
- * leaves the member as it is. */
+ * does not change the member. */
 static void layout_dwarf_read_field(struct dies *dies, const struct die *structure,
                                     enum layout_field field, struct layout_member *member)
 {
@@ -132,7 +133,7 @@ static void read_units(struct dies *dies, struct layout *layout)
 }
 
 /* Returns whether all fields were found that the release has in the table; for a release that the
- * table does not have, all that the newest release has. */
+ * table does not have, all fields of the newest release. */
 static bool is_complete(const struct g2h_exe *exe, struct g2h_bytes release,
                         const struct layout *layout)
 {

@@ -1,9 +1,9 @@
 /*
- * layout_table: where releases of Go have the fields of layout.h, for layout.c. The lists are in
- * layout_table.c, which tools/layouts makes.
+ * layout_table: the offsets of the fields of layout.h in releases of Go, for layout.c. The lists
+ * are in layout_table.c, which tools/layouts generates.
  *
- * A release has most fields where the previous release has them, and a machine has them where amd64
- * has them; so these are lists of changes.
+ * Most fields have the same offset as in the previous release, and as on amd64; so these are lists
+ * of changes.
  */
 #ifndef PROCESS_LAYOUT_TABLE_H
 #define PROCESS_LAYOUT_TABLE_H

@@ -18,7 +18,7 @@ static bool is_movable(const struct image *image)
            image_u16(image, image->file.data + IN_HEADER(e_type)) == ET_DYN;
 }
 
-/* Finds the address, in the file, of the segment with which the file begins. Returns false if there
+/* Finds the address, in the file, of the segment that the file begins with. Returns false if there
  * is none. */
 static bool find_start(const struct image *image, uint64_t *ret)
 {
@@ -39,7 +39,7 @@ static bool find_start(const struct image *image, uint64_t *ret)
     return false;
 }
 
-/* Returns whether a process has the file's moduledata where it is with a slide. */
+/* Returns whether a process has the file's moduledata at its address plus slide. */
 static bool is_at(const struct process *process, const struct g2h_exe *exe, uint64_t slide)
 {
     const uint64_t moduledata = exe_moduledata(exe);

@@ -1,7 +1,7 @@
 /*
- * loaded: where a process has an executable or a library.
+ * loaded: where a process has loaded an executable or a library.
  *
- * A position-independent file may be anywhere. The process's entry point tells where the executable
+ * A position-independent file may be anywhere. The process's entry point shows where the executable
  * is. Any file that is mapped from its start on may be a library, and it is the wanted one if the
  * moduledata there begins with the address of the pclntab, as in the file.
  */
@@ -11,10 +11,9 @@
 #include "exe/exe.h"
 #include "process/attach/process.h"
 
-/* Finds the distance from the addresses of a file to those that they have in the process. If
- * nothing in the process is like the file, it is the distance for a file of the same name or, if
- * there is none, for the executable. Returns false if the file is a library that the process does
- * not have. */
+/* Finds the distance from the addresses of a file to those in the process. If nothing in the
+ * process matches the file, it is the distance for a file of the same name or, if there is none,
+ * for the executable. Returns false if the file is a library that the process has not loaded. */
 bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint64_t *ret);
 
 #endif

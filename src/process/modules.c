@@ -1,4 +1,4 @@
-/* modules: the files with Go in them that a process has mapped; see
+/* modules: the files with Go code that a process has mapped; see
  * include/go2heapsnapshot/process.h. */
 #include "process/modules.h"
 
@@ -25,7 +25,7 @@ static bool is_deleted(struct g2h_bytes path)
 }
 
 /* Makes the path by which a file of a live process, or of a core if pid is 0, can be opened now. A
- * file that has been removed or replaced can be opened by its mapping only. Returns NULL if memory
+ * file that has been removed or replaced can only be opened by its mapping. Returns NULL if memory
  * runs out. */
 static char *file_of(uint64_t pid, const struct mapped_file *file)
 {
@@ -64,7 +64,7 @@ static struct g2h_error *modules_add(struct g2h_modules *modules, const struct m
     return NULL;
 }
 
-/* Looks at each file that is mapped from its start on, as programs and libraries are. */
+/* Examines each file that is mapped from its start on, as programs and libraries are. */
 static struct g2h_error *modules_find(uint64_t pid, struct mapped_files *files,
                                       struct g2h_modules *ret)
 {
@@ -156,7 +156,7 @@ static struct g2h_error *add_plugin(struct runtime *runtime, struct process *pro
 struct g2h_error *modules_read(struct runtime *runtime, struct process *process,
                                struct g2h_modules *modules)
 {
-    enum { MOST = 1000 }; /* they may be linked in a circle */
+    enum { MOST = 1000 }; /* they may be linked in a cycle */
     struct runtime_segments segments;
     uint64_t address = 0;
     modules_mark(runtime, runtime->text, modules);

@@ -42,8 +42,8 @@ static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t 
     return (low | high) & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
 }
 
-/* Puts the fields of one repetition of a mask, which begins at word first. Returns false if memory
- * runs out. */
+/* Writes the fields of one repetition of a mask, which begins at word first. Returns false if
+ * memory runs out. */
 static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask *mask,
                            uint64_t first, uint64_t words)
 {
@@ -94,7 +94,7 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
     work->account->object_bytes += size;
     const uint64_t listed = records_listed(memory, address, size);
     TRY_MEMORY(heap_bits_of(work->bits, work->span, address, listed, &mask));
-    const uint64_t element = mask.offset + mask.period, /* the first one tells of its type */
+    const uint64_t element = mask.offset + mask.period, /* the first one identifies the type */
         most = listed / 8 > element || element > MOST_OF_ELEMENT ? listed / 8 : element;
     TRY_MEMORY(PUT(work->buffer, G2H_RECORD_OBJECT, address, size));
     TRY(records_put_contents(work->buffer, memory, address, contents, size));

@@ -10,7 +10,7 @@ enum { UNCOMMON = 1, EXTRA_STAR = 2, NAMED = 4, KIND_MASK = 31, DIRECT_IFACE = 3
 
 enum { KIND_ARRAY = 17, CHAN, FUNC, INTERFACE, MAP, POINTER, SLICE, STRING, STRUCT };
 
-/* Returns the size of a kind's descriptor; behind it is the uncommon part, which not all types
+/* Returns the size of a kind's descriptor; it is followed by the uncommon part, which not all types
  * have. */
 static uint64_t process_types_descriptor_size(const struct runtime *runtime, unsigned kind)
 {
@@ -34,8 +34,8 @@ static uint64_t process_types_descriptor_size(const struct runtime *runtime, uns
     }
 }
 
-/* Returns the text at an offset from the start of types, where there are flags, a length, and the
- * text's bytes. The text is empty if it is not there. */
+/* Returns the string at an offset from the start of types, which is preceded by flags and a length.
+ * It is empty if its bytes are missing. */
 static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, uint64_t offset)
 {
     enum { SHORTEST_HEADER = 2, LONGEST_HEADER = 11 };
@@ -55,8 +55,8 @@ static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, u
     return text ? (struct g2h_bytes){text, size} : none;
 }
 
-/* Returns the name of a named type without its package: the part behind the last dot that is not in
- * type arguments. */
+/* Returns the name of a named type without its package: the part after the last dot outside type
+ * arguments. */
 static struct g2h_bytes without_package(struct g2h_bytes text)
 {
     int brackets = 0;

@@ -7,10 +7,10 @@
 struct process_type {
     uint64_t size, hash;
     struct g2h_bytes package, name; /* package empty: the name is complete */
-    bool is_indirect; /* an interface has a pointer to a value of it, or it has pointers itself */
+    bool is_indirect; /* an interface holds a pointer to a value of it, or it has pointers itself */
 };
 
-/* Reads the descriptor at an address. Returns false if it is not there. */
+/* Reads the descriptor at an address. Returns false if its bytes are missing. */
 bool process_type_read(const struct runtime *runtime, uint64_t address, struct process_type *ret);
 
 #endif

@@ -67,7 +67,7 @@ static struct g2h_error *process_read_check(const struct records *records)
                 : NULL;
 }
 
-/* source is the file that has the process's memory: who may not read it may not read outputs. */
+/* source is the file that has the process's memory: only users who may read it may read outputs. */
 static struct g2h_error *read_process(struct process *process, const struct stat *source,
                                       struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
@@ -120,7 +120,8 @@ struct g2h_error *g2h_core_executable(const struct g2h_input *core, char **ret)
     return NULL;
 }
 
-/* Adds to an error that the core is cut, which may be the reason for it. Takes over the error. */
+/* Adds to an error that the core is truncated, which may be the reason for it. Takes over the
+ * error. */
 static struct g2h_error *process_read_explain(struct g2h_error *error,
                                               const struct core_account *account)
 {
@@ -209,7 +210,8 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     return lost;
 }
 
-/* Adds to an error that the copy is cut, which may be the reason for it. Takes over the error. */
+/* Adds to an error that the copy is truncated, which may be the reason for it. Takes over the
+ * error. */
 static struct g2h_error *explain_cut(struct g2h_error *error,
                                      const struct g2h_process_account *account)
 {

@@ -1,4 +1,4 @@
-/* read: the heap of a process whose memory has been copied before, at its end or earlier. */
+/* read: reads the heap of a process whose memory has already been copied, at its end or earlier. */
 #ifndef PROCESS_READ_H
 #define PROCESS_READ_H
 
@@ -12,12 +12,12 @@
 struct process_copy {
     struct process process; /* its name is account.name; goes to process_deinit() */
     struct attach_account account;
-    struct death_loss loss; /* of one that has ended */
-    struct stat source;     /* /proc/PID/mem: who may not read it may not read outputs */
+    struct death_loss loss; /* of a process that has ended */
+    struct stat source;     /* /proc/PID/mem: only users who may read it may read outputs */
 };
 
 /* Makes a dump as g2h_process_read_live() does, with the same errors. exe is the executable, opened
- * while the process was there. What the copy lacks counts as missing in ret_account. */
+ * while the process existed. Memory that the copy lacks counts as missing in ret_account. */
 struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *exe,
                                     const struct g2h_process_options *options,
                                     struct g2h_process_account *ret_account,

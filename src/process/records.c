@@ -32,7 +32,7 @@ struct g2h_error *records_flush(struct records *records)
     return NULL;
 }
 
-/* Takes bytes from names_left. Returns false if there are too few; then none are left. */
+/* Subtracts bytes from names_left. Returns false if there are too few; then none are left. */
 static bool records_take_names(struct records *records, uint64_t size)
 {
     const bool can = size <= records->names_left;
@@ -62,7 +62,7 @@ static const char *name_of_machine(uint16_t machine)
                                      : "ppc64le";
 }
 
-/* Finds the addresses between which the heap's arenas lie. */
+/* Finds the lowest and highest addresses of the heap's arenas. */
 static void find_bounds(const struct runtime *runtime, uint64_t *ret_start, uint64_t *ret_end)
 {
     struct runtime_arenas arenas;
@@ -157,7 +157,7 @@ static struct g2h_error *put_itabs(struct records *records)
 
 /* ---- memory ---- */
 
-/* Puts bytes, as parts of which none is too large for a buffer. */
+/* Writes bytes in parts, none of which is too large for a buffer. */
 static struct g2h_error *put_parts(struct worker_buffer *buffer, const uint8_t *data, uint64_t size)
 {
     while (size > 0) {
@@ -171,7 +171,7 @@ static struct g2h_error *put_parts(struct worker_buffer *buffer, const uint8_t *
     return NULL;
 }
 
-/* Puts bytes of the process. Many of them are read through a window in pieces, which are given back
+/* Writes bytes of the process. Through a window, large memory is read in pieces, which are dropped
  * at once. */
 static struct g2h_error *put_bytes_of(struct worker_buffer *buffer, const struct memory *memory,
                                       uint64_t address, const uint8_t *data, uint64_t size)
@@ -217,7 +217,7 @@ uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t 
 
 /* ---- data and bss ---- */
 
-/* Puts the pointers among the first words of a segment; of a large one without those that the
+/* Writes the pointers among the first words of a segment; for a large one without those that the
  * process has never touched. */
 static bool put_pointers(const struct records *records, struct worker_buffer *buffer,
                          uint64_t start, uint64_t words, const struct runtime_mask *mask)
@@ -275,7 +275,7 @@ static void fill_counters(const struct counters *counters, uint64_t *numbers)
                                 numbers[G2H_MEMSTATS_OTHER_SYS];
 }
 
-/* Puts the numbers of runtime.MemStats that are known: sums of objects, the runtime's counters of
+/* Writes the numbers of runtime.MemStats that are known: sums of objects, the runtime's counters of
  * its memory, and the number of collections, each of which adds two to sweepgen. All other numbers
  * are 0. */
 static struct g2h_error *put_memstats(struct records *records)
@@ -292,7 +292,7 @@ static struct g2h_error *put_memstats(struct records *records)
 
 /* ---- the profile ---- */
 
-/* Puts a function, its file and its line. If no function has the address, puts the address in
+/* Writes a function, its file and its line. If no function has the address, writes the address in
  * hexadecimal in place of the function. */
 static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64_t *left)
 {
@@ -355,9 +355,9 @@ static struct g2h_error *put_profile(struct records *records)
     return records_put_samples(records);
 }
 
-/* ---- facts, behind the end of the dump ---- */
+/* ---- facts, after the end of the dump ---- */
 
-/* Puts the types of objects that are of no size class, which the mspan has from Go 1.22 on. */
+/* Writes the types of objects without a size class, which the mspan has from Go 1.22 on. */
 static struct g2h_error *put_types_of_large(struct records *records)
 {
     struct runtime *runtime = records->runtime;
@@ -369,8 +369,8 @@ static struct g2h_error *put_types_of_large(struct records *records)
     return NULL;
 }
 
-/* Puts the parts of large objects that the process has never touched. Spans that overlap although
- * they may not end this, so that there are not as many facts as spans times holes. */
+/* Writes the parts of large objects that the process has never touched. Stops at overlapping spans,
+ * which are invalid, so that the number of facts is not spans times holes. */
 static struct g2h_error *put_untouched(struct records *records)
 {
     struct runtime *runtime = records->runtime;
@@ -395,7 +395,7 @@ static struct g2h_error *put_untouched(struct records *records)
 
 enum { DATA_MOST = 64 << 20, DATA_PIECE = 1 << 20 };
 
-/* Puts a part of the program's data, in pieces so that the buffer stays small. */
+/* Writes a part of the program's data, in pieces so that the buffer stays small. */
 static struct g2h_error *put_data(struct records *records, struct range part, const uint8_t *data)
 {
     for (uint64_t at = part.begin, size; at < part.end; at += size) {
@@ -407,8 +407,8 @@ static struct g2h_error *put_data(struct records *records, struct range part, co
     return NULL;
 }
 
-/* Puts the bytes of the first module's data in [begin, end), and where they have never been written
- * to. *left is how many more bytes may be put. */
+/* Writes the bytes of the first module's data in [begin, end), and the ranges that have never been
+ * written to. *left is how many more bytes may be written. */
 static struct g2h_error *put_data_in(struct records *records, uint64_t begin, uint64_t end,
                                      uint64_t *left)
 {
@@ -431,7 +431,7 @@ static struct g2h_error *put_data_in(struct records *records, uint64_t begin, ui
     return NULL;
 }
 
-/* Puts the program's data without pointers, which no record has: noptrdata and noptrbss. */
+/* Writes the program's data without pointers, which is in no record: noptrdata and noptrbss. */
 static struct g2h_error *put_pointerless(struct records *records)
 {
     const struct runtime *runtime = records->runtime;
@@ -440,7 +440,7 @@ static struct g2h_error *put_pointerless(struct records *records)
     return put_data_in(records, runtime->ebss, runtime->end, &left);
 }
 
-/* Returns whether something that holds objects may be missing. */
+/* Returns whether memory that holds objects may be missing. */
 static bool is_partial(const struct g2h_process_account *account)
 {
     return account->file_missing + account->spans_missing + account->objects_missing +
@@ -464,8 +464,8 @@ static struct g2h_error *put_facts(struct records *records)
 
 /* ---- all of it ---- */
 
-/* Records that come behind the objects, but have to be read from the heap before its memory is
- * given back. */
+/* Records that follow the objects, but have to be read from the heap before its memory is
+ * returned. */
 struct behind {
     struct goroutines *goroutines;
     struct worker_buffer finalizers, profile, kept;
@@ -479,7 +479,7 @@ static void behind_deinit(struct behind *behind)
     worker_buffer_deinit(&behind->kept);
 }
 
-/* Has put() make records, and moves them to *ret. */
+/* Runs put() to make records, and moves them to *ret. */
 static struct g2h_error *set_aside(struct records *records,
                                    struct g2h_error *(*put)(struct records *),
                                    struct worker_buffer *ret)
@@ -490,8 +490,8 @@ static struct g2h_error *set_aside(struct records *records,
     return NULL;
 }
 
-/* Returns whether an object has more bytes than the runtime's dumper would write. Go's linker does
- * not make data or bss as large. */
+/* Returns whether an object has more bytes than the runtime's dumper would write. Data and bss of
+ * Go's linker are never as large. */
 static bool has_long_object(const struct runtime *runtime)
 {
     struct span span;
@@ -502,7 +502,7 @@ static bool has_long_object(const struct runtime *runtime)
     return false;
 }
 
-/* Says, if it matters, that the contents in this dump are whole; see WHOLE_CONTENTS. */
+/* Writes the mark that the contents in this dump are whole, if it matters; see WHOLE_CONTENTS. */
 static struct g2h_error *put_whole(struct records *records)
 {
     const struct g2h_bytes text = records_text_of(WHOLE_CONTENTS);
@@ -531,8 +531,8 @@ static struct g2h_error *put_module(struct records *records, const struct runtim
                        &module->bss_mask);
 }
 
-/* Puts the segments of all modules; WriteHeapDump has those of the first module only. The number of
- * modules is limited, because they may be linked in a circle. */
+/* Writes the segments of all modules; WriteHeapDump has those of the first module only. The number
+ * of modules is limited, because they may be linked in a cycle. */
 static struct g2h_error *produce_segments(void *context, size_t task, unsigned worker,
                                           struct worker_buffer *buffer)
 {

@@ -2,7 +2,7 @@
  * records: the heap dump that runtime/debug.WriteHeapDump would have written, from outside.
  *
  * It has the same records in the same order (runtime/heapdump.go), except the ends of spans that
- * the dumper takes for objects. docs/dump-formats.md has the format.
+ * the dumper mistakes for objects. docs/dump-formats.md has the format.
  */
 #ifndef PROCESS_RECORDS_H
 #define PROCESS_RECORDS_H
@@ -34,38 +34,38 @@ struct g2h_error *records_write(struct records *records);
 
 /* ---- for the files of this module ---- */
 
-/* Writes the contents of a buffer, and the zeros behind them, to fd. */
+/* Writes the contents of a buffer, and the zeros after them, to fd. */
 struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);
 
-/* Puts memory of the process at an address, where contents are its bytes. Much of it is written in
+/* Appends memory of the process at an address, whose bytes are contents. Large memory is written in
  * parts, so that no buffer has all of it, and without the pages that the process has never
  * touched. */
 struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struct memory *memory,
                                        uint64_t address, const uint8_t *contents, uint64_t size);
 
-/* Memory that is as large may have parts whose pointers are not listed, since the process has never
+/* Memory of this size may have parts whose pointers are not listed, since the process has never
  * touched them. */
 enum { RECORDS_LARGE = 1 << 20 };
 
-/* Returns how many bytes of an object at an address have their pointers listed: if most of a large
- * one is behind the last page that was ever touched, that part does not, except in the first page,
- * which tells of what kind the memory is. */
+/* Returns how many bytes of an object at an address have their pointers listed: the untouched end
+ * of a large object does not, if it is more than half of it, except in the first page, which shows
+ * what kind of memory it is. */
 uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t size);
 
-/* A buffer that has more bytes is written. */
+/* A larger buffer is written. */
 enum { RECORDS_FLUSHED_AT = 4 << 20 };
 
 /* Writes the contents of records->buffer, and empties it. */
 struct g2h_error *records_flush(struct records *records);
 
-/* Writes the objects of all spans (object_records.c), and gives their memory back if it is a live
+/* Writes the objects of all spans (object_records.c), and returns their memory if it is a live
  * process's copy. */
 struct g2h_error *records_put_objects(struct records *records, struct release *release);
 
 /*
- * Write the goroutines, their frames, deferred functions and panics, and put the Ms into
- * records->buffer (goroutine_records.c). They come behind the objects: begin prepares for it while
- * all of the heap is there, and keeps the parts of it that put will read. *ret of begin goes to
+ * Write the goroutines, their frames, deferred functions and panics, and append the Ms to
+ * records->buffer (goroutine_records.c). They follow the objects: begin prepares for it while all
+ * of the heap is present, and keeps the parts of it that put will read. *ret of begin goes to
  * records_end_goroutines(), also after an error.
  */
 struct goroutines;
@@ -74,7 +74,7 @@ struct g2h_error *records_begin_goroutines(struct records *records, struct relea
 struct g2h_error *records_put_goroutines(struct goroutines *goroutines);
 void records_end_goroutines(struct goroutines *goroutines);
 
-/* Put into records->buffer (specials.c): finalizers, including the queued ones; samples of the
+/* Append to records->buffer (specials.c): finalizers, including the queued ones; samples of the
  * profile; and, as other roots, objects that cleanups and weak pointers keep. */
 struct g2h_error *records_put_finalizers(struct records *records);
 struct g2h_error *records_put_samples(struct records *records);
@@ -82,12 +82,12 @@ struct g2h_error *records_put_kept(struct records *records);
 
 /* All of the following that return a bool return false if memory runs out. */
 
-/* Puts a name of the program, or an empty name once too many have been put. */
+/* Appends a name of the program, or an empty name once too many have been written. */
 bool records_put_name(struct records *records, struct g2h_bytes name);
 
 enum { LONGEST_NUMBER = 10 };
 
-/* Puts a number where there is space for the longest one. Returns the place behind it. */
+/* Writes a number where there is space for the longest one. Returns the position after it. */
 static inline uint8_t *put_at(uint8_t *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -111,19 +111,19 @@ static inline bool put_number(struct worker_buffer *buffer, uint64_t value)
     return put_numbers(buffer, &value, 1);
 }
 
-/* Puts numbers of a record: PUT(buffer, tag, address, …). */
+/* Appends numbers of a record: PUT(buffer, tag, address, …). */
 #define PUT(buffer, ...) \
     put_numbers(buffer, (const uint64_t[]){__VA_ARGS__}, \
                 sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-/* Puts a length and the bytes. */
+/* Appends a length and the bytes. */
 static inline bool put_bytes(struct worker_buffer *buffer, struct g2h_bytes bytes)
 {
     return put_number(buffer, bytes.size) &&
            worker_buffer_put(buffer, bytes.data, (size_t)bytes.size);
 }
 
-/* Puts a field that is a pointer. */
+/* Appends a field that is a pointer. */
 static inline bool put_field(struct worker_buffer *buffer, uint64_t offset)
 {
     return PUT(buffer, 1, offset);

@@ -1,10 +1,10 @@
 /*
  * resident; see resident.h.
  *
- * Mappings tell the Go heap, whose arenas are known, from files, the executable and all other
- * anonymous memory. In the arenas, the resident pages of spans are counted. Outside of them the
- * runtime's counters tell how much is the runtime's own, all of which it uses; the rest is of C or
- * mmap().
+ * Mappings separate the Go heap, whose arenas are known, from files, the executable and all other
+ * anonymous memory. In the arenas, the resident pages of spans are counted. Outside them the
+ * runtime's counters show how much is the runtime's own, all of which it uses; the rest belongs to
+ * C or mmap().
  */
 #include "process/resident.h"
 
@@ -64,8 +64,8 @@ static int resident_compare_addresses(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Adds the arenas of user arenas (GOEXPERIMENT=arenas), which the heap's list does not have: only
- * their spans tell where they are. Returns false if memory runs out. */
+/* Adds the arenas of user arenas (GOEXPERIMENT=arenas), which are not in the heap's list: they are
+ * found by their spans. Returns false if memory runs out. */
 static bool list_user_arenas(const struct runtime *runtime, address_vector *ret)
 {
     struct span span;
@@ -237,7 +237,7 @@ static struct g2h_error *add_files(mapping_vector *files, struct g2h_memory *mem
 
 /* ---- parts ---- */
 
-/* Takes at most bytes from what is left, and returns them. */
+/* Subtracts at most bytes from *left, and returns the amount. */
 static uint64_t resident_take(uint64_t *left, uint64_t bytes)
 {
     const uint64_t taken = bytes < *left ? bytes : *left;
@@ -270,7 +270,7 @@ static void divide_rest(const struct runtime *runtime, const struct counters *co
     parts[G2H_MEMORY_C] = rest;
 }
 
-/* What is sorted out of the mappings. */
+/* The state of the classification of mappings. */
 struct resident_sorting {
     const struct runtime *runtime;
     mapping_vector mappings, files;
@@ -285,7 +285,7 @@ static void resident_sorting_deinit(struct resident_sorting *sorting)
     free(sorting->arenas.data);
 }
 
-/* Adds a mapping to what it is of. Returns false if memory runs out. */
+/* Adds a mapping to its part. Returns false if memory runs out. */
 static bool sort_out(struct resident_sorting *sorting, const struct mapping *mapping,
                      struct g2h_memory *ret)
 {

@@ -1,5 +1,6 @@
 /*
- * resident: where the resident memory of a live process is; see include/go2heapsnapshot/memory.h.
+ * resident: the breakdown of a live process's resident memory; see
+ * include/go2heapsnapshot/memory.h.
  */
 #ifndef PROCESS_RESIDENT_H
 #define PROCESS_RESIDENT_H
@@ -14,7 +15,7 @@ struct resident_spans {
     uint64_t manual;         /* spans of stacks and the like */
 };
 
-/* Adds up the resident pages of spans; to be called before their descriptions are given back. */
+/* Adds up the resident pages of spans; call it before their descriptions are given back. */
 void resident_find_spans(const struct runtime *runtime, struct resident_spans *ret);
 
 /* Finds the parts of RSS; none if the process is a core. Errors: G2H_ERROR_MEMORY. */

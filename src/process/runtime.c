@@ -101,7 +101,8 @@ static struct g2h_error *check_executable(struct runtime *runtime, const struct 
     return same_build_check(runtime);
 }
 
-/* Sets the release. If the version does not name it, the text of the version says both. */
+/* Sets the release. If the version does not name it, version says so and names the assumed
+ * release. */
 static struct g2h_error *set_release(struct runtime *runtime, int minor)
 {
     const struct g2h_bytes version = exe_version(runtime->exe);
@@ -137,7 +138,7 @@ static struct g2h_error *runtime_find_layout(struct runtime *runtime)
 
 /* ---- moduledata ---- */
 
-/* Reads the mask of a segment that has this many bytes. Returns false if the mask is not there, or
+/* Reads the mask of a segment that has this many bytes. Returns false if the mask is missing, or
  * does not have a bit for each word of the segment. */
 static bool runtime_read_mask(const struct runtime *runtime, uint64_t address, uint64_t bytes,
                               struct runtime_mask *ret)
@@ -383,7 +384,7 @@ static bool has_inline_marks(const struct runtime *runtime)
     return is_on || (!is_off && runtime_size(runtime, LAYOUT_SPAN_INLINE_MARK_BITS) == WITH_MARKS);
 }
 
-/* Finds the runtime as a release has it. */
+/* Finds the runtime, assuming a release. */
 static struct g2h_error *find_as(struct runtime *runtime, int minor)
 {
     runtime->missing = 0;
@@ -395,7 +396,7 @@ static struct g2h_error *find_as(struct runtime *runtime, int minor)
     return runtime_explain(runtime->process, runtime_find_variables(runtime));
 }
 
-/* Returns whether the goroutines, as far as they say so, started with functions. */
+/* Returns whether all goroutines with a known start function started with functions. */
 static bool has_starts(struct runtime *runtime)
 {
     enum { LOOKED_AT = 64 };
@@ -415,8 +416,8 @@ static bool has_starts(struct runtime *runtime)
     return true;
 }
 
-/* Finds the runtime of a program whose version and functions name no release: as the newest in
- * whose layout its variables make sense. If none does, the error is that of the first. */
+/* Finds the runtime of a program whose version and functions name no release: as the newest whose
+ * layout makes its variables valid. If none does, the error is that of the first. */
 static struct g2h_error *find_by_layout(struct runtime *runtime, int oldest, int newest)
 {
     struct g2h_error *first = find_as(runtime, newest);

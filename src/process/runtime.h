@@ -1,9 +1,9 @@
 /*
- * runtime: Go's runtime in the memory of a process: where its variables are and what they say.
+ * runtime: Go's runtime in the memory of a process: its variables and their values.
  *
  * Names are those of the runtime's sources. Nothing in the process is trusted: each address is
- * looked up, and each chain has a limit that is known beforehand. Words that are not there are
- * counted, and not taken for zeros.
+ * looked up, and each chain has a limit that is known beforehand. Missing words are counted, and
+ * not read as zeros.
  */
 #ifndef PROCESS_RUNTIME_H
 #define PROCESS_RUNTIME_H
@@ -26,7 +26,7 @@ struct runtime_mask {
     uint64_t count;
 };
 
-/* A part of the program that was linked for itself: the program, or a plugin of it. */
+/* A separately linked part of the program: the program, or a plugin of it. */
 struct runtime_module {
     struct g2h_exe *exe; /* of a plugin; NULL: of the program */
     const struct pclntab *pclntab;
@@ -65,8 +65,8 @@ struct runtime {
     struct runtime_slice allspans;
     uint64_t arena_base; /* the address from which arenas are counted */
     bool has_inline_marks;
-    uint64_t missing; /* words that were to be read and are not there */
-    /* Specials that were looked at; more than specials_most mean a circle. */
+    uint64_t missing; /* words that were needed but are missing */
+    /* Specials that were visited; more than specials_most mean a cycle. */
     uint64_t specials, specials_most;
 };
 
@@ -75,13 +75,13 @@ struct runtime {
  * exe and the process must outlive *ret.
  *
  * Errors: G2H_ERROR_NOT_EXE: it is another executable, or its release or machine is not known;
- * G2H_ERROR_DAMAGED: the memory that is there does not suffice; G2H_ERROR_MEMORY.
+ * G2H_ERROR_DAMAGED: too much memory is missing; G2H_ERROR_MEMORY.
  */
 struct g2h_error *runtime_init(struct runtime *ret, struct process *process, struct g2h_exe *exe);
 void runtime_deinit(struct runtime *runtime);
 
-/* Returns an error about contents of the process that make no sense or, if the process is so new
- * that they need not make sense yet, the error that says this instead. Takes over the error. */
+/* Returns an error about invalid contents of the process or, if the process is so new that they
+ * need not be valid yet, the error that says this instead. Takes over the error. */
 struct g2h_error *runtime_explain(const struct process *process, struct g2h_error *error);
 
 /* Finds the variables of a stripped program by their contents (search.c). Variables that are not
@@ -111,7 +111,7 @@ static inline uint64_t runtime_size(const struct runtime *runtime, enum layout_f
     return runtime->layout.members[structure].size;
 }
 
-/* Reads the word at an address. If it is not there, counts that and returns false. */
+/* Reads the word at an address. If it is missing, counts that and returns false. */
 static inline bool runtime_word(struct runtime *runtime, uint64_t address, uint64_t *ret)
 {
     const bool is_there = memory_read(runtime->memory, address, 8, ret);
@@ -120,7 +120,7 @@ static inline bool runtime_word(struct runtime *runtime, uint64_t address, uint6
 }
 
 /* Reads the number in a field of the structure at an address; 0 if the release has no such field.
- * Returns false if the field is not there. */
+ * Returns false if the field's bytes are missing. */
 static inline bool runtime_peek(const struct runtime *runtime, uint64_t address,
                                 enum layout_field field, uint64_t *ret)
 {
@@ -131,7 +131,7 @@ static inline bool runtime_peek(const struct runtime *runtime, uint64_t address,
 }
 
 /* Returns the number in a field of the structure at an address; 0 if the release has no such field.
- * If the field is not there, counts that and returns 0. */
+ * If the field's bytes are missing, counts that and returns 0. */
 static inline uint64_t runtime_field(struct runtime *runtime, uint64_t address,
                                      enum layout_field field)
 {
@@ -142,8 +142,7 @@ static inline uint64_t runtime_field(struct runtime *runtime, uint64_t address,
     return 0;
 }
 
-/* Reads the slice at an address. Returns false if it is not there, or is longer than its
- * capacity. */
+/* Reads the slice at an address. Returns false if it is missing, or is longer than its capacity. */
 bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct runtime_slice *ret);
 
 /* The segments of a module that have variables. */
@@ -156,10 +155,10 @@ struct runtime_segments {
 struct runtime_part {
     struct range addresses;
     const uint8_t *data;
-    size_t range; /* of the memory: where the next part is looked for */
+    size_t range; /* of the memory: where the search for the next part continues */
 };
 
-/* Returns where the first module's data begin, those without pointers included. */
+/* Returns the start of the first module's data, those without pointers included. */
 uint64_t runtime_data_start(const struct runtime *runtime);
 
 /* Finds the next part of the first module's data that the process may have written to, ascending.
@@ -167,9 +166,9 @@ uint64_t runtime_data_start(const struct runtime *runtime);
 bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part);
 
 /*
- * Finds the next module behind the first one, and its segments: these modules are plugins and
- * shared libraries. *module is 0 before the first call. Returns false if there is no next module,
- * or it makes no sense.
+ * Finds the next module after the first one, and its segments: these modules are plugins and shared
+ * libraries. *module is 0 before the first call. Returns false if there is no next module, or it is
+ * invalid.
  */
 bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
                          struct runtime_segments *ret);
@@ -177,7 +176,7 @@ bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
 /* A walk over the arenas of the heap. */
 struct runtime_arenas {
     const struct runtime *runtime;
-    struct runtime_slice indexes; /* of the arenas that are left */
+    struct runtime_slice indexes; /* of the remaining arenas */
 };
 
 void runtime_arenas_begin(const struct runtime *runtime, struct runtime_arenas *ret);
@@ -185,7 +184,7 @@ void runtime_arenas_begin(const struct runtime *runtime, struct runtime_arenas *
 /* Finds the address of the next arena. Returns false if there is none, or it is not known. */
 bool runtime_arenas_next(struct runtime_arenas *arenas, uint64_t *ret);
 
-/* Returns the contents of the Go string at an address, or an empty text if they are not there. */
+/* Returns the contents of the Go string at an address, or an empty string if they are missing. */
 struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t address);
 
 /* Adds a plugin, whose moduledata is at an address; exe is its file, which the runtime closes, also
@@ -193,17 +192,17 @@ struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t addre
 struct g2h_error *runtime_add_module(struct runtime *runtime, struct process *process,
                                      uint64_t address, struct g2h_exe *exe);
 
-/* Returns the start of the types of the module that has a type. */
+/* Returns the start of the types of the module that contains a type. */
 uint64_t runtime_types_of(const struct runtime *runtime, uint64_t type);
 
 /* ---- functions ---- */
 
-/* Finds the function that has an address. Returns false if no function has it. */
+/* Finds the function that contains an address. Returns false if there is none. */
 bool runtime_function(const struct runtime *runtime, uint64_t pc, struct runtime_code *ret);
 struct g2h_bytes runtime_function_name(struct runtime_code function);
 uint64_t runtime_function_entry(struct runtime_code function);
 
-/* Returns whether name is the text wanted, which ends with a 0. */
+/* Returns whether name equals wanted, which is NUL-terminated. */
 static inline bool runtime_is_named(struct g2h_bytes name, const char *wanted)
 {
     return name.size == strlen(wanted) && memcmp(name.data, wanted, (size_t)name.size) == 0;

@@ -1,8 +1,8 @@
 /*
  * same_build; see same_build.h.
  *
- * What a live process has of the code is not in its copy: it is read from the process, unless the
- * executable is the very file that the process runs.
+ * The code of a live process is not in its copy: it is read from the process, unless the executable
+ * is the very file that the process runs.
  */
 #include "process/same_build.h"
 
@@ -24,18 +24,18 @@ static struct g2h_error *same_build_refuse(const struct runtime *runtime, const 
                         g2h_exe_path(runtime->exe), runtime->process->name, why);
 }
 
-/* ---- parts that the process has ---- */
+/* ---- available parts ---- */
 
-/* Consecutive bytes of a section that the process has, and that need not be zeros because nothing
- * has ever been there. */
+/* Consecutive bytes of a section that the process has, except those that are zero only because they
+ * were never touched. */
 struct same_build_part {
     uint64_t at;            /* its offset in the section */
     const uint8_t *process; /* NULL: they cannot be read */
     uint64_t size;
 };
 
-/* Finds the next part at the offset part->at + part->size or behind it; *part is zeros before the
- * first call. Returns false if there is none. */
+/* Finds the next part at or after the offset part->at + part->size; *part is zeros before the first
+ * call. Returns false if there is none. */
 static bool same_build_next_part(const struct runtime *runtime, const struct image_section *section,
                                  struct same_build_part *part)
 {

@@ -1,15 +1,15 @@
 /*
  * search: the runtime's variables in a program without symbols, by their contents.
  *
- * The search looks at all words of the module's data, from noptrdata (or from data, if another
- * linker has put that first) to end. The contents of each variable are so peculiar that hardly
- * anything else looks like them. Looking costs work, of which there is only some times as much
- * as words, so that no forged memory can make the search take long.
+ * The search visits all words of the module's data, from noptrdata (or from data, if another linker
+ * has put that first) to end. The contents of each variable are distinctive enough to recognize.
+ * Looking costs work, whose budget is proportional to the number of words, so that no forged memory
+ * can make the search take long.
  */
 #include "process/runtime.h"
 
 enum {
-    LOOKED_AT = 256,      /* entries of a slice that are looked at */
+    LOOKED_AT = 256,      /* entries of a slice that are examined */
     LONGEST_CHAIN = 4096, /* the longest chain of Ms that is counted */
     SPAN_STATES = 3,
     LAST_STATUS = 11, /* of a goroutine */
@@ -24,8 +24,8 @@ static const char second_reason[] = "GC assist marking";
 
 struct search {
     struct runtime *runtime;
-    uint64_t work;           /* that is left */
-    uint64_t ms, finalizers; /* how many are in the longest chain so far */
+    uint64_t work;           /* remaining */
+    uint64_t ms, finalizers; /* lengths of the longest chains so far */
 };
 
 static bool is_in_text(const struct runtime *runtime, uint64_t pc)
@@ -33,7 +33,7 @@ static bool is_in_text(const struct runtime *runtime, uint64_t pc)
     return pc >= runtime->text && pc < runtime->etext;
 }
 
-/* Takes work from what is left. Returns false if that is too little; then nothing is left. */
+/* Subtracts work from the budget. Returns false if that is too little; then nothing is left. */
 static bool pay(struct search *search, uint64_t work)
 {
     const bool can = work <= search->work;
@@ -81,7 +81,7 @@ static bool is_allspans(struct search *search, uint64_t address)
     return any_in_use;
 }
 
-/* *ret_lives: it has a stack and a function, which memory that is mostly zero does not have. */
+/* *ret_lives: it has a stack and a function, which mostly zero memory does not have. */
 static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_lives)
 {
     uint64_t status, goid, low, high, sp, start;
@@ -122,7 +122,7 @@ static bool is_allgs(struct search *search, uint64_t address)
     return any_lives;
 }
 
-/* Returns the number of Ms in a chain, or 0 if it is no chain of Ms. */
+/* Returns the number of Ms in a chain, or 0 if it is not a chain of Ms. */
 static uint64_t chain_of_ms(struct search *search, uint64_t m)
 {
     const struct runtime *runtime = search->runtime;
@@ -197,7 +197,7 @@ static bool is_fin_block(const struct runtime *runtime, uint64_t block, uint64_t
     return true;
 }
 
-/* Returns the number of finalizers in a chain of blocks, or 0 if it is no such chain. */
+/* Returns the number of finalizers in a chain of blocks, or 0 if it is not such a chain. */
 static uint64_t chain_of_finalizers(struct search *search, uint64_t block)
 {
     const struct runtime *runtime = search->runtime;
@@ -227,7 +227,7 @@ static bool is_second_reason(const struct runtime *runtime, uint64_t address)
 
 /* ---- looking ---- */
 
-/* Notes the variables that may begin with the word at an address. */
+/* Records the variables that may begin with the word at an address. */
 static void runtime_search_look_at(struct search *search, uint64_t address, uint64_t value)
 {
     struct runtime *runtime = search->runtime;
@@ -257,7 +257,7 @@ static void runtime_search_look_at(struct search *search, uint64_t address, uint
     }
 }
 
-/* Looks at the words that lie wholly in a part. */
+/* Examines the words that are wholly in a part. */
 static void look_at_part(struct search *search, const struct runtime_part *part)
 {
     const struct range in = part->addresses;

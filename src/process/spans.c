@@ -4,7 +4,7 @@
 /* mspan.state: mSpanInUse, mSpanManual. */
 enum { IN_USE = 1, MANUAL = 2 };
 
-/* The mspan's sweepgen less the heap's while a thread is sweeping the span. */
+/* The mspan's sweepgen minus the heap's while a thread is sweeping the span. */
 enum { BEING_SWEPT = -1 };
 
 /* Green Tea's marks of a span of one page: a bit per slot, in its last 64 bytes (struct
@@ -16,12 +16,12 @@ enum {
     INLINE_MARKS = 63
 };
 
-/* An mspan has at most this many bytes in any release. Mspans lie side by side, so there mostly are
- * as many bytes. */
+/* An mspan has at most this many bytes in any release. Mspans are adjacent, so usually this many
+ * bytes are available. */
 enum { MOST_MSPAN = 256 };
 
-/* Reads a field of the mspan at an address. mspan is its MOST_MSPAN bytes, or NULL if they are not
- * all there. Returns false if the field is not there. */
+/* Reads a field of the mspan at an address. mspan is its MOST_MSPAN bytes, or NULL if some are
+ * missing. Returns false if the field is missing. */
 static bool spans_read_field(const struct runtime *runtime, uint64_t address, const uint8_t *mspan,
                              enum layout_field field, uint64_t *ret)
 {
@@ -74,7 +74,7 @@ static bool spans_read_fields(const struct runtime *runtime, uint64_t address, s
 /* ---- live slots ---- */
 
 /* Adds bits to the live slots, a bit per slot, from the bytes at an address. Returns false if they
- * are not there. */
+ * are missing. */
 static bool add_bits(const struct runtime *runtime, struct span *span, uint64_t address,
                      uint64_t bytes)
 {
@@ -160,15 +160,16 @@ static void revive(struct runtime *runtime, struct span *span)
 }
 
 /*
- * Finds the live slots of a span that has not been swept. Returns false if its bits are not there.
+ * Finds the live slots of a span that has not been swept. Returns false if its bits are missing.
  *
  * A thread that sweeps a span moves the inline marks to gcmarkBits, sets allocCount to the number
  * of marks and freeindex to 0, makes the marks the allocBits, takes fresh mark bits, and stores
  * sweepgen last. So if there are marks, or freeindex is not 0 yet, the thread has hardly begun. If
  * there are no marks and allocCount is 0, nothing lives, though allocBits may still be the old
  * ones. If there are no marks and allocCount is not 0, either the marks are in allocBits already,
- * or freeindex was 0 before and nothing lives. These two cases cannot be told apart, and allocBits
- * count in both: in the second one the old objects show up as garbage, and nothing is lost.
+ * or freeindex was 0 before and nothing lives. These two cases cannot be distinguished, and
+ * allocBits count in both: in the second one the old objects show up as garbage, and nothing is
+ * lost.
  */
 static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
 {
@@ -180,7 +181,7 @@ static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
     return true;
 }
 
-/* Clears the bits behind the last slot. */
+/* Clears the bits after the last slot. */
 static void spans_cut(struct span *span)
 {
     enum { WORDS = sizeof(span->live) / sizeof(span->live[0]) };

@@ -1,9 +1,9 @@
 /*
- * spans: which slots of the heap are objects, as the runtime itself would find it
+ * spans: which slots of the heap are objects, as the runtime itself would determine it
  * (runtime/mheap.go, mbitmap.go of each release).
  *
- * WriteHeapDump sweeps all spans before it looks at them. From outside nothing is swept: if a span
- * has not been swept since the last collection, its mark bits say which slots are objects.
+ * WriteHeapDump sweeps all spans before it reads them. From outside nothing is swept: if a span has
+ * not been swept since the last collection, its mark bits determine which slots are objects.
  */
 #ifndef PROCESS_SPANS_H
 #define PROCESS_SPANS_H
@@ -18,10 +18,10 @@ enum { SPAN_WHOLE = 1 << 20 };
 struct span {
     uint64_t address; /* of the mspan */
     uint64_t start, size, elemsize, nelems, freeindex;
-    const uint8_t *data; /* the span's bytes; NULL: not all are there, or it is larger than
+    const uint8_t *data; /* the span's bytes; NULL: some are missing, or it is larger than
                             SPAN_WHOLE and the memory has a window. Set by span_read() only */
     uint64_t alloc_bits, mark_bits, alloc_count, specials, large_type;
-    int32_t swept;                           /* the mspan's sweepgen less the heap's */
+    int32_t swept;                           /* the mspan's sweepgen minus the heap's */
     bool noscan, is_large, is_user_arena;    /* is_large: one object, of no size class */
     uint64_t live[SPAN_MOST_SLOTS / 64 + 1]; /* a bit per slot that is an object */
     uint64_t
@@ -32,7 +32,7 @@ struct span {
 enum span_state {
     SPAN_UNUSED,  /* it has no objects: free, or a stack */
     SPAN_IN_USE,  /* *ret describes it */
-    SPAN_MISSING, /* not all of its description is there */
+    SPAN_MISSING, /* part of its description is missing */
 };
 
 /* Reads the mspan at an address. Several threads may call it at the same time. */
@@ -68,7 +68,7 @@ struct special {
 bool special_read(struct runtime *runtime, uint64_t address, struct special *ret,
                   uint64_t *ret_next);
 
-/* Return the numbers that the release has for the kinds of specials that are written (mheap.go:
+/* Return the release's numbers of the kinds of specials that are written (mheap.go:
  * _KindSpecial…). */
 uint64_t special_finalizer(const struct runtime *runtime);
 uint64_t special_profile(const struct runtime *runtime);
@@ -83,7 +83,7 @@ static inline bool span_revives(const struct span *span, const struct special *s
     return slot < span->nelems && (span->revived[slot / 64] >> (slot % 64) & 1) != 0;
 }
 
-/* Returns size bytes of a span from an offset on, or NULL if they are not all there. */
+/* Returns size bytes of a span from an offset on, or NULL if some are missing. */
 static inline const uint8_t *span_bytes(const struct span *span, const struct memory *memory,
                                         uint64_t offset, uint64_t size)
 {

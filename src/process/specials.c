@@ -1,7 +1,7 @@
 /*
- * specials: the records of what the runtime keeps beside objects (runtime.special): finalizers and
- * samples of the profile; and of the objects that specials keep alive, which WriteHeapDump leaves
- * out.
+ * specials: records of the data that the runtime keeps beside objects (runtime.special): finalizers
+ * and samples of the profile; and of the objects that specials keep alive, which WriteHeapDump
+ * leaves out.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { WORD = 8 };
 struct special_walk {
     struct records *records;
     bool (*put)(struct special_walk *walk, const struct span *span, const struct special *special);
-    bool is_queued; /* of finalizers, those that sweeping will queue; false: the others */
+    bool is_queued; /* visit the finalizers that sweeping will queue; false: the others */
 };
 
 static struct g2h_error *walk_specials(struct special_walk *walk)
@@ -60,7 +60,7 @@ static bool put_finalizer(struct special_walk *walk, const struct span *span,
                runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_OT));
 }
 
-/* Puts a sample of the profile, unless its object is dead: sweeping forgets the samples of dead
+/* Writes a sample of the profile, unless its object is dead: sweeping discards the samples of dead
  * objects. Returns false if memory runs out. */
 static bool put_sample(struct special_walk *walk, const struct span *span,
                        const struct special *special)
@@ -71,7 +71,7 @@ static bool put_sample(struct special_walk *walk, const struct span *span,
                runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
 }
 
-/* Puts the finalizers of a block of queued ones (runtime.finBlock). Returns false if memory runs
+/* Writes the finalizers of a block of queued ones (runtime.finBlock). Returns false if memory runs
  * out. */
 static bool put_fin_block(struct records *records, uint64_t block, uint64_t count)
 {
@@ -123,7 +123,7 @@ struct g2h_error *records_put_samples(struct records *records)
     return walk_specials(&walk);
 }
 
-/* ---- what cleanups and weak pointers keep ---- */
+/* ---- objects that cleanups and weak pointers keep ---- */
 
 static bool put_root(struct worker_buffer *buffer, const char *description, uint64_t pointer)
 {
@@ -132,7 +132,7 @@ static bool put_root(struct worker_buffer *buffer, const char *description, uint
                             put_number(buffer, pointer));
 }
 
-/* Puts a root that keeps pointer for a cleanup of the object at an address. */
+/* Writes a root that keeps pointer for a cleanup of the object at an address. */
 static bool put_part(struct worker_buffer *buffer, const char *part, uint64_t object,
                      uint64_t pointer)
 {
@@ -141,9 +141,9 @@ static bool put_part(struct worker_buffer *buffer, const char *part, uint64_t ob
     return put_root(buffer, description, pointer);
 }
 
-/* Puts what a cleanup of an object keeps alive: its function, a closure; since Go 1.26 also the
- * adapter that calls the function, and the box of its argument. Returns false if memory runs
- * out. */
+/* Writes the objects that a cleanup of an object keeps alive: its function, a closure; since Go
+ * 1.26 also the adapter that calls the function, and the box of its argument. Returns false if
+ * memory runs out. */
 static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, uint64_t special,
                         uint64_t object)
 {

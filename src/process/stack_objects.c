@@ -9,8 +9,8 @@ enum { WORD = 8 };
 
 /*
  * Offsets in runtime.stackObjectRecord, which has: an offset, from varp if negative, otherwise from
- * argp; the size; the bytes up to the last pointer, negative if a GC program says what is a
- * pointer; the mask, as an offset from moduledata.rodata.
+ * argp; the size; the bytes up to the last pointer, negative if a GC program describes the
+ * pointers; the mask, as an offset from moduledata.rodata.
  */
 enum { RECORD = 16, RECORD_SIZE = 4, RECORD_POINTERS = 8, RECORD_MASK = 12 };
 

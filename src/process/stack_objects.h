@@ -2,7 +2,7 @@
  * stack_objects: the variables on a stack that are only live if something points to them.
  *
  * From Go 1.12 on, a local variable whose address is taken is in no map of live words. The function
- * of its frame has a table of such variables (FUNCDATA_StackObjects). The collector takes them for
+ * of its frame has a table of such variables (FUNCDATA_StackObjects). The collector treats them as
  * live if a live word of the stack points to them, directly or through other stack objects
  * (runtime/mgcstack.go). The dumper does not look for them.
  */
@@ -25,7 +25,7 @@ struct stack_objects {
     VECTOR(uint32_t) grey;
     VECTOR(uint64_t) words; /* the result: addresses of words that are pointers, ascending */
     uint64_t low, high;     /* of the stack */
-    /* Objects, and words of them, that may still be looked at: they do not overlap. */
+    /* Remaining objects, and words in them, that may be processed: they do not overlap. */
     uint64_t left;
 };
 
@@ -36,16 +36,16 @@ void stack_objects_deinit(struct stack_objects *objects);
 /* Begins with another stack, which is [low, high). */
 void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t high);
 
-/* Adds the stack objects of a frame, from the table at an address. varp is where the frame's
- * variables end, argp is where its arguments begin. Returns false if memory runs out. */
+/* Adds the stack objects of a frame, from the table at an address. varp is the end of the frame's
+ * variables, argp the start of its arguments. Returns false if memory runs out. */
 bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t table,
                        uint64_t varp, uint64_t argp);
 
-/* Sorts the stack objects; to be called once all are added, and before any of the following. */
+/* Sorts the stack objects; call it once all are added, and before any of the following. */
 void stack_objects_sort(struct stack_objects *objects);
 
-/* Marks the stack object that has the address value as live, if there is one; value is that of a
- * live word. Returns false if memory runs out. */
+/* Marks the stack object at the address value as live, if there is one; value is that of a live
+ * word. Returns false if memory runs out. */
 bool stack_objects_point(struct stack_objects *objects, uint64_t value);
 
 /* Finds objects->words, the pointers in all live stack objects. Returns false if memory runs

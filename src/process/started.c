@@ -1,4 +1,4 @@
-/* started: whether a live process has only just begun to run its program; see
+/* started: whether a live process has only just started its program; see
  * include/go2heapsnapshot/process.h. */
 #include <go2heapsnapshot/process.h>
 
@@ -15,8 +15,8 @@
 #include "base/scope.h"
 #include "process/attach/procfs.h"
 
-/* A program may take this many seconds before its runtime is ready, on a machine that has far more
- * to do than it can. */
+/* A program may take this many seconds before its runtime is ready, on a heavily overloaded
+ * machine. */
 #define NEW 3.0
 
 /* Returns the number in a field of /proc/PID/stat, which are counted from 1 (proc(5)), or
@@ -43,8 +43,8 @@ bool g2h_process_is_new(uint64_t pid)
     return (double)now.tv_sec - (double)start / (double)sysconf(_SC_CLK_TCK) < NEW;
 }
 
-/* Reads the bytes that the kernel gives each program at its start (AT_RANDOM). Returns false if
- * they are not there. */
+/* Reads the random bytes that the kernel passes each program at its start (AT_RANDOM). Returns
+ * false if they are missing. */
 static bool read_random(uint64_t pid, uint64_t ret[2])
 {
     const uint64_t address = procfs_auxv(pid, AT_RANDOM);
@@ -57,7 +57,7 @@ static bool read_random(uint64_t pid, uint64_t ret[2])
 }
 
 /* Returns whether a process's first thread has exited, but others live on: one of them may be in
- * execve(), and ends the others. */
+ * execve(), and will end the others. */
 static bool may_be_in_exec(uint64_t pid)
 {
     enum { THREADS = 20 };

@@ -174,7 +174,7 @@ static struct g2h_error *list_ms(struct threads *threads)
         uint32_t known = number;
         TRY_MEMORY(map_put(&threads->m_by_address, m, number, &known));
         if (known != number || threads->ms.count > runtime->memory->bytes / RUNTIME_PAGE_SIZE)
-            break; /* a circle */
+            break; /* a cycle */
         TRY(add_m(threads, m));
         m = runtime_field(runtime, m, LAYOUT_M_ALLLINK);
     }
@@ -197,7 +197,7 @@ void threads_deinit(struct threads *threads)
     *threads = (struct threads){0};
 }
 
-/* ---- where a goroutine is ---- */
+/* ---- the position of a goroutine ---- */
 
 static bool is_in(uint64_t address, uint64_t low, uint64_t high)
 {
@@ -217,8 +217,8 @@ static void start_at(const struct thread_machine *machine, const uint8_t *regist
 }
 
 /*
- * Finds the registers of a goroutine that a signal's handler will restore. They are behind
- * uc_stack, which says where the handler's stack is. A handler that ends the program by a signal is
+ * Finds the registers of a goroutine that a signal's handler will restore. They follow uc_stack,
+ * which has the bounds of the handler's stack. A handler that ends the program by a signal is
  * interrupted itself, so there may be two such frames: the wanted one has a stack pointer in
  * [g_low, g_high). Returns false if it is not found.
  */

@@ -50,7 +50,7 @@ static uint32_t entry_of(const uint8_t *table, unsigned index)
 }
 
 /* Returns the index of the map of live words at a pc: that of the call before it. Returns 0, the
- * first map, at the function's entry and if the table does not say. */
+ * first map, at the function's entry and if the table has none. */
 static int32_t map_at(const struct unwind_function *function, uint64_t *left)
 {
     const struct runtime_module *module = function->code.module;
@@ -102,7 +102,7 @@ static bool find_function(struct unwinder *unwinder, uint64_t pc)
 
 /* ---- frames ---- */
 
-/* Reads a word of the stack. Returns false if it is not there. */
+/* Reads a word of the stack. Returns false if it is missing. */
 static bool stack_word(const struct unwinder *unwinder, uint64_t address, uint64_t *ret)
 {
     return address >= unwinder->low && address < unwinder->high &&
@@ -118,8 +118,8 @@ static bool is_last(const struct unwinder *unwinder)
     return (function->record.flag & TOP_FRAME) != 0 || (writes_sp && !unwinder->is_innermost);
 }
 
-/* Finds the address to which the function returns; 0 if its frame is the last one. Returns false if
- * the address is not there. */
+/* Finds the function's return address; 0 if its frame is the last one. Returns false if the address
+ * is missing. */
 static bool find_return(struct unwinder *unwinder)
 {
     const struct unwind_frame *frame = &unwinder->frame;
@@ -143,8 +143,8 @@ static uint64_t find_continpc(const struct unwinder *unwinder, bool after_sigpan
                                              : 0;
 }
 
-/* Takes the bytes of a frame from stack_left, so that many goroutines with one stack do not take
- * long. Returns false if there are too few. */
+/* Subtracts the bytes of a frame from stack_left, so that many goroutines with one stack do not
+ * take long. Returns false if there are too few. */
 static bool take_stack(struct unwinder *unwinder, uint64_t size)
 {
     const bool is_there = size <= unwinder->stack_left;
@@ -153,7 +153,7 @@ static bool take_stack(struct unwinder *unwinder, uint64_t size)
 }
 
 /* Completes the frame of the current function, from frame.sp. Returns false if it does not fit in
- * the stack, or its return address is not there. */
+ * the stack, or its return address is missing. */
 static bool unwind_complete(struct unwinder *unwinder, bool after_sigpanic)
 {
     struct unwind_frame *frame = &unwinder->frame;
@@ -195,8 +195,8 @@ bool unwind_first(struct unwinder *unwinder, uint64_t low, uint64_t high,
 
 /*
  * Goes to a function that a signal has interrupted, on machines whose calls leave the return
- * address in a register: the signal's handler has put that of the function on its stack. Returns
- * false if that is not there, or no function has the pc.
+ * address in a register: the signal's handler has saved the function's on its stack. Returns false
+ * if that is missing, or no function has the pc.
  */
 static bool pass_signal(struct unwinder *unwinder)
 {

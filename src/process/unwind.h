@@ -1,19 +1,20 @@
 /*
- * unwind: the frames of a goroutine, as runtime/traceback.go walks over them.
+ * unwind: the frames of a goroutine, as runtime/traceback.go walks them.
  *
  * A walk is complete when it has reached a function at which stacks begin (TopFrame), or one that
- * changes the stack pointer otherwise than by calls (SPWRITE).
+ * changes the stack pointer other than by calls (SPWRITE).
  */
 #ifndef PROCESS_UNWIND_H
 #define PROCESS_UNWIND_H
 
 #include "process/runtime.h"
 
-/* Where a walk begins. */
+/* The start of a walk. */
 struct unwind_start {
     uint64_t sp, pc, lr;
     bool is_syscall;          /* sp and pc are syscallsp and syscallpc */
-    bool is_saved;            /* they are what the runtime keeps of a goroutine that does not run */
+    bool is_saved;            /* they were saved by the runtime for a goroutine that is not
+                                 running */
     bool at_registers;        /* they are of a thread stopped at an arbitrary instruction */
     const uint8_t *registers; /* then: all registers, in words; NULL: not there */
     bool in_signal;           /* in the order of a signal's frame; else of NT_PRSTATUS */
@@ -39,7 +40,7 @@ struct unwind_function {
 struct unwind_frame {
     uint64_t sp, fp, pc, continpc, varp, argp;
     const struct unwind_function *function;
-    bool is_conservative; /* stopped at no safe point: any of its words may be a pointer */
+    bool is_conservative; /* not stopped at a safe point: any of its words may be a pointer */
 };
 
 enum { UNWIND_FUNCTIONS = 1 << 12 };
@@ -49,13 +50,13 @@ struct unwinder {
     uint64_t low, high; /* of the stack */
     bool usual_lr;      /* calls leave the return address in a register */
     unsigned minimum;   /* bytes between a frame's end and the arguments */
-    unsigned pushed;    /* bytes that a signal puts between an interrupted frame and the function it
-                           calls: goarch.MinFrameSize, rounded up to StackAlign */
+    unsigned pushed;    /* bytes that a signal pushes between an interrupted frame and the function
+                           it calls: goarch.MinFrameSize, rounded up to StackAlign */
     struct unwind_frame frame;
     uint64_t lr;
     bool is_innermost, is_syscall;
     bool is_complete;    /* valid once the walk is over */
-    uint64_t stack_left; /* bytes that frames of all walks may still have: stacks do not overlap */
+    uint64_t stack_left; /* remaining bytes for frames of all walks: stacks do not overlap */
     uint64_t table_left; /* bytes of the pclntab that may still be read */
     struct unwind_function seen[UNWIND_FUNCTIONS]; /* by hash of the pc */
     struct unwind_function current;

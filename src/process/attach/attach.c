@@ -33,18 +33,18 @@
  * stopped: it takes addresses, not memory. */
 #define AROUND (256ull << 20)
 
-/* In place of errno values: the system does not give the addresses that a copy needs; the child was
- * ended because memory became short; the process was not forked, and there is no memory for a copy.
- */
+/* In place of errno values: the address space that a copy needs is not available; the child was
+ * ended because memory became short; the process was not forked, and there is no memory for a
+ * copy. */
 enum { NO_ADDRESSES = -1, SHORT = -2, NO_CHILD = -3 };
 
-/* How long it is tried to fork a process, in seconds, if signals for it come in between. */
+/* How long forking a process is retried, in seconds, if signals for it arrive meanwhile. */
 #define PATIENCE_TO_FORK 1.0
 
 /* ---- the copy ---- */
 
 /* Returns how many bytes there are to copy: at most what the process has in memory or in swap,
- * because pages of zeros are given back at once. */
+ * because pages of zeros are returned to the system at once. */
 static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
 {
     _cleanup_(text_deinit) struct text status = {0};
@@ -54,7 +54,7 @@ static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
     return kilobytes < pages->resident / 1024 ? kilobytes * 1024 : pages->resident;
 }
 
-/* What is looked at while memory for the copy is got. */
+/* State that is checked while memory for the copy is allocated. */
 struct preparing {
     uint64_t pid;
     int process; /* a descriptor of it (pidfd_open(2)), or -1 */
@@ -62,7 +62,7 @@ struct preparing {
     struct g2h_error *refused; /* memory has become short meanwhile */
 };
 
-/* Opens a descriptor that can be read once a process has ended; returns -1 where the system has no
+/* Opens a descriptor that becomes readable when a process ends; returns -1 if the system has no
  * such descriptors (before Linux 5.3). */
 static int open_process(uint64_t pid)
 {
@@ -74,8 +74,8 @@ static int open_process(uint64_t pid)
 #endif
 }
 
-/* Looks whether the process still lives, and whether there still is memory: a process that grows
- * meanwhile, in the same control group, must not be ended because of its copy. A function of
+/* Checks whether the process still lives, and whether there still is memory: a process that grows
+ * meanwhile, in the same control group, must not be killed because of its copy. A function of
  * struct attach_guard. */
 static bool attach_may_go_on(void *context, uint64_t left)
 {
@@ -91,8 +91,8 @@ static bool attach_may_go_on(void *context, uint64_t left)
     return !preparing->refused;
 }
 
-/* Gets memory for the pages. Returns the error if the process ends meanwhile, or memory becomes
- * short. */
+/* Allocates memory for the pages. Returns the error if the process ends meanwhile, or memory
+ * becomes short. */
 static struct g2h_error *attach_fill(uint64_t pid, const struct attach_pages *pages,
                                      const struct attach_space *space,
                                      const struct g2h_progress *progress)
@@ -105,9 +105,9 @@ static struct g2h_error *attach_fill(uint64_t pid, const struct attach_pages *pa
     return preparing.has_ended ? attach_refuse(pid, ESRCH, true) : preparing.refused;
 }
 
-/* Gets the memory of the copy while the process still runs, so that neither this work nor a refusal
- * stops it. If there is none, but the process may be forked and there is enough for a window, does
- * nothing and sets *ret_is_window. */
+/* Allocates the memory of the copy while the process still runs, so that neither this work nor a
+ * refusal stops it. If there is none, but the process may be forked and there is enough for a
+ * window, does nothing and sets *ret_is_window. */
 static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_options *options,
                                         bool forks, struct attach_space *ret, bool *ret_is_window)
 {
@@ -165,16 +165,16 @@ static int copy_from(uint64_t pid, bool is_child, const struct attach_options *o
 
 /* ---- forks ---- */
 
-/* What lasts as long as a child. */
+/* State that lasts as long as a child. */
 struct held {
     struct attach_fork fork;
     struct attach_stop stop;
-    bool forks;      /* a fork is wanted, and may be */
-    bool holds;      /* signals are held */
-    sigset_t before; /* those that were held before */
+    bool forks;      /* a fork is requested, and possible */
+    bool holds;      /* signals are blocked */
+    sigset_t before; /* those that were blocked before */
 };
 
-/* Has the signals wait that would end this program, so that it ends with no child left behind. The
+/* Blocks the signals that would end this program, so that it ends with no child left behind. The
  * threads that are started meanwhile do not get them either. */
 static void hold_signals(struct held *held)
 {
@@ -186,7 +186,7 @@ static void hold_signals(struct held *held)
     held->holds = pthread_sigmask(SIG_BLOCK, &set, &held->before) == 0;
 }
 
-/* Lets the process go on, ends the child, and lets signals come. */
+/* Lets the process continue, ends the child, and unblocks signals. */
 static void end_held(void *data)
 {
     struct held *held = data;
@@ -202,7 +202,7 @@ static void end_held_at(struct held **held)
         end_held(*held);
 }
 
-/* Makes what lasts as long as a child, if one is wanted and the process may be forked. */
+/* Prepares for a child, if one is requested and the process may be forked. */
 static struct held *begin_held(uint64_t pid, const struct attach_options *options)
 {
     struct held *held = calloc(1, sizeof(*held));
@@ -213,7 +213,7 @@ static struct held *begin_held(uint64_t pid, const struct attach_options *option
     return held;
 }
 
-/* Returns SHORT in place of an error that is due to the child's end; the process goes on. */
+/* Returns SHORT in place of an error that is due to the child's end; the process continues. */
 static int explain_end(uint64_t pid, const struct attach_fork *fork, int error)
 {
     return error != 0 && error != EINTR && (fork->was_short || kill((pid_t)pid, 0) == 0) ? SHORT
@@ -231,7 +231,7 @@ static int copy_child(uint64_t pid, const struct attach_options *options, struct
     return error == NO_ADDRESSES ? error : explain_end(pid, &held->fork, error);
 }
 
-/* Gives the process's memory a window to the child. Returns 0 or an errno value. */
+/* Opens a window to the child as the process's memory. Returns 0 or an errno value. */
 static int attach_open_window(const struct held *held, struct attach_space *space,
                               struct process *ret)
 {
@@ -242,7 +242,7 @@ static int attach_open_window(const struct held *held, struct attach_space *spac
 
 /* ---- the stop ---- */
 
-/* Notes what the stop says of the process. */
+/* Records what the stop found out about the process. */
 static void note_stop(uint64_t pid, struct attach_stop *stop, struct process *ret,
                       struct attach_account *account)
 {
@@ -257,8 +257,8 @@ static void note_stop(uint64_t pid, struct attach_stop *stop, struct process *re
     stop->threads = (struct attach_threads){0};
 }
 
-/* Stops the process, forks or copies it, and lets it go on; copies it only if may_copy, or if it
- * may not be forked for a reason that stays. Returns 0 or an errno value. */
+/* Stops the process, forks or copies it, and lets it continue; copies it only if may_copy, or if it
+ * may not be forked for a permanent reason. Returns 0 or an errno value. */
 static int stop_once(uint64_t pid, const struct attach_options *options, bool may_copy,
                      bool is_window, struct held *held, struct attach_space *space,
                      struct process *ret, struct attach_account *account)
@@ -313,8 +313,8 @@ static struct g2h_error *refuse_short(uint64_t pid)
                         (unsigned long long)pid);
 }
 
-/* Adds to an error why the process was not forked either, if that was wanted. Takes over the error.
- */
+/* Adds to an error why the process was not forked either, if that was requested. Takes over the
+ * error. */
 static struct g2h_error *add_reason(struct g2h_error *error, const struct attach_fork *fork)
 {
     if (!error || !fork->refused[0] || error->code == G2H_ERROR_MEMORY)
@@ -337,7 +337,7 @@ static struct g2h_error *refuse_copy(uint64_t pid, const struct attach_options *
                         (unsigned long long)pid);
 }
 
-/* Returns the error for what stop_and_copy() returns. */
+/* Returns the error for a result of stop_and_copy(). */
 static struct g2h_error *attach_explain(uint64_t pid, int error,
                                         const struct attach_options *options,
                                         const struct attach_fork *fork,
@@ -416,7 +416,7 @@ struct g2h_error *attach_finish(struct process *process, struct attach_account *
     const int error = explain_end(pid, &held->fork, window_error(process->memory.window));
     account->bytes = window_read(process->memory.window);
     account->is_left = held->fork.is_left;
-    end_held(held); /* a signal that has come meanwhile ends this program here */
+    end_held(held); /* a signal that has arrived meanwhile ends this program here */
     if (error == 0)
         return NULL;
     if (error == EINTR)

@@ -1,21 +1,21 @@
 /*
  * attach: the memory and the registers of a running process.
  *
- * It stops all threads of the process, copies their memory and registers, and lets them go on. The
- * stop lasts about as long as the copying, and changes nothing in the process. Everything else is
- * read from the copy afterwards, while the process runs.
+ * It stops all threads of the process, copies their memory and registers, and lets them continue.
+ * The stop lasts about as long as the copying, and changes nothing in the process. Everything else
+ * is read from the copy afterwards, while the process runs.
  *
  *   attach              calls these; refuse: why a process cannot be read
  *   stop, urgent, tracee
- *                       stops threads and reads registers; lets nothing come between
+ *                       stops threads and reads registers, with real-time priority
  *   fork, inject, inject_amd64, filters, collapse
  *                       a copy of the process by a fork from outside, which is read instead
- *   death, death_copy   stops a process at its end, and copies it in the order of worth
- *   space, pages, copy  which memory there is, what of it is there, and its copy
- *   window              the child's memory, read when it is needed, where no copy has room
- *   available, oom      whether there is memory for the copy; whom the kernel has ended for it
+ *   death, death_copy   stops a process at its end, and copies its most useful memory first
+ *   space, pages, copy  address space for the copy, the pages to copy, and copying them
+ *   window              the child's memory, read on demand, if there is no memory for a copy
+ *   available, oom      whether there is memory for the copy; counts of OOM kills
  *   process, process_memory, copied
- *                       what this gives, and process/core.h as well
+ *                       the results, also of process/core.h
  *   mapped, procfs, child_processes
  *                       mapped files; files of /proc; processes that a process has started
  */
@@ -30,10 +30,11 @@
 struct attach_options {
     unsigned after;                      /* see attach_copy() */
     const struct g2h_progress *progress; /* NULL: none */
-    bool forks;                 /* the process is forked, if it may be, and the child is copied */
-    bool collapses;             /* before that, it gets huge pages (collapse.h) */
+    bool forks;                 /* the process is forked, if possible, and the child is copied */
+    bool collapses;             /* before that, its memory is collapsed into huge pages
+                                   (collapse.h) */
     struct inject_code code;    /* for a fork */
-    struct attach_space *space; /* memory that was got before, and is used up; NULL: none */
+    struct attach_space *space; /* memory that was allocated before, and is used up; NULL: none */
 };
 
 struct attach_account {
@@ -41,40 +42,42 @@ struct attach_account {
     unsigned threads;
     unsigned stuck;        /* threads without registers, because they were deep in the kernel */
     unsigned in_vfork;     /* of these, threads that wait for a child of vfork(2) */
-    bool is_frozen;        /* that is because their control group is frozen */
-    uint64_t bytes, reads; /* bytes that were copied, and the system calls for them */
+    bool is_frozen;        /* because their control group is frozen */
+    uint64_t bytes, reads; /* bytes copied, and the number of system calls for them */
     uint64_t unreadable;   /* bytes that could not be copied */
-    int urgent_error;      /* why the threads that stopped and copied it waited for processors like
-                              others: an errno value; 0: they did not */
+    int urgent_error;      /* why the threads that stopped and copied it had no real-time priority:
+                              an errno value; 0: they had */
     double stopped_seconds, copy_seconds;
-    bool is_forked;       /* copy_seconds is how long the child was there */
+    bool is_forked;       /* copy_seconds is the lifetime of the child */
     bool is_window;       /* the child is read through a window, until attach_finish() */
-    uint64_t collapsed;   /* bytes that were made huge pages for the fork, or were before */
-    int collapse_error;   /* why it is not all, an errno value; 0: it is */
+    uint64_t collapsed;   /* bytes that were collapsed into huge pages for the fork, or were huge
+                             pages before */
+    int collapse_error;   /* why not all were, an errno value; 0: all were */
     bool is_left;         /* the child is a zombie of the process */
-    char not_forked[200]; /* why it was copied, although a fork was asked for; "": it was not */
+    char not_forked[200]; /* why the requested fork was not used; "": it was, or none was
+                             requested */
 };
 
 /*
  * Stops all threads of a process, copies its resident memory and its threads' registers, and lets
- * it go on. Anonymous memory that nobody has touched is in *ret too, as zeros, which is what it
- * contains, so no object has holes. *ret goes to process_deinit(); its name is that of
- * *ret_account. The phases of progress are "preparing", while the process still runs, and
- * "copying", while it is stopped. There must be memory for the copy and, once the copy is gone, for
- * what is done with the records: options->after percent of the resident memory. If options->forks,
- * it is stopped only for a fork (fork.h), and the child is copied; if it may not be forked, it is
- * copied as otherwise. Where there is no memory for the copy, but for a window (window.h), the
- * child is read through that until attach_finish(). options may be NULL.
+ * it continue. Untouched anonymous memory is in *ret too, as zeros, which is what it contains, so
+ * no object has holes. *ret goes to process_deinit(); its name is that of *ret_account. The phases
+ * of progress are "preparing", while the process still runs, and "copying", while it is stopped.
+ * There must be memory for the copy and, once the copy is gone, for the processing of the records:
+ * options->after percent of the resident memory. If options->forks, it is stopped only for a fork
+ * (fork.h), and the child is copied; if it cannot be forked, it is copied itself. If there is no
+ * memory for the copy, but enough for a window (window.h), the child is read through that until
+ * attach_finish(). options may be NULL.
  *
  * Errors: G2H_ERROR_SYSTEM: the process cannot be read; the message says what to do about it;
- * G2H_ERROR_NOT_DUMP: processes of this kind are not read; G2H_ERROR_MEMORY.
+ * G2H_ERROR_NOT_DUMP: processes of this kind are not supported; G2H_ERROR_MEMORY.
  */
 struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options,
                               struct process *ret, struct attach_account *ret_account);
 
 /* Ends the child that the memory of a process is read from, if there is one; after that its memory
- * must not be read any more. Notes in account what was read. Returns the error if not all could be
- * read, so that what was made of it is worthless. */
+ * must not be read any more. Records in account what was read. Returns an error if some memory
+ * could not be read, so that the results are worthless. */
 struct g2h_error *attach_finish(struct process *process, struct attach_account *account);
 
 #endif

@@ -15,14 +15,14 @@
 #include "process/attach/procfs.h"
 
 #define LEAST \
-    (16ull << 20) /* what a conversion takes of a process without objects, types included */
+    (16ull << 20) /* memory of a conversion of a process without objects, types included */
 
-/* The names that a version of control groups has for things that both versions have. */
+/* The names of each version of control groups for things that both versions have. */
 struct flavour {
     const char *type, *option; /* of the mounted file system */
     const char *limit, *usage; /* files of a group */
     const char *inactive,
-        *active; /* keys of its memory.stat: memory that holds files; NULL: none */
+        *active; /* keys of its memory.stat, for memory that holds files; NULL: none */
 };
 
 enum { FLAVOURS = 2 };
@@ -38,14 +38,14 @@ static const struct flavour of_tasks[FLAVOURS] = {
     {"cgroup", "pids", "pids.max", "pids.current", NULL, NULL},
 };
 
-/* Where a flavour's groups are mounted, and the topmost group that is visible there. */
+/* The mount point of a flavour's groups, and the topmost group that is visible there. */
 struct mount {
     char root[1000], point[1000];
 };
 
-/* ---- where this program's groups are ---- */
+/* ---- this program's groups ---- */
 
-/* Returns whether a comma-separated list has a word. */
+/* Returns whether a comma-separated list contains a word. */
 static bool has_word(const char *list, const char *word)
 {
     for (const char *at = list; *at; at += *at == ',') {
@@ -103,8 +103,8 @@ static bool find_group(const char *groups, const struct flavour *flavour, char r
 
 /*
  * Finds the directory of a group: the mount point and the part of the group's path below the
- * topmost group that is mounted. In a container the path may be the machine's, whose groups are not
- * visible there: then the directory is the topmost group's. Returns whether it is the group's own.
+ * topmost mounted group. In a container the path may be the machine's, whose groups are not visible
+ * there: then the directory is the topmost group's. Returns whether it is the group's own.
  */
 static bool find_directory(const struct mount *mount, const char *group, char *ret, size_t size)
 {
@@ -119,7 +119,7 @@ static bool find_directory(const struct mount *mount, const char *group, char *r
     return false;
 }
 
-/* ---- what the groups leave ---- */
+/* ---- memory left by the groups ---- */
 
 static uint64_t number_in(const char *directory, const char *file, const char *key)
 {
@@ -134,7 +134,7 @@ static uint64_t or_zero(uint64_t number)
     return number != UINT64_MAX ? number : 0;
 }
 
-/* Lowers *available to what a group leaves, if that is less. */
+/* Lowers *available to the memory left by a group, if that is less. */
 static void note_group(const struct flavour *flavour, const char *directory,
                        struct attach_available *available)
 {
@@ -157,8 +157,9 @@ static void note_group(const struct flavour *flavour, const char *directory,
     snprintf(available->limit, sizeof(available->limit), "%s/%s", directory, flavour->limit);
 }
 
-/* Lowers *available to what a group and the groups above it leave. If is_own is not set, the group
- * is that of another process, and must be visible: the topmost one need not be above it. */
+/* Lowers *available to the memory left by a group and the groups above it. If is_own is not set,
+ * the group is that of another process, and must be visible: the topmost one need not be above
+ * it. */
 static void note_groups(const struct flavour *flavour, const struct mount *mount, const char *group,
                         bool is_own, struct attach_available *available)
 {
@@ -174,7 +175,8 @@ static void note_groups(const struct flavour *flavour, const struct mount *mount
     }
 }
 
-/* Lowers *available to what the groups of a process leave, in the flavours of one controller. */
+/* Lowers *available to the memory left by the groups of a process, in the flavours of one
+ * controller. */
 static void note_flavours(const struct flavour flavours[FLAVOURS], const char *mounts,
                           const char *groups, const char *own, struct attach_available *available)
 {
@@ -200,7 +202,7 @@ void attach_available_in_groups(const char *mounts, const char *groups,
     attach_available_in_groups_of(mounts, groups, groups, available);
 }
 
-/* Finds what the machine and the groups of a process leave, by the contents of its
+/* Finds the memory left by the machine and the groups of a process, by the contents of its
  * /proc/PID/cgroup; own is that of this process. */
 static void find_by(const struct text *groups, const struct text *own, struct attach_available *ret)
 {
@@ -252,8 +254,8 @@ uint64_t attach_available_tasks_of(uint64_t pid)
     return available.left;
 }
 
-/* Returns whether the temporary dump is in memory, as in a tmpfs: then it is no file that the
- * kernel could write to a disk. */
+/* Returns whether the temporary dump is in memory, as in a tmpfs: then the kernel cannot write it
+ * to a disk. */
 static bool is_spool_in_memory(void)
 {
     const uint32_t tmpfs = 0x01021994, ramfs = 0x858458f6; /* statfs(2): *_MAGIC */
@@ -273,8 +275,8 @@ uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memo
 struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, unsigned after,
                                          const struct attach_available *available)
 {
-    /* Outside of groups there are other programs and swap, and the kernel ends none that is small:
-     * a conversion is not refused for memory that it may not need. */
+    /* Outside groups there are other programs and swap, and the OOM killer spares small programs: a
+     * conversion is not refused for memory that it may not need. */
     const bool is_group = *available->limit != '\0',
                is_in_memory = is_group && is_spool_in_memory();
     const uint64_t wanted = attach_available_wanted(bytes, is_group ? after : 0, is_in_memory);
@@ -303,9 +305,9 @@ struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, unsigned 
         (unsigned long long)pid, wanted_mb, available->limit, left_mb);
 }
 
-/* What is read of a process through a window at any time: what describes the heap, a 25th of it at
- * the most, the stacks, and what several threads work on; and what the guard of the child wants to
- * be left. */
+/* Memory for a process that is read through a window, at any time: the description of the heap, at
+ * most a 25th of it, the stacks, and the working sets of several threads; and the margin of the
+ * child's guard. */
 #define LEAST_WINDOW (96ull << 20)
 enum { PART_IN_WINDOW = 25 };
 
@@ -321,15 +323,15 @@ bool attach_available_has_window(uint64_t bytes, unsigned after,
 
 #define OVERCOMMIT "/proc/sys/vm/overcommit_memory"
 
-/* Returns whether the system counts all memory that may be written as if it were in use. */
+/* Returns whether the system counts all writable memory as used (strict overcommit). */
 static bool is_strict(void)
 {
     _cleanup_(text_deinit) struct text mode = {0};
     return procfs_read(OVERCOMMIT, &mode) == 0 && procfs_number(&mode, "") == 2;
 }
 
-/* Returns a limit of setrlimit(2) in kB, as ulimit shows it, or 0 if there is none. status is what
- * getrlimit() returned: libraries disagree about the type of its first parameter. */
+/* Returns a limit of setrlimit(2) in kB, as ulimit shows it, or 0 if there is none. status is the
+ * result of getrlimit(): libraries disagree about the type of its first parameter. */
 static uint64_t limit_of(int status, const struct rlimit *limit)
 {
     return status == 0 && limit->rlim_cur != RLIM_INFINITY ? (uint64_t)limit->rlim_cur / 1024 : 0;

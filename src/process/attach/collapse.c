@@ -51,7 +51,7 @@ static void collapse_block(struct collapse *collapse, uint64_t address)
     collapse->is_over = errno == EPERM || errno == ENOSYS || errno == ESRCH;
 }
 
-/* Collapses the huge pages of which enough is resident. */
+/* Collapses the huge pages that are resident enough. */
 static void collapse_pages(struct collapse *collapse, const struct attach_pages *pages)
 {
     uint64_t block = 0, there = 0;

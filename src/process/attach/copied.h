@@ -1,4 +1,4 @@
-/* copied: what belongs to the copy of a process besides its bytes, whether it goes on or dies. */
+/* copied: the data of a process's copy besides its bytes, whether the process goes on or dies. */
 #ifndef PROCESS_ATTACH_COPIED_H
 #define PROCESS_ATTACH_COPIED_H
 
@@ -14,20 +14,20 @@ struct g2h_error *copied_check_machine(uint64_t pid, uint16_t *ret);
  * replaced since. */
 char *copied_executable(uint64_t pid);
 
-/* Notes which pages are there. Returns 0 or an errno value. */
+/* Records which pages are resident. Returns 0 or an errno value. */
 int copied_note_resident(const struct attach_pages *pages, struct process *ret);
 
-/* Notes how the system counts the pages of a process by mapping. Without that the heap is still
- * read. */
+/* Records the system's counts of the process's pages by mapping. The heap can be read without
+ * them. */
 void copied_note_smaps(uint64_t pid, struct process *ret);
 
 /* Makes another space if the prepared one does not hold all pages, because the process has grown
  * far meanwhile. Returns whether there is one that does. */
 bool copied_make_space(const struct attach_pages *pages, struct attach_space *space);
 
-/* Gives *ret a window (window.h) to the memory of a process in place of a copy. space is empty, and
- * must outlive it. Returns 0 or an errno value; EOVERFLOW: the system does not give the addresses.
- */
+/* Opens a window (window.h) to the memory of a process in place of a copy in *ret. space is empty,
+ * and must outlive it. Returns 0 or an errno value; EOVERFLOW: the address space cannot be
+ * reserved. */
 int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret);
 
 /* Makes the process the owner of the space, which has its copy. */

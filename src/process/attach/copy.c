@@ -1,9 +1,9 @@
 /*
  * copy; see copy.h.
  *
- * Several threads read the pages, in batches of some MB each, because the process stands still
- * until the last page is copied. They are as urgent as urgent.h makes them, so this has its
- * own threads, and not those of base/workers.h.
+ * Several threads read the pages, in batches of some MB each, because the process is stopped until
+ * the last page is copied. They are as urgent as urgent.h makes them, so this has its own threads,
+ * not those of base/workers.h.
  */
 #include "process/attach/copy.h"
 
@@ -53,7 +53,7 @@ struct copy {
     VECTOR(struct piece) pieces;
     VECTOR(struct copy_batch) batches;
     pthread_mutex_t lock; /* guards the fields below */
-    size_t next;          /* the first batch that nobody has taken */
+    size_t next;          /* the next batch to take */
     uint64_t bytes, reads;
     VECTOR(uint64_t) unreadable; /* addresses of pages */
     struct ranges zeros;         /* addresses */
@@ -100,9 +100,9 @@ static bool plan(struct copy *copy, const struct attach_pages *pages,
 
 /* ---- reading ---- */
 
-/* Reads pieces without the first skip bytes of the first one. Returns the number of bytes that were
- * read, which end at the first unreadable page, or -1 with errno set: EFAULT if that page is the
- * first one. */
+/* Reads pieces without the first skip bytes of the first one. Returns the number of bytes read,
+ * which end at the first unreadable page, or -1 with errno set: EFAULT if that page is the first
+ * one. */
 static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, size_t count,
                            uint64_t skip)
 {
@@ -133,8 +133,8 @@ static ssize_t read_by_file(const struct copy *copy, const struct piece *piece, 
     return size > 0 ? size : -1;
 }
 
-/* Reads at least the first page, by the system call that is made for it, or by a file where a
- * seccomp filter or the kernel does not have that one. */
+/* Reads at least the first page, by process_vm_readv(2), or by the file if a seccomp filter or the
+ * kernel does not have that call. */
 static ssize_t copy_read_some(const struct copy *copy, const struct piece *pieces, size_t count,
                               uint64_t skip)
 {
@@ -153,7 +153,7 @@ static bool copy_leave_out(struct copy *copy, uint64_t address)
     return good;
 }
 
-/* Gives pages of zeros back to the system: they still read as zeros, and take no memory. */
+/* Returns pages of zeros to the system: they still read as zeros, and take no memory. */
 static bool copy_drop(struct copy *copy, const struct piece *piece, uint64_t from, uint64_t end)
 {
     const struct range zeros = {piece->address + from, piece->address + end};
@@ -212,7 +212,7 @@ static bool take_batch(struct copy *copy, size_t *ret)
     return more;
 }
 
-/* Counts what was read of a batch. Returns the bytes of all batches so far. */
+/* Counts the bytes read of a batch. Returns the bytes of all batches so far. */
 static uint64_t note_read(struct copy *copy, int error, uint64_t bytes, uint64_t reads)
 {
     pthread_mutex_lock(&copy->lock);

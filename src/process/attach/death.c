@@ -58,7 +58,8 @@ int death_seize(struct death_watch *watch)
         pid_t threads[LOOKED_AT];
         const size_t count = find_threads(watch->pid, 0, threads);
         for (size_t i = 0; i < count; i++) {
-            /* The second one, those behind it, and the first one only if there is no other. */
+            /* Try the second one, then those after it, and the first one only if there is no
+             * other. */
             error = seize(watch, threads[(i + 1) % count]);
             if (error != ESRCH)
                 return error;
@@ -74,8 +75,8 @@ int death_seize_child(struct death_watch *watch)
 
 /* ---- stops ---- */
 
-/* Returns whether the thread ends by a call of its own that ends nothing else. If another thread
- * ends it, it is in another call, or in none. */
+/* Returns whether the thread is ending by a call of its own that ends nothing else. If another
+ * thread ends it, it is in another call, or in none. */
 static bool is_in_exit(pid_t thread)
 {
     _cleanup_(text_deinit) struct text call = {0};
@@ -120,7 +121,7 @@ void death_note(struct death_watch *watch, pid_t id, int wait_status)
     watch->thread = id; /* that of the process, after an execve() */
     watch->was_exec |= event == PTRACE_EVENT_EXEC;
     watch->signal_stops += event == 0;
-    /* A signal such as SIGSTOP has stopped the process, which is to stay so. */
+    /* A signal such as SIGSTOP has stopped the process, which must stay stopped. */
     const bool is_group_stop = event == PTRACE_EVENT_STOP && number != SIGTRAP;
     (void)ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_CONT, watch->thread, NULL,
                  (long)(event == 0 ? number : 0));
@@ -136,8 +137,8 @@ bool death_registers(const struct death_watch *watch, struct process_thread *ret
     return true;
 }
 
-/* Has a thread stop that runs, so that it can be detached, and returns the signal at which it
- * stopped, which is to be delivered; 0: none. If it stops at its end, notes that. */
+/* Stops a running thread so that it can be detached, and returns the signal at which it stopped,
+ * which must be delivered; 0: none. If it stops at its end, notes that. */
 static int interrupt(struct death_watch *watch)
 {
     int status = 0;
@@ -182,7 +183,7 @@ void death_prefer_second(struct death_watch *watch)
     if (seize(&second, threads[1]) != 0)
         return;
     const int number = interrupt(watch);
-    if (watch->thread == 0 || watch->is_stopped) { /* it ends: one of them is enough */
+    if (watch->thread == 0 || watch->is_stopped) { /* it is ending: one of them is enough */
         death_let_go(&second);
         return;
     }

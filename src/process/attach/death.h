@@ -1,13 +1,13 @@
 /*
- * death: stops a process at its end, while its memory is still there.
+ * death: stops a process at its end, while its memory still exists.
  *
  * One thread of the process is seized with PTRACE_O_TRACEEXIT, and nothing else changes: the thread
- * runs on, and stops only for signals that are delivered to it. When the process is killed, by
- * whomever, that thread stops in PTRACE_EVENT_EXIT before it gives up the memory, which all threads
+ * runs on, and stops only for signals that are delivered to it. When the process is killed, by any
+ * sender, that thread stops in PTRACE_EVENT_EXIT before it gives up the memory, which all threads
  * share. It is normally the second thread, which runs no goroutines and gets no signals of the
  * scheduler (sysmon). If the tracer ends, the kernel detaches the thread and the process lives on.
  *
- * All functions are to be called by the same thread of this program: the tracer.
+ * All functions must be called by the same thread of this program: the tracer.
  */
 #ifndef PROCESS_ATTACH_DEATH_H
 #define PROCESS_ATTACH_DEATH_H
@@ -22,9 +22,10 @@ struct death_watch {
     uint64_t pid;
     pid_t thread;               /* the seized one; 0: none */
     bool is_stopped;            /* it has stopped at its end */
-    int status;                 /* with which it ends, as waitpid() has it; valid if is_stopped */
-    bool is_alone;              /* only the thread ends: the process goes on; valid if is_stopped */
-    bool was_exec;              /* the thread has begun another program since death_seize() */
+    int status;                 /* its exit status, as in waitpid(); valid if is_stopped */
+    bool is_alone;              /* only the thread ends: the process continues; valid if
+                                   is_stopped */
+    bool was_exec;              /* the thread has called execve() since death_seize() */
     unsigned long signal_stops; /* how often it stopped for a signal */
 };
 
@@ -40,26 +41,26 @@ int death_seize_child(struct death_watch *watch);
  * may turn out to have stopped at its end, as after death_note(). */
 void death_prefer_second(struct death_watch *watch);
 
-/* Returns whether what waitpid() says of a thread concerns the one that is seized, which execve()
- * may have given another number. */
+/* Returns whether a result of waitpid() concerns the seized thread, which execve() may have given
+ * another number. */
 bool death_concerns(const struct death_watch *watch, pid_t id, int wait_status);
 
-/* Takes note of what waitpid() says of the thread, and lets it run on unless it has stopped at its
+/* Processes a result of waitpid() for the thread, and lets it run on unless it has stopped at its
  * end: then watch->is_stopped. If it has ended without that, watch->thread is 0. */
 void death_note(struct death_watch *watch, pid_t id, int wait_status);
 
 /* Reads the registers of the thread, which has stopped at its end. Returns false if it cannot. */
 bool death_registers(const struct death_watch *watch, struct process_thread *ret);
 
-/* Lets the thread run untraced; watch->thread becomes 0. Returns false, and does not, if the thread
- * has stopped at its end. */
+/* Lets the thread run untraced; watch->thread becomes 0. If the thread has stopped at its end, does
+ * nothing and returns false. */
 bool death_let_run(struct death_watch *watch);
 
 /* Lets the thread end, or run, untraced. watch->thread becomes 0. */
 void death_let_go(struct death_watch *watch);
 
-/* Returns whether a thread of the process that is not about to end exists, but for the thread
- * given, which may be 0. */
+/* Returns whether the process has a thread that is not about to end, other than the given one,
+ * which may be 0. */
 bool death_is_alive(uint64_t pid, pid_t but);
 
 #endif

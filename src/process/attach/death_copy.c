@@ -14,35 +14,35 @@
 #include "process/attach/copy.h"
 #include "process/attach/procfs.h"
 
-/* Addresses around the pages of a process that are reserved for those that it gets until its end:
- * they cost nothing. Where the system does not give as many, fewer. */
+/* Addresses reserved around the pages of a process for those that it gets until its end: they cost
+ * nothing. If the system does not provide as many, fewer. */
 #define AROUND      (64ull << 30)
 #define AROUND_LESS (256ull << 20)
 
-/* What a process may grow by until memory is got again. */
+/* How much a process may grow until memory is allocated again. */
 #define LEAST_MARGIN (64ull << 20)
 enum { MARGIN = 4 /* a quarter */ };
 
-/* What a process may have besides what its limit counts: files, most of which others have as well.
- */
+/* Memory that a process may have beyond what its limit counts: files, most of which other processes
+ * map as well. */
 #define NOT_CHARGED (16ull << 20)
 
-/* So many bytes may be counted late (percpu counters of the kernel). */
+/* This many bytes may be counted late (percpu counters of the kernel). */
 #define FEW (4ull << 20)
 
-/* Memory that is left to others. */
+/* Memory that is left to other processes. */
 #define SPARE (64ull << 20)
 
 /* ---- memory for the copy ---- */
 
-/* Returns whether a signal waits that says that something happens to the process. */
+/* Returns whether a signal is pending that reports an event of the process. */
 static bool is_called(void)
 {
     sigset_t waiting;
     return sigpending(&waiting) == 0 && sigismember(&waiting, SIGCHLD) > 0;
 }
 
-/* A function of struct attach_guard. Notes in *context how much is still to be got. */
+/* A function of struct attach_guard. Stores in *context how much is still to be allocated. */
 static bool may_go_on(void *context, uint64_t left)
 {
     struct attach_available available;
@@ -60,7 +60,7 @@ static int compare_runs(const void *a, const void *b)
     return (one->address > other->address) - (one->address < other->address);
 }
 
-/* Makes a space with places for pages and for the slow ones, unless there is one. */
+/* Makes a space for pages and for the slow ones, unless there is one. */
 static bool make_space(const struct attach_pages *pages, struct death_reserve *reserve)
 {
     static const uint64_t around[] = {AROUND, AROUND_LESS, 0};
@@ -94,7 +94,7 @@ static uint64_t end_of_heap(const struct attach_pages *pages, const struct range
     return 0;
 }
 
-/* Cuts runs so that those that were written to have no more than most bytes. */
+/* Cuts runs so that those that were written to have at most most bytes. */
 static void cut_runs(struct attach_pages *pages, uint64_t most)
 {
     uint64_t left = most;
@@ -145,7 +145,7 @@ void death_reserve_deinit(struct death_reserve *reserve)
     reserve->touched = 0;
 }
 
-/* ---- what is copied when ---- */
+/* ---- the order of copying ---- */
 
 /* The pages that are copied together, one list after the other. */
 enum { OUTSIDE, FIRST_OF_HEAP, SLOW = FIRST_OF_HEAP + DEATH_RANKS, ZEROS, LISTS };
@@ -174,7 +174,7 @@ static bool is_in_heap(const struct dying *dying, const struct attach_run *run)
     return run->address >= dying->order->heap.begin && run->address < dying->order->heap.end;
 }
 
-/* Lists the pages outside of the heap. */
+/* Lists the pages outside the heap. */
 static bool list_outside(struct dying *dying)
 {
     for (size_t i = 0; i < dying->all.runs.count; i++) {
@@ -186,7 +186,7 @@ static bool list_outside(struct dying *dying)
     return true;
 }
 
-/* Lists the pages that nobody has written to, which are zeros and need no copy. */
+/* Lists the pages that were never written to, which are zeros and need no copy. */
 static bool list_zeros(struct dying *dying)
 {
     for (size_t i = 0; i < dying->all.runs.count; i++) {
@@ -198,10 +198,9 @@ static bool list_zeros(struct dying *dying)
     return true;
 }
 
-/* Lists what may have to be read from a disk. It comes last: a page that has to be got counts for
- * the process's control group, and where that is full, waits until the kernel takes the process's
- * memory.
- */
+/* Lists the pages that may have to be read from a disk. They come last: a page that has to be read
+ * in counts for the process's control group, and if that is full, waits until the kernel reclaims
+ * the process's memory. */
 static bool list_slow(struct dying *dying)
 {
     for (size_t i = 0; i < dying->all.slow.count; i++) {
@@ -212,8 +211,7 @@ static bool list_slow(struct dying *dying)
     return true;
 }
 
-/* Lists a run of the heap by the parts that it has; *next is the first part that ends behind its
- * start. */
+/* Lists a run of the heap by the parts in it; *next is the first part that ends after its start. */
 static bool list_run(struct dying *dying, const struct attach_run *run, size_t *next)
 {
     const uint64_t end = run->address + run->size;
@@ -242,7 +240,7 @@ static int compare_parts(const void *a, const void *b)
     return (one->address > other->address) - (one->address < other->address);
 }
 
-/* Lists the pages of the heap, once the memory outside of it is known. */
+/* Lists the pages of the heap, once the memory outside it is known. */
 static bool list_heap(struct dying *dying, const struct memory *memory)
 {
     size_t next = 0;
@@ -257,7 +255,7 @@ static bool list_heap(struct dying *dying, const struct memory *memory)
     return true;
 }
 
-/* Cuts a list so that no more is copied than may be. */
+/* Cuts a list to the bytes that may still be copied. */
 static void limit(struct dying *dying, struct attach_pages *list, struct death_loss *loss)
 {
     size_t kept = 0;
@@ -276,7 +274,7 @@ static void limit(struct dying *dying, struct attach_pages *list, struct death_l
     list->runs.count = kept;
 }
 
-/* Copies what is in a list. */
+/* Copies the pages of a list. */
 static int copy_list(struct dying *dying, struct attach_pages *list, struct process *ret,
                      struct attach_account *account, struct death_loss *loss)
 {
@@ -292,10 +290,10 @@ static int copy_list(struct dying *dying, struct attach_pages *list, struct proc
     return error;
 }
 
-/* ---- what is lost ---- */
+/* ---- lost pages ---- */
 
-/* Returns whether fewer pages were found than the process had: the kernel has begun to take them
- * before. What it had is known to a few hundred pages. */
+/* Returns whether fewer pages were found than the process had: the kernel has begun to reclaim them
+ * before. The number of pages it had is known to within a few hundred. */
 static bool is_late(const struct dying *dying)
 {
     enum { PART = 16 };
@@ -316,7 +314,7 @@ static uint64_t missing_of(const struct attach_run *run, const struct memory *me
     return missing;
 }
 
-/* Returns how many of the bytes that were there are missing in the copy. */
+/* Returns how many of the bytes that existed are missing in the copy. */
 static uint64_t count_missing(const struct attach_pages *pages, const struct memory *memory)
 {
     uint64_t missing = 0;
@@ -342,8 +340,8 @@ static int copy_lists(struct dying *dying, struct process *ret, struct attach_ac
     return error;
 }
 
-/* Counts what is missing in the copy. Only if the kernel took nothing, pages that were not there
- * are known to be zeros. */
+/* Counts the bytes missing in the copy. Only if the kernel reclaimed nothing are missing pages
+ * known to be zeros. */
 static int note_loss(struct dying *dying, struct process *ret, struct attach_account *account,
                      struct death_loss *loss)
 {

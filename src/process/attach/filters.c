@@ -27,7 +27,7 @@ enum { RSH = 0x70, NEG = 0x80, XOR = 0xa0, OPERATION = 0xf0 };
 enum { JA = 0x00, JEQ = 0x10, JGT = 0x20, JGE = 0x30, JSET = 0x40 };
 enum { CLASS = 0x07, BY_X = 0x08, TXA = 0x80, RET_A = 0x10 };
 
-/* Answers, of which the kernel takes the least as a signed number (linux/seccomp.h). */
+/* Actions, of which the kernel takes the lowest as a signed number (linux/seccomp.h). */
 #define ACTION       0xffff0000u
 #define ACTION_ERRNO 0x00050000u
 #define ACTION_LOG   0x7ffc0000u
@@ -191,7 +191,7 @@ static enum filters_answer answer_of(uint32_t returned)
     }
 }
 
-/* Asks one filter of a thread. Returns false if there is none of this number. */
+/* Runs one filter of a thread. Returns false if there is none with this number. */
 static bool filters_ask_one(pid_t id, uintptr_t number, const struct filters_call *call,
                             enum filters_answer *ret)
 {

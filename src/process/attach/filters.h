@@ -1,9 +1,9 @@
 /*
- * filters: what the seccomp filters of a thread say of a system call, before it is made.
+ * filters: the verdict of a thread's seccomp filters on a system call, before it is made.
  *
- * A filter may answer a call by killing the process. To have it suspended
- * (PTRACE_O_SUSPEND_SECCOMP) is not enough: if this program is killed at the wrong moment, the
- * filter is back before the call. So the filters are read, and run here.
+ * A filter may answer a call by killing the process. Suspending it (PTRACE_O_SUSPEND_SECCOMP) is
+ * not enough: if this program is killed at the wrong moment, the filter is back before the call. So
+ * the filters are read, and run here.
  */
 #ifndef PROCESS_ATTACH_FILTERS_H
 #define PROCESS_ATTACH_FILTERS_H
@@ -19,7 +19,7 @@ struct filters_instruction {
     uint32_t value;
 };
 
-/* What filters look at (struct seccomp_data of linux/seccomp.h). */
+/* The input of filters (struct seccomp_data of linux/seccomp.h). */
 struct filters_call {
     uint32_t number, machine;
     uint64_t pointer, arguments[6];
@@ -32,13 +32,13 @@ enum filters_answer {
     FILTERS_UNKNOWN /* they cannot be read: that takes CAP_SYS_ADMIN */
 };
 
-/* Runs one filter. Returns what it returns (SECCOMP_RET_…), or 0, the number for killing, if it is
- * none that the kernel would have taken. */
+/* Runs one filter. Returns its result (SECCOMP_RET_…), or 0, the code for killing, if the kernel
+ * would not have accepted it. */
 uint32_t filters_run(const struct filters_instruction *program, size_t count,
                      const struct filters_call *call);
 
-/* Finds what all filters of a stopped tracee say of a call of amd64; pointer is its instruction
- * pointer. */
+/* Finds the combined verdict of a stopped tracee's filters on a call of amd64; pointer is its
+ * instruction pointer. */
 enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
                                 const uint64_t arguments[6]);
 

@@ -23,16 +23,16 @@
 #include "process/attach/filters.h"
 #include "process/attach/procfs.h"
 
-/* Seconds that a thread is waited for which sleeps where it can be borrowed: before the process is
- * copied instead, and before a child that has ended stays a zombie. */
+/* Seconds to wait for a thread that sleeps where it can be borrowed: before the process is copied
+ * instead, and before a child that has ended stays a zombie. */
 #define PATIENCE_TO_FORK 1.0
 #define PATIENCE_TO_REAP 10.0
 
-/* The memory that must be left: at least so many bytes, and this part of the limit. */
+/* The memory that must be left: at least this many bytes, and this part of the limit. */
 #define LEAST_ROOM (64ull << 20)
 enum { PART_OF_LIMIT = 50 };
 
-/* Threads and processes that the process must still be able to start: Go ends if it cannot start a
+/* Threads and processes that the process must still be able to start: Go exits if it cannot start a
  * thread. */
 enum { LEAST_TASKS = 16 };
 
@@ -48,8 +48,8 @@ __attribute__((format(printf, 2, 3))) static bool fork_refuse(struct attach_fork
 
 /* ---- before the stop ---- */
 
-/* Returns what a descriptor of the process is that a fork might disturb, or NULL. What the kernel
- * writes to memory meanwhile, by the process's pages, may go to the copy's instead. */
+/* Returns a description of a descriptor of the process that a fork might disturb, or NULL. Data
+ * that the kernel writes to the process's pages meanwhile may go to the copy's pages instead. */
 static const char *is_disturbed(const char *target)
 {
     static const char *const names[][2] = {
@@ -120,7 +120,7 @@ static uint64_t threads_of(uint64_t user)
     return sum;
 }
 
-/* Checks that the process can start threads although there is one process more. */
+/* Checks that the process can start threads although there is one more process. */
 static bool check_tasks(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text limits = {0}, status = {0};
@@ -145,9 +145,9 @@ static uint64_t least_room(const struct attach_available *available)
     return limit / PART_OF_LIMIT > LEAST_ROOM ? limit / PART_OF_LIMIT : LEAST_ROOM;
 }
 
-/* Checks that there is room for page tables, and for the pages that both will have: a collection of
- * Go 1.26 and later writes to up to a quarter of the heap. Less than that is enough, because the
- * child ends when it becomes short, but not where the kernel would end the process as well. */
+/* Checks that there is memory for page tables, and for the pages that both will have: a collection
+ * of Go 1.26 and later writes to up to a quarter of the heap. Less than that is enough, because the
+ * child ends when memory becomes short, except where the kernel would end the process as well. */
 static bool check_room(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text status = {0}, overcommit = {0};
@@ -219,14 +219,14 @@ static bool has_own_namespace(const struct attach_fork *fork, pid_t id)
            memcmp(own, other, (size_t)size) == 0;
 }
 
-/* The arguments of wait4(2) for the child; WNOHANG, so that the thread cannot be kept. */
+/* The arguments of wait4(2) for the child; WNOHANG, so that the thread cannot block. */
 static void waits_for(uint64_t child, uint64_t ret[6])
 {
     const uint64_t arguments[6] = {child, 0, WNOHANG | __WALL};
     memcpy(ret, arguments, sizeof(arguments));
 }
 
-/* Asks the filters of a borrowed thread. Returns whether they do no harm. */
+/* Runs the filters of a borrowed thread. Returns whether they do no harm. */
 static bool pass_filters(struct injection *injection, long call, const uint64_t arguments[6],
                          enum filters_answer *ret)
 {
@@ -249,7 +249,7 @@ static bool fork_choose(struct attach_fork *fork, struct tracee *tracees, size_t
                        "none of its threads sleeps where it could be borrowed (runtime.futex)");
 }
 
-/* Notes what the call has returned. Returns whether there is a child. */
+/* Records the result of the call. Returns whether there is a child. */
 static bool note_result(struct attach_fork *fork, const struct injection *injection, long result)
 {
     enum { ERESTARTSYS = 512, ERESTART_LAST = 516 }; /* a signal came: the call did nothing */
@@ -341,7 +341,7 @@ static void fork_let_go(const struct tracee *tracee)
     (void)ptrace(PTRACE_DETACH, tracee->id, NULL, (void *)(intptr_t)tracee->signal);
 }
 
-/* Has one thread of the process wait for a child that has ended. Returns what wait4(2) returns
+/* Has one thread of the process wait for a child that has ended. Returns the result of wait4(2)
  * there, INJECT_AGAIN or INJECT_LOST. */
 static long reap_once(const struct attach_fork *fork, uint64_t child)
 {
@@ -386,8 +386,8 @@ static void skip_fields(const char **at, int count)
     }
 }
 
-/* Returns whether a child of the process was made by this program: a zombie whose end sends no
- * signal, and which was to be the first to end, or ended by the exit frame. If so, *ret_there is
+/* Returns whether a child of the process was made by this program: a zombie without an exit signal,
+ * which was the OOM killer's first choice, or ended through the exit frame. If so, *ret_there is
  * its number in its own pid namespace, which is that of the process. */
 static bool is_left_child(uint64_t child, uint64_t *ret_there)
 {
@@ -416,8 +416,7 @@ static bool is_left_child(uint64_t child, uint64_t *ret_there)
     return *ret_there != 0;
 }
 
-/* Has the process wait for children that runs before this one have left, because they were killed.
- */
+/* Has the process wait for children that previous runs have left, because they were killed. */
 static void reap_left(const struct attach_fork *fork)
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
@@ -440,7 +439,7 @@ void attach_fork_end(struct attach_fork *fork)
     siginfo_t info;
     if (fork->child == 0)
         return;
-    (void)kill(fork->child, SIGKILL); /* it is a tracee, or waits for this thread to ask for it */
+    (void)kill(fork->child, SIGKILL); /* it is a tracee, or waits until this thread reaps it */
     while (waitid(P_PID, (id_t)fork->child, &info, WEXITED | __WALL) != 0 && errno == EINTR)
         continue;
     fork->child = 0;

@@ -19,9 +19,9 @@
 #include "base/scope.h"
 #include "process/attach/procfs.h"
 
-/* How long a call may take, in seconds. A fork takes some 20 to 60 ms per GB, and longer where the
- * process has few processors; a thread in a frozen control group never answers. All others stand
- * still meanwhile. */
+/* How long a call may take, in seconds. A fork takes some 20 to 60 ms per GB, and longer if the
+ * process has few processors; a thread in a frozen control group never responds. All other threads
+ * are stopped meanwhile. */
 #define PATIENCE 15.0
 
 int inject_await(pid_t id)
@@ -148,7 +148,7 @@ uint64_t inject_pointer(const struct injection *injection)
 
 /* ---- the call ---- */
 
-/* Gives the thread its registers back, and its options. */
+/* Restores the thread's registers and options. */
 static bool restore(const struct injection *injection)
 {
     const machine_registers registers = kept(injection);
@@ -156,7 +156,7 @@ static bool restore(const struct injection *injection)
     return ptrace(PTRACE_SETOPTIONS, injection->tracee->id, NULL, NULL) == 0 && good;
 }
 
-/* Makes a process the first that the kernel ends if memory runs out. */
+/* Makes a process the OOM killer's first choice. */
 static void be_first_to_end(pid_t id)
 {
     const int fd = open(procfs_path((uint64_t)id, "oom_score_adj").text, O_WRONLY | O_CLOEXEC);
@@ -166,7 +166,7 @@ static void be_first_to_end(pid_t id)
     close(fd);
 }
 
-/* Notes the process that the call has made, once it has stopped, which it does before its first
+/* Records the process that the call has made, once it has stopped, which it does before its first
  * instruction. That it can be waited for shows that it is a tracee of this thread. */
 static void take_child(struct injection *injection)
 {
@@ -176,11 +176,11 @@ static void take_child(struct injection *injection)
         return;
     injection->child = (pid_t)child;
     (void)ptrace(PTRACE_SETOPTIONS, injection->child, NULL,
-                 (void *)(uintptr_t)PTRACE_O_EXITKILL); /* fails if it is dead already */
+                 (void *)(uintptr_t)PTRACE_O_EXITKILL); /* fails if it is already dead */
     be_first_to_end(injection->child);
 }
 
-/* Lets the thread run up to its next stop in the call or behind it. Returns false if it is lost. */
+/* Lets the thread run up to its next stop in or after the call. Returns false if it is lost. */
 static bool resume(pid_t id, ptrace_request request)
 {
     return ptrace(request, id, NULL, NULL) == 0;
@@ -188,9 +188,9 @@ static bool resume(pid_t id, ptrace_request request)
 
 /*
  * Follows the thread through the call: the stop at its entry, the event of a new process, the stop
- * at its exit, and the stop that PTRACE_INTERRUPT makes behind that. Only there the registers go
- * back, because there, on its way out of the kernel, the kernel looks for a call to restart; at the
- * exit's stop the program would see the number by which the kernel asks itself to.
+ * at its exit, and the stop that PTRACE_INTERRUPT makes after that. Only there the registers are
+ * restored, because there, on its way out of the kernel, the kernel looks for a call to restart; at
+ * the exit's stop the program would see the kernel-internal restart code.
  */
 static long inject_follow(struct injection *injection)
 {
@@ -225,8 +225,8 @@ static long inject_follow(struct injection *injection)
             if (!resume(id, PTRACE_SYSCALL)) /* an earlier interrupt of ours */
                 return INJECT_LOST;
         } else {
-            /* The stop that was asked for; a signal, which stays for the detach; or the process is
-             * being stopped by one. */
+            /* The requested stop; a signal, which stays for the detach; or the process is being
+             * stopped by one. */
             tracee->signal = event == 0 ? stop : 0;
             tracee->is_group_stop = event == PTRACE_EVENT_STOP && stop != SIGTRAP;
             return restore(injection) ? result : INJECT_LOST;

@@ -1,15 +1,15 @@
 /*
  * inject: one system call in a thread of a Go process that sleeps in runtime.futex.
  *
- * The thread is borrowed: its registers are kept, it makes the call by the instruction behind which
- * it sleeps, and gets its registers back. It is then where it was, and the kernel restarts the
- * futex(2) that the stop has interrupted. A thread that sleeps there waits for another one
- * (runtime.notesleep), looks after each return whether the other has woken it, and sleeps again if
- * not; the runtime ignores what futex(2) returns. So if this program ends in between, at any
- * instruction, the thread returns from the injected call as if it had been woken for nothing.
+ * The thread is borrowed: its registers are saved, it makes the call by the instruction after which
+ * it sleeps, and gets its registers back. It is then in its previous state, and the kernel restarts
+ * the futex(2) that the stop has interrupted. A thread that sleeps there waits for another one
+ * (runtime.notesleep), checks after each return whether the other has woken it, and otherwise
+ * sleeps again; the runtime ignores the result of futex(2). So if this program ends in between, at
+ * any instruction, the thread returns from the injected call as from a spurious wakeup.
  *
- * All of these functions are for the tracer's thread. The calls of ptrace(2) that wait leave each
- * stop with the kernel (WNOWAIT), so that no signal is lost if this program ends.
+ * All of these functions must be called on the tracer's thread. The waiting calls of ptrace(2)
+ * leave each stop with the kernel (WNOWAIT), so that no signal is lost if this program ends.
  */
 #ifndef PROCESS_ATTACH_INJECT_H
 #define PROCESS_ATTACH_INJECT_H
@@ -29,8 +29,8 @@ bool inject_is_possible(void);
 /* The results of inject() besides those of the call itself. */
 enum {
     INJECT_AGAIN = -10000, /* a signal came first: nothing has happened */
-    INJECT_LOST = -10001,  /* the thread has ended, or does not answer: only the end of the tracer's
-                              thread lets the others go on in time */
+    INJECT_LOST = -10001,  /* the thread has ended, or does not respond: only the end of the
+                              tracer's thread lets the others continue in time */
 };
 
 /* A borrowed thread. */
@@ -38,38 +38,38 @@ struct injection {
     struct tracee *tracee;  /* stopped; gets the signal at which it has stopped meanwhile */
     bool suspends_filters;  /* PTRACE_O_SUSPEND_SECCOMP: takes CAP_SYS_ADMIN */
     bool traces_child;      /* a process that the call makes becomes a tracee of this thread, is
-                               stopped, is killed when this thread ends, and is the first that the
-                              kernel ends if memory runs out */
+                               stopped, is killed when this thread ends, and is the first choice of
+                               the OOM killer */
     bool is_timed;          /* the thread's sleep has a time limit */
-    pid_t child;            /* that process, of which it is certain that it is a tracee; 0: none */
-    uint64_t registers[32]; /* those that the thread gets back */
+    pid_t child;            /* that process, certain to be a tracee; 0: none */
+    uint64_t registers[32]; /* those to be restored */
 };
 
 /*
- * Gets ready to inject calls into a stopped thread. Returns whether it sleeps where it may be
- * borrowed, and the code of both functions, as the process has it, is what it has to be.
+ * Prepares for injecting calls into a stopped thread. Returns whether it sleeps where it may be
+ * borrowed, and the process's code of both functions is as expected.
  */
 bool inject_begin(struct tracee *tracee, const struct inject_code *code, struct injection *ret);
 
-/* Returns whether a thread that runs seems to sleep where it may be borrowed, by
+/* Returns whether a running thread seems to sleep where it may be borrowed, by
  * /proc/PID/task/ID/syscall. */
 bool inject_is_sleeping(uint64_t pid, pid_t id, const struct inject_code *code);
 
-/* The exit status of a process that ends by the exit frame, by which it is known again. */
+/* The exit status of a process that ends through the exit frame, by which it is recognized
+ * later. */
 enum { INJECT_STATUS = 71 };
 
 /*
- * Writes a frame below the thread's stack such that a process that begins behind runtime.futex's
- * system call with the stack that is returned would return into runtime.exit(INJECT_STATUS), and
- * end. Returns
- * that stack, or 0 if it cannot be written.
+ * Writes a frame below the thread's stack such that a process that begins after runtime.futex's
+ * system call with the returned stack would return into runtime.exit(INJECT_STATUS), and end.
+ * Returns that stack, or 0 if it cannot be written.
  */
 uint64_t inject_exit_frame(const struct injection *injection, const struct inject_code *code);
 
-/* Returns what the thread's instruction pointer is while it makes the call, for filters. */
+/* Returns the thread's instruction pointer during the call, for filters. */
 uint64_t inject_pointer(const struct injection *injection);
 
-/* Makes the thread call. Returns what the call returns, a negative errno value included,
+/* Makes the thread call. Returns the result of the call, a negative errno value included,
  * INJECT_AGAIN or INJECT_LOST. */
 long inject(struct injection *injection, long call, const uint64_t arguments[6]);
 

@@ -1,8 +1,8 @@
 /*
- * inject_amd64: what inject.c has to know of the processor.
+ * inject_amd64: the processor-specific part of inject.c.
  *
- * On others the child of a fork would need another frame to end by: where a link register has the
- * return address, as on arm64, no frame on the stack leads to runtime.exit.
+ * On other processors the child of a fork would need another frame to end by: where a link register
+ * has the return address, as on arm64, no frame on the stack leads to runtime.exit.
  */
 #ifndef PROCESS_ATTACH_INJECT_AMD64_H
 #define PROCESS_ATTACH_INJECT_AMD64_H
@@ -29,15 +29,15 @@ static const uint8_t machine_exit[] = {
     0x8b, 0x7c, 0x24, 0x08, 0xb8, 0xe7, 0x00, 0x00, 0x00, /* code, AX */
     0x0f, 0x05, 0xc3,                                     /* SYSCALL; RET */
 };
-/* The size of SYSCALL, and where runtime.futex goes on behind it. */
+/* The size of SYSCALL, and the offset in runtime.futex after it. */
 enum { MACHINE_CALL = 2, MACHINE_BEHIND = 35 };
 
-/* How the kernel says, to a tracer only, that it will restart a call (errno.h of the kernel). */
+/* The kernel's codes, visible only to a tracer, for restarting a call (errno.h of the kernel). */
 enum { MACHINE_RESTART = -512, MACHINE_RESTART_BLOCK = -516 };
 
 enum { MACHINE_SYS_FUTEX = 202, MACHINE_FUTEX_OP = 0x7f /* without FUTEX_PRIVATE_FLAG */ };
 
-/* Returns whether futex(2) waits, by its operation and value, as runtime.notesleep has it wait. A
+/* Returns whether futex(2) is waiting, by its operation and value, as in runtime.notesleep. A
  * thread that waits for a lock of the runtime has another value. */
 static inline bool machine_is_note(uint64_t operation, uint64_t value)
 {
@@ -59,13 +59,13 @@ static inline bool machine_is_timed(const machine_registers *registers)
     return (int64_t)registers->rax == MACHINE_RESTART_BLOCK;
 }
 
-/* Makes the registers those of a thread that is about to make a call. */
+/* Sets the registers for a call that the thread is about to make. */
 static inline void machine_call(machine_registers *registers, long call,
                                 const uint64_t arguments[6])
 {
     registers->rip -= MACHINE_CALL;
     registers->rax = (uint64_t)call;
-    registers->orig_rax = UINT64_MAX; /* it is in no call that could be restarted */
+    registers->orig_rax = UINT64_MAX; /* not in a call that could be restarted */
     registers->rdi = arguments[0];
     registers->rsi = arguments[1];
     registers->rdx = arguments[2];
@@ -85,7 +85,7 @@ static inline uint64_t machine_pointer(const machine_registers *registers)
 }
 
 /* Words of the frame: runtime.futex returns to the first, and runtime.exit finds its return address
- * and its code in the others. Its size leaves room for the result that runtime.futex stores. */
+ * and its code in the others. Its size leaves space for the result that runtime.futex stores. */
 enum { MACHINE_FRAME_WORDS = 3, MACHINE_FRAME = 64, MACHINE_ALIGNMENT = 16 };
 
 static inline uint64_t machine_frame(const machine_registers *registers, uint64_t leave,

@@ -6,7 +6,7 @@
 #include "process/attach/process_memory.h"
 #include "process/attach/procfs.h"
 
-/* Parses a line of maps: start-end perms offset device inode path. Returns whether it is of a
+/* Parses a line of maps: start-end perms offset device inode path. Returns whether it maps a
  * file. */
 static bool mapped_parse_line(const char *at, struct mapped_file *ret)
 {

@@ -1,4 +1,4 @@
-/* oom: how many processes the kernel has ended for lack of memory. */
+/* oom: counts the processes that the kernel has killed for lack of memory. */
 #ifndef PROCESS_ATTACH_OOM_H
 #define PROCESS_ATTACH_OOM_H
 
@@ -11,7 +11,7 @@ struct oom_count {
 };
 
 /* Reads the counter of the control group of a process or thread, or that of the machine
- * (/proc/vmstat) if the group cannot be seen from here. Returns false if there is neither. */
+ * (/proc/vmstat) if the group is not visible from here. Returns false if there is neither. */
 bool oom_count(uint64_t pid, struct oom_count *ret);
 
 #endif

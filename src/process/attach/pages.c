@@ -34,15 +34,15 @@ struct scan_region {
 #ifdef __GLIBC__
 typedef unsigned long ioctl_request;
 #else
-typedef int ioctl_request; /* as POSIX has it */
+typedef int ioctl_request; /* as in POSIX */
 #endif
 
-/* No program is larger. A larger mapping of a file is data, and no part of the heap: only its pages
- * that were written to are copied, as a core has them. */
+/* No program is larger. A larger mapping of a file is data, and not part of the heap: only its
+ * pages that were written to are copied, as in a core. */
 #define MOST_OF_FILE (1ull << 30)
 
-/* A larger anonymous mapping is no heap either, but a sanitizer's, which has a byte for every byte
- * that a program might use: even asking for its pages takes seconds. */
+/* A larger anonymous mapping is not a heap either, but a sanitizer's, which has a byte for every
+ * byte that a program might use: even querying its pages takes seconds. */
 #define MOST_OF_ANONYMOUS (1ull << 40)
 #define MOST_OF_GUESS     (64ull << 30) /* without a pagemap: all of it has to be read */
 
@@ -56,7 +56,7 @@ static bool pages_is_named(const char *path, const char *name)
 }
 
 /* Returns whether a mapping is the kernel's: memory of devices, whose contents the kernel does not
- * give away, or gives to all processes alike. */
+ * expose, or exposes to all processes alike. */
 static bool is_of_kernel(const char *path)
 {
     return pages_is_named(path, "[vvar") || pages_is_named(path, "[vsyscall]");
@@ -106,7 +106,7 @@ bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
 
 /* ---- pages ---- */
 
-/* Adds pages behind the last run, or to that run if they follow it directly and are of the same
+/* Adds pages after the last run, or to that run if they follow it directly and are of the same
  * kind. Returns false if memory runs out. */
 static bool pages_add(struct attach_pages *pages, uint64_t address, uint64_t size,
                       enum attach_kind kind)
@@ -165,7 +165,7 @@ static bool add_entries(struct attach_pages *pages, const struct attach_mapping 
     return true;
 }
 
-/* Adds the pages that the pagemap has of a mapping. Returns 0 or an errno value. */
+/* Adds the pages of a mapping that are in the pagemap. Returns 0 or an errno value. */
 static int add_by_pagemap(struct attach_pages *pages, const struct attach_mapping *mapping,
                           int pagemap, uint64_t *entries)
 {
@@ -176,7 +176,7 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
         const ssize_t count = pread(pagemap, entries, (size_t)most * sizeof(*entries),
                                     (off_t)(address / page * sizeof(*entries)));
         if (count < (ssize_t)sizeof(*entries))
-            return count < 0 ? errno : 0; /* the end of the pagemap: nothing is mapped behind it */
+            return count < 0 ? errno : 0; /* the end of the pagemap: nothing is mapped beyond it */
         const size_t read = (size_t)count / sizeof(*entries);
         if (!add_entries(pages, mapping, address, page, entries, read))
             return ENOMEM;
@@ -202,8 +202,8 @@ static bool add_region(struct attach_pages *pages, const struct attach_mapping *
            pages_add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
 }
 
-/* Adds the pages of a mapping by one scan after the other. Each begins behind the last region:
- * where the kernel says that a scan ended is wrong up to Linux 6.18. Returns 0 or an errno value:
+/* Adds the pages of a mapping by one scan after the other. Each begins after the last region: the
+ * end of a scan that the kernel returns is wrong up to Linux 6.18. Returns 0 or an errno value:
  * ENOTTY if the system has no scans, so that nothing was added. */
 static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *mapping,
                        int pagemap, struct scan_region *regions)
@@ -229,7 +229,7 @@ static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *
     return mapping->is_file || pages_add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
 }
 
-/* Adds a file that may be written to to what is slow. */
+/* Adds a file that may be written to to the slow pages. */
 static bool add_slow_file(struct attach_pages *pages, const struct attach_mapping *mapping)
 {
     const struct attach_run run = {mapping->address, mapping->size, ATTACH_WRITTEN};

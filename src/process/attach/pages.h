@@ -1,12 +1,12 @@
 /*
- * pages: which pages of a process are worth a copy.
+ * pages: which pages of a process are worth copying.
  *
  * They are in the private, readable mappings of /proc/PID/maps. Mappings of files are copied whole,
  * because a page that is not in memory is in the file; except code, which is left out, and files
- * too large for a program, of which only pages that were written to are copied. Most anonymous
- * mappings are reserves that nobody has touched: /proc/PID/pagemap says which of their pages exist,
- * and all others are zeros. Since Linux 6.7 the system also says which pages are the one page of
- * zeros that all memory shares until it is written to.
+ * too large for a program, whose pages are only copied if they were written to. Most anonymous
+ * mappings are reserved but never touched: /proc/PID/pagemap shows which of their pages exist, and
+ * all others are zeros. Since Linux 6.7 the system also reports which pages are the shared zero
+ * page.
  */
 #ifndef PROCESS_ATTACH_PAGES_H
 #define PROCESS_ATTACH_PAGES_H
@@ -29,7 +29,7 @@ struct attach_run {
     uint64_t address, size;
     enum attach_kind {
         ATTACH_WRITTEN,
-        ATTACH_ZERO,  /* nobody has written to the pages: they need not be read */
+        ATTACH_ZERO,  /* the pages were never written to: they need not be read */
         ATTACH_MAYBE, /* they may be zero, as pages that were read but never written to are: the
                          collector reads the words of all pointers */
     } kind;
@@ -39,22 +39,22 @@ struct attach_pages {
     VECTOR(struct attach_run) runs; /* ascending */
     uint64_t size, resident;        /* bytes of all runs, and of those that are not zero */
     VECTOR(struct attach_run) slow; /* see attach_pages_find_apart() */
-    char *maps;                     /* the text of /proc/PID/maps */
-    bool is_apart;                  /* it was asked for slow */
+    char *maps;                     /* the contents of /proc/PID/maps */
+    bool is_apart;                  /* slow was requested */
     bool is_guess; /* the system has no pagemap: many pages that count as resident may be zero */
 };
 
-/* Adds the mappings in the text of /proc/PID/maps whose pages are wanted. Returns false if memory
- * runs out. */
+/* Adds the mappings in the contents of /proc/PID/maps whose pages are wanted. Returns false if
+ * memory runs out. */
 bool attach_mappings_parse(const char *maps, struct attach_mappings *ret);
 
 /* Finds the pages of a process, which should be stopped. Returns 0 or an errno value. *ret goes to
  * attach_pages_deinit() in any case. */
 int attach_pages_find(uint64_t pid, struct attach_pages *ret);
 
-/* Does the same, but has apart, in ret->slow, what may have to be read from a disk, in any order:
- * swapped pages, and mapped files that may be written to, whole. Pages of files that were written
- * to are among the runs; other pages of files are nowhere. */
+/* Does the same, but puts the pages that may have to be read from a disk into ret->slow, in any
+ * order: swapped pages, and mapped files that may be written to, whole. Pages of files that were
+ * written to are among the runs; other pages of files are left out. */
 int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret);
 
 void attach_pages_deinit(struct attach_pages *pages);

@@ -91,7 +91,7 @@ const struct memory_range *memory_range_at(const struct memory *memory, uint64_t
     return range_at(memory->ranges.data, memory->ranges.count, address);
 }
 
-/* Finds the place of bytes, and whether it is of the process, and not of the executable. */
+/* Finds the position of bytes, and whether it is in the process rather than the executable. */
 static const uint8_t *process_memory_find_place(const struct memory *memory, uint64_t address,
                                                 uint64_t size, bool *ret_is_own)
 {

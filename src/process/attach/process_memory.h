@@ -2,8 +2,7 @@
  * process_memory: the bytes of a process, by their addresses.
  *
  * They come from an ELF core or from the copy of a live process, and, if that does not have them,
- * from the executable. Bytes that none of these has are missing: no reader gets zeros in their
- * place.
+ * from the executable. Bytes that none of these has are missing: they are never read as zeros.
  */
 #ifndef PROCESS_ATTACH_PROCESS_MEMORY_H
 #define PROCESS_ATTACH_PROCESS_MEMORY_H
@@ -26,7 +25,7 @@ struct memory {
     VECTOR(struct memory_range) ranges;
     VECTOR(struct memory_range) read_only; /* of the executable; ascending */
     uint64_t bytes;                        /* in ranges, once they are sorted */
-    struct window *window; /* reads the process's pages when they are needed; NULL: all are there */
+    struct window *window;   /* reads the process's pages on demand; NULL: all are present */
     struct ranges untouched; /* parts of ranges that the process has never written to: zeros that
                                 need not be read */
 };
@@ -34,8 +33,8 @@ struct memory {
 /* Adds a range, cut so that its end is at most UINT64_MAX. Returns false if memory runs out. */
 bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data);
 
-/* Puts the ranges in order, and joins those that adjoin; to be called once all ranges are added,
- * and again if more are added. If two overlap, the one that begins first counts. */
+/* Sorts the ranges, and joins those that adjoin; call it once all ranges are added, and again if
+ * more are added. If two overlap, the one that begins first counts. */
 void memory_sort(struct memory *memory);
 
 /* Adds the sections of an executable that are not writable, for bytes that are not in ranges; slide
@@ -45,18 +44,18 @@ bool memory_add_image(struct memory *memory, const struct image *image, uint64_t
 void memory_deinit(struct memory *memory);
 
 /* Returns size bytes at an address, which are valid as long as their source is, or NULL if they are
- * not all there in one piece. */
+ * not all available in one piece. */
 const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size);
 
-/* Returns the place of these bytes, like memory_at(), but if there is a window they need not be
- * there yet: memory_fill() has them read, and memory_drop() gives them back. Without a window both
- * do nothing. memory_fill() returns false if they cannot be read. */
+/* Returns the position of these bytes, like memory_at(), but if there is a window they need not be
+ * present yet: memory_fill() reads them, and memory_drop() drops them. Without a window both do
+ * nothing. memory_fill() returns false if they cannot be read. */
 const uint8_t *memory_place(const struct memory *memory, uint64_t address, uint64_t size);
 bool memory_fill(const struct memory *memory, uint64_t address, uint64_t size,
                  const uint8_t *place);
 void memory_drop(const struct memory *memory, uint64_t size, const uint8_t *place);
 
-/* Returns the range of the process, not of the executable, that has an address, or NULL. */
+/* Returns the range of the process, not of the executable, that contains an address, or NULL. */
 const struct memory_range *memory_range_at(const struct memory *memory, uint64_t address);
 
 /* Returns a little-endian number of at most 8 bytes. */
@@ -72,7 +71,7 @@ static inline uint64_t memory_number(const uint8_t *bytes, unsigned size)
     return value;
 }
 
-/* Reads such a number at an address. Returns false if its bytes are not there. */
+/* Reads such a number at an address. Returns false if its bytes are missing. */
 static inline bool memory_read(const struct memory *memory, uint64_t address, unsigned size,
                                uint64_t *ret)
 {

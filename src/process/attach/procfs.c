@@ -45,7 +45,8 @@ uint64_t procfs_living_thread(uint64_t pid)
     return pid;
 }
 
-/* Whether a file of /proc/PID shows what a thread gives up when it exits: memory and open files. */
+/* Returns whether a file of /proc/PID shows resources that a thread gives up when it exits: memory
+ * and open files. */
 static bool is_given_up(const char *name)
 {
     static const char *const names[] = {"auxv",    "exe",  "fd",    "maps",  "mem",
@@ -153,7 +154,7 @@ uint64_t procfs_auxv(uint64_t pid, uint64_t type)
     return 0;
 }
 
-/* Returns the value of a digit, or 255 if the character is no digit. */
+/* Returns the value of a digit, or 255 if the character is not a digit. */
 static unsigned digit(char character)
 {
     if (character >= '0' && character <= '9')

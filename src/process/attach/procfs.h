@@ -11,29 +11,29 @@ struct procfs_path {
     char text[64];
 };
 
-/* A process goes on when its first thread exits (pthread_exit() in a C program), but that one has
- * no memory and no open files any more: such files are a living thread's, /proc/TID/maps. */
+/* A process continues when its first thread exits (pthread_exit() in a C program), but then
+ * /proc/PID has no memory and no open files: such files are read from a living thread,
+ * /proc/TID/maps. */
 struct procfs_path procfs_path(uint64_t pid, const char *name);
 
 /* Returns the letter of a thread's state, or '\0' if the process has no such thread. */
 char procfs_thread_state(uint64_t pid, uint64_t id);
 
-/* Returns whether a thread has exited, or is not there. */
+/* Returns whether a thread has exited, or does not exist. */
 bool procfs_has_exited(uint64_t pid, uint64_t id);
 
 /* Returns a thread of a process that has not exited: the first one, whose id is pid, if possible.
  * Returns pid if none lives. */
 uint64_t procfs_living_thread(uint64_t pid);
 
-/* Reads a file, with a 0 behind its end, and replaces the text's contents. Returns 0 or an errno
- * value. */
+/* Reads a file, NUL-terminated, and replaces the text's contents. Returns 0 or an errno value. */
 int procfs_read(const char *path, struct text *ret);
 
 /* Does the same for a file of a process. */
 int procfs_read_of(uint64_t pid, const char *name, struct text *ret);
 
 /* Reads the name of a process, which its program may set to anything: /proc/PID/comm, without the
- * end of the line. Returns 0 or an errno value. */
+ * newline. Returns 0 or an errno value. */
 int procfs_read_name(uint64_t pid, struct text *ret);
 
 /* Returns the next number among the names in a directory, such as /proc and /proc/PID/task; 0:
@@ -43,18 +43,18 @@ uint64_t procfs_next_number(DIR *directory);
 /* Closes a directory, unless it is NULL; for _cleanup_(). */
 void procfs_close(DIR **directory);
 
-/* Returns the text behind a key, such as "TracerPid:", and blanks, in the first line that begins
+/* Returns the value after a key, such as "TracerPid:", and blanks, in the first line that begins
  * with the key, or NULL if no line does. */
 const char *procfs_value(const struct text *file, const char *key);
 
-/* Returns the number behind a key, or UINT64_MAX if there is none. */
+/* Returns the number after a key, or UINT64_MAX if there is none. */
 uint64_t procfs_number(const struct text *file, const char *key);
 
-/* Returns the value of a type (AT_…) in the auxiliary vector that the kernel gave the program of a
- * 64-bit process, or 0 if it is not there. */
+/* Returns the value of a type (AT_…) in the auxiliary vector of a 64-bit process, or 0 if it is
+ * missing. */
 uint64_t procfs_auxv(uint64_t pid, uint64_t type);
 
-/* Takes the digits of a number, and the blanks behind them, from *at. Returns false if there are no
+/* Parses the digits of a number, and the blanks after them, from *at. Returns false if there are no
  * digits, or if the number does not fit in 64 bits. */
 bool procfs_take_number(const char **at, unsigned base, uint64_t *ret);
 

@@ -54,8 +54,8 @@ static struct g2h_error *refuse_blind(const struct attach_facts *facts)
     return NULL;
 }
 
-/* Refuses a process that nobody can read: it does not exist, has ended or has no memory. Otherwise
- * returns NULL. */
+/* Refuses a process that cannot be read by any user: it does not exist, has ended or has no memory.
+ * Otherwise returns NULL. */
 static struct g2h_error *refuse_absent(const struct attach_facts *facts)
 {
     if (facts->is_self)
@@ -78,7 +78,7 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
     return NULL;
 }
 
-/* Refuses a process that nobody may read now, because another process traces it or the system does
+/* Refuses a process that no user may read now, because another process traces it or the system does
  * not allow it. Otherwise returns NULL. */
 static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
 {
@@ -114,7 +114,7 @@ static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
     return NULL;
 }
 
-/* Returns advice for a user who lacks the right to read the process: how to get it. */
+/* Returns advice for a user who lacks permission to read the process. */
 static const char *right(const struct attach_facts *facts)
 {
     switch (facts->environment) {
@@ -195,7 +195,7 @@ static bool is_all(const uint64_t *numbers, uint64_t wanted)
     return numbers[0] == wanted && numbers[1] == wanted && numbers[2] == wanted;
 }
 
-/* Returns whether a process or thread is there, shown in /proc or not (hidepid). */
+/* Returns whether a process or thread exists, shown in /proc or not (hidepid). */
 static bool is_there(uint64_t id)
 {
     return access(procfs_path(id, "comm").text, F_OK) == 0 || kill((pid_t)id, 0) == 0 ||
@@ -236,8 +236,8 @@ static uint64_t capabilities_of(const struct text *status, const char *key)
     return capabilities;
 }
 
-/* Notes whether the process runs as another user than this program, and which capabilities
- * both have. */
+/* Notes whether the process runs as another user than this program, and which capabilities both
+ * have. */
 static void note_users(const struct text *status, struct attach_facts *facts)
 {
     _cleanup_(text_deinit) struct text own = {0};
@@ -256,7 +256,7 @@ static void note_users(const struct text *status, struct attach_facts *facts)
     facts->may_trace = (effective >> CAPABILITY_SYS_PTRACE & 1) != 0;
 }
 
-/* Finds the thread that another process traces, though not the first one. */
+/* Finds the thread that another process traces, other than the first one. */
 static void note_traced_thread(struct attach_facts *facts)
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(facts->pid, "task").text);
@@ -286,8 +286,8 @@ static void note_yama(struct attach_facts *facts)
         facts->yama = (unsigned)procfs_number(&scope, "");
 }
 
-/* Guesses whether this program runs in a container: there is no rule, but the programs that make
- * containers leave these traces. */
+/* Guesses whether this program runs in a container: there is no standard, but container runtimes
+ * leave these traces. */
 static enum attach_environment find_environment(void)
 {
     static const char *const names[] = {"docker", "containerd", "kubepods", "libpod", "lxc"};
@@ -304,7 +304,7 @@ static enum attach_environment find_environment(void)
     return ATTACH_MACHINE;
 }
 
-/* Notes whether /proc shows the processes that this program can ask for. */
+/* Notes whether /proc shows the processes that this program can read. */
 static void note_proc(struct attach_facts *facts)
 {
     char own[32];

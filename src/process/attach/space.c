@@ -7,12 +7,12 @@
 
 #include "base/bisect.h"
 
-/* So much is got at once: what is asked between the pieces is heard of within a tenth of a second
- * or so, also where memory is tight. */
+/* The amount populated at once: the guard is called between the pieces, so that it can react within
+ * about a tenth of a second, even if memory is tight. */
 #define FILL_AT_ONCE (16ull << 20)
 
-/* Runs of at least this size get huge pages, all of which they need: the system gives these faster,
- * and scattered reads through them are faster. */
+/* Runs of at least this size get huge pages, all of which they need: the system provides these
+ * faster, and scattered reads through them are faster. */
 #define HUGE_RUN (32ull << 20)
 
 #define NEAR (128ull << 10)
@@ -56,8 +56,8 @@ uint8_t *attach_space_at(const struct attach_space *space, const struct attach_r
     return space->data + area->offset + (run->address - area->address);
 }
 
-/* Lets the runs that have something to copy be written. There may be more of them than the system
- * has mappings for one program, so what is between near ones may be written too. */
+/* Makes the runs that have something to copy writable. There may be more of them than the system
+ * allows mappings, so the gaps between near ones may become writable too. */
 static bool allow_runs(const struct attach_space *space, const struct attach_pages *pages)
 {
     for (size_t i = 0; i < pages->runs.count;) {
@@ -100,8 +100,7 @@ bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct
     }
     if (space_reserve(ret, PROT_READ | PROT_WRITE))
         return true;
-    /* Some systems count what may be written as if it took memory: overcommit_memory 2, ulimit -d.
-     */
+    /* Some systems count writable memory as used: overcommit_memory 2, ulimit -d. */
     if (around > 0 || !space_reserve(ret, PROT_READ))
         return false;
     ret->is_lean = true;
@@ -125,7 +124,7 @@ bool attach_space_holds(const struct attach_space *space, const struct attach_pa
 bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct attach_guard *guard, const struct g2h_progress *progress)
 {
-    uint64_t done = 0, next_look = 0; /* asking costs as much as a few hundred pages */
+    uint64_t done = 0, next_look = 0; /* calling the guard costs as much as a few hundred pages */
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         uint8_t *data = attach_space_at(space, run);

@@ -29,7 +29,7 @@
 #define PATIENCE_IN_KERNEL 0.5
 #define PATIENCE           10.0
 
-/* How often the tracer looks whether a child may stay, in nanoseconds. */
+/* How often the tracer checks whether a child may stay, in nanoseconds. */
 #define GUARD_PAUSE 10000000
 
 enum { QUIET_ROUNDS = 2 }; /* a thread that ends may hide another from a listing of the directory */
@@ -37,7 +37,7 @@ enum { QUIET_ROUNDS = 2 }; /* a thread that ends may hide another from a listing
 /* The state of a tracer; the lock guards the fields that both threads use. */
 struct attach_tracer {
     uint64_t pid;
-    struct attach_fork *fork; /* NULL: none is wanted */
+    struct attach_fork *fork; /* NULL: no fork requested */
     struct attach_stop *stop;
     VECTOR(struct tracee) tracees;
     struct map by_id; /* from a thread's id to its tracee */
@@ -87,7 +87,7 @@ static int seize_all(struct attach_tracer *tracer)
 /* ---- stopping ---- */
 
 /*
- * Looks whether a thread has stopped or ended. WNOWAIT leaves a signal at which the thread has
+ * Checks whether a thread has stopped or ended. WNOWAIT leaves a signal at which the thread has
  * stopped with the kernel; otherwise only this program would have it, and it would be lost if this
  * program were killed. But a thread that has ended must be reaped: if it ended because of an
  * execve(2), that call waits for it. The end of the first thread is left to the process's parent.
@@ -112,7 +112,7 @@ static void stop_look_at(const struct attach_tracer *tracer, struct tracee *trac
         (void)waitid(P_PID, (id_t)tracee->id, &info, WEXITED | WNOHANG | __WALL);
 }
 
-/* Looks at the threads that still run. Returns how many are left. */
+/* Checks the threads that still run. Returns how many are left. */
 static size_t look_at_all(struct attach_tracer *tracer)
 {
     size_t running = 0;
@@ -125,8 +125,8 @@ static size_t look_at_all(struct attach_tracer *tracer)
     return running;
 }
 
-/* Returns whether a thread waits in the kernel until a child has called exec or ended: that is how
- * vfork(2) waits, and nothing else in the calls that make children. */
+/* Returns whether a thread waits in the kernel until a child has called exec or ended: only
+ * vfork(2) waits this way, among the calls that make children. */
 static bool is_in_vfork(const struct attach_tracer *tracer, pid_t id)
 {
     char path[64];
@@ -177,7 +177,7 @@ static int await_stops(struct attach_tracer *tracer)
     return 0;
 }
 
-/* Asks all running threads to stop. Returns their number. */
+/* Interrupts all running threads. Returns their number. */
 static size_t interrupt_all(struct attach_tracer *tracer)
 {
     size_t running = 0;
@@ -235,7 +235,7 @@ static int read_all_registers(struct attach_tracer *tracer)
 
 /* ---- the tracer ---- */
 
-/* Sets a flag of the tracer, and tells the other thread. */
+/* Sets a flag of the tracer, and signals the other thread. */
 static void stop_set(struct attach_tracer *tracer, bool *flag)
 {
     pthread_mutex_lock(&tracer->lock);
@@ -280,7 +280,7 @@ static void stop_let_go(const struct attach_tracer *tracer)
     }
 }
 
-/* Forks the process if that is wanted. That it cannot be forked is no error. */
+/* Forks the process if requested. Failure to fork is not an error. */
 static int make_child(struct attach_tracer *tracer)
 {
     struct attach_fork *fork = tracer->fork;

@@ -1,4 +1,4 @@
-/* tracee: a thread of another process that ptrace(2) has been asked to stop, and the time. */
+/* tracee: a thread of another process that ptrace(2) was requested to stop, and the time. */
 #ifndef PROCESS_ATTACH_TRACEE_H
 #define PROCESS_ATTACH_TRACEE_H
 

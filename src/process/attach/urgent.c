@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The C library's functions of these names are for processes by POSIX, and musl has none of them.
- * The kernel's are for threads; 0 is the caller's. */
+/* The C library's functions of these names are for processes by POSIX, and musl does not implement
+ * them. The kernel's are for threads; 0 is the caller's. */
 static int set_policy(int policy, int priority)
 {
     const struct sched_param parameters = {.sched_priority = priority};
@@ -32,7 +32,7 @@ static int lowest(void)
     return sched_get_priority_min(SCHED_RR);
 }
 
-/* A thread of another kind than these is urgent already, by its user's wish. */
+/* A thread of another policy is already urgent, as its user wished. */
 static bool is_usual(int policy)
 {
     const int kind = policy & ~SCHED_RESET_ON_FORK;
@@ -53,14 +53,14 @@ int attach_urgent_begin(struct attach_urgent *ret)
 
 void attach_urgent_end(const struct attach_urgent *urgent)
 {
-    /* Who has no CAP_SYS_NICE cannot take SCHED_RESET_ON_FORK away; it does nothing to a thread
-     * that is not urgent. */
+    /* Without CAP_SYS_NICE, SCHED_RESET_ON_FORK cannot be removed; it does nothing to a thread that
+     * is not urgent. */
     if (urgent->is_urgent && set_policy(urgent->policy, urgent->priority) != 0)
         (void)set_policy(urgent->policy | SCHED_RESET_ON_FORK, urgent->priority);
 }
 
-/* Starts a thread that has the policy before it runs. If it had to give itself the policy, it would
- * first wait for a processor as others do. */
+/* Starts a thread that has the policy before it runs. If it had to set the policy itself, it would
+ * first wait for a processor like any other. */
 static int start_urgent(pthread_t *ret, void *(*body)(void *), void *argument)
 {
     const struct sched_param parameters = {.sched_priority = lowest()};

@@ -1,10 +1,11 @@
 /*
- * urgent: threads that wait for no processor while a process stands still.
+ * urgent: threads that do not wait for a processor while a process is stopped.
  *
  * On a machine with more work than processors, each thread waits for its turn, and the process that
  * is copied waits with it. Threads under SCHED_RR run before all others. They get the lowest
- * priority of that kind, and SCHED_RESET_ON_FORK, so that what they start is as others are. If the
- * system refuses (sched(7): it takes CAP_SYS_NICE or RLIMIT_RTPRIO), all works as well, only later.
+ * priority of that kind, and SCHED_RESET_ON_FORK, so that the threads and processes that they start
+ * are normal. If the system refuses (sched(7): it takes CAP_SYS_NICE or RLIMIT_RTPRIO), everything
+ * works as well, only later.
  */
 #ifndef PROCESS_ATTACH_URGENT_H
 #define PROCESS_ATTACH_URGENT_H
@@ -18,8 +19,8 @@ struct attach_urgent {
     int policy, priority;
 };
 
-/* Makes the caller's thread urgent until attach_urgent_end(). Returns 0, or the errno value with
- * which the system refuses. */
+/* Makes the caller's thread urgent until attach_urgent_end(). Returns 0, or an errno value if the
+ * system refuses. */
 int attach_urgent_begin(struct attach_urgent *ret);
 
 /* Schedules the thread as before; does nothing if it was not made urgent. */

@@ -19,8 +19,8 @@
 
 enum { BITS = 64, LOCKS = 64 };
 
-/* What is read at once, at least: much of a heap's description lies side by side. A lock guards the
- * pages of so many bytes of the space. */
+/* The least that is read at once: much of a heap's description is adjacent. A lock guards the pages
+ * of this many bytes of the space. */
 enum { LEAST = 32 << 10 };
 
 struct window {
@@ -29,8 +29,8 @@ struct window {
     uint8_t *data;
     uint64_t page, size;    /* of a page, and of the space */
     uint64_t *there, *kept; /* a bit for each page of the space */
-    uint64_t *mapped;       /* pages that are not zeros, which may be given back */
-    uint64_t *ahead;        /* those of them that were not given back, which may be read ahead */
+    uint64_t *mapped;       /* pages other than zeros, which may be dropped */
+    uint64_t *ahead;        /* those that were not dropped, which may be read ahead */
     pthread_mutex_t locks[LOCKS];
     uint64_t bytes;
     int error;
@@ -62,7 +62,7 @@ static void clear(uint64_t *bits, uint64_t page)
 
 #ifdef WINDOW_CHECKS
 
-/* Consecutive pages, by what the process says, and not by areas. */
+/* Consecutive pages, from the process's data rather than from areas. */
 struct window_check {
     uint64_t address, first, count;
 };
@@ -81,7 +81,7 @@ static bool prepare_checks(struct window *window, const struct attach_pages *pag
     return window->checks != NULL;
 }
 
-/* Ends the program if a page is there, and is not what the process has at its address. */
+/* Aborts the program if a page is present, and differs from the process's at its address. */
 static void check_page(struct window *window, uint64_t page, uint64_t address)
 {
     uint8_t truth[1 << 16];
@@ -208,14 +208,15 @@ void window_destroy(struct window *window)
 
 /* ---- reading ---- */
 
-/* Returns whether a signal is ignored; it waits nevertheless while it is held. */
+/* Returns whether a signal is ignored; while blocked it becomes pending nevertheless. */
 static bool is_ignored(int number)
 {
     struct sigaction action;
     return sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN;
 }
 
-/* Returns whether a signal waits that is to end this program, and that the caller has held. */
+/* Returns whether a signal is pending that would end this program, and that the caller has
+ * blocked. */
 static bool is_asked_to_end(void)
 {
     static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -228,8 +229,8 @@ static bool is_asked_to_end(void)
     return false;
 }
 
-/* Reads bytes of the process to their place, by its file: see copy.h. Returns false if not all can
- * be read. */
+/* Reads bytes of the process to their position, by its file: see copy.h. Returns false if some
+ * cannot be read. */
 static bool memory_window_read_bytes(struct window *window, uint64_t address, uint64_t size,
                                      uint8_t *data)
 {
@@ -253,8 +254,8 @@ struct window_pages {
     uint64_t first, end;
 };
 
-/* Reads pages of one area that are not there, which one lock guards. Returns false if not all of
- * them can be read. */
+/* Reads the missing pages of one area that one lock guards. Returns false if some of them cannot be
+ * read. */
 static bool fill_pages(struct window *window, const struct attach_area *area,
                        struct window_pages pages)
 {
@@ -278,9 +279,9 @@ static bool fill_pages(struct window *window, const struct attach_area *area,
     return good;
 }
 
-/* Adds the pages of a block around the needed ones that may be read ahead: a page that was given
- * back would stay for nothing. Only pages of one area have consecutive addresses, although areas
- * adjoin in the space. */
+/* Adds the pages of a block around the needed ones that may be read ahead: a page that was dropped
+ * would stay in vain. Only pages of one area have consecutive addresses, although areas adjoin in
+ * the space. */
 static struct window_pages memory_window_widen(const struct window *window,
                                                struct window_pages block, struct window_pages area,
                                                struct window_pages needed)
@@ -339,7 +340,7 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
     return good;
 }
 
-/* ---- giving back ---- */
+/* ---- dropping pages ---- */
 
 static void give_back(struct window *window, uint64_t page)
 {
