@@ -73,8 +73,8 @@ struct g2h_call {
     struct g2h_bytes function, file;
     uint32_t line;
     uint32_t start_line; /* line of the function's declaration; 0 if unknown, and before Go 1.20 */
-    struct g2h_bytes behind; /* the function that contains the return address: runtime.FuncForPC()
-                              */
+    struct g2h_bytes behind; /* the function that contains the return address:
+                                runtime.FuncForPC() */
     bool is_inlined;         /* the compiler inlined this call into the next one */
 };
 

@@ -95,12 +95,12 @@ struct g2h_report_options {
     unsigned columns;            /* width of the terminal; 0: 100 */
     const char *path_to;  /* writes only about this object or class; NULL: about the whole heap */
     const char *show;     /* writes only the contents of this object or variable, or how values are
-                             distributed over the objects of this class; NULL: about the whole heap
-                             */
+                             distributed over the objects of this class; NULL: about the whole
+                             heap */
     bool is_for_terminal; /* cuts lines of text that are wider than the terminal */
     bool is_short;        /* leaves out classes, tree and waste of text about the whole heap */
-    unsigned top;         /* most elements of each list; 0: all in JSON, the default number in text
-                           */
+    unsigned top;         /* most elements of each list; 0: all in JSON, the default number in
+                             text */
     const char *command;  /* command that writes this report, without options for its form: a short
                              report ends with suggestions for next commands; NULL: none */
     unsigned sections;    /* for JSON about the whole heap, besides its totals: enum
@@ -128,11 +128,11 @@ struct g2h_pprof_options {
  * instead of all nodes and edges. The view must not be folded. */
 struct g2h_summary_options {
     size_t size;
-    const char *append_to;   /* the file that the rows are appended to; NULL: only the rows go to fd
-                              */
-    const struct stat *dump; /* g2h_input_status() of the dump: the permissions of append_to are
-                                limited to those of the dump; NULL: any */
-    int64_t time;            /* when the dump was written, in seconds since 1970 */
+    const char *append_to;     /* the file that the rows are appended to; NULL: only the rows go to
+                                  fd */
+    const struct stat *dump;   /* g2h_input_status() of the dump: the permissions of append_to are
+                                  limited to those of the dump; NULL: any */
+    int64_t time;              /* when the dump was written, in seconds since 1970 */
     const char *const *labels; /* further facts about the dump, each KEY=VALUE */
     size_t label_count;
 };
@@ -149,8 +149,8 @@ struct g2h_html_options {
 
 struct g2h_output_options {
     size_t size;
-    int fd;         /* the destination, which is not closed. Formats with is_file also read from it
-                     */
+    int fd;         /* the destination, which is not closed. Formats with is_file also read from
+                       it */
     const int *fds; /* one descriptor per file of a format with several files; NULL: all files go to
                        fd, one after the other */
     const char *name;    /* name of the destination, for messages */
@@ -186,8 +186,8 @@ enum g2h_format_option {
     G2H_TAKES_RATE = 32,     /* pprof->memprofile_rate */
     G2H_TAKES_TRENDS = 64,   /* html->series */
     G2H_TAKES_NUMBERS = 128, /* heapsnapshot->numbers */
-    G2H_TAKES_FOLDED = 256,  /* a folded view; the output of others is only correct for a whole one
-                              */
+    G2H_TAKES_FOLDED = 256,  /* a folded view; the output of others is only correct for a whole
+                                one */
 };
 
 /* A format that views can be written in. */

@@ -72,13 +72,13 @@ struct g2h_process_account {
     int collapse_error; /* why not all memory was collapsed: an errno value; 0: no error */
     bool is_left; /* the child has exited, but stays a zombie of the process until that exits, or
                      until the process is forked again */
-    char not_forked[200]; /* why the requested fork was not used; "": it was, or none was requested
-                           */
+    char not_forked[200]; /* why the requested fork was not used; "": it was, or none was
+                             requested */
 
     uint64_t spans, spans_unswept, span_bytes; /* spans of objects, those not swept since the last
                                                   collection, and their size */
-    uint64_t manual_bytes; /* bytes of spans without objects: stacks, also free ones, and the like
-                            */
+    uint64_t manual_bytes; /* bytes of spans without objects: stacks, also free ones, and the
+                              like */
     uint64_t objects, object_bytes;
     uint64_t spans_missing;                  /* spans whose description is not available in full */
     uint64_t objects_missing, missing_bytes; /* objects without contents, which are left out */

@@ -28,8 +28,8 @@ struct g2h_view;
 struct g2h_view_options {
     bool reachable;     /* omits garbage: objects that are not reachable from the roots */
     uint64_t max_nodes; /* folds the nodes with the smallest retained sizes until at most this many
-                           nodes are left, or everything that can be folded is folded; 0: no limit
-                           */
+                           nodes are left, or everything that can be folded is folded; 0: no
+                           limit */
 };
 
 /*
@@ -190,8 +190,8 @@ enum g2h_node_kind {
                                      have the same functions on their stacks */
     G2H_NODE_STACK,               /* the stack of a goroutine */
     G2H_NODE_DEFERRED_CALLS,      /* the calls that one function has deferred */
-    G2H_NODE_MAPPING, /* memory outside the heap that something points into; its key is its address
-                       */
+    G2H_NODE_MAPPING, /* memory outside the heap that something points into; its key is its
+                         address */
 
     G2H_NODE_OBJECT,
     G2H_NODE_TEXT, /* an object that holds the contents of strings */
@@ -339,8 +339,8 @@ struct g2h_edge {
     uint32_t name;   /* of an edge with an index: G2H_NAME_NONE, or "element" if it is weak, because
                         some formats cannot give weak edges an index */
     uint64_t index;  /* of an edge with an index; else 0 */
-    uint64_t offset; /* offset of the pointer in its object; UINT64_MAX: not a pointer in an object
-                      */
+    uint64_t offset; /* offset of the pointer in its object; UINT64_MAX: not a pointer in an
+                        object */
 };
 
 /* An iterator over the edges of nodes; each thread needs its own. If the view is folded, each
@@ -616,8 +616,8 @@ struct g2h_layout_class {
     uint64_t size;      /* bytes of one value, or of one element; 1 for strings */
     uint64_t padding;   /* of these, known padding bytes */
     uint64_t reordered; /* the least size that reordering the struct's own fields gives; size if
-                           that is no less, or if the order must not change because of a blank field
-                           */
+                           that is no less, or if the order must not change because of a blank
+                           field */
 };
 
 /* An object whose type is known as a whole and for certain. */
@@ -665,8 +665,8 @@ struct g2h_window {
     uint64_t begin, end;   /* the elements in use, from the slice's start to its length; for several
                               slices, everything between their first and last elements */
     uint64_t capacity_end; /* of the largest capacity, */
-    uint64_t first, last;  /* and the array's elements, without the allocator's size-class rounding
-                            */
+    uint64_t first, last;  /* and the array's elements, without the allocator's size-class
+                              rounding */
 };
 
 /* Finds them, ascending by object, on threads threads (0: one per processor). There are none if

@@ -41,8 +41,8 @@ struct index_group {
 };
 
 struct index_page {
-    uint32_t first;      /* the number of the first object that starts at or after the page's start
-                          */
+    uint32_t first;      /* the number of the first object that starts at or after the page's
+                            start */
     uint32_t groups;     /* its first group among those of the arena */
     uint32_t reciprocal; /* 2^32 / size of a slot, rounded down, plus 1; 1 if slots are not smaller
                             than a page, or no object starts in the page; INDEX_IRREGULAR: objects

@@ -341,8 +341,8 @@ static struct g2h_error *temporary_file(int *ret)
     strcat(path, name);
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may arrive before the file is unlinked
-                                                */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may arrive before the file is
+                                                  unlinked */
     *ret = mkostemp(path, O_CLOEXEC);
     const int reason = errno;
     if (*ret >= 0)
