@@ -41,7 +41,7 @@ static void cleanups_append_type(struct cleanups_gatherer *gatherer, uint32_t ty
                      size - skip, NAME_LIMIT / 2);
 }
 
-/* Makes the name of the node that holds a part. */
+/* Appends the name of the node that holds a part. */
 static void name_alike(struct cleanups_gatherer *gatherer, const struct cleanup_part *part)
 {
     struct builder *builder = &gatherer->builder;
@@ -108,7 +108,7 @@ static bool cleanups_is_held(const struct cleanups_gatherer *gatherer,
     return marker_has(gatherer->marker, part->object);
 }
 
-/* Holds all parts of a kind that are not marked yet, and then marks all that they reach. */
+/* Holds all parts of a kind that are not marked yet, and then marks everything that they reach. */
 static struct g2h_error *hold_kind(struct cleanups_gatherer *gatherer, enum cleanup_part_kind kind)
 {
     const struct typing *typing = gatherer->typing;

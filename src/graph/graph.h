@@ -35,7 +35,7 @@ struct graph_owner {
  * other such node dominates, ascending; and the name of each, made of its holders. */
 struct sharing {
     uint32_t count;
-    uint32_t *nodes, *names; /* graph nodes; strings of texts, or MAP_NONE */
+    uint32_t *nodes, *names; /* graph nodes; string numbers in texts, or MAP_NONE */
     struct string_pool texts;
 };
 

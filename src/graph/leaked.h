@@ -24,8 +24,8 @@ struct g2h_graph;
 
 struct leaked {
     enum g2h_leak_proof proof;
-    uint64_t blocked; /* goroutines that have been looked at */
-    uint64_t count;   /* those of them that can never run again; 0 without a proof */
+    uint64_t blocked; /* goroutines that have been examined */
+    uint64_t count;   /* those that can never run again; 0 without a proof */
     uint64_t *nodes;  /* a bit per synthetic node; NULL: none is leaked */
 };
 

@@ -1,10 +1,10 @@
 /*
  * mark; see mark.h.
  *
- * Each thread has a stack of its own. A thread whose stack is empty waits. A thread that has more
- * than enough objects looks now and then whether another thread waits, and gives it the older half
- * of its stack, from which most objects are reached. Marking ends when no thread has any objects.
- * Threads are counted as they arrive, because it is not known how many there will be.
+ * Each thread has its own stack. A thread whose stack is empty waits. A thread that has more than
+ * enough objects checks now and then whether another thread waits, and passes on the older half of
+ * its stack, from which most objects are reached. Marking ends when no thread has any objects.
+ * Threads are counted as they arrive, because their number is not known in advance.
  */
 #include "graph/mark.h"
 
@@ -18,7 +18,7 @@
  * takes about as long as waking a thread. */
 enum { BETWEEN_LOOKS = 1024 };
 
-/* The most objects that a thread gives away at a time while other threads wait for the lock. */
+/* The most objects that a thread passes on at a time while other threads wait for the lock. */
 enum { MOST_GIVEN = 1 << 14 };
 
 /*
@@ -40,7 +40,7 @@ static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
 }
 
 /*
- * Notes that owner holds an object. Returns whether the object's owner has changed. If so, the
+ * Records that owner holds an object. Returns whether the object's owner has changed. If so, the
  * object is visited again, at most twice: after one owner it has OWNER_SEVERAL, which does not
  * change any more. *ret_known is the owner known before.
  */
@@ -173,7 +173,7 @@ static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool i
     return true;
 }
 
-/* Visits objects, but no more than most. Returns false if memory runs out. */
+/* Visits at most `most` objects. Returns false if memory runs out. */
 static inline __attribute__((always_inline)) bool visit_all(struct marker *marker, size_t most,
                                                             bool is_alone, enum wanted wanted)
 {
@@ -201,7 +201,7 @@ struct pool {
     pthread_mutex_t lock;
     pthread_cond_t change;
     struct marker *first;     /* the marker that began alone */
-    struct mark_stack *given; /* given_count stacks for waiting threads, no more than threads */
+    struct mark_stack *given; /* given_count stacks for waiting threads, at most one per thread */
     unsigned given_count;
     unsigned active;  /* threads that have objects to visit */
     unsigned waiting; /* threads that have none */

@@ -26,7 +26,7 @@ struct mark_stack {
 struct marker {
     const struct targets *targets;
     const uint64_t *waiters;   /* of tiers.h: these lead only to each other; may be NULL */
-    const struct tiers *tiers; /* with met: what each object belongs to */
+    const struct tiers *tiers; /* with met: the tier of each object */
     uint64_t *marks;           /* a bit per object */
     owner_number *owners;      /* by object; not NULL: the marker finds owners, and no marks */
     owner_number owner;        /* with owners: the owner that holds the next pushed objects */

@@ -33,8 +33,8 @@ static struct g2h_error *owners_add_group(struct owners *owners, struct g2h_grap
 
 /* ---- groups ---- */
 
-/* Returns whether each member of a node of this kind is a group. Nodes of these two kinds hold
- * nothing else. */
+/* Returns whether each member of a node of this kind is a group. Nodes of these two kinds hold only
+ * groups. */
 static bool has_groups(enum g2h_node_kind kind)
 {
     return kind == G2H_NODE_GLOBALS || kind == G2H_NODE_GOROUTINES;

@@ -24,8 +24,8 @@ void owners_deinit(struct owners *owners);
  * G2H_ERROR_MEMORY. */
 struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *graph);
 
-/* Groups with fixed numbers: (cleanups), even before it has a node; (GC roots), which owns all that
- * is in no other group. */
+/* Groups with fixed numbers: (cleanups), even before it has a node; (GC roots), which owns
+ * everything that is in no other group. */
 enum { OWNER_CLEANUPS = OWNER_FIRST, OWNER_GC_ROOTS };
 
 /* Makes (cleanups) the owner of the synthetic nodes that were added since. */
@@ -47,7 +47,7 @@ static inline owner_number owner_known(const struct owners *owners, uint32_t syn
     return node >= synthetics ? owners->of_object[node - synthetics] : owners->of_synthetic[node];
 }
 
-/* Returns a node's owner. Garbage, which is what hangs below "(unreachable)", has none. */
+/* Returns a node's owner. Garbage, which is below "(unreachable)", has none. */
 static inline owner_number owner_of(const struct owners *owners, uint32_t synthetics, uint32_t node)
 {
     return owner_known(owners, synthetics, node) & ~OWNER_FIXED;

@@ -31,7 +31,7 @@ static struct g2h_error *mark_from(struct marker *marker, const struct g2h_graph
     return marker_drain(marker);
 }
 
-/* Marks everything that roots reach, without regard to marks that there are. */
+/* Marks everything that roots reach, regardless of existing marks. */
 static struct g2h_error *mark_again(struct marker *marker, const struct g2h_graph *graph)
 {
     const size_t words = (size_t)graph->heap->object_count / 64 + 1;
@@ -61,7 +61,7 @@ struct reach_waiting {
     struct g2h_graph *graph;
     struct marker *marker;
     struct map goroutines; /* object of a runtime.g → node of the goroutine */
-    uint64_t *settled;     /* a bit per waiter whose targets have been looked at */
+    uint64_t *settled;     /* a bit per waiter whose targets have been examined */
     VECTOR(struct waited) waited;
     bool is_changed; /* some waiter holds what it leads to, because its goroutine is not known */
 };
@@ -99,7 +99,7 @@ static uint32_t reach_goroutine_of(const struct reach_waiting *waiting, uint32_t
     return node;
 }
 
-/* Lists what marked waiters lead to and what has no mark. */
+/* Lists the unmarked targets of marked waiters. */
 static struct g2h_error *find_waited(struct reach_waiting *waiting)
 {
     const struct g2h_graph *graph = waiting->graph;

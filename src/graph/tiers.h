@@ -99,9 +99,9 @@ struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *own
                                      const struct stops *stops);
 
 /*
- * Finds what belongs to goroutines and to the rest, and its owners, once all edges from synthetic
- * nodes are known. marks has a bit for each object that is not garbage. is_changed: what belongs to
- * the program has to be found again. Objects that only stops lead to are followed by fewer stops.
+ * Finds the objects of goroutines and of the rest, and their owners, once all edges from synthetic
+ * nodes are known. marks has a bit for each object that is not garbage. is_changed: the objects of
+ * the program must be found again. Objects that only stops lead to are followed by fewer stops.
  */
 struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owners,
                                     struct stops *stops, const uint64_t *marks, bool is_changed);
