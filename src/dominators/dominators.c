@@ -60,7 +60,7 @@ struct dominators_search {
     struct climb *climbs; /* by number of an inner node, once that has a dominator */
 };
 
-/* A depth-first search, which gives its nodes the numbers [next, end). */
+/* A depth-first search, which assigns the numbers [next, end) to its nodes. */
 struct walker {
     struct dominators_search *search;
     VECTOR(struct dominators_level) levels;

@@ -50,8 +50,8 @@ static inline bool is_entry(const struct sources *sources, uint32_t number)
     return sources->regions && regions_is_entry(sources->regions, number);
 }
 
-/* Returns whether an edge has to be kept: until it is known where the target's sources begin, or,
- * if the target is an entry, for regions_hold_through(). */
+/* Returns whether an edge must be kept: until it is known where the target's sources begin, or, if
+ * the target is an entry, for regions_hold_through(). */
 static inline bool sources_is_kept(const struct sources *sources, uint32_t source, uint32_t from,
                                    uint32_t to, struct kept *ret)
 {
@@ -186,7 +186,7 @@ static bool take_of_synthetics(const struct sources_sorting *sorting, unsigned w
     return true;
 }
 
-/* Prefetches a target that will be looked at soon: first its number, and later, when has_number is
+/* Prefetches a target that will be needed soon: first its number, and later, when has_number is
  * set, its entry of by_number. */
 static inline void prefetch(const struct sources *sources, uint32_t node, bool has_number)
 {

@@ -202,7 +202,7 @@ void regions_deinit(struct regions *regions)
 
 /* ---- the dominators of shared entries ---- */
 
-/* Notes that the entry of a region is held from a node of the tree, or from below it. */
+/* Records that the entry of a region is held from a node of the tree, or from below it. */
 static void hold_from(struct regions *regions, uint32_t target, uint32_t node)
 {
     uint32_t *above = &regions->above[target], known = __atomic_load_n(above, __ATOMIC_RELAXED);

@@ -243,7 +243,7 @@ static struct g2h_error *find_level(struct shared_entries_finding *finding)
 
 /* ---- the nodes that are left after the last level ---- */
 
-/* Makes shared entries of the nodes whose dominator is the root, and makes each shared entry the
+/* Turns the nodes whose dominator is the root into shared entries, and makes each shared entry the
  * owner of the nodes that it dominates. A node's dominator has a lower number, so the owners can
  * replace the dominators in place. */
 static struct g2h_error *take_dominators(struct shared_entries_finding *finding,
