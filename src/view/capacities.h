@@ -14,7 +14,7 @@ enum capacities_of {
     OF_NOSCAN_SLICES   /* pointers, or have none */
 };
 
-/* What a declaration belongs to. */
+/* The kind of owner of a declaration. */
 enum declaration_of {
     DECLARATION_OF_MAP,    /* a map type */
     DECLARATION_OF_TYPE,   /* a field of a type */
@@ -55,7 +55,7 @@ struct g2h_capacities {
     uint64_t left;   /* how many fields may still be visited: more than sane programs have */
 };
 
-/* Does what g2h_capacities_create() does before there is a view, for a part of the capacities.
+/* Does the work of g2h_capacities_create() before there is a view, for a part of the capacities.
  * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *capacities_create(const struct g2h_graph *graph, enum capacities_of of,
                                     struct g2h_capacities **ret);

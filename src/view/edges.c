@@ -85,7 +85,7 @@ static inline uint32_t entry_flag(const struct g2h_edges *edges, const struct ed
 }
 
 /* Names a pointer. A name whose key needs a look-up in a large table is only prefetched: its key is
- * stored as the edge's index until find_names() replaces it. Returns whether the name is there. */
+ * stored as the edge's index until find_names() replaces it. Returns whether the name is final. */
 static inline bool name_pointer(const struct g2h_edges *edges, const struct edge_name *name,
                                 struct g2h_edge *ret)
 {
@@ -292,7 +292,7 @@ static size_t fold_edges(struct g2h_edges *edges, struct g2h_edge *read, size_t 
     return kept;
 }
 
-/* Reads the next edge that only a folded graph has. Returns false if there is none. */
+/* Reads the next edge that only a folded graph has. Returns false at the end. */
 static bool next_of_fold(struct g2h_edges *edges, struct g2h_edge *ret)
 {
     const struct fold *fold = &edges->view->fold;

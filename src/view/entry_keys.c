@@ -111,7 +111,7 @@ static struct g2h_bytes behind_elem(const struct map_entries *entries,
     return (struct g2h_bytes){(const uint8_t *)(at ? at : end), (uint64_t)(at ? end - at : 0)};
 }
 
-/* Gets the entries of the source. Names have none of types without pointers. */
+/* Gets the entries of the source. Names do not have those of types without pointers. */
 static struct g2h_error *entry_keys_find_entries(struct entry_keys *keys)
 {
     struct namer *namer = &keys->namer;

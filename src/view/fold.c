@@ -256,8 +256,8 @@ static int compare_cuts(const void *a, const void *b)
  * Finds what to fold so that at most limit nodes are written, and not many fewer. It bisects among
  * some thousands of nodes, because the number of written nodes falls as the worth rises: when a
  * node is folded, it disappears together with the folded nodes that belong to it, and at most as
- * many new ones appear at its dominator. If folding all that may be folded is not enough, all of it
- * is folded nevertheless.
+ * many new ones appear at its dominator. If folding everything that may be folded is not enough,
+ * all of it is folded nevertheless.
  */
 static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 {

@@ -44,9 +44,9 @@ struct fold {
     uint32_t *synthetics;     /* by node of the view: the graph's synthetic node */
     uint32_t synthetic_count; /* those that are kept, without "(folded)" */
     uint32_t first_object;    /* the view's first node that is an object */
-    uint32_t *rank; /* by object of the graph >> FOLD_RANK_SHIFT: the number that the view gives to
-                       the first kept object from there on; one more entry */
-    uint32_t group; /* the view's node "(folded)", or UINT32_MAX if there is none */
+    uint32_t *rank; /* by object of the graph >> FOLD_RANK_SHIFT: the view's number of the first
+                     * kept object from there on; one more entry */
+    uint32_t group; /* the view's node "(folded)", or UINT32_MAX */
     uint32_t group_name; /* string */
 
     struct folded *folded; /* by node of the view minus kept */

@@ -37,7 +37,7 @@ static uint64_t bytes_together(const struct typing *typing, const struct dwarf_l
     return done;
 }
 
-/* Gets the memory of a variable that is there as a whole, in the frame or its caller's. */
+/* Locates the memory of a variable that is complete, in the frame or its caller's. */
 static bool locals_locate(const struct g2h_view *view, const struct dwarf_local *local,
                           size_t number, size_t caller, struct g2h_local *ret)
 {

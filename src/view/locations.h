@@ -11,7 +11,7 @@
 
 /* The memory at an address: an object, data or bss, a frame, or the executable's file. */
 struct view_memory {
-    struct g2h_bytes bytes; /* from the address to the end of what it is in */
+    struct g2h_bytes bytes; /* from the address to the end of the object, segment, frame or file */
     uint64_t slide;         /* to be added to its words: they are those of the file */
     uint32_t object;        /* UINT32_MAX: none */
     bool is_of_file;        /* it is what the file begins with: the process may have changed it */

@@ -34,7 +34,7 @@ struct g2h_values {
     struct values_level levels[DEPTH];
     size_t depth;
     uint64_t parts_left; /* how many more may be visited */
-    bool as_seen;        /* values that are one for people are one */
+    bool as_seen;        /* values that people see as one are one */
     uint32_t atomic; /* the type of sync/atomic whose number is the current part; or TYPE_NONE */
     struct text path;
 };

@@ -25,7 +25,7 @@
 
 struct g2h_view {
     const struct g2h_graph *graph;
-    bool is_folded;   /* fold says which nodes there are; else all are there */
+    bool is_folded;   /* nodes are those of fold; else all nodes of the graph */
     struct fold fold; /* with is_folded: something is folded or left out */
     struct g2h_view_account account;
     struct string_pool own; /* names of folded nodes, numbered after the graph's */

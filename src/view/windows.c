@@ -234,7 +234,7 @@ static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Keeps the windows of the arrays that nothing but slices leads to. */
+/* Keeps the windows of the arrays that only slices lead to. */
 static void keep_known(struct windows_finder *finder)
 {
     window_vector *list = &finder->found.list;
