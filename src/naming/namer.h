@@ -36,9 +36,9 @@ struct edge_name {
     uint64_t value;
     enum edge_name_form { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
     bool is_internal; /* the edge leads to an object of the runtime */
-    bool is_entry; /* the pointer is in a map's entry, whose key may give a better name: key_names.h
-                    */
-    bool is_key;   /* the pointer is in the key itself */
+    bool is_entry;    /* the pointer is in a map's entry, whose key may provide a better name:
+                       * key_names.h */
+    bool is_key;      /* the pointer is in the key itself */
 };
 
 /* The bits that all keys of elements that no slice uses have, and no other key. */

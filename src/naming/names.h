@@ -56,9 +56,9 @@ bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uin
 /* ---- names of objects ---- */
 
 /*
- * The names that a type gives, made only for types that objects have: the name of an object, and of
- * each word of a value, or of the values in the longest array. NAME_NONE: not used; in arrays it
- * can also mean that the element's index is the whole name. PATH_INTERNAL: the word belongs to the
+ * The names from a type, made only for types that objects have: the name of an object, and of each
+ * word of a value, or of the values in the longest array. NAME_NONE: not used; in arrays it can
+ * also mean that the element's index is the whole name. PATH_INTERNAL: the word belongs to the
  * runtime.
  */
 struct type_names {
@@ -83,7 +83,7 @@ struct names {
     struct packages packages;              /* set if names are short; else {0} */
     const struct typing *typing;           /* may be NULL */
     unsigned word_shift;                   /* log2 of the pointer size */
-    struct type_names *of_type;            /* with typing: the names that each type gives */
+    struct type_names *of_type;            /* with typing: the names from each type */
     struct string_pool paths; /* with typing: the suffixes that follow keys; see key_names.h */
     uint64_t path_bytes;      /* with typing: bytes that names of words may still take */
     uint32_t *of_slot_class;  /* string of each slot class */

@@ -1,8 +1,8 @@
 /*
  * untyped: the names of objects' pointers in a heap without types.
  *
- * namer.h gives the same names, one at a time and in every case. This file is the path that nearly
- * all pointers of an untyped heap take: an offset has its name in a table, and the name of a
+ * namer.h returns the same names, one at a time and in every case. This file is the path that
+ * nearly all pointers of an untyped heap take: an offset has its name in a table, and the name of a
  * pointer after the first word of an interface is looked up by this word and the offset. The last
  * few thousand of these names are remembered. Other look-ups wait until the data for several of
  * them has been prefetched, because the tables are larger than a cache.
@@ -62,8 +62,7 @@ static inline struct untyped_known *untyped_slot(struct untyped_names *names, ui
 }
 
 /* Returns whether the name of the pointer at offset, below ELEMENT_OFFSET, may depend on the
- * interface that contains it, so that the offset alone does not give the name. contents are the
- * object's. */
+ * interface that contains it, not only on the offset. contents are the object's. */
 static inline bool untyped_maybe_interface(const struct g2h_heap *heap, const uint8_t *contents,
                                            uint64_t offset)
 {
