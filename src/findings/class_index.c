@@ -14,7 +14,7 @@ struct class_index_entry {
     uint32_t node;
 };
 
-/* Calls a function for each node that is an object or a text. */
+/* Calls a function for each node that is an object or a string. */
 static struct g2h_error *class_index_each(const struct g2h_view *view, void *context,
                                           bool (*take)(void *context, uint32_t name, uint32_t node))
 {
@@ -56,7 +56,7 @@ static bool class_index_put(void *context, uint32_t name, uint32_t node)
 {
     struct class_index_work *work = context;
     const uint32_t number = map_get(&work->index->numbers, name);
-    if (number != MAP_NONE) /* always, unless somebody writes to the dump */
+    if (number != MAP_NONE) /* always, unless another program writes to the dump */
         work->index->nodes[work->sizes.data[number]++] = node;
     return true;
 }

@@ -13,7 +13,7 @@ struct class_index {
     struct map numbers; /* name in the view, UINT32_MAX for strings → number of the class */
     uint32_t *first;    /* by number: where its objects begin in nodes; one more at the end */
     uint32_t *nodes;    /* nodes of the view: by class, those that are not garbage first, then by
-                           what they retain, then by number */
+                         * retained size, then by number */
     uint32_t count;     /* of classes */
 };
 

@@ -62,8 +62,8 @@ struct distribution {
     bool is_cut; /* there are more fields */
 };
 
-/* Goes over all objects of a class, garbage too. name is that of the class in the view. Nothing is
- * counted of arrays. */
+/* Visits all objects of a class, garbage too. name is that of the class in the view. Arrays are not
+ * counted. */
 struct g2h_error *distribution_find(const struct findings *findings, uint32_t name,
                                     struct distribution *ret);
 void distribution_deinit(struct distribution *distribution);

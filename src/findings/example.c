@@ -51,8 +51,8 @@ static uint64_t retained_by(const struct example_finder *finder, uint32_t number
     return g2h_dominators_retained_size(finder->findings->dominators, node_of(finder, number));
 }
 
-/* Returns whether what has a number is memory of a map that is merged with it, and so no object of
- * its own. */
+/* Returns whether the node with this number is memory of a map that is merged with it, and so not
+ * an object of its own. */
 static bool example_is_of_map(const struct example_finder *finder, uint32_t number)
 {
     const struct findings *findings = finder->findings;
@@ -192,8 +192,8 @@ static bool has_most(struct example_finder *finder, int64_t line, struct example
     return true;
 }
 
-/* Looks for a holder that has most: among the objects themselves, then among those that hold them,
- * the nearest first. Leaves near as it is for that holder. */
+/* Finds a holder that has most: among the objects themselves, then among those that hold them, the
+ * nearest first. Leaves near as it is for that holder. */
 static bool find_most(struct example_finder *finder, struct example *ret)
 {
     const struct findings *findings = finder->findings;
@@ -296,7 +296,7 @@ static struct g2h_error *example_find_items(struct example_finder *finder)
     return NULL;
 }
 
-/* Lists the suspect's objects, and what is above these, where their holders are. */
+/* Lists the suspect's objects, and the nodes above these, where their holders are. */
 static struct g2h_error *list_items(struct example_finder *finder)
 {
     bool *is_wanted = finder->is_seen;

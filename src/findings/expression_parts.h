@@ -11,7 +11,7 @@
 void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges,
                             const struct g2h_edge *edge, struct text *text);
 
-/* Appends what an expression begins with, up to the first object: the names of a root and of an
+/* Appends the beginning of an expression, up to the first object: the names of a root and of an
  * edge that begins there; and to whose the owner, if the root is not a package. */
 void expression_append_first(const struct g2h_view *view, struct g2h_edges *edges,
                              const struct g2h_edge *edge, struct text *text, struct text *whose);

@@ -11,8 +11,8 @@ enum finalized {
     FINALIZED_BY_CLEANUP,  /* the cleanup's function or argument reaches the object */
 };
 
-/* Finds out why an object, a node of the view, lives on for ever, if only a finalizer, or what is
- * kept for a cleanup, holds it. Errors: G2H_ERROR_MEMORY. */
+/* Finds out why an object, a node of the view, is never freed, if only a finalizer, or an object
+ * that is kept for a cleanup, holds it. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
                                  enum finalized *ret);
 

@@ -69,7 +69,7 @@ struct findings {
     uint64_t untouched;                 /* of the reachable ones: they take no memory */
     growth_vector growth;               /* since the base; by node of merged */
     struct allocated allocated;         /* empty until allocated_find() */
-    struct g2h_windows *windows;        /* NULL, unless waste is looked for */
+    struct g2h_windows *windows;        /* NULL, unless waste is wanted */
     struct stale stale;                 /* nothing, unless there are windows */
     struct waste waste;
     struct paths *paths;     /* for one thread at a time */

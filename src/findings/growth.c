@@ -19,8 +19,8 @@ struct growth_named {
     enum merged_kind kind;
 };
 
-/* The least bytes that a node with a name retains, and of what share of the heap; how many nodes
- * have one; and how long all names and one name are. */
+/* Least bytes of a node with a name, and its least share of the heap; the most such nodes; and the
+ * most bytes of all names and of one name. */
 enum {
     LEAST_NAMED = 1000,
     SHARE_NAMED = 10000,
@@ -279,8 +279,8 @@ static uint32_t take_leftover(struct leftovers *leftovers, uint64_t key)
     return number;
 }
 
-/* Sets, for each node of merged, which one of the base it is, or MERGED_NONE: the one with the same
- * names or else, each once, those with the same names but for states and lines. */
+/* Finds, for each node of merged, its node in the base, or MERGED_NONE: the one with the same names
+ * or else, each once, those whose names differ only in states and lines. */
 static struct g2h_error *match(const struct g2h_base *base, const struct merged *merged,
                                uint32_t *before)
 {
@@ -304,7 +304,7 @@ static struct g2h_error *match(const struct g2h_base *base, const struct merged 
     return NULL;
 }
 
-/* ---- what has grown ---- */
+/* ---- growth ---- */
 
 /* Returns the growth of a node; number is that of the base's node that it is. */
 static struct growth growth_of(const struct g2h_base *base, const struct merged *merged,

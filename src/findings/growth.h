@@ -16,9 +16,9 @@
 /* The growth of a node. A node that the base does not have had 0 there; that of garbage is 0. */
 struct growth {
     int64_t retained, bytes, count;
-    int64_t within; /* retained, but not what has moved here: no more than the class has grown by in
-                       the whole heap, nor than most */
-    int64_t most;   /* within of the nearest node, from here upwards, that has not shrunk */
+    int64_t within;  /* retained, without what has moved here: at most the class's growth in the
+                      * whole heap, and at most `most` */
+    int64_t most;    /* within of the nearest node, from here upwards, that has not shrunk */
     uint64_t weight; /* the most that within is, here or in a node below */
     uint32_t before; /* its number in the base; MERGED_NONE: the base does not have it */
 };

@@ -1,8 +1,8 @@
 /*
- * keys: which keys of maps hold most of what the objects of a suspect retain.
+ * keys: which keys of maps hold most of a suspect's memory.
  *
- * A document that was read from JSON or YAML is maps in maps: their classes say nothing, but their
- * keys do.
+ * A document that was read from JSON or YAML consists of nested maps: their classes say nothing,
+ * but their keys do.
  */
 #ifndef FINDINGS_KEYS_H
 #define FINDINGS_KEYS_H
@@ -22,8 +22,8 @@ struct held_keys {
     uint64_t retained; /* by the objects of the suspect */
 };
 
-/* Finds the keys below the objects of a node of merged that hold a tenth or more of what these
- * retain. Errors: G2H_ERROR_MEMORY. */
+/* Finds the keys below the objects of a node of merged that hold a tenth or more of the memory that
+ * these retain. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *keys_find(const struct findings *findings, uint32_t node, struct held_keys *ret);
 void held_keys_deinit(struct held_keys *keys);
 

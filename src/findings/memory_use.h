@@ -1,8 +1,8 @@
 /*
- * memory_use: what the process had from the system, and where it was.
+ * memory_use: the memory that the process had from the system, and its uses.
  *
  * The numbers of the dump's MemStats are the runtime's. RSS and its parts (struct g2h_memory) are
- * known of a live process only.
+ * known only for a live process.
  */
 #ifndef FINDINGS_MEMORY_USE_H
 #define FINDINGS_MEMORY_USE_H
@@ -25,9 +25,9 @@ struct memory_use memory_use_of(const uint64_t *stats);
 /* Returns how many percent of whole some bytes are. */
 uint64_t memory_percent(uint64_t bytes, uint64_t whole);
 
-/* Returns whether objects are less than half of what is resident: then a report begins with that,
- * unless it is about growth. *ret becomes the part that is largest then, other than programs. With
- * a base it is false. */
+/* Returns whether objects are less than half of the resident memory: then a report begins with
+ * that, unless it is about growth. *ret becomes the part that is largest then, other than programs.
+ * With a base it is false. */
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret);
 
 #endif

@@ -11,9 +11,8 @@
 #include "base/workers.h"
 #include "findings/findings.h"
 
-/* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same class is
- * looked for among at most MOST_ANCESTORS. The nodes of AHEAD dominators are prefetched at a
- * time. */
+/* NODES of the view are read at a time, and TASK_NODES are a task. At most MOST_ANCESTORS are
+ * searched for a node of the same class. The nodes of AHEAD dominators are prefetched at a time. */
 enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 256, AHEAD = 32 };
 
 /* A node of the view. They are in the order of dominators. */
@@ -152,8 +151,8 @@ static void append_numberless(struct text *numberless, const char *text, size_t 
         numberless->size -= behind;
 }
 
-/* Finds that name for a name of the view. It is remembered, for most names are those of many nodes,
- * or of the edges to many. */
+/* Finds that name for a name of the view. It is remembered, because most names are those of many
+ * nodes, or of the edges to many. */
 static struct g2h_error *numberless_name(struct merging *merging, uint32_t name, uint32_t *ret)
 {
     struct merged *merged = merging->merged;
@@ -288,11 +287,11 @@ static struct g2h_error *name_all_held(struct merging *merging)
 /* ---- merging ---- */
 
 /*
- * Looks for a class from node on upwards. *ret_outermost becomes the uppermost node of the class,
- * or MERGED_NONE. Returns the nearest one if an object below node may be merged with it, because
- * then no class is lost from those above the object: each class in between is also above that node.
- * So what is below a class in the tree is what its objects retain, however they contain each other.
- * Otherwise returns MERGED_NONE.
+ * Searches for a class from node on upwards. *ret_outermost becomes the uppermost node of the
+ * class, or MERGED_NONE. Returns the nearest one if an object below node may be merged with it,
+ * because then no class is lost from those above the object: each class in between is also above
+ * that node. So the subtree below a class is what its objects retain, however they contain each
+ * other. Otherwise returns MERGED_NONE.
  */
 static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t name,
                            uint32_t *ret_outermost)

@@ -63,7 +63,7 @@ struct merged {
 };
 
 /* Merges the dominators of a view, on threads threads (0: one per processor). It takes 16 bytes per
- * node of the view while it runs, and 4 that stay. The caller gives *ret to merged_deinit().
+ * node of the view while it runs, and 4 that stay. The caller passes *ret to merged_deinit().
  * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
                               unsigned threads, struct merged *ret);
@@ -84,7 +84,7 @@ bool merged_next_word(const char *name, size_t size, size_t *at, const char **re
 /* Returns the kind of the view's nodes that are merged in a node, which must not be of objects. */
 enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node);
 
-/* Return what the view says of the name of a class; of other nodes G2H_FORM_OTHER and
+/* Return the view's classification of the name of a class; for other nodes G2H_FORM_OTHER and
  * G2H_RUNTIME_NONE. */
 enum g2h_class_form merged_form(const struct merged *merged, uint32_t node);
 enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_t node);

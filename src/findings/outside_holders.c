@@ -25,7 +25,7 @@ struct outside_search {
     enum g2h_memory_part part;
     struct g2h_edges *edges;
     struct map mappings;        /* node → mapping */
-    struct map known;           /* pairs of what has a pointer and the pointer's name → holder */
+    struct map known;           /* pairs of a source and a pointer's name → holder */
     struct map seen;            /* pairs of a holder and a mapping */
     struct string_pool names;   /* by holder */
     VECTOR(struct holder) list; /* until it is sorted, in the order of names */
@@ -83,7 +83,8 @@ static void append_pointer(const struct outside_search *search, const struct g2h
     }
 }
 
-/* Returns whether a class says whose field a pointer is: main.T, but not []T or ptr64. */
+/* Returns whether the name of a class identifies the owner of a field: main.T, but not []T or
+ * ptr64. */
 static bool outside_has_fields(const char *class, size_t size)
 {
     const char *bracket = size > 0 ? memchr(class, '[', size) : NULL;

@@ -13,7 +13,7 @@
 
 struct findings;
 
-/* The searches for paths. Those from the roots are kept, since many objects are looked for there.
+/* The searches for paths. Those from the roots are kept, since many objects are searched for there.
  * One thread at a time may use them. */
 struct paths;
 
@@ -41,7 +41,7 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
  * that are certain come first. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret);
 
-/* Does so for count nodes at once, by one search. */
+/* Does the same for count nodes at once, by one search. */
 struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
                                  node_vector *ret);
 
@@ -53,8 +53,8 @@ bool path_shows(const struct g2h_view *view, uint32_t node);
  * first one is a node of roots whose edges have no names. */
 void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct text *text);
 
-/* Finds out whether a node leads to another, or to itself; *ret is false, too, if it leads to more
- * than can be looked at. Errors: G2H_ERROR_MEMORY. */
+/* Finds out whether a node leads to another, or to itself; *ret is false, too, if the search
+ * exceeds its limits. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bool *ret);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { EDGES_PER_NODE = 5 };
 
-/* Returns what the name of a package or a frame says: enum g2h_name_use. */
+/* Returns the uses of the name of a package or a frame: enum g2h_name_use. */
 static unsigned uses_of(const struct g2h_view *view, uint32_t number)
 {
     struct g2h_node node;
@@ -106,8 +106,8 @@ static struct g2h_error *follow_edges(struct path_search *search, uint32_t index
     return NULL;
 }
 
-/* Follows the edges of a node. Of a goroutine, the frames of the runtime come last: the frames
- * above these have passed them what they hold, and tell people more. */
+/* Follows the edges of a node. For a goroutine, the frames of the runtime come last: the frames
+ * above these have passed them what they hold, and are more informative. */
 static struct g2h_error *path_search_follow(struct path_search *search, uint32_t index)
 {
     if (findings_kind_of(search->view, search->visited.data[index].node) != G2H_NODE_GOROUTINE)

@@ -11,13 +11,13 @@
 
 enum {
     LEAST = 4,   /* least elements per array, on average */
-    MOST_UP = 4, /* nodes of merged that are looked at for an array */
+    MOST_UP = 4, /* nodes of merged that are searched for an array */
     EDGES = 64   /* edges that are read at a time */
 };
 
 struct array {
     uint32_t node, object;
-    bool is_known; /* all that leads to it are pointers of objects, and no slices */
+    bool is_known; /* only pointers of objects that are not slices lead to it */
     uint64_t address, begin, element, elements;
 };
 
@@ -112,7 +112,7 @@ static bool is_alive(const struct pinned_finder *finder, uint32_t object)
     return node != UINT32_MAX && !findings_is_dead(finder->findings->view, node);
 }
 
-/* Notes a slice in an array, which then is not pinned. */
+/* Records a slice in an array, which then is not pinned. */
 static bool see_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct pinned_finder *finder = context;
@@ -186,9 +186,9 @@ static struct g2h_error *may_be_pinned(struct pinned_finder *finder, bool *ret)
     return NULL;
 }
 
-/* Returns whether an object's pointer may be one to all of an array: that of a channel to its
- * buffer, or of a sync.Pool to what each processor has; or any pointer of an object without a type,
- * which may be a slice's. */
+/* Returns whether an object's pointer may be one to a whole array: that of a channel to its buffer,
+ * or of a sync.Pool to its data per processor; or any pointer of an object without a type, which
+ * may be a slice's. */
 static bool may_have_all(const struct pinned_finder *finder, const struct g2h_node *source)
 {
     static const char library[] = "sync.";
@@ -200,7 +200,7 @@ static bool may_have_all(const struct pinned_finder *finder, const struct g2h_no
            (size >= sizeof(library) - 1 && memcmp(name, library, sizeof(library) - 1) == 0);
 }
 
-/* Notes the element that an edge leads to. */
+/* Records the element that an edge leads to. */
 static struct g2h_error *see_edge(struct pinned_finder *finder, const struct g2h_edge *edge)
 {
     const uint32_t index = map_get(&finder->by_node, edge->target);

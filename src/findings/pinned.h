@@ -16,9 +16,9 @@ struct pinned {
 };
 
 /*
- * Looks at the arrays that a node of merged stands for. *ret is empty unless most of the arrays are
+ * Examines the arrays that a node of merged stands for. *ret is empty unless most of the arrays are
  * pinned, and most of their elements are not referred to. An array does not count if a slice leads
- * to it, or a variable, whose kind is not looked at. Reads all edges of the view if the first array
+ * to it, or a variable, whose kind is not checked. Reads all edges of the view if the first array
  * may be pinned. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret);

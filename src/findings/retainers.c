@@ -88,7 +88,7 @@ void retainers_deinit(struct retainers *retainers)
     free(retainers->list.data);
 }
 
-/* Adds all edges to a node by the index of who points there. */
+/* Adds all edges to a node by the index of retainers. */
 static struct g2h_error *retainers_look_up(const struct findings *findings, struct g2h_edges *edges,
                                            uint32_t node, struct retainers *ret)
 {

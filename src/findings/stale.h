@@ -41,7 +41,7 @@ struct stale_reason {
     bool is_before;
 };
 
-/* Returns false if what has a number in the order of dominators is not stale. */
+/* Returns false if the node with a number in the order of dominators is not stale. */
 static inline bool stale_of(const struct stale *stale, uint32_t number, struct stale_reason *ret)
 {
     if (!stale->of || stale->of[number] == 0)

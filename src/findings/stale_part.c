@@ -48,7 +48,7 @@ static void count_items(const struct findings *findings, const bool *is_item, ui
             ret->most = i;
 }
 
-/* Sums up what is stale in the arrays that the suspect holds. */
+/* Sums up the stale objects in the arrays that the suspect holds. */
 static void sum_held(const struct findings *findings, const bool *is_below, struct stale_part *ret)
 {
     const struct stale *stale = &findings->stale;

@@ -23,7 +23,7 @@ struct suspects_finder {
     const struct g2h_base *base; /* NULL: no base; then growth is NULL, too */
     const growth_vector *growth;
     uint64_t reachable, untouched, threshold, threshold_of_runtime;
-    VECTOR(uint32_t) left; /* nodes that have yet to be looked at */
+    VECTOR(uint32_t) left; /* nodes that have yet to be examined */
     bool *is_below;        /* by node: used by count_all() */
     suspect_vector *found;
 };
@@ -148,7 +148,7 @@ static void weigh(const struct suspects_finder *finder, struct suspect *suspect)
 
 static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
 {
-    enum { LONE = 100 }; /* a new or larger single object has to be a hundredth of the heap */
+    enum { LONE = 100 }; /* a new or larger single object must have a hundredth of the heap */
     weigh(finder, &suspect);
     const bool is_lone =
         finder->growth && !suspect.is_goroutines && !suspect.is_deferred && suspect.count == 1;
@@ -170,8 +170,8 @@ static uint32_t heaviest_child(const struct suspects_finder *finder, uint32_t no
     return best;
 }
 
-/* Queues the children of a node that retain much, except one child, to be looked at later. Returns
- * how many it queues, or UINT32_MAX if memory runs out. */
+/* Queues the children of a node that retain much, except one child. Returns how many it queues, or
+ * UINT32_MAX if memory runs out. */
 static uint32_t push_others(struct suspects_finder *finder, uint32_t node, uint32_t child)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -244,9 +244,9 @@ static uint32_t below_trie(const struct suspects_finder *finder, uint32_t node)
     return at != MERGED_NONE ? at : node;
 }
 
-/* Sets who holds a suspect: holder becomes the node above it and, if that is a tree of sync.Map,
- * the one above that. held_at becomes the tree, or what has the entries of a list: the way from
- * there to an item leads through other items' entries, which says nothing. */
+/* Sets the holder of a suspect: the node above it and, if that is a tree of sync.Map, the one above
+ * that. held_at becomes the tree, or the list with the entries: the way from there to an item leads
+ * through other items' entries, which says nothing. */
 static void set_holder(const struct merged *merged, struct suspect *suspect)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -339,7 +339,7 @@ static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
     return suspects_add(finder, suspect);
 }
 
-/* Sets what goroutines in one place hold many of, if that is most of what they hold. */
+/* Sets inside: the many objects that make up most of what goroutines in one place hold, if any. */
 static void set_inside(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "findings/findings.h"
 
-/* A heap has some thousand places. Of a program that makes new ones all the time, by names that are
- * never the same, no more than this many are kept. */
+/* A heap has some thousand places. If a program keeps making new ones, with ever different names,
+ * no more than this many are kept. */
 enum { MOST_PLACES = 1 << 16 };
 
 /* ---- classifying a series of numbers ---- */
@@ -540,8 +540,8 @@ static bool is_worth(const struct choice *choice, uint32_t place)
                : change >= all / 100 && change >= STACKS;
 }
 
-/* Returns whether a place has only come from another one, or goes to and fro: all objects of this
- * class, wherever they are, go on in another way. */
+/* Returns whether a place has only come from another one, or goes to and fro: the total of this
+ * class, wherever its objects are, has another course. */
 static bool is_elsewhere(const struct choice *choice, uint32_t place)
 {
     const uint32_t anywhere = choice->trend->places.data[place].anywhere;
@@ -552,8 +552,8 @@ static bool is_elsewhere(const struct choice *choice, uint32_t place)
 }
 
 /* Returns whether a place below this one has most of the bytes, and by far most of the objects: the
- * entries of a map, beside the few objects that the map itself consists of. Of plumbing, whether a
- * place below it has most of the bytes: the values of a sync.Map. */
+ * entries of a map, besides the few objects that the map itself consists of. For plumbing, whether
+ * a place below it has most of the bytes: the values of a sync.Map. */
 static bool is_superseded(const struct choice *choice, uint32_t place)
 {
     enum { BY_FAR = 16 };
@@ -570,8 +570,8 @@ static bool is_superseded(const struct choice *choice, uint32_t place)
     return false;
 }
 
-/* Returns whether a place is what has become more: objects or goroutines whose number goes on in
- * the same way as their bytes. */
+/* Returns whether a place consists of what has become more: objects or goroutines whose number has
+ * the same course as their bytes. */
 static bool is_item(const struct choice *choice, uint32_t place)
 {
     const struct trend_place *at = &choice->trend->places.data[place];

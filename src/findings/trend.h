@@ -24,8 +24,8 @@ enum trend_kind {
     TREND_KINDS
 };
 
-/* TREND_LEAST heaps are needed before it is said that something grows steadily: six numbers in
- * random order ascend once in 720 times, five once in 120. TREND_MOST heaps are kept. */
+/* TREND_LEAST heaps are needed before growth is called steady: six numbers in random order ascend
+ * once in 720 times, five once in 120. TREND_MOST heaps are kept. */
 enum { TREND_LEAST = 6, TREND_MOST = 200 };
 
 /* How many steadily growing places get a path in the last heap. */
@@ -94,7 +94,7 @@ struct g2h_trend {
                            * and what was left; limit 0: none */
 };
 
-/* A place that is to be named, with how its bytes and its objects go on. */
+/* A place to be named, with the course of its bytes and its objects. */
 struct trend_found {
     uint32_t place;
     struct trend_course retained, count;

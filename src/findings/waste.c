@@ -32,7 +32,7 @@ struct visit {
     struct waste_row **maps;
 };
 
-/* Notes the declaration of a slice whose array has a window. */
+/* Records the declaration of a slice whose array has a window. */
 static void note_window(const struct waste_finder *finder, uint32_t array, uint32_t declaration)
 {
     const uint32_t window = g2h_windows_of(finder->findings->windows, array);

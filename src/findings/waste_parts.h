@@ -19,8 +19,8 @@ struct open_slice {
 };
 typedef VECTOR(struct open_slice) open_slice_vector;
 
-/* Finds the part of an object that a slice covers; its ends are inside of the object, whatever the
- * dump says of the slice's length. Returns false if the slice is in no object of the view. */
+/* Finds the part of an object that a slice covers, clipped to the object, whatever length the dump
+ * has for the slice. Returns false if the slice is in no object of the view. */
 bool slices_locate(const struct findings *findings, const struct g2h_capacity *capacity,
                    struct open_slice *ret);
 
@@ -77,7 +77,7 @@ void equals_deinit(struct equals *strings);
 /* Prepares layout_see_slice(). Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *layout_init(const struct findings *findings, struct layout_findings *ret);
 
-/* Notes how far a slice reaches into its array. Several threads may call it at the same time. */
+/* Records how far a slice reaches into its array. Several threads may call it at the same time. */
 void layout_see_slice(const struct findings *findings, const struct layout_findings *layout,
                       const struct g2h_capacity *capacity);
 
@@ -92,7 +92,7 @@ void layout_deinit(struct layout_findings *layout);
 struct g2h_error *fragmentation_find(const struct findings *findings, struct fragmentation *ret);
 void fragmentation_deinit(struct fragmentation *fragmentation);
 
-/* ---- all of them ---- */
+/* ---- shared ---- */
 
 static inline void waste_set_bit(uint64_t *bits, uint32_t object)
 {

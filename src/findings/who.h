@@ -9,7 +9,7 @@
 #include "findings/ranking.h"
 #include "findings/suspects.h"
 
-enum { WHO_SUSPECTS = 3 /* that there is something to be said of */ };
+enum { WHO_SUSPECTS = 3 /* the most suspects with details */ };
 
 /* A suspect, and the details that take long to find. */
 struct who {
@@ -27,7 +27,7 @@ struct who_suspects {
     struct leaks leaks;
 };
 
-/* Finds the suspects, and these things of the first ones. Errors: G2H_ERROR_MEMORY. */
+/* Finds the suspects, and the details of the first ones. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret);
 void who_suspects_deinit(struct who_suspects *suspects);
 
