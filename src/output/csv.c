@@ -388,8 +388,8 @@ static struct g2h_error *put_edge(const struct csv *csv, struct csv_reader *read
     return NULL;
 }
 
-/* A batch of edges. The next batch is read while the one before is written, so that what is looked
- * up for its edges can reach the cache meanwhile. */
+/* A batch of edges. The next batch is read while the one before is written, so that the data needed
+ * for its edges can reach the cache meanwhile. */
 struct edge_batch {
     size_t count;
     struct g2h_edge edges[MANY];

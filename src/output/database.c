@@ -372,7 +372,7 @@ struct g2h_error *database_error(const struct database *database)
         {SQLITE_CANTOPEN, "cannot write: the journal beside it cannot be made"},
         {SQLITE_IOERR, "cannot be read or written: the disk has a fault"},
     };
-    const int last = errno; /* SQLite does not keep the errno of what fails in a commit */
+    const int last = errno; /* SQLite does not keep the errno of a failed commit */
     sqlite3 *handle = database->handle;
     if (!handle || sqlite3_errcode(handle) == SQLITE_NOMEM)
         return &error_no_memory;

@@ -47,7 +47,7 @@ void database_close(struct database *database);
 /* Returns SQLite's handle, to prepare statements. */
 sqlite3 *database_handle(const struct database *database);
 
-/* Returns an error that names the file and says what SQLite has just refused to do. */
+/* Returns an error with the file's name and SQLite's reason for its last failure. */
 struct g2h_error *database_error(const struct database *database);
 
 /* Runs statements that return no rows, one after the other. Errors: G2H_ERROR_SYSTEM,

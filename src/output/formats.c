@@ -31,7 +31,7 @@ static struct g2h_error *write_csv(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *options)
 {
-    (void)dominators; /* g2h_write_csv() finds them itself, beside other work */
+    (void)dominators; /* g2h_write_csv() finds them itself, in parallel with other work */
     return g2h_write_csv(view, options);
 }
 

@@ -132,7 +132,7 @@ static bool position_is_used(const struct ids *ids, uint64_t position, uint64_t 
     return false;
 }
 
-/* ---- finding what is free ---- */
+/* ---- free positions and ids ---- */
 
 /*
  * Returns the hash that an attempt uses for a key. Keys cannot be chosen to collide in every
@@ -272,8 +272,8 @@ static uint64_t synthetic_id(uint64_t key, uint32_t attempt)
     return HASHED_IDS + 2 * (hash_attempt(key, attempt) % (HASHED_IDS / 2));
 }
 
-/* Returns the id of a node of a kind that exists once, or the id of a goroutine; or 0 if the id has
- * to be hashed. */
+/* Returns the id of a node of a kind that exists once, or the id of a goroutine; or 0 if the id
+ * must be hashed. */
 static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
 {
     return kind <= G2H_NODE_MAPPINGS                               ? 2 * ((uint64_t)kind + 1)

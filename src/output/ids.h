@@ -44,8 +44,8 @@ struct ids {
     struct map displaced; /* object → position, of objects whose own position a lower object has */
     struct map hashed;    /* the positions of displaced objects, of parts and of folded nodes */
     struct map taken;     /* the ids of synthetic nodes */
-    struct map attempts; /* key → the attempt to go on with, of keys whose first attempt hit a used
-                            position or id */
+    struct map attempts; /* key → the attempt to continue with, for keys whose first attempt hit a
+                          * used position or id */
 };
 
 /* series: NULL, or the series to which this heap was added last. */
@@ -53,8 +53,7 @@ struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
                            struct g2h_identity *series);
 void ids_deinit(struct ids *ids);
 
-/* Returns whether the formula does not hold for an arena, because its slot is not the one that the
- * formula gives. */
+/* Returns whether the formula does not hold for an arena, because its slot is not the formula's. */
 bool ids_is_exception(const struct ids *ids, const struct id_arena *arena);
 
 /* Returns the slot of an arena. On 32-bit systems every address has its own id, counted from 0. */

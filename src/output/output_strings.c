@@ -1,7 +1,7 @@
 /*
  * output_strings; see output_strings.h.
  *
- * All threads read and hash texts; one thread at a time numbers them, in the order of nodes and
+ * All threads read and hash strings; one thread at a time numbers them, in the order of nodes and
  * edges, keys first.
  */
 #include "output/output_strings.h"

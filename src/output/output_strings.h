@@ -28,8 +28,8 @@ static inline uint32_t snapshot_block_end(const struct g2h_view *view, uint32_t 
     return first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
 }
 
-/* The name that the key of a map's entry gives to an edge: the number of a string; or an element's
- * index with the bit KEY_NUMBER_ELEMENT; or KEY_NUMBER_NONE: the edge keeps its own name. */
+/* The name of a map entry's edge by its key: the number of a string; or an element's index with the
+ * bit KEY_NUMBER_ELEMENT; or KEY_NUMBER_NONE: the edge keeps its own name. */
 #define KEY_NUMBER_ELEMENT ((uint32_t)1 << 31)
 #define KEY_NUMBER_NONE    UINT32_MAX
 
@@ -68,7 +68,7 @@ static inline uint64_t strings_count(const struct strings *strings)
     return (uint64_t)strings->first_text + strings->keys.count + strings->nodes.count;
 }
 
-/* Returns the *ret_size bytes of a string. If the string has to be made, it is made in text. */
+/* Returns the *ret_size bytes of a string. text is the buffer for strings that have to be made. */
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
                          size_t *ret_size);
 

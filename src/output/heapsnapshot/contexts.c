@@ -101,7 +101,7 @@ static void free_groups(group_vector *groups)
 
 /* ---- nodes and edges ---- */
 
-/* Adds a context. key is made of what the context stands for, and is the same in every dump of one
+/* Adds a context. key is a hash of the context's meaning, and is the same in every dump of one
  * process. Returns false if memory runs out. */
 static bool add_context(const struct contexts_making *making, const struct text *name, uint64_t key)
 {

@@ -24,7 +24,8 @@ struct file {
     uint32_t nodes;
     uint32_t *id_of;       /* by node; 0: it is not written */
     uint32_t *shape_of;    /* by node that is written; UINT32_MAX: see shape_of_node() */
-    uint32_t first_helper; /* id of what is written beside node 0; 2 more for each further node */
+    uint32_t first_helper; /* id of the helper object written beside node 0; 2 more for each further
+                            * node */
     uint32_t last_free;    /* id: all ids between the classes' ids and this one are free */
     VECTOR(struct pieces) pieces;       /* ascending by node; nodes with one piece are not in it */
     struct worker_buffer before, roots; /* records of frames and stacks; heap dump segments */
@@ -39,7 +40,7 @@ static inline const struct shape *shape_of_node(const struct file *file, uint32_
     return shape != UINT32_MAX ? &file->classes.shapes.data[shape] : NULL;
 }
 
-/* Returns the id of what is written beside a node. */
+/* Returns the id of a node's helper object. */
 static inline uint32_t helper_id(const struct file *file, uint32_t node)
 {
     return file->first_helper + 2 * node;
@@ -64,7 +65,7 @@ static inline uint64_t array_elements(uint64_t size)
     return size > ARRAY_HEADER ? (size - ARRAY_HEADER + ID_SIZE - 1) / ID_SIZE : 0;
 }
 
-/* Returns the error that says there are not enough ids. */
+/* Returns the error for too few ids. */
 struct g2h_error *file_is_too_large(const struct file *file);
 
 /* Makes the records of the roots, and the contents of packages' classes: the statics of classes,

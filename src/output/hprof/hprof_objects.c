@@ -2,8 +2,8 @@
  * hprof_objects: writes the objects of a view as instances and arrays, by their shapes.
  *
  * The edges of a block of nodes are read in the order of the nodes, each once. An edge goes to the
- * field or the element that its offset says. Edges without a field go to the end: an object array
- * has space for them there, and an instance has a field of its own that leads to an array of them.
+ * field or the element at its offset. Edges without a field go to the end: an object array has
+ * space for them there, and an instance has a separate field that leads to an array of them.
  */
 #include <stdlib.h>
 

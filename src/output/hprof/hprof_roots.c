@@ -311,7 +311,7 @@ static struct g2h_error *hprof_roots_write_name(struct hprof_roots_making *makin
                      : java_string_write(&making->segment, *ret, *ret + 2, text, size);
 }
 
-/* Writes an array of what else a thread holds; *ret is its id, or 0 if there is nothing. */
+/* Writes an array of the other objects that a thread holds; *ret is its id, or 0 without any. */
 static struct g2h_error *write_others(struct hprof_roots_making *making,
                                       const struct hprof_roots_held *held, uint32_t *ret)
 {

@@ -1,5 +1,5 @@
 /* writer: each thread writes objects of a view with a writer of its own. hprof_objects.c writes
- * instances; arrays.c writes arrays, and what is too large for memory. */
+ * instances; arrays.c writes arrays, and records that are too large for memory. */
 #ifndef OUTPUT_HPROF_WRITER_H
 #define OUTPUT_HPROF_WRITER_H
 

@@ -1,6 +1,6 @@
 /*
  * written: how many bytes of a node an HPROF file has. A dump may declare terabytes that it does
- * not contain; a file is not longer than what is there.
+ * not contain; a file is not longer than the existing data.
  */
 #ifndef OUTPUT_HPROF_WRITTEN_H
 #define OUTPUT_HPROF_WRITTEN_H

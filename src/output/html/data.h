@@ -75,7 +75,7 @@ void data_deinit(struct data *data);
 struct html_tree {
     uint32_t *numbers; /* by node: its number; TREE_NONE: it is left out */
     uint32_t *anchors; /* by node that is left out: the node in the tree that it is below */
-    uint32_t *more;    /* by number: the node that stands for what is left out below; TREE_NONE */
+    uint32_t *more;    /* by number: the node that stands for the omitted nodes below; TREE_NONE */
     uint32_t *kept;    /* by number: the node */
     uint32_t count;    /* of kept */
     uint64_t cut_branches, cut_bytes;
@@ -84,7 +84,7 @@ struct html_tree {
 struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree);
 void tree_deinit(struct html_tree *tree);
 
-/* Returns the number in the tree of what a node of merged is a part of. */
+/* Returns the number in the tree of the node that represents a node of merged. */
 uint32_t tree_number(const struct html_tree *tree, uint32_t node);
 
 /* Adds the nodes of the report's suspects, one for each, in their order. */

@@ -3,10 +3,9 @@
  * profile that runtime/pprof would have written at the same moment, as its protomem.go and proto.go
  * do.
  *
- * A dump says less than the process knew: for each program counter it has only function, file and
- * line. What is missing is found in the executable (g2h_inlining_repair()); without an executable
- * each frame has the name that the dump gives it. Locations have no addresses, so that two calls on
- * one line are one location.
+ * A dump has less than the process: for each program counter only function, file and line. The rest
+ * is found in the executable (g2h_inlining_repair()); without an executable each frame has the name
+ * in the dump. Locations have no addresses, so that two calls on one line are one location.
  */
 #include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/heap.h>

@@ -199,8 +199,8 @@ static size_t find_break(const struct page *page, const char *data, size_t size,
     return between > 0 ? between : behind_comma > 0 ? behind_comma : any;
 }
 
-/* Appends a line so that it fits: it goes on in the next lines, below its first words, or below
- * what is said of a suspect if it is the suspect's head, which begins with its number. */
+/* Appends a line so that it fits: it continues in the next lines, below its first words, or below
+ * the details of a suspect if it is the suspect's head, which begins with its number. */
 static void append_fitting(const struct page *page, struct text *out, const char *data, size_t size)
 {
     enum { OF_SUSPECT = 6, DETAILS = 18, OTHERS = 6, MOST = 2 };

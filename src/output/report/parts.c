@@ -1,4 +1,4 @@
-/* parts: names as fields, lines that several sections have, and what is worth a line; see
+/* parts: names as fields, lines that several sections have, and thresholds for lines; see
  * sections.h. */
 #include "base/bytes.h"
 #include "base/scope.h"

@@ -85,7 +85,7 @@ static bool report_is_asked(const struct report_work *work)
     return work->wanted->path_to || work->wanted->show;
 }
 
-/* Returns whether the report leaves out what is not needed at first. */
+/* Returns whether the report omits details that are not needed at first. */
 static bool is_short(const struct report_work *work)
 {
     return work->wanted->is_short && !work->wanted->json && !report_is_asked(work);

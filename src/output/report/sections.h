@@ -79,7 +79,7 @@ struct g2h_error *report_put_shown(const struct report *report, const char *aske
 
 /* ---- parts of sections ---- */
 
-/* Most rows of a table about what is asked for. */
+/* Most rows of a table about the queried object or class. */
 enum { REPORT_ASKED_ROWS = 24 };
 
 /* Returns the class of an object, or the name of another node of the view. */
@@ -107,7 +107,7 @@ struct g2h_error *report_put_finalized(const struct report *report, uint32_t nod
 struct g2h_error *report_put_allocator(const struct report *report,
                                        const struct allocator *allocator, bool is_line);
 
-/* ---- what is worth a line ---- */
+/* ---- thresholds ---- */
 
 /* Returns whether the untouched part of some bytes is large enough to be mentioned. */
 static inline bool report_is_untouched(uint64_t untouched, uint64_t all)

@@ -4,7 +4,7 @@
  *
  * They do not depend on where a snapshot comes from: the format sqlite fills them from a view,
  * tools/heapquery from a file. Rows are added in the order of their numbers. Indexes and views are
- * made after the last row, for that takes a fraction of the time.
+ * made after the last row, because that takes a fraction of the time.
  */
 #ifndef OUTPUT_SQLITE_TABLES_H
 #define OUTPUT_SQLITE_TABLES_H
