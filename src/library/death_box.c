@@ -162,7 +162,7 @@ static void death_box_note_process(struct death_box *box, uint64_t id, struct de
     }
 }
 
-/* Notes the memory limit, and whether the kernel ended the process for lack of memory: it counts
+/* Records the memory limit, and whether the kernel ended the process for lack of memory: it counts
  * before it kills. */
 static void note_limits(const struct death_box *box, struct death *ret)
 {
@@ -183,8 +183,8 @@ static struct g2h_error *death_box_explain(const struct death_box *box, int erro
                                      (unsigned long long)box->pid);
 }
 
-/* Returns how many bytes a process that has stopped at its end has, or had when it was looked at:
- * it may have given some back meanwhile, but not many. */
+/* Returns how many bytes a process that has stopped at its end has, or had at the last look: it may
+ * have freed some meanwhile, but not many. */
 static uint64_t expected_of(const struct death_box *box)
 {
     uint64_t own;
@@ -216,7 +216,7 @@ struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret
 {
     const struct attach_options options = {.space = &box->reserve.space};
     uint64_t left;
-    (void)munlockall(); /* the writer gives memory back bit by bit */
+    (void)munlockall(); /* the writer frees memory bit by bit */
     death_box_note_process(box, box->pid, ret);
     struct g2h_error *error =
         attach_copy(box->pid, &options, &ret->copy.process, &ret->copy.account);

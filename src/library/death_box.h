@@ -17,14 +17,14 @@
 
 struct death_box {
     uint64_t pid;
-    const char *exe;  /* the executable that the user gives; NULL: that of the process */
+    const char *exe;  /* the executable given by the user; NULL: that of the process */
     unsigned threads; /* as in struct origin_options */
     struct death_watch watch;
     struct death_reserve reserve; /* reserve.most is the caller's */
     struct death_heap heap;
     struct origin program;  /* the executable and the modules */
     char name[64];          /* of the process: "server" */
-    bool is_ready;          /* program and heap are those of what the process runs */
+    bool is_ready;          /* program and heap are those of the running program */
     uint64_t resident;      /* bytes when memory was last reserved */
     double tried;           /* when that was */
     uint64_t own;           /* bytes that are not of files, at the last look */
@@ -34,14 +34,14 @@ struct death_box {
     bool has_kills, has_last_kills;
 };
 
-/* A process that has been copied, at its end or before, and what is known of that moment. */
+/* A process that has been copied, at its end or before, and the state at that moment. */
 struct death {
     struct process_copy copy;
     struct origin program;
     char name[64];
     int status;              /* as waitpid() has it; 0: it lives */
     bool by_oom;             /* the kernel ended it for lack of memory */
-    bool by_group;           /* as the count of its control group says */
+    bool by_group;           /* according to the count of its control group */
     int64_t seconds;         /* since 1970 */
     uint64_t resident, peak; /* bytes; 0: not known */
     uint64_t limit;          /* of memory, of its control groups; 0: none */

@@ -68,7 +68,7 @@ static struct g2h_error *open_program(const char *path, struct origin *origin, s
     return failed;
 }
 
-/* Opens the file that the user gives, if any. */
+/* Opens the file given by the user, if any. */
 static struct g2h_error *open_given(const struct origin_options *options, struct origin *origin)
 {
     return options->exe ? origin_explain(g2h_exe_open(options->exe, &origin->exe), origin) : NULL;
@@ -174,7 +174,7 @@ static struct g2h_error *read_live_once(const struct origin_options *options,
         is_given ? NULL : open_program(procfs_path(options->pid, "exe").text, origin, &program);
     if (error && error->code != G2H_ERROR_SYSTEM)
         return error;
-    g2h_error_destroy(error); /* if the user may not read the process, the next step says so */
+    g2h_error_destroy(error); /* if the user may not read the process, the next step reports that */
     TRY(g2h_process_read_live(options->pid, is_given ? origin->exe : program, process_options,
                               &origin->account, &origin->memory, &origin->input));
     take_program(origin, &program);

@@ -35,7 +35,7 @@ struct origin_options {
 
 /*
  * Opens a file or reads a process. After an error, too, the caller closes the input and the
- * executable that are there, and calls origin_deinit(). Errors: those of g2h_input_open(),
+ * executable, if they are open, and calls origin_deinit(). Errors: those of g2h_input_open(),
  * g2h_exe_open(), g2h_process_read_core() and g2h_process_read_live().
  */
 struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret);

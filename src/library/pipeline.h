@@ -29,7 +29,7 @@ struct pipeline {
 struct pipeline_options {
     const char *exe;  /* the executable given by the user; NULL: that of the process, if any */
     unsigned threads; /* 0: one per processor */
-    bool untyped_ok;  /* go on without types if the executable is not that of the dump */
+    bool untyped_ok;  /* continue without types if the executable is not that of the dump */
     bool no_stacks, full_names, no_dominators; /* as in struct g2h_graph_options */
     const struct g2h_redaction *redaction;     /* NULL: none */
 
@@ -57,7 +57,7 @@ struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipelin
 /* Errors: those of g2h_view_create(). */
 struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options);
 
-/* Frees all parts that there are, also after an error. */
+/* Frees all existing parts, also after an error. */
 void pipeline_deinit(struct pipeline *pipeline);
 
 #endif
