@@ -46,7 +46,7 @@ struct asks {
 /* Returns a number for a question. */
 uint32_t asks_number(struct asks *asks);
 
-/* Appends a message to what the session will get. Returns false if memory runs out. */
+/* Appends a message to the session's queue. Returns false if memory runs out. */
 bool asks_put(struct asks *asks, enum channel_kind kind, uint32_t number, const void *body,
               size_t size);
 

@@ -1,5 +1,5 @@
 /* cdp: the Chrome DevTools Protocol: one table from method to function. docs/inspect-protocol.md
- * says which requests DevTools send when, and why they are answered like that. */
+ * documents which requests DevTools send when, and the reasons for the answers. */
 #ifndef INSPECT_CDP_H
 #define INSPECT_CDP_H
 

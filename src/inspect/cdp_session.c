@@ -22,13 +22,13 @@
 /* A snapshot that a child is taking. */
 struct cdp_session_press {
     bool is_going_on;
-    pid_t child;     /* 0: it has ended, and was waited for */
-    uint32_t number; /* of the request */
-    int control; /* where the child says how far it is, and what failed: messages of the channel */
-    int data;    /* where it writes the snapshot */
-    int baton;   /* a byte written there makes the child the session */
+    pid_t child;         /* 0: it has ended, and was waited for */
+    uint32_t number;     /* of the request */
+    int control;         /* the child's progress and failures: messages of the channel */
+    int data;            /* where it writes the snapshot */
+    int baton;           /* a byte written there makes the child the session */
     bool is_ready;       /* there was a byte of the snapshot */
-    bool is_done;        /* the child has said so */
+    bool is_done;        /* the child has reported that */
     bool has_ended;      /* there are no more bytes */
     bool is_asked;       /* for more */
     struct text failure; /* not empty: it has failed; with a zero at its end */
@@ -206,8 +206,8 @@ static void fail_by_status(struct running *running, int status)
     cdp_session_fail(running, message);
 }
 
-/* Answers that there is no more, makes the child the session, and ends. Returns if the child is
- * dead. */
+/* Answers that the snapshot is complete, makes the child the session, and ends. Returns if the
+ * child is dead. */
 static void hand_over(struct running *running)
 {
     struct cdp_session_press *press = &running->press;

@@ -44,7 +44,7 @@ struct session {
     struct text lines; /* messages so far: events Runtime.consoleAPICalled, a line each */
 };
 
-/* Takes a snapshot in place of the last one and writes it to a descriptor. Errors: those of
+/* Takes a snapshot, which replaces the last one, and writes it to a descriptor. Errors: those of
  * taken_read(), g2h_identity_add(), taken_view() and g2h_write(). */
 struct g2h_error *session_take(struct session *session, const struct g2h_progress *progress,
                                int fd);

@@ -49,7 +49,7 @@ enum channel_kind {
                           * snapshot has failed, and nothing else follows */
     CHANNEL_PROGRESS,    /* to TAKE, any number of times [a byte: percent] */
     CHANNEL_READY,       /* to TAKE: from now on there is something for MORE [] */
-    CHANNEL_END,         /* to MORE: there is no more [] */
+    CHANNEL_END,         /* to MORE: the snapshot is complete [] */
 };
 
 /* The head of the body of CHANNEL_EVALUATE, before the expression. */
@@ -72,8 +72,8 @@ struct channel_head {
 };
 
 /*
- * Sends a message. size is CHANNEL_MOST at the most. The descriptor blocks, and SIGPIPE is
- * ignored. Returns false if the other process is gone.
+ * Sends a message. size is at most CHANNEL_MOST. The descriptor blocks, and SIGPIPE is ignored.
+ * Returns false if the other process is gone.
  */
 bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *body, size_t size);
 

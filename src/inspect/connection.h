@@ -38,11 +38,11 @@ struct connection {
     bool has_ended;     /* and no more comes from it */
     struct text joined; /* a message in fragments */
     bool is_joining;
-    bool is_held;   /* there may be a message in what came, whose turn it was not yet */
+    bool is_held;   /* a message may be waiting for its turn */
     unsigned asked; /* requests that the session has not answered */
     char host[64];  /* the client's name for this machine */
     /* The protocol's state per client: */
-    bool has_debugger; /* it has got the scripts and lines */
+    bool has_debugger; /* it has received the scripts and lines */
     uint32_t inspected[CHANNEL_INSPECTED];
 };
 

@@ -14,7 +14,7 @@ enum { DISCOVERY_PATIENCE = 1000 }; /* milliseconds that a list waits for the se
 void discovery_request(struct hub *hub, struct connection *connection,
                        const struct http_request *request);
 
-/* Answers a client that waits with what is known. */
+/* Answers a waiting client with what is known. */
 void discovery_list(struct hub *hub, struct connection *connection);
 
 #endif

@@ -73,7 +73,7 @@ static bool compare_property(void *context, const char *name, size_t size,
     return false;
 }
 
-/* Finds what a place has under a name: a field, an index, a key. */
+/* Finds a part of a place by its name: a field, an index, a key. */
 static struct g2h_error *look_up(struct evaluation *evaluation, const struct remote_place *place,
                                  const char *name, size_t size, struct remote *ret)
 {
@@ -87,7 +87,7 @@ static struct g2h_error *look_up(struct evaluation *evaluation, const struct rem
     return NULL;
 }
 
-/* Goes from a value to what it has under a name. */
+/* Moves from a value to its part with a name. */
 static struct g2h_error *step(struct evaluation *evaluation, const char *name, size_t size,
                               struct remote *remote)
 {

@@ -10,8 +10,8 @@
 
 enum {
     HEAD_TIME = 5000,  /* milliseconds for a request's head, */
-    LEAVE_TIME = 1000, /* for taking what is left, and closing, */
-    TAKE_TIME = 30000, /* and for taking some of what a client has asked for */
+    LEAVE_TIME = 1000, /* for taking the rest, and closing, */
+    TAKE_TIME = 30000, /* and for taking some of the requested data */
     ASKED_MOST = 16,   /* questions to the session for one client at a time */
     KEPT = 64 << 10    /* bytes of a buffer that stay when it is empty */
 };

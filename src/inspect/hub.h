@@ -53,7 +53,7 @@ bool hub_answered(struct hub *hub);
  * client has for taking bytes begins when there are some. */
 void hub_wake(struct hub *hub, int64_t now);
 
-/* Does what it is time for, also for clients that had to wait. */
+/* Does the work that is due, also for clients that had to wait. */
 void hub_tick(struct hub *hub);
 
 /* Returns how many milliseconds it may be until something becomes due; -1: for ever. */

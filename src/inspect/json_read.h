@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 
-enum { JSON_DEPTH = 32 }; /* objects and arrays within each other, at the most */
+enum { JSON_DEPTH = 32 }; /* the deepest nesting of objects and arrays */
 
 /* A value of checked JSON, without space around it; size 0: no value. */
 struct json_value {

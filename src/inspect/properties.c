@@ -111,7 +111,7 @@ void properties_of_location(struct taken *taken, const struct g2h_location *loca
 
 struct entry_walk {
     const struct walk *walk;
-    uint64_t index, wanted; /* wanted: the only one that is looked for; UINT64_MAX: all */
+    uint64_t index, wanted; /* wanted: the only one to find; UINT64_MAX: all */
     bool failed;
     struct g2h_entry found;
 };

@@ -440,7 +440,7 @@ static struct g2h_error *write_parts(struct taken *taken, const struct remote *r
     if (is_list) {
         text_append(&summary.text, (const char *)remote->words.data, (size_t)remote->words.size);
     } else {
-        /* the caller may be in the middle of what taken->values has */
+        /* the caller may be iterating over taken->values */
         struct g2h_values *values = taken->values;
         taken->values = taken->inner;
         error = properties_visit(taken, &remote->place, add_part, &summary);

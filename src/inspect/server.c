@@ -296,7 +296,8 @@ static void send_to(struct hub *hub, struct connection *connection)
     }
 }
 
-/* Receives what a client has sent. One that sends no more may still wait for an answer of HTTP. */
+/* Receives what a client has sent. A client that has finished sending may still wait for an answer
+ * of HTTP. */
 static void receive_from(struct hub *hub, struct connection *connection)
 {
     if (receive_some(connection->fd, &connection->in) >= 0)

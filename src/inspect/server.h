@@ -17,14 +17,14 @@
 /* Where the server listens. */
 struct server_address {
     char host[64]; /* a numeric address, without brackets */
-    uint16_t port; /* the one that it got, if 0 was asked for */
+    uint16_t port; /* the assigned one, if 0 was requested */
     bool is_loopback;
     char path[40]; /* "/" and random bits: the path of the WebSocket */
 };
 
 struct server_options {
     const char *program; /* "go2heapsnapshot" and its version, without a slash */
-    const char *name;    /* of what is inspected, for the console */
+    const char *name;    /* of the target, for the console */
     uid_t owner;     /* of the process that is inspected: its peers may ask, too; (uid_t)-1: none */
     bool is_private; /* /json/list names no target */
 };
@@ -34,7 +34,7 @@ struct server_options {
  * */
 bool server_parse(const char *text, struct server_address *ret);
 
-/* Listens at an address. Errors: G2H_ERROR_SYSTEM, whose message says what to do if the port is
+/* Listens at an address. Errors: G2H_ERROR_SYSTEM, whose message suggests what to do if the port is
  * taken. */
 struct g2h_error *server_listen(struct server_address *address, int *ret_fd);
 
