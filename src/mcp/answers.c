@@ -26,7 +26,7 @@ struct answers {
 
 /* ---- the kept heap ---- */
 
-/* Finds what has grown: findings that share all but the growth with the others. */
+/* Computes the findings about growth, which share everything but the growth with the others. */
 static struct g2h_error *answers_find_growth(struct answers *answers)
 {
     if (!answers->options.base)

@@ -20,7 +20,7 @@ struct answers_options {
     const struct g2h_memory *memory; /* NULL: not known */
     const char *source;              /* name of the input */
     unsigned threads;                /* 0: one per processor */
-    bool has_values;                 /* shows what is in objects */
+    bool has_values;                 /* shows the contents of objects */
 };
 
 struct answers;

@@ -19,7 +19,7 @@ struct mcp {
     struct answers *answers; /* NULL: the heap is not there yet; under the lock */
 };
 
-/* Returns the answers, as soon as there is a heap to give them. */
+/* Waits for the heap, and returns its answers. */
 static struct answers *mcp_await(void *context)
 {
     struct mcp *mcp = context;

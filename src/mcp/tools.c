@@ -27,7 +27,7 @@ struct argument {
 struct tool {
     const char *name, *description;
     struct argument arguments[ARGUMENTS];
-    size_t rows;      /* of each list, unless the client says how many; 0: any number */
+    size_t rows;      /* of each list, unless the client sets a limit; 0: any number */
     bool is_overview; /* rows counts only if the argument is not given */
     bool needs_base, needs_values;
     answers_put *answer;

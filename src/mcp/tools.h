@@ -30,8 +30,8 @@ void tools_list(const struct mcp_settings *settings, struct text *text);
 const struct tool *tools_find(const struct mcp_settings *settings, const char *name, size_t size,
                               const char **ret_missing);
 
-/* Appends the answer to a call: JSON, or, if *ret_is_error, words that say what is wrong.
- * arguments is an object, or nothing. */
+/* Appends the answer to a call: JSON, or, if *ret_is_error, an error message. arguments is an
+ * object, or nothing. */
 void tools_call(struct answers *answers, const struct tool *tool, struct json_value arguments,
                 struct text *text, bool *ret_is_error);
 
