@@ -227,7 +227,7 @@ static int write_copy(struct at_death *at, const char *remark)
     return trim_files(at) == EXIT_FINE ? status : EXIT_FAILED;
 }
 
-/* Notes the exit status of something that was written: a failure counts more than a cut dump. */
+/* Records the exit status of a write: a failure counts more than a cut dump. */
 static void note_status(struct at_death *at, int status)
 {
     if (at->status != EXIT_FAILED && status != EXIT_FINE)
@@ -601,7 +601,7 @@ static struct g2h_error *at_death_begin(struct at_death *at)
     return NULL;
 }
 
-/* Writes the copy that was made at the end, and waits for what is being written already. */
+/* Writes the copy that was made at the end, and waits for dumps that are still being written. */
 static void at_death_finish(struct at_death *at)
 {
     int status;

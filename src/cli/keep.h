@@ -22,7 +22,7 @@ struct keep {
 struct g2h_error *keep_begin(const char *path, const struct target_source *sources, size_t count,
                              unsigned threads, struct keep *ret);
 
-/* Writes the dump of a snapshot: of the first one first.dump.gz, of a later one last.dump. Does
+/* Writes the dump of a snapshot: the first one to first.dump.gz, a later one to last.dump. Does
  * nothing if nothing is kept. Errors: those of target_open() and g2h_write_dump(). */
 struct g2h_error *keep_dump(struct keep *keep, const struct g2h_input *dump);
 

@@ -50,9 +50,9 @@ struct options {
     bool json;           /* of a format that takes it */
     unsigned sections;   /* of the JSON: enum g2h_report_section; 0: all */
     bool mcp;            /* answers questions on standard input instead of writing something */
-    bool values;         /* of mcp: also what is in objects */
+    bool values;         /* of mcp: also the contents of objects */
     bool is_dump;        /* the heap dump itself is written, in no format */
-    bool untyped_ok;     /* goes on without types if exe does not fit */
+    bool untyped_ok;     /* continues without types if exe does not fit */
     bool redact, reachable, garbage, no_stacks, no_contexts, full_names, numbers;
     const char *numbers_of; /* names of classes; NULL: all */
     const char *redact_key; /* a file; NULL: none */
@@ -69,7 +69,7 @@ struct options {
     bool at_death_exit;        /* also when it ends by itself with a status that is not 0 */
     uint64_t at_death_percent; /* and before, at this part of its memory limit; 0: not given */
     uint64_t at_death_keep;    /* files that stay in the directory; 0: all */
-    uint64_t at_death_most;    /* bytes that are copied at the most; 0: all */
+    uint64_t at_death_most;    /* most bytes that are copied; 0: all */
     char **run;                /* of --at-death: the command that is started; NULL: none */
     struct death *death;       /* the process to be converted has been copied; NULL: it has not */
     bool inspect;              /* serves DevTools instead of writing something */

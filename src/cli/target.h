@@ -47,7 +47,7 @@ struct g2h_error *target_refuse(const char *path, const struct target_source *so
 struct g2h_error *target_refuse_database(const char *path, bool is_new,
                                          const struct target_source *sources, size_t count);
 
-/* Does so for the file of an input that has been opened; see target_check(). */
+/* Does the same for the file of an input that has been opened; see target_check(). */
 struct g2h_error *target_check_database(const char *path, const struct g2h_input *input,
                                         const char *what);
 
