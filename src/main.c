@@ -109,7 +109,7 @@ static struct pipeline_options steps_of(const struct options *options, const str
                                      .context = context};
 }
 
-/* Matches the executable, if any, with the heap, and reports what is missing in it. */
+/* Matches the executable, if any, with the heap, and reports what it lacks. */
 static struct g2h_error *match(const struct options *options, const struct pipeline_options *steps,
                                struct pipeline *conversion)
 {
@@ -479,7 +479,7 @@ struct main_sources {
 /* The outcome of all conversions. */
 struct outcome {
     bool complete;   /* nothing was damaged or missing */
-    bool is_failed;  /* the output has been written, but not all that was asked for */
+    bool is_failed;  /* the output has been written, but something requested is missing */
     bool is_process; /* the last conversion was of a core or a process */
     bool is_base;    /* the error is that the executable did not write the base */
     size_t steady;   /* places that grew in every interval */
@@ -681,7 +681,7 @@ struct watching {
     struct g2h_error *error; /* that ends the watch, under the lock; NULL: none */
 };
 
-/* A snapshot that has been taken and is to be converted. */
+/* A snapshot that waits for its conversion. */
 struct snapshot {
     const struct options *options;
     struct pipeline conversion;
@@ -745,7 +745,7 @@ static struct g2h_error *add_snapshot(const struct watching *watching, struct sn
                : NULL;
 }
 
-/* Returns whether a watched process has grown by as much as --until-growth says. */
+/* Returns whether a watched process has grown by the bytes of --until-growth. */
 static bool has_grown(const struct options *options, const struct g2h_trend *trend)
 {
     return options->until_growth > 0 && g2h_trend_growth(trend) >= (int64_t)options->until_growth;
