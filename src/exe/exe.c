@@ -1,6 +1,6 @@
 /*
- * exe; see exe.h. This file opens the executable and its separate debug file, reads all that
- * depends on the process, and answers questions about addresses.
+ * exe; see exe.h. This file opens the executable and its separate debug file, reads the data that
+ * depends on the process, and looks up addresses.
  */
 #include "exe/exe.h"
 
@@ -45,7 +45,7 @@ struct g2h_exe {
     struct scopes scopes;
 };
 
-/* ---- looking ---- */
+/* ---- recognition ---- */
 
 static bool has_go_section(const struct image *image)
 {
@@ -240,8 +240,8 @@ uint64_t exe_moduledata(const struct g2h_exe *exe)
 /* ---- the process ---- */
 
 /*
- * Finds the fields data, edata, bss and ebss of runtime.firstmoduledata, which are next to each
- * other in all releases, by the sizes of the segments. *ret is the address of data.
+ * Finds the fields data, edata, bss and ebss of runtime.firstmoduledata, which are adjacent in all
+ * releases, by the sizes of the segments. *ret is the address of data.
  */
 static bool find_segments(const struct image *image, uint64_t data_size, uint64_t bss_size,
                           uint64_t *ret)
@@ -267,8 +267,8 @@ static bool find_segments(const struct image *image, uint64_t data_size, uint64_
 }
 
 /*
- * Go's data is the section .data, unless another linker has put C's data into it as well, or the
- * file is PE: then .data begins with other data and ends with what is .bss in the other formats.
+ * Go's data is the section .data, unless another linker has merged C's data into it, or the file is
+ * PE: then .data begins with other data and ends with the equivalent of .bss in the other formats.
  */
 bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret)
 {
@@ -286,7 +286,7 @@ bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_s
     return true;
 }
 
-/* Reads all of DWARF that will be asked for, so that later questions do not change the
+/* Reads all parts of DWARF that will be needed, so that later queries do not change the
  * executable. */
 static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_process *process)
 {
@@ -331,7 +331,7 @@ void exe_unbind(struct g2h_exe *exe)
     types_init(&exe->types, exe->image.is_64 ? 8 : 4);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret)
 {

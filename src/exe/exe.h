@@ -1,10 +1,10 @@
 /*
- * exe: an opened executable, and the functions on it that the modules above use besides those of
+ * exe: an opened executable, and the functions on it for the modules above besides those of
  * include/go2heapsnapshot/exe.h.
  *
- * Questions are by addresses of a process, so a caller has to find out where the process has the
- * executable (typing/exe_match.c does) and tell exe_bind(), which reads types and variables. From
- * then on the executable is constant.
+ * Queries use addresses of a process, so a caller has to find the executable's load addresses
+ * (typing/exe_match.c does) and pass them to exe_bind(), which reads types and variables. From then
+ * on the executable is constant.
  *
  *   exe                 the whole executable; exe/image/, exe/dwarf/ and exe/go/ read its parts
  *   inlining            from its code, which function is inlined where
@@ -22,22 +22,21 @@
 #include "exe/dwarf/scopes.h"
 #include "types/types.h"
 
-/* ---- before it is opened ---- */
+/* ---- before opening ---- */
 
-/* Returns whether a path is that of a file with Go in it, by the names of its sections, which costs
- * far less than to open it. */
+/* Returns whether a path is that of a file with Go code, by the names of its sections, which costs
+ * far less than opening it. */
 bool exe_is_go(const char *path);
 
-/* ---- what the file says ---- */
+/* ---- contents of the file ---- */
 
 const struct image *exe_image(const struct g2h_exe *exe);
 const struct pclntab *exe_pclntab(const struct g2h_exe *exe);
 
-/* Returns the release of Go that built the executable, "go1.27.4"; it is empty if it is not
- * known. */
+/* Returns the release of Go that built the executable, "go1.27.4"; it is empty if unknown. */
 struct g2h_bytes exe_version(const struct g2h_exe *exe);
 
-/* Returns what built the executable. */
+/* Returns the executable's build information. */
 const struct built_by *exe_built_by(const struct g2h_exe *exe);
 
 /* Returns the image that has the sections of DWARF: the executable's or that of its separate debug
@@ -52,8 +51,7 @@ bool exe_symbol(const struct g2h_exe *exe, const char *name, struct image_symbol
 /* Returns the address, in the file, of runtime.firstmoduledata, or 0 if it is not found. */
 uint64_t exe_moduledata(const struct g2h_exe *exe);
 
-/* Returns where the linker put the parts of the program; all addresses are 0 if that is not
- * found. */
+/* Returns the addresses of the parts of the program; all are 0 if they are not found. */
 const struct moduledata *exe_module(const struct g2h_exe *exe);
 
 /* Finds the address, in the file, of the runtime's data segment; data_size and bss_size are the
@@ -62,26 +60,27 @@ bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_s
 
 /* ---- the process ---- */
 
-/* Where a process has an executable, and the program counters whose variables will be asked for. */
+/* The load addresses of an executable in a process, and the program counters whose variables will
+ * be requested. */
 struct exe_process {
     bool has_text, has_data; /* whether text and slide, respectively, are known */
     uint64_t text;           /* address of the first function */
     uint64_t slide; /* distance from the addresses of data in the file to those in the process */
-    /* Some types that the process has, which tell whether a range of the file has the
+    /* Some types that the process has, which show whether a range of the file has the
      * descriptors. */
     const struct rtype_witness *witnesses;
     size_t witness_count;
-    const uint64_t *pcs; /* the different program counters of its frames: see scopes_init() */
+    const uint64_t *pcs; /* the distinct program counters of its frames: see scopes_init() */
     size_t pc_count;
     uint64_t frame_count;
     unsigned threads; /* to use; 0: one */
 };
 
-/* Tells an executable where a process has it. If process->has_data, reads its types and variables.
+/* Binds an executable to its load addresses. If process->has_data, reads its types and variables.
  * Error: G2H_ERROR_MEMORY; then the executable is as it was when it was opened. */
 struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *process);
 
-/* Makes the executable forget about the process: it becomes as it was when it was opened. */
+/* Unbinds the executable from the process: it becomes as it was when it was opened. */
 void exe_unbind(struct g2h_exe *exe);
 
 /* Returns all types of the executable; there are none before exe_bind(). Those of descriptors come
@@ -91,30 +90,30 @@ const struct types *exe_types(const struct g2h_exe *exe);
 /* Returns the executable's variables by DWARF; there are none before exe_bind(). */
 const struct dwarf_info *exe_dwarf_info(const struct g2h_exe *exe);
 
-/* Returns the variables at the program counters that exe_bind() was given. */
+/* Returns the variables at the program counters that were passed to exe_bind(). */
 const struct scopes *exe_scopes(const struct g2h_exe *exe);
 
 /* Returns the distance from the addresses of data in the file to those in the process. */
 uint64_t exe_slide(const struct g2h_exe *exe);
 
-/* Returns the address of runtime.types in the process, which the offsets of types count from, or 0
- * if it is not known. */
+/* Returns the address of runtime.types in the process, the base of the offsets of types, or 0 if
+ * unknown. */
 uint64_t exe_types_start(const struct g2h_exe *exe);
 
 /* Return the number of functions, and the address in the process and the name of one. */
 uint64_t exe_function_count(const struct g2h_exe *exe);
 uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_bytes *ret_name);
 
-/* Finds the function that has an address of the process, by name and address. Returns false if none
- * has it. */
+/* Finds the function that contains an address of the process, by name and address. Returns false if
+ * there is none. */
 bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
                      uint64_t *ret_entry);
 
 /*
- * Does the same as g2h_exe_line(), for callers that ask for very many lines. The cost of a line is
- * in proportion to its function's part of the pclntab, and all lines asked for may be in one
- * function. So *left, which is exe_lines_most() at first, is lowered by the bytes that are read;
- * once it is 0, *ret has the function, but no line.
+ * Does the same as g2h_exe_line(), for callers that request very many lines. The cost of a line is
+ * proportional to its function's part of the pclntab, and all requested lines may be in one
+ * function. So *left, which is exe_lines_most() at first, is lowered by the bytes read; once it is
+ * 0, *ret has the function, but no line.
  */
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret);
 uint64_t exe_lines_most(const struct g2h_exe *exe);

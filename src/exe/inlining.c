@@ -1,5 +1,5 @@
-/* inlining: finds the calls that the frames of an allocation site stand for; see
- * g2h_inlining_repair() of include/go2heapsnapshot/exe.h. */
+/* inlining: finds the calls behind the frames of an allocation site; see g2h_inlining_repair() of
+ * include/go2heapsnapshot/exe.h. */
 #include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/map.h"
@@ -8,7 +8,7 @@
 #include "exe/go/code.h"
 #include "exe/exe.h"
 
-/* The most bytes that are read, and the most nodes that are looked at, for each byte of the
+/* The most bytes that are read, and the most nodes that are visited, for each byte of the
  * pclntab. */
 enum { MOST_READ = 16, MOST_WORK = 64 };
 
@@ -26,8 +26,8 @@ struct g2h_inlining {
     VECTOR(struct body) bodies;
     struct call_sites call_sites;
     uint64_t read_left, work_left;
-    uint8_t wrapper; /* abi.FuncIDWrapper, the greatest of all ids, which functions made by the
-                        compiler have */
+    uint8_t wrapper; /* abi.FuncIDWrapper, the greatest of all ids, which compiler-generated
+                        functions have */
 };
 
 static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
@@ -101,7 +101,7 @@ static struct g2h_error *add_body(struct g2h_inlining *inlining, uint32_t functi
     return error;
 }
 
-/* Finds the body of the function that has a name. *ret is NULL if there is no such function. */
+/* Finds the body of the function with a name. *ret is NULL if there is no such function. */
 static struct g2h_error *find_body(struct g2h_inlining *inlining, struct g2h_bytes name,
                                    const struct body **ret)
 {
@@ -120,7 +120,7 @@ static struct g2h_error *find_body(struct g2h_inlining *inlining, struct g2h_byt
 
 /* ---- calls ---- */
 
-/* The calls that a part of the code stands for, innermost first. */
+/* The calls that a part of the code represents, innermost first. */
 struct chain {
     size_t count;  /* of calls */
     size_t shared; /* how many of them the stack has; 0: the stack has other calls */
@@ -196,8 +196,8 @@ static void inlining_follow(struct g2h_inlining *inlining, const struct code *co
     }
 }
 
-/* Returns whether a chain says more about the stack than another: best is one that the stack has as
- * a whole, and then the one that has more calls of the stack. */
+/* Returns whether a chain agrees better with the stack than another: best is one that the stack has
+ * as a whole, and then the one that has more calls of the stack. */
 static bool inlining_is_better(const struct chain *chain, const struct chain *than)
 {
     const bool is_whole = chain->shared == chain->count, was_whole = than->shared == than->count;
@@ -216,7 +216,7 @@ static void try_part(struct g2h_inlining *inlining, const struct code *code,
         *best = chain;
 }
 
-/* Finds the calls that the stack's first call stands for, in all of the code. best->shared is 0 if
+/* Finds the calls that the stack's first call represents, in all of the code. best->shared is 0 if
  * no part fits. */
 static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
                          const struct stack *stack, struct chain *best)
@@ -250,8 +250,7 @@ static void inlining_find_caller(struct g2h_inlining *inlining, const struct bod
 }
 
 /* Does the same with the function's calls of functions that allocate in one way. For the innermost
- * frame, a dump has the line at the address to which the call returns, which may be the next line
- * already. */
+ * frame, a dump has the line at the return address, which may be the next line already. */
 static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const struct body *body,
                                          enum call_sites_allocator way, const struct stack *stack,
                                          struct chain *best)
@@ -284,8 +283,8 @@ static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const str
     return NULL;
 }
 
-/* Finds the calls that the stack's first call stands for. callee is the function of the frame
- * before, or MAP_NONE if it is not known. A call through a variable does not have the callee in its
+/* Finds the calls that the stack's first call represents. callee is the function of the frame
+ * before, or MAP_NONE if it is not known. An indirect call does not have the callee in its
  * instruction, so all of the code is searched if no call of callee fits. */
 static struct g2h_error *inlining_find_chain(struct g2h_inlining *inlining, const struct body *body,
                                              bool is_innermost, uint32_t callee,
@@ -300,8 +299,7 @@ static struct g2h_error *inlining_find_chain(struct g2h_inlining *inlining, cons
     return NULL;
 }
 
-/* Leaves a call as it is, since it has not been found in the code. Returns the number of calls,
- * 1. */
+/* Leaves a call unchanged that was not found in the code. Returns the number of calls, 1. */
 static size_t inlining_keep(struct g2h_call *call, const struct body *body)
 {
     call->start_line = body ? body->code.start_line : 0;

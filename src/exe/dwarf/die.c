@@ -16,7 +16,7 @@ enum {
 /* ---- opening ---- */
 
 /* Reads the contents of a section. They are empty if there is no such section, it is damaged, or it
- * is larger than *left, which is the number of bytes that all sections may still have. */
+ * is larger than *left, the number of bytes that all sections may still have. */
 static struct g2h_error *die_read_section(struct image *image, const char *name, uint64_t *left,
                                           struct g2h_bytes *ret)
 {
@@ -154,7 +154,7 @@ static bool die_skip_value(const struct dies *dies, const struct die_unit *unit,
     }
 }
 
-/* Finds where the attributes of an entry end, and the next entry begins. */
+/* Finds the end of an entry's attributes, where the next entry begins. */
 static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct cursor cursor = {die->values, dies->info.data + die->unit->end};
@@ -368,8 +368,8 @@ bool die_reference(struct dies *dies, const struct die *die, uint32_t name, stru
     return die_find(dies, die, name, &attribute) && die_follow(dies, attribute, ret);
 }
 
-/* Finds the text that is the value of an attribute. *ret reaches to the end of the section or unit
- * that the text is in. Returns false if there is none. */
+/* Finds the string that is the value of an attribute. *ret reaches to the end of the section or
+ * unit that contains it. Returns false if there is none. */
 static bool find_text(struct dies *dies, struct die_attribute attribute, struct cursor *ret)
 {
     const struct die_unit *unit = attribute.unit;
@@ -417,7 +417,7 @@ struct g2h_bytes die_name(struct dies *dies, const struct die *die)
     const size_t left = cursor_left(&text), most = left < NAME_MOST ? left : NAME_MOST;
     const uint8_t *end = memchr(text.at, 0, most);
     const size_t size = end ? (size_t)(end - text.at) : most;
-    /* Many entries may share one text. */
+    /* Many entries may share one string. */
     if (!die_pay(dies, size / 8))
         return none;
     return (struct g2h_bytes){text.at, size};

@@ -1,10 +1,10 @@
 /*
  * die: DWARF 2 to 5 as entries (DIEs) that have attributes.
  *
- * The sections of an image may be damaged, or made to cost time: a few bytes of DWARF can ask for
- * much. So each request has a price in units of work, in proportion to what it costs, that is
- * subtracted from work_left. Once work_left is 0, no more entries, attributes and ranges are found:
- * a caller that sets it bounds the cost of all requests that follow.
+ * The sections of an image may be damaged, or crafted to cost time: a few bytes of DWARF can
+ * request much work. So each request has a price in units of work, proportional to its cost, that
+ * is subtracted from work_left. Once work_left is 0, no more entries, attributes and ranges are
+ * found: a caller that sets it bounds the cost of all requests that follow.
  *
  * An entry is a position; nothing is stored for it. Abbreviations are read once, with the units.
  */
@@ -44,9 +44,9 @@ struct die_unit {
     uint64_t entry;      /* offset of its first entry */
     uint64_t signature;  /* of a type unit */
     uint64_t type;       /* of a type unit: the offset of the type's entry in it; else 0 */
-    uint64_t base; /* the address that addresses in lists are relative to at the start of a list */
-    /* Where this unit's parts of .debug_addr, .debug_str_offsets, .debug_rnglists and
-     * .debug_loclists begin. */
+    uint64_t base;       /* the base of addresses in lists at the start of a list */
+    /* The start of this unit's parts of .debug_addr, .debug_str_offsets, .debug_rnglists and
+     * .debug_loclists. */
     uint64_t addresses, texts, ranges, locations;
     uint32_t table; /* index of its table of abbreviations */
     uint16_t version;
@@ -54,8 +54,7 @@ struct die_unit {
 };
 
 struct dies {
-    /* The sections .debug_info …, without compression; a section that the image does not have is
-     * empty. */
+    /* The sections .debug_info …, uncompressed; a section that the image does not have is empty. */
     struct g2h_bytes info, abbrev, addr, line_str, loc, loclists, ranges, rnglists, str_offsets,
         str;
     bool big_endian;
@@ -73,7 +72,7 @@ struct die {
     const struct die_unit *unit;
     const struct die_abbreviation *abbreviation;
     const uint8_t *values; /* values of its attributes, one after the other */
-    uint64_t behind; /* once die_next() has come to the end of the siblings: the offset behind them,
+    uint64_t behind; /* once die_next() has reached the end of the siblings: the offset after them,
                         where the next sibling of their parent begins; 0: not known */
 };
 
@@ -106,7 +105,7 @@ static inline bool die_pay(struct dies *dies, uint64_t work)
 /* Finds the entry at an offset of .debug_info. Returns false if there is none. */
 bool die_at(struct dies *dies, uint64_t offset, struct die *ret);
 
-/* Finds the first entry of a unit, which all its other entries are below. Returns false if it
+/* Finds the first entry of a unit, the ancestor of all its other entries. Returns false if it
  * cannot be read. */
 bool die_of_unit(struct dies *dies, size_t index, struct die *ret);
 
@@ -127,12 +126,11 @@ static inline uint32_t die_tag(const struct die *die)
 
 /* ---- attributes ---- */
 
-/* Finds an attribute that an entry itself has. Returns false if it has no attribute of that
- * name. */
+/* Finds an attribute of the entry itself. Returns false if it has no attribute of that name. */
 bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret);
 
-/* Finds an attribute that an entry itself has or, if it has none of that name, the attribute of
- * the entry that it is an instance or the completion of (DW_AT_abstract_origin,
+/* Finds an attribute of the entry itself or, if it has none of that name, the attribute of the
+ * entry that it is an instance or the completion of (DW_AT_abstract_origin,
  * DW_AT_specification). */
 bool die_find(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret);
 
@@ -158,8 +156,8 @@ struct die_operation {
 };
 typedef VECTOR(struct die_operation) die_operation_vector;
 
-/* Reads the only operation of an expression, an attribute that the entry itself has. Returns false
- * if the attribute is no expression, or has more than one operation. */
+/* Reads the only operation of an expression, an attribute of the entry itself. Returns false if the
+ * attribute is not an expression, or has more than one operation. */
 bool die_operation(struct dies *dies, const struct die *die, uint32_t name,
                    struct die_operation *ret);
 

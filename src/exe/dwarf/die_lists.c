@@ -99,7 +99,7 @@ static bool read_operation(const struct dies *dies, const struct die_unit *unit,
            ret->atom == DW_OP_GNU_push_tls_address || ret->atom == DW_OP_GNU_uninit;
 }
 
-/* Finds the bytes of an expression. Go writes blocks where DWARF 4 demands DW_FORM_exprloc. */
+/* Finds the bytes of an expression. Go writes blocks where DWARF 4 requires DW_FORM_exprloc. */
 static bool find_block(const struct dies *dies, struct die_attribute *attribute)
 {
     struct cursor *value = &attribute->value;

@@ -129,7 +129,7 @@ static bool die_units_read_header(const struct dies *dies, uint64_t start, struc
     return *ret_abbrev <= dies->abbrev.size;
 }
 
-/* Finds where the unit's parts of other sections begin: after the sections' headers, unless the
+/* Finds the start of the unit's parts of other sections: after the sections' headers, unless the
  * unit's first entry has other offsets. */
 static void read_bases(struct dies *dies, struct die_unit *unit, size_t index)
 {

@@ -83,7 +83,7 @@ uint8_t die_size_of_form(uint64_t form)
     case DW_FORM_block:
     case DW_FORM_exprloc:
         return SIZE_BLOCK;
-    default: /* forms of vendors, and DW_FORM_indirect, which nobody writes */
+    default: /* forms of vendors, and DW_FORM_indirect, which is not used in practice */
         return SIZE_UNKNOWN;
     }
 }

@@ -1,6 +1,6 @@
 /*
- * die_values: how the values of attributes are encoded, for the files die*.c; the rest of the
- * program uses die.h. DWARF 5, section 7.5.
+ * die_values: the encoding of attribute values, for the files die*.c; the rest of the program uses
+ * die.h. DWARF 5, section 7.5.
  */
 #ifndef EXE_DWARF_DIE_VALUES_H
 #define EXE_DWARF_DIE_VALUES_H
@@ -20,13 +20,13 @@ enum {
     SIZE_BLOCK2,
     SIZE_BLOCK4,
     SIZE_BLOCK,
-    SIZE_UNKNOWN, /* not known, so what follows the value cannot be read */
+    SIZE_UNKNOWN, /* not known, so the bytes after the value cannot be read */
 };
 
 /* Returns the size of the values of a form, DW_FORM_…. */
 uint8_t die_size_of_form(uint64_t form);
 
-/* Returns how many bytes a DW_FORM_ref_addr has: in DWARF 2, as many as an address. */
+/* Returns the size of a DW_FORM_ref_addr: in DWARF 2, that of an address. */
 static inline unsigned die_reference_size(const struct die_unit *unit)
 {
     return unit->version == 2 ? unit->address_size : unit->offset_size;

@@ -1,6 +1,6 @@
 /*
- * dwarf_check: makes types sound that only DWARF has, so that, whatever the executable says, a walk
- * down a value of such a type comes to an end; see dwarf_info_init().
+ * dwarf_check: makes types sound that only DWARF has, so that, whatever the executable contains, a
+ * walk down a value of such a type terminates; see dwarf_info_init().
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static int dwarf_check_compare_fields(const void *a, const void *b)
     return one->name < other->name ? -1 : one->name > other->name;
 }
 
-/* Sorts the fields of a struct, and drops fields that overlap others or do not lie within the
+/* Sorts the fields of a struct, and drops fields that overlap others or are not inside the
  * struct. */
 static void check_struct(struct types *types, struct type *type)
 {

@@ -2,8 +2,7 @@
  * dwarf_info: global variables, functions, and the variables that closures capture; see
  * dwarf_info.h.
  *
- * The entries that are read are the children of each unit's first entry, and the children of its
- * functions.
+ * It reads the children of each unit's first entry, and the children of its functions.
  */
 #include "exe/dwarf/dwarf_info.h"
 
@@ -54,7 +53,7 @@ static struct g2h_error *dwarf_info_read_variable(struct dwarf_info *dwarf_info,
 }
 
 /* Returns whether a name is that of a closure: "main.f.func1", "main.f.func1.2", but neither
- * "main.f" nor other names that are written by hand. */
+ * "main.f" nor other handwritten names. */
 static bool is_closure_name(struct g2h_bytes name)
 {
     return bytes_contain(name, ".func");

@@ -1,5 +1,5 @@
 /*
- * dwarf_info: what an executable's DWARF contains: types, global variables, the variables of each
+ * dwarf_info: the contents of an executable's DWARF: types, global variables, the variables of each
  * function, the captured variables of closures.
  *
  * It is empty if the executable has no DWARF. Addresses are those of the file; the caller adds the
@@ -36,7 +36,8 @@ struct dwarf_local {
     uint32_t function; /* string: the inlined function that it belongs to; UINT32_MAX: the frame's
                           own function */
     bool is_parameter;
-    bool is_made; /* the compiler made its name up: ~r0, .autotmp_5, and list.ptr, a part of list */
+    bool is_made; /* the compiler generated its name: ~r0, .autotmp_5, and list.ptr, a part of
+                     list */
     uint32_t first_piece, piece_count; /* in ret_pieces of dwarf_info_locals() */
 };
 
@@ -63,30 +64,30 @@ struct dwarf_info {
 
 /*
  * Reads all units of the image that has the sections of DWARF; the image must outlive dwarf_info.
- * If DWARF is damaged, reads what can be read. Error: G2H_ERROR_MEMORY only.
+ * If DWARF is damaged, reads as much as possible. Error: G2H_ERROR_MEMORY only.
  *
  * types has the types of the descriptors already, and a type that has a descriptor is not added
  * again: DW_AT_go_runtime_type has the descriptor's offset from types_start, which is runtime.types
  * in the process. Of the other types, those that variables lead to are added.
  *
- * A walk down a value of an added type comes to an end, whatever the executable says: fields
- * ascend, do not overlap and lie within their struct, elements lie within their array; no type
- * contains itself, and types are nested at most 64 deep; a type without a size has no fields and no
+ * A walk down a value of an added type terminates, whatever the executable contains: fields ascend,
+ * do not overlap and are inside their struct, elements are inside their array; no type contains
+ * itself, and types are nested at most 64 deep; a type without a size has no fields and no
  * elements.
  */
 struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *image,
                                   struct types *types, uint64_t types_start);
 void dwarf_info_deinit(struct dwarf_info *dwarf_info);
 
-/* Frees all that is only needed to read more. What has been read stays. */
+/* Frees all data that is only needed to read more. What has been read stays. */
 void dwarf_info_close(struct dwarf_info *dwarf_info);
 
 /*
  * Appends the variables that a frame has in memory at pc, which is within a call (the return
- * address less one): those of the function that has the pc, and of the functions that are inlined
- * there. May add types. The cost is in proportion to the function, so callers ask once per pc.
- * *ret_inlined is the innermost function that is inlined at pc (string), or UINT32_MAX if none is;
- * ret_inlined may be NULL.
+ * address less one): those of the function that contains the pc, and of the functions that are
+ * inlined there. May add types. The cost is proportional to the function, so callers call it once
+ * per pc. *ret_inlined is the innermost function that is inlined at pc (string), or UINT32_MAX if
+ * there is none; ret_inlined may be NULL.
  */
 struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
                                     dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,

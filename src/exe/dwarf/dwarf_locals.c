@@ -12,7 +12,7 @@
 
 enum {
     DEPTH_MOST = 100,  /* nesting of blocks and inlined functions */
-    PIECES_MOST = 256, /* pieces of a variable: Go cuts up small values only */
+    PIECES_MOST = 256, /* pieces of a variable: Go splits small values only */
     WORK_OF_FRAME = 2, /* work that one frame may cost, for each byte of .debug_info: the largest
                            frames of real programs take a hundredth of that */
 };
@@ -29,8 +29,8 @@ struct dwarf_locals_frame {
 
 /* ---- locations ---- */
 
-/* The stack of an expression that is being evaluated. Evaluation follows only operations that may
- * give an address relative to the CFA. */
+/* The stack of an expression being evaluated. Evaluation follows only operations that may yield an
+ * address relative to the CFA. */
 struct location {
     enum { STACK_EMPTY, AT_CFA, ELSEWHERE } is;
     int64_t offset;    /* from the CFA */
@@ -88,8 +88,8 @@ static void apply(const struct dwarf_locals_frame *frame, struct location *locat
     location->is = ELSEWHERE;
 }
 
-/* Returns the location that an expression leads to; it is ELSEWHERE, too, if a constant is left
- * over that no operation has used. */
+/* Returns the location of an expression; it is ELSEWHERE, too, if a constant is left over that no
+ * operation has used. */
 static struct location dwarf_locals_evaluate(const struct dwarf_locals_frame *frame,
                                              const struct die_operation *operations, size_t count)
 {
@@ -120,8 +120,8 @@ static bool dwarf_locals_is_repeated(const struct die_operation *piece, size_t l
     return true;
 }
 
-/* Returns by how many bytes all pieces together exceed their variable, or UINT64_MAX if that cannot
- * be told. */
+/* Returns by how many bytes all pieces together exceed their variable, or UINT64_MAX if that is
+ * unknown. */
 static uint64_t find_excess(const struct die_operation *operations, size_t count, uint64_t size)
 {
     uint64_t sum = 0;
@@ -190,10 +190,9 @@ static bool read_location(struct dwarf_locals_frame *frame, const struct die *di
 
 /*
  * Adds the pieces of a variable that are in the frame during a call. For the pc within the call, Go
- * may name the register that the variable was in before, although the variable has been saved in
- * the frame: no register survives a call. So the location just after the call is read as well, and
- * taken if more of the variable is in the frame there. A variable that is not used any more has no
- * location there.
+ * may name the variable's previous register, although the variable has been saved in the frame: no
+ * register survives a call. So the location just after the call is read as well, and used if more
+ * of the variable is in the frame there. A variable that is no longer used has no location there.
  */
 static bool read_locations(struct dwarf_locals_frame *frame, const struct die *die, uint64_t size)
 {
@@ -244,7 +243,7 @@ static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const s
            vector_push(frame->locals, local);
 }
 
-/* Returns whether one of an entry's ranges has the frame's pc. */
+/* Returns whether one of an entry's ranges contains the frame's pc. */
 static bool has_pc(const struct dwarf_locals_frame *frame, const struct die *die)
 {
     struct die_ranges ranges = {.is_begun = false};

@@ -1,4 +1,4 @@
-/* dwarf_reader: declarations that the files dwarf_*.c share; the rest of the program uses
+/* dwarf_reader: declarations shared by the files dwarf_*.c; the rest of the program uses
  * dwarf_info.h. */
 #ifndef EXE_DWARF_DWARF_READER_H
 #define EXE_DWARF_DWARF_READER_H
@@ -12,7 +12,7 @@ struct dwarf_function {
     uint64_t die; /* offset of its entry */
 };
 
-/* A type that has a number, while its parts have not been read yet. */
+/* A type with a number whose parts have not been read yet. */
 struct dwarf_pending {
     uint64_t die; /* offset of its entry */
     uint32_t type;
@@ -21,7 +21,7 @@ struct dwarf_pending {
 struct dwarf_reader {
     struct dies dies;
     VECTOR(struct dwarf_function) functions; /* ascending by low, once all units have been read */
-    die_operation_vector operations;         /* of the location that is being read */
+    die_operation_vector operations;         /* of the current location */
 
     uint64_t types_start;
     struct map type_by_die;  /* offset of an entry → type */
@@ -31,16 +31,16 @@ struct dwarf_reader {
     VECTOR(uint32_t) unchecked; /* types whose parts are known, but have not been checked */
     VECTOR(uint8_t) depth; /* by type: how deep values are nested in its values; 0: not known */
 
-    /* What damaged DWARF may still cost besides dies.work_left: types to add, bytes of text to
+    /* Remaining budgets for damaged DWARF besides dies.work_left: types to add, bytes of strings to
      * add, and work for the variables of all functions. */
     uint64_t types_left, text_left, locals_left;
 };
 
-/* Stands for a size that DWARF does not have; for arrays only. */
+/* A size that DWARF does not have; for arrays only. */
 #define DWARF_SIZE_UNKNOWN UINT64_MAX
 
-/* Interns a text, or "" in its place once there has been more text than a sound executable has.
- * Returns false if memory runs out. */
+/* Interns a string, or "" in its place once there have been more bytes of strings than a sound
+ * executable has. Returns false if memory runs out. */
 bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_bytes text,
                   uint32_t *ret);
 

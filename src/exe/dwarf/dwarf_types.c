@@ -3,7 +3,7 @@
  *
  * A type gets a number when its name and size are known; its parts are added later, since types may
  * refer to themselves. Maps, channels and functions keep Go's kinds: src/types/ describes the
- * runtime's structs behind them better than the structs that the linker makes up for debuggers.
+ * runtime's structs behind them better than the structs that the linker synthesizes for debuggers.
  */
 #include <string.h>
 
@@ -120,7 +120,7 @@ static uint64_t dwarf_types_size_of(unsigned kind, unsigned pointer_size, uint64
 
 /* ---- typedefs ---- */
 
-/* type_by_die has a type's number for each of the entries that name the type; UNREADABLE stands for
+/* type_by_die has a type's number for each of the entries that name the type; UNREADABLE represents
  * TYPE_NONE. */
 #define UNREADABLE (UINT32_MAX - 1)
 
@@ -226,7 +226,8 @@ static uint64_t dwarf_types_name_key(uint32_t name, unsigned kind, uint64_t size
     return map_hash_pair((uint64_t)name << 32 | kind, size);
 }
 
-/* Makes an index of descriptors by name: before Go 1.9, DWARF does not say which one a type has. */
+/* Makes an index of descriptors by name: before Go 1.9, DWARF does not record which one a type
+ * has. */
 static bool index_names(struct dwarf_reader *reader, const struct types *types)
 {
     for (uint32_t i = 0; i < types->list.count; i++) {
@@ -347,7 +348,7 @@ bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct d
 /* ---- parts ---- */
 
 /* Finds the offset of a field, which is a constant or, up to Go 1.8, an expression that adds one.
- * Returns false if the offset cannot be read, or the member is no field. */
+ * Returns false if the offset cannot be read, or the member is not a field. */
 static bool member_offset(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct die_attribute attribute;
@@ -392,8 +393,8 @@ static bool dwarf_types_add_fields(struct dwarf_reader *reader, struct types *ty
     return true;
 }
 
-/* Returns the number of elements that an array has, over all dimensions: in C it may have several.
- * The number is 0 if it cannot be read. */
+/* Returns the number of elements of an array, over all dimensions: in C it may have several. The
+ * number is 0 if it cannot be read. */
 static uint64_t array_length(struct dwarf_reader *reader, const struct die *die)
 {
     struct dies *dies = &reader->dies;

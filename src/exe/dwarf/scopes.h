@@ -1,8 +1,8 @@
 /*
  * scopes: the variables that functions have in memory at some program counters, by DWARF.
  *
- * DWARF is read once, when it is known which program counters will be of interest. From then on
- * scopes are constant.
+ * DWARF is read once, when it is known which program counters are needed. From then on scopes are
+ * constant.
  */
 #ifndef EXE_DWARF_SCOPES_H
 #define EXE_DWARF_SCOPES_H
@@ -38,7 +38,7 @@ const struct dwarf_local *scopes_locals(const struct scopes *scopes, uint64_t pc
                                         uint32_t *ret_count);
 
 /* Returns the innermost function that is inlined at a program counter (string), or UINT32_MAX if
- * none is. */
+ * there is none. */
 uint32_t scopes_inlined(const struct scopes *scopes, uint64_t pc);
 
 #endif

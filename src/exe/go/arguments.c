@@ -10,16 +10,16 @@
 
 enum { NONE = UINT32_MAX, ARGUMENTS = 16 /* more than a machine passes in registers */ };
 
-/* Returns the part of a method's name that its type's other methods begin with, too: main.(*T;
- * empty if there is none. */
+/* Returns the prefix of a method's name that its type's other methods share: main.(*T; empty if
+ * there is none. */
 static struct g2h_bytes arguments_receiver_of(struct g2h_bytes name)
 {
     const uint8_t *close = name.size > 0 ? memmem(name.data, (size_t)name.size, ").", 2) : NULL;
     return (struct g2h_bytes){name.data, close ? (uint64_t)(close - name.data) : 0};
 }
 
-/* Finds the first method that was met of the type that a method has. Returns false if memory runs
- * out. Two types' names may have one hash: then the methods of the second type have no first. */
+/* Finds the first method of a method's type that was seen. Returns false if memory runs out. Two
+ * types' names may have one hash: then the methods of the second type have no first. */
 static bool first_of_type(struct arguments *arguments, uint32_t method, uint32_t *ret)
 {
     const struct pclntab *pclntab = arguments->flow->pclntab;
@@ -35,9 +35,8 @@ static bool first_of_type(struct arguments *arguments, uint32_t method, uint32_t
     return true;
 }
 
-/* Gets the number of an argument. Returns false if memory runs out; *ret is NONE if the argument is
- * of a function that says nothing of its arguments' types: those of the runtime and of reflect copy
- * words of any type. */
+/* Gets the number of an argument. Returns false if memory runs out; *ret is NONE if the argument's
+ * function is no evidence of types: those of the runtime and of reflect copy words of any type. */
 static bool arguments_number_of(struct arguments *arguments, uint64_t function, unsigned argument,
                                 uint32_t *ret)
 {
@@ -54,9 +53,9 @@ static bool arguments_number_of(struct arguments *arguments, uint64_t function, 
     return true;
 }
 
-/* ---- of one function ---- */
+/* ---- one function ---- */
 
-/* Gets where a value comes from, if it comes from an argument: source->argument is the argument's
+/* Gets the source of a value that comes from an argument: source->argument is the argument's
  * index. */
 static bool source_of(const struct flow *flow, uint32_t value, struct argument_source *ret)
 {
@@ -74,7 +73,7 @@ static bool source_of(const struct flow *flow, uint32_t value, struct argument_s
     return one->origin == FLOW_ARGUMENT;
 }
 
-/* Adds what is known of a value as facts about a source in the arguments. */
+/* Adds the facts about a value as facts about a source in the arguments. */
 static bool add_facts(struct arguments *arguments, struct argument_source source, uint32_t value,
                       uint64_t *left)
 {
@@ -94,7 +93,7 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
         if (is_receiver &&
             !arguments_number_of(arguments, flow->facts.data[fact].what, 0, &receiver))
             return false;
-        /* That a receiver is one is no news. */
+        /* Skips the fact that a receiver is one. */
         if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
             (is_argument && receiver == added.source.argument) ||
             !flow_evidence(flow, value, fact, &added.evidence))
@@ -115,7 +114,7 @@ static bool is_data(const struct flow *flow, uint32_t value)
     return fact != NONE;
 }
 
-/* Adds what is stored behind arguments. */
+/* Adds the stores to the targets of arguments. */
 static bool add_stores(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
@@ -173,7 +172,7 @@ bool arguments_add(struct arguments *arguments, uint64_t *left)
     return add_stores(arguments, left) && arguments_add_passes(arguments, left);
 }
 
-/* ---- of all functions ---- */
+/* ---- all functions ---- */
 
 static int compare_facts(const void *a, const void *b)
 {
@@ -208,8 +207,8 @@ static size_t first_fact_of(const struct arguments *arguments, uint32_t argument
     return at;
 }
 
-/* Turns a source behind the argument that a function is passed into one behind the argument that
- * the function has, which passes it. */
+/* Translates a source relative to a callee's argument into one relative to the caller's argument
+ * that is passed as it. */
 static bool before_pass(const struct argument_source *from, struct argument_source *source)
 {
     if (from->part == ARGUMENT_ADDRESS)
@@ -222,7 +221,7 @@ static bool before_pass(const struct argument_source *from, struct argument_sour
     return true;
 }
 
-/* What a function says of an argument is true of the argument of its caller that it is. */
+/* A callee's facts about its argument hold for the caller's argument that is passed as it. */
 static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
 {
     const size_t count = arguments->facts.count;
@@ -239,7 +238,7 @@ static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
-/* Turns a word that is passed into the one at a source behind the argument. */
+/* Translates a passed word into the word at a source relative to the argument. */
 static bool behind_word(const struct flow *flow, const struct argument_source *source,
                         struct static_word *word)
 {

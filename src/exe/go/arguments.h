@@ -1,9 +1,9 @@
 /*
- * arguments: what the code of functions says of their arguments and of the words behind them, and
+ * arguments: the code's evidence about the arguments of functions and the words they point to, and
  * which words of data and bss are passed as these arguments: insert(&tree, key), counters.add(key).
  *
- * The receivers of all methods of a type are taken as one argument. What a function passes on is
- * followed through one more call.
+ * The receivers of all methods of a type count as one argument. Arguments that a function passes on
+ * are followed through one more call.
  */
 #ifndef EXE_GO_ARGUMENTS_H
 #define EXE_GO_ARGUMENTS_H
@@ -32,7 +32,7 @@ struct argument_pass {
     uint32_t to;
 };
 
-/* A word of data or bss that is passed, or its address. */
+/* A word of data or bss that is passed, or whose address is. */
 struct argument_word {
     struct static_word word; /* without evidence */
     uint32_t to;
@@ -47,11 +47,11 @@ struct arguments {
     VECTOR(struct argument_word) words;
 };
 
-/* Adds what the function that was read last says of its arguments, and passes. *left: how many
- * pieces of evidence may still be added. Returns false if memory runs out. */
+/* Adds the evidence in the function that was read last about its arguments, and its passes. *left:
+ * how many pieces of evidence may still be added. Returns false if memory runs out. */
 bool arguments_add(struct arguments *arguments, uint64_t *left);
 
-/* Adds to words->words what is known of the words that are passed, when all functions have been
+/* Adds to words->words the evidence about the words that are passed, when all functions have been
  * read. Returns false if memory runs out. */
 bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_words *words);
 void arguments_deinit(struct arguments *arguments);

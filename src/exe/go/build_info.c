@@ -9,9 +9,9 @@
 
 /* ---- finding ---- */
 
-enum { HEADER = 32, INLINE = 2 }; /* its size, and the flag of byte 15: the texts follow it */
+enum { HEADER = 32, INLINE = 2 }; /* its size, and the flag of byte 15: the strings follow it */
 
-/* In two halves, so that this program's own executable does not have it. */
+/* In two halves, so that this program's own executable does not contain it. */
 static const char magic[] = "\xff Go ", rest[] = "buildinf:";
 
 static bool has_header(const uint8_t *at)
@@ -54,7 +54,7 @@ struct g2h_bytes build_info_find(const struct image *image, uint64_t *ret_addres
 
 /* ---- reading ---- */
 
-/* Takes a text that follows its length. Returns false if there are fewer bytes. */
+/* Takes a string that follows its length. Returns false if there are fewer bytes. */
 static bool take_text(struct cursor *cursor, struct g2h_bytes *ret)
 {
     uint64_t size;
@@ -79,7 +79,7 @@ bool build_info_read(struct g2h_bytes info, struct g2h_bytes *ret_version,
 
 /* ---- comparing ---- */
 
-/* A walk over the lines of a text. */
+/* Iterates over the lines of a text. */
 static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
 {
     if (left->size == 0)
@@ -118,7 +118,7 @@ static bool has_line(struct g2h_bytes lines, struct g2h_bytes wanted)
     return false;
 }
 
-/* Appends a text as messages show it: the beginning, in printable ASCII. */
+/* Appends a string as messages show it: the beginning, in printable ASCII. */
 static void build_info_append(struct text *text, struct g2h_bytes value)
 {
     enum { MOST = 80 };
@@ -142,8 +142,8 @@ static void append_pair(struct text *text, const char *what, struct g2h_bytes fi
     build_info_append(text, process);
 }
 
-/* Appends the first line that only one of both has. Each line is looked for in all others, so that
- * only some are looked at. */
+/* Appends the first line that only one of the two has. Each line is searched in all others, so
+ * their number is limited. */
 static bool build_info_append_line(struct text *text, struct g2h_bytes lines,
                                    struct g2h_bytes others, const char *whose)
 {
@@ -159,8 +159,8 @@ static bool build_info_append_line(struct text *text, struct g2h_bytes lines,
     return false;
 }
 
-/* Returns the lines that are compared: without the 16 bytes before and behind them by which the
- * runtime finds them, and at most so many, since each may be compared with all others. */
+/* Returns the lines to compare: without the 16 bytes before and after them by which the runtime
+ * finds them, and limited in size, since each may be compared with all others. */
 static struct g2h_bytes compared(struct g2h_bytes lines)
 {
     enum { MARK = 16, MOST = 1 << 18 };

@@ -1,7 +1,7 @@
 /*
  * build_info: the build information of a program, as debug/buildinfo reads it: the version of Go,
  * the modules, and the settings of the build, such as the revision in the version control system.
- * It lies in the data, so that processes and their cores have it as well.
+ * It is in the data, so that processes and their cores have it as well.
  */
 #ifndef EXE_GO_BUILD_INFO_H
 #define EXE_GO_BUILD_INFO_H
@@ -19,7 +19,7 @@ struct g2h_bytes build_info_find(const struct image *image, uint64_t *ret_addres
 bool build_info_read(struct g2h_bytes info, struct g2h_bytes *ret_version,
                      struct g2h_bytes *ret_lines);
 
-/* Appends what the build information of an executable has that a process does not have: "its
+/* Appends a difference between the build information of an executable and of a process: "its
  * vcs.revision is 1f3e, the process's 5a2b". */
 void build_info_describe(struct g2h_bytes file, struct g2h_bytes process, struct text *text);
 

@@ -2,9 +2,9 @@
  * built_by; see built_by.h.
  *
  * Obfuscators write "unknown" for the version, and a toolchain built from a checkout has "devel"
- * and a hash. The runtime is the same: which of its functions the program has tells the release,
- * and where an obfuscator has renamed these too, the layouts and the names of its own types tell at
- * least how old it is.
+ * and a hash. The runtime is the same: the release follows from which of its functions the program
+ * has, and if an obfuscator has renamed these too, the layouts and the names of its own types give
+ * at least a lower bound.
  */
 #include "exe/go/built_by.h"
 
@@ -15,10 +15,10 @@
 #include "base/release.h"
 #include "exe/go/build_info.h"
 
-/* ---- what the file says ---- */
+/* ---- recorded in the file ---- */
 
-/* Returns the text of the Go string whose pointer and length are at an address; it is empty if the
- * file does not have it. */
+/* Returns the Go string whose pointer and length are at an address; it is empty if the file does
+ * not have it. */
 static struct g2h_bytes string_at(const struct image *image, uint64_t address)
 {
     const uint64_t word = image->is_64 ? 8 : 4;
@@ -70,7 +70,7 @@ static int minor_of(struct g2h_bytes version)
     return go_release_parse(text).minor;
 }
 
-/* ---- what it does not say ---- */
+/* ---- inferred ---- */
 
 /* Functions that every program has from a release on, on any machine, and none before it. They were
  * looked up in the sources of each release; none is small enough to be inlined away. */
@@ -108,7 +108,7 @@ static int release_of_functions(const struct pclntab *pclntab)
     return newest;
 }
 
-/* Returns whether the descriptors have a text, which is a part of a type's name. */
+/* Returns whether the descriptors contain a string, which is part of a type's name. */
 static bool has_type_text(const struct image *image, const struct moduledata *moduledata,
                           const char *text)
 {

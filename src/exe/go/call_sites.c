@@ -42,7 +42,7 @@ static struct call_sites_code_bytes code_of(const struct call_sites *sites, uint
 }
 
 /* Finds the next byte E8, which begins a call with a distance of 32 bits. It is not known where
- * instructions begin, so the byte may belong to another instruction; but then its distance seldom
+ * instructions begin, so the byte may belong to another instruction; but then its distance rarely
  * leads to the start of a function. */
 static bool next_x86(struct call_sites_code_bytes *code, uint64_t *ret_target)
 {
@@ -75,8 +75,8 @@ static bool next_arm64(struct call_sites_code_bytes *code, uint64_t *ret_target)
     return false;
 }
 
-/* Finds the next call in a function's code: the function that is called, and the return address as
- * a distance from the start of the code. */
+/* Finds the next call in a function's code: the callee, and the return address as a distance from
+ * the start of the code. */
 static bool next_call(const struct call_sites *sites, struct call_sites_code_bytes *code,
                       uint64_t *ret_callee, uint32_t *ret_return)
 {
@@ -106,7 +106,7 @@ struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, u
     return NULL;
 }
 
-/* ---- who allocates ---- */
+/* ---- allocators ---- */
 
 static bool is_mallocgc(const struct call_sites *sites, uint64_t function)
 {
@@ -124,8 +124,8 @@ static bool calls_mallocgc(const struct call_sites *sites, uint64_t function, ui
     return false;
 }
 
-/* Returns whether a function belongs to the runtime. Its file tells this: by its name it may belong
- * to another package, such as reflect. */
+/* Returns whether a function belongs to the runtime, by its file: its name may be in another
+ * package, such as reflect. */
 static bool call_sites_is_of_runtime(const struct call_sites *sites, uint64_t function,
                                      uint64_t *left)
 {

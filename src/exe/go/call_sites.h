@@ -30,7 +30,7 @@ void call_sites_init(struct call_sites *sites, const struct pclntab *pclntab,
 void call_sites_deinit(struct call_sites *sites);
 
 /* Appends the calls of a function. *left is the number of bytes of code that may still be read; the
- * bytes that are read are subtracted from it. Error: G2H_ERROR_MEMORY. */
+ * bytes read are subtracted from it. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, uint64_t *left,
                                   struct call_site_list *ret);
 

@@ -10,8 +10,8 @@
 
 #define RESULT CALLEE_RESULT
 
-/* From names, behind "runtime.", to rules. A name that ends with * is the beginning of names. In
- * Go 1.18 and 1.19, growslice takes the type first. */
+/* From names, after "runtime.", to rules. A name that ends with * is a prefix. In Go 1.18 and 1.19,
+ * growslice takes the type first. */
 static const struct {
     const char *name;
     struct callee_rule rule;
@@ -65,7 +65,7 @@ static uint8_t rule_of(struct g2h_bytes name, bool type_is_first)
 
 /* Returns whether a name is that of a method, not of a function within one:
  * "net/http.(*Server).Serve", "main.(*cache[...]).add", "net/url.Values.Get". A value's method
- * cannot be told from a function in a function by its name alone: types decide. */
+ * cannot be distinguished from a function in a function by its name alone: types decide. */
 static bool callees_is_method(struct g2h_bytes name)
 {
     const uint8_t *slash = memrchr(name.data, '/', (size_t)name.size);

@@ -1,8 +1,7 @@
 /*
- * callees: what a call says of its arguments and its result, by the name of the function that is
- * called.
+ * callees: the evidence of a call about its arguments and its result, by the name of the callee.
  *
- * Functions of the runtime are given the address of a type, and a value that is of this type or
+ * Functions of the runtime are passed the address of a type, and a value that is of this type or
  * points to such values (cmd/compile/internal/typecheck/_builtin/runtime.go of each release). The
  * first argument of a method is its receiver.
  */
@@ -12,10 +11,10 @@
 #include "exe/go/pclntab.h"
 
 enum {
-    CALLEE_USUAL,           /* it says nothing */
+    CALLEE_USUAL,           /* no evidence */
     CALLEE_METHOD,          /* its first argument is the receiver */
     CALLEE_GENERIC_METHOD,  /* the same; its second one is the dictionary of the receiver's type */
-    CALLEE_KEEPS_REGISTERS, /* it changes no register that has a value of the caller */
+    CALLEE_KEEPS_REGISTERS, /* it clobbers no register that has a value of the caller */
     CALLEE_POOL_PUT,        /* (*sync.Pool).Put, which is a method as well */
     CALLEE_RULES,           /* from here on: the index of a rule */
 };
@@ -36,11 +35,11 @@ struct callee_rule {
     } says[CALLEE_SAYS];
 };
 
-/* Gets, for each function, what a call of it says, as a number; free(*ret) frees them. Error:
+/* Gets the evidence of calls, as a number for each function; free(*ret) frees them. Error:
  * G2H_ERROR_MEMORY. */
 struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret);
 
-/* Returns the rule that a number stands for, or NULL. */
+/* Returns the rule with a number, or NULL. */
 const struct callee_rule *callees_rule(uint8_t number);
 
 #endif

@@ -126,7 +126,7 @@ void code_deinit(struct code *code)
     free(code->by_line.data);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const struct code_part *code_at(const struct code *code, uint32_t offset)
 {

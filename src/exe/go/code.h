@@ -1,11 +1,10 @@
 /*
- * code: for each part of a function's code, the file and line it comes from, and the functions that
- * have been inlined there.
+ * code: for each part of a function's code, its source file and line, and the functions inlined
+ * there.
  *
- * Three tables of the pclntab give each part's file, line and node of the function's inline tree
- * (FUNCDATA_InlTree). A node has the function that is called, and an offset in the code that
- * belongs to the caller. Layouts: runtime/symtab.go of Go 1.18 and 1.19, runtime/symtabinl.go
- * from 1.20 on.
+ * Three tables of the pclntab have each part's file, line and node of the function's inline tree
+ * (FUNCDATA_InlTree). A node has the called function, and an offset in the code that belongs to the
+ * caller. Layouts: runtime/symtab.go of Go 1.18 and 1.19, runtime/symtabinl.go from 1.20 on.
  */
 #ifndef EXE_GO_CODE_H
 #define EXE_GO_CODE_H
@@ -42,14 +41,14 @@ struct inlined_call {
 
 /*
  * Reads the code of a function. *left is the number of bytes of the table that may still be read;
- * the bytes that are read are subtracted from it. A function that is damaged, or older than Go
- * 1.18, has no parts. The caller calls code_deinit() in any case. Error: G2H_ERROR_MEMORY.
+ * the bytes read are subtracted from it. A function that is damaged, or older than Go 1.18, has no
+ * parts. The caller calls code_deinit() in any case. Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
                             const struct moduledata *moduledata, uint64_t index, uint64_t *left);
 void code_deinit(struct code *code);
 
-/* Returns the part of the code that has an offset, or NULL if none has it. */
+/* Returns the part of the code that contains an offset, or NULL if there is none. */
 const struct code_part *code_at(const struct code *code, uint32_t offset);
 
 /* Reads a node of the function's inline tree. Returns false if there is no such node. */

@@ -12,9 +12,9 @@ struct constants_code_bytes {
     uint64_t size, address;
 };
 
-/* Finds the instructions LEA register, [RIP + distance], by which Go's code has all addresses. It
+/* Finds the instructions LEA register, [RIP + distance], by which Go's code loads all addresses. It
  * is not known where instructions begin, so some bytes may belong to another instruction; but then
- * they seldom lead to the start of a function or a type. */
+ * they rarely lead to the start of a function or a type. */
 static bool find_addresses(const struct constants_code_bytes *code, address_vector *ret)
 {
     enum { SIZE = 7, LEA = 0x8d, REX_W = 0x48, REX_R = 0x04, MODRM = 0xc7, RIP = 0x05 };

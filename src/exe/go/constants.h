@@ -1,7 +1,7 @@
 /*
  * constants: the addresses that the code of a function contains, in the order of the code.
  *
- * Only amd64 is read.
+ * Supports only amd64.
  */
 #ifndef EXE_GO_CONSTANTS_H
 #define EXE_GO_CONSTANTS_H

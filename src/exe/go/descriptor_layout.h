@@ -1,11 +1,11 @@
 /*
- * descriptor_layout: where the parts of descriptors are, for descriptors.c and descriptors_find.c;
- * the rest of the program uses descriptors.h.
+ * descriptor_layout: the offsets of the parts of descriptors, for descriptors.c and
+ * descriptors_find.c; the rest of the program uses descriptors.h.
  *
  * Layouts are those of internal/abi/type.go and map*.go, before Go 1.21 runtime/type.go and
  * reflect/type.go, and of cmd/compile/internal/reflectdata/reflect.go. The header has been the same
  * from 1.7 to 1.27: Size_, PtrBytes, Hash, TFlag, Align_, FieldAlign_, Kind_, Equal, GCData, Str,
- * PtrToThis. What follows the header has been the same as well, except in map types.
+ * PtrToThis. The part after the header has been the same as well, except in map types.
  *
  * All offsets count from runtime.types.
  */
@@ -67,11 +67,11 @@ unsigned descriptor_base_size(const struct descriptors *all, uint8_t kind);
  * type. */
 uint64_t descriptor_parts_offset(const struct descriptors *all, uint64_t offset);
 
-/* Returns whether a header may begin at an offset: whether its fields make sense by themselves. */
+/* Returns whether a header may begin at an offset: whether its fields are valid by themselves. */
 bool descriptor_is_header(const struct descriptors *all, uint64_t offset);
 
-/* Reads a name, which is a byte of flags, the length and the text. A long text is cut. Returns
- * false if the name is not in the range, or is no text. */
+/* Reads a name, which is a byte of flags, the length and the bytes. A long name is cut. Returns
+ * false if the name is not in the range, or is not text. */
 bool descriptor_read_name(const struct descriptors *all, uint64_t offset, struct g2h_bytes *ret,
                           uint8_t *ret_flags);
 

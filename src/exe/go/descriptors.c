@@ -8,7 +8,7 @@
 #include "base/cursor.h"
 #include "exe/go/descriptor_layout.h"
 
-enum { NAME_CHECKED = 64 }; /* first bytes of a name, which must be text; to check all is slow */
+enum { NAME_CHECKED = 64 }; /* first bytes of a name, which must be text; checking all is slow */
 
 /* ---- layout ---- */
 
@@ -138,7 +138,7 @@ struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, con
     return descriptor_header_name(&all, offset);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 uint64_t descriptor_size(const struct descriptors *all, size_t index)
 {

@@ -1,10 +1,10 @@
 /*
- * descriptors: the type descriptors (abi.Type) that an executable has for the runtime.
+ * descriptors: the type descriptors (abi.Type) of an executable for the runtime.
  *
  * Typelinks do not lead to all of them: no typelink leads to a named type that only the type word
- * of an interface refers to. So the search looks at each word of the whole range, and accepts a
- * descriptor if all of its fields make sense, and all types that it is made of are accepted. The
- * contents of descriptors tell how the releases differ.
+ * of an interface refers to. So the search tries each word of the whole range, and accepts a
+ * descriptor if all of its fields are valid, and all types that it is composed of are accepted. The
+ * differences between releases are inferred from the contents of descriptors.
  */
 #ifndef EXE_GO_DESCRIPTORS_H
 #define EXE_GO_DESCRIPTORS_H
@@ -25,7 +25,7 @@ enum {
     KIND_GC_PROG = 64,      /* before 1.24 */
 };
 
-enum { NAME_MOST = 1024 }; /* longer names are cut, as V8 cuts them */
+enum { NAME_MOST = 1024 }; /* longer names are cut, as in V8 */
 
 struct descriptor {
     uint32_t offset; /* from runtime.types */
@@ -43,7 +43,7 @@ struct descriptors {
     unsigned map_size;   /* of abi.MapType */
     VECTOR(struct descriptor) list; /* ascending */
     /*
-     * The types that each descriptor is made of, as indexes into list: element and slice of an
+     * The types that each descriptor is composed of, as indexes into list: element and slice of an
      * array; key, element and bucket or group of a map; parameters and results of a function; types
      * of the methods of an interface and of the fields of a struct; the element of all other types.
      */
@@ -56,14 +56,14 @@ struct descriptor_field {
     bool embedded;
 };
 
-/* Finds the descriptors in a range of the file. It finds few or none if the range is damaged, or is
+/* Finds the descriptors in a range of the file. Finds few or none if the range is damaged, or is
  * not the range of types. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *descriptors_init(struct descriptors *descriptors, const struct image *image,
                                    uint64_t start, uint64_t size);
 void descriptors_deinit(struct descriptors *descriptors);
 
-/* Returns the name, as descriptor_name() gives it, of the descriptor at an address, supposing that
- * the range from start, whose bytes are data, is the range of types. The name is empty if no
+/* Returns the name, in the form of descriptor_name(), of the descriptor at an address, assuming
+ * that the range from start, whose bytes are data, is the range of types. The name is empty if no
  * descriptor can be at the address. */
 struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, const uint8_t *data,
                                   uint64_t size, bool varint_names, uint64_t address);
@@ -82,10 +82,11 @@ struct g2h_bytes descriptor_name(const struct descriptors *descriptors, size_t i
 struct g2h_bytes descriptor_package(const struct descriptors *descriptors, size_t index);
 
 /* Returns the mask of pointers, abi.Type.GCData, or NULL if the type has no pointers, or GCData is
- * no mask or is not in the file. */
+ * not a mask or is not in the file. */
 const uint8_t *descriptor_mask(const struct descriptors *descriptors, size_t index);
 
-/* Return the number of types that a descriptor is made of, and the index of one of them in list. */
+/* Return the number of types that a descriptor is composed of, and the index of one of them in
+ * list. */
 size_t descriptor_reference_count(const struct descriptors *descriptors, size_t index);
 uint32_t descriptor_reference(const struct descriptors *descriptors, size_t index, size_t number);
 
@@ -93,8 +94,8 @@ uint64_t descriptor_length(const struct descriptors *descriptors, size_t index);
 unsigned descriptor_direction(const struct descriptors *descriptors,
                               size_t index); /* abi.ChanDir */
 
-/* Returns how many of a function's references are parameters; *ret_variadic is whether the last
- * parameter is "...". */
+/* Returns how many of a function's references are parameters; *ret_variadic: the last parameter is
+ * "...". */
 unsigned descriptor_parameters(const struct descriptors *descriptors, size_t index,
                                bool *ret_variadic);
 

@@ -2,22 +2,23 @@
  * descriptors_find: finds the descriptors of an executable; see descriptors.h.
  *
  * Each word at which a header may begin is a candidate. A candidate is bad if a type that it is
- * made of is no candidate or is bad, or if it disagrees with the types that it is made of.
+ * composed of is not a candidate or is bad, or if it disagrees with the types that it is composed
+ * of.
  */
 #include <stdlib.h>
 
 #include "exe/go/descriptor_layout.h"
 
-/* ---- what descriptors are made of ---- */
+/* ---- components of descriptors ---- */
 
 struct descriptor_search {
     uint32_t *by_offset; /* per word: index of the descriptor that begins there, plus 1; 0: none */
     bool *bad;           /* per descriptor */
-    uint64_t work;       /* number of references that were followed */
+    uint64_t work;       /* number of references followed */
 };
 
-/* Adds the type at an address to the types that the last descriptor is made of. Sets *good to false
- * if no candidate is at the address. Returns false if memory runs out. */
+/* Adds the type at an address to the types that the last descriptor is composed of. Sets *good to
+ * false if no candidate is at the address. Returns false if memory runs out. */
 static bool add_reference(struct descriptors *all, struct descriptor_search *search,
                           uint64_t address, bool *good)
 {
@@ -42,8 +43,8 @@ static bool read_slice(const struct descriptors *all, uint64_t offset, uint64_t 
            first <= all->size && *ret <= (all->size - first) / entry_size;
 }
 
-/* Adds the types that a descriptor is made of. *ret_good is whether all of them are candidates and
- * the descriptor's parts make sense. Returns false if memory runs out. */
+/* Adds the types that a descriptor is composed of. *ret_good: all of them are candidates and the
+ * descriptor's parts are valid. Returns false if memory runs out. */
 static bool add_references(struct descriptors *all, struct descriptor_search *search,
                            uint64_t offset, bool *ret_good)
 {
@@ -121,8 +122,8 @@ static bool list_headers(struct descriptors *all)
     return true;
 }
 
-/* Finds the types that each candidate is made of, and marks a candidate as bad if one of them is
- * missing. Returns false if memory runs out. */
+/* Finds the types that each candidate is composed of, and marks a candidate as bad if one of them
+ * is missing. Returns false if memory runs out. */
 static bool resolve(struct descriptors *all, struct descriptor_search *search)
 {
     for (size_t i = 0; i < all->list.count; i++)
@@ -145,11 +146,11 @@ static bool resolve(struct descriptors *all, struct descriptor_search *search)
     return true;
 }
 
-/* A layout of map types: where a map type has the size of its bucket or group type, and how large
- * the map type is. The layouts of 1.24 and 1.27 differ only in what follows GroupSize. */
+/* A layout of map types: the offset of the size of the bucket or group type in a map type, and the
+ * size of the map type. The layouts of 1.24 and 1.27 differ only after GroupSize. */
 struct map_form {
-    uint8_t size_words, size_bytes; /* where the bucket's or group's size is, after the header */
-    uint8_t words, bytes;           /* size of all that follows the header */
+    uint8_t size_words, size_bytes; /* offset of the bucket's or group's size, after the header */
+    uint8_t words, bytes;           /* size of everything after the header */
     bool is_swiss;
 };
 
@@ -189,8 +190,8 @@ static bool map_fits(const struct descriptors *all, size_t index, const struct m
     return form->words == 7 ? fifth == (size - 8) / 8 : fifth == 8 && seventh >= 8;
 }
 
-/* Returns whether the fields of a struct ascend and lie within it; shifted is whether their offsets
- * are shifted. */
+/* Returns whether the fields of a struct ascend and are inside it; shifted: their offsets are
+ * shifted. */
 static bool fields_fit(const struct descriptors *all, size_t index, bool shifted)
 {
     uint64_t end = 0, size = descriptor_size(all, index);
@@ -206,8 +207,8 @@ static bool fields_fit(const struct descriptors *all, size_t index, bool shifted
     return true;
 }
 
-/* Chooses the layout of map types, and whether the offsets of fields are shifted, by what most
- * descriptors fit: the descriptors do not say either. */
+/* Chooses the layout of map types, and whether the offsets of fields are shifted, by a majority of
+ * descriptors: they record neither. */
 static void tell_forms(struct descriptors *all, const struct descriptor_search *search)
 {
     size_t maps[MAP_FORMS] = {0}, unshifted = 0, shifted = 0, best = 0;
@@ -229,7 +230,7 @@ static void tell_forms(struct descriptors *all, const struct descriptor_search *
     all->shifted_fields = shifted > unshifted;
 }
 
-/* Returns whether a descriptor agrees with the headers of the types that it is made of. */
+/* Returns whether a descriptor agrees with the headers of the types that it is composed of. */
 static bool agrees(const struct descriptors *all, size_t index)
 {
     const uint64_t offset = all->list.data[index].offset, size = descriptor_size(all, index);
@@ -262,7 +263,7 @@ static bool agrees(const struct descriptors *all, size_t index)
     }
 }
 
-/* Marks all descriptors as bad that are made of a bad one. Returns false if memory runs out. */
+/* Marks all descriptors as bad that are composed of a bad one. Returns false if memory runs out. */
 static bool mark_users(const struct descriptors *all, bool *bad)
 {
     const size_t count = all->list.count, references = all->references.count;
@@ -297,7 +298,7 @@ static bool mark_users(const struct descriptors *all, bool *bad)
     return good;
 }
 
-/* Drops the bad descriptors, and gives the others new numbers. */
+/* Drops the bad descriptors, and renumbers the others. */
 static void drop_bad(struct descriptors *all, struct descriptor_search *search)
 {
     size_t good = 0, references = 0;

@@ -13,9 +13,8 @@
  * Bounds, which the compiler's functions do not reach: the bytes of a function that is read; words
  * of its frame that are followed; words of states that are copied per byte of code, so that fewer
  * slots are followed in a function of nothing but jumps; the words of all frames per byte of code;
- * values per instruction, and how many more; facts of a value; bytes of an element of an
- * array; how often each byte of code may be
- * read.
+ * values per instruction, and how many more; facts about a value; bytes of an element of an array;
+ * how often each byte of code may be read.
  */
 enum {
     LARGEST = 1 << 20,
@@ -76,7 +75,7 @@ void flow_deinit(struct flow *flow)
     free(flow->is_late.data);
 }
 
-/* Forgets what has been found. */
+/* Clears the results. */
 static void flow_clear(struct flow *flow)
 {
     flow->values.count = flow->facts.count = flow->uses.count = flow->passes.count = 0;
@@ -144,7 +143,7 @@ static bool is_product(const struct flow *flow, uint32_t value)
     return flow_value_at(flow, value)->origin == FLOW_PRODUCT;
 }
 
-/* Gets the value that a word has where two paths meet. */
+/* Gets the value of a word where two paths join. */
 static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
 {
     *ret = PRODUCT;
@@ -195,7 +194,7 @@ static struct g2h_error *read_code(struct flow *flow)
     return NULL;
 }
 
-/* Returns the index in code of the instruction that a jump leads to, or NONE. */
+/* Returns the index in code of a jump's target, or NONE. */
 static uint32_t flow_target_of(const struct flow *flow, const struct instruction *jump)
 {
     return jump->has_target && jump->target >= flow->start && jump->target < flow->end
@@ -223,14 +222,14 @@ static bool first_slot_of(const struct flow *flow, const struct instruction *ins
            offset / WORD < flow->slot_count;
 }
 
-/* The same of a memory operand that is one slot. */
+/* The same for a memory operand that is one slot. */
 static bool flow_slot_of(const struct flow *flow, const struct instruction *instruction,
                          uint32_t *ret)
 {
     return !instruction->has_index && first_slot_of(flow, instruction, ret);
 }
 
-/* Finds how many slots are followed, and where jumps lead. */
+/* Finds how many slots are followed, and the targets of jumps. */
 static struct g2h_error *find_jumps(struct flow *flow)
 {
     const uint32_t count = (uint32_t)flow->code.count;
@@ -295,8 +294,9 @@ static void forget_registers(uint32_t *words, uint32_t registers, uint32_t with)
     }
 }
 
-/* Finds for the head of each loop which words are written in the loop, from the end to the start:
- * the next write of each word is known, and whether it comes before the jump back. */
+/* Finds for the head of each loop which words are written in the loop. It scans from the end to the
+ * start, so that the next write of each word is known, and whether it comes before the jump
+ * back. */
 static struct g2h_error *find_kills(struct flow *flow)
 {
     const uint32_t bits = (flow->width + 63) / 64;
@@ -326,8 +326,8 @@ static struct g2h_error *find_kills(struct flow *flow)
     return NULL;
 }
 
-/* What a loop writes is another value at its head: the one from before, or one from the loop. If
- * only jumps from further behind lead to an instruction, it is no head. */
+/* A word that a loop writes is another value at its head: the one from before, or one from the
+ * loop. An instruction that only jumps from later code lead to is not a head. */
 static bool enter_loop(struct flow *flow, bool is_late)
 {
     const uint64_t *killed = flow->killed.data + flow->kills.data[--flow->kill_count];
@@ -347,7 +347,7 @@ static bool enter_loop(struct flow *flow, bool is_late)
 
 /* ---- paths ---- */
 
-/* A path with a state leads to an instruction further on. */
+/* Merges a state into that at a later instruction. */
 static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
 {
     uint32_t *entry = &flow->entries.data[target];
@@ -371,7 +371,7 @@ static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
     return true;
 }
 
-/* A path leads to an instruction. What leads back to a loop's head is no news there. */
+/* Records that a path leads to an instruction. A jump back to a loop's head adds nothing there. */
 static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const uint32_t *state)
 {
     if (target == NONE || flow->is_nowhere || (target <= index && !flow->is_late.data[target]))
@@ -380,9 +380,9 @@ static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const ui
     return add_path(flow, target, state);
 }
 
-/* Gets the state at an instruction: of all paths that lead there. The first time through, code to
- * which only jumps from further behind lead has no state yet, and takes no part in what the paths
- * agree on; a table of jumps may lead anywhere. */
+/* Gets the state at an instruction, merged from all paths that lead there. In the first pass, code
+ * that only jumps from later code lead to has no state yet, and is ignored when paths join; a jump
+ * table may lead anywhere. */
 static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
 {
     const uint32_t entry = flow->entries.data[index];
@@ -414,26 +414,25 @@ static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
 /* An address in data or bss. */
 struct static_address {
     uint64_t address;
-    bool is_element;   /* it is one of an array, of which this is the first one */
-    uint32_t distance; /* of the elements, which have words at this address; 0: not known */
+    bool is_element;   /* in an array, of which this is the first element's */
+    uint32_t distance; /* between elements, which have words at this address; 0: not known */
 };
 
-/* Returns how many times something a value is; 0: not known. */
+/* Returns the known factor of a value; 0: not known. */
 static uint64_t factor_of(const struct flow *flow, uint32_t value)
 {
     return is_product(flow, value) ? flow_value_at(flow, value)->number : 1;
 }
 
-/* Returns the distance of elements, if these have words. */
+/* Returns the distance of elements if they consist of words, else 0. */
 static uint32_t distance_of(uint64_t bytes)
 {
     return bytes % WORD == 0 && bytes <= LARGEST_ELEMENT ? (uint32_t)bytes : 0;
 }
 
-/* Returns whether a memory operand is in data or bss, and gets where. What has an index is
- * somewhere in an array, whose elements are as large as the index counts. Of an element
- * before the one of the index, as in list[i-1], it is not told: at index 0 it would be before the
- * array. */
+/* Returns whether a memory operand is in data or bss, and gets its address. An operand with an
+ * index is in an array, whose elements are as large as the index's scale. list[i-1] is not
+ * reported: at i = 0 it is before the array. */
 static bool static_address_of(const struct flow *flow, const struct instruction *instruction,
                               struct static_address *ret)
 {
@@ -485,7 +484,7 @@ static bool is_of_static(const struct flow *flow, uint32_t value)
            (one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number));
 }
 
-/* Gets the value that a value is a distance behind, and adds the distance. */
+/* Gets the base of a value that is an offset from another one, and adds the offset. */
 static uint32_t start_of(const struct flow *flow, uint32_t value, uint64_t *offset)
 {
     const struct flow_value *one = flow_value_at(flow, value);
@@ -495,8 +494,8 @@ static uint32_t start_of(const struct flow *flow, uint32_t value, uint64_t *offs
     return one->base;
 }
 
-/* Records a store to where a value points that comes from data, bss or an argument, or of a value
- * from data or bss. */
+/* Records a store through a pointer from data, bss or an argument, or of a value from data or
+ * bss. */
 static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t value)
 {
     base = start_of(flow, base, &offset);
@@ -518,7 +517,7 @@ static void flow_reach(struct flow *flow, const struct instruction *instruction)
         flow_value_at(flow, base)->reach = (uint64_t)instruction->displacement + 1;
 }
 
-/* Gets the value that a load gets from an offset of its operand. */
+/* Gets the value loaded from an offset of an instruction's operand. */
 static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *ret)
 {
     const struct instruction *load = &flow->code.data[index];
@@ -564,14 +563,14 @@ static bool flow_is_type(const struct flow *flow, uint32_t value)
     return one->origin == FLOW_ADDRESS && !flow_is_static(flow, one->number);
 }
 
-/* Two words are stored one behind the other: they may be an interface. */
+/* Handles two adjacent words being stored: they may be an interface. */
 static bool store_pair(struct flow *flow, uint32_t first, uint32_t second)
 {
     return !flow_is_type(flow, first) || flow_is_type(flow, second) ||
            add_fact(flow, second, FLOW_IS_DATA, flow_value_at(flow, first)->number);
 }
 
-/* The word before the one that is stored may have been stored by one of the last instructions. */
+/* Checks whether one of the last instructions stored the word before or after the stored one. */
 static bool store_interface(struct flow *flow, uint32_t index)
 {
     enum { NEAR = 4 };
@@ -601,7 +600,7 @@ static bool store(struct flow *flow, uint32_t index)
     const uint32_t second = one->is_pair ? flow->state.data[one->second] : 0;
     struct static_address address;
     uint32_t slot;
-    /* Pointers that a write barrier takes note of stand beside each other by chance. */
+    /* Pointers recorded for a write barrier are adjacent by chance. */
     const bool is_noted = !one->is_static && one->base == flow->machine->barrier;
     flow_reach(flow, one);
     if (!is_noted &&
@@ -686,8 +685,8 @@ static bool load_address(struct flow *flow, uint32_t index)
     return true;
 }
 
-/* Whatever else an instruction does, it may write registers, and the memory that it names. What it
- * makes of a product may be one. */
+/* Handles all other instructions, which may write registers, and the memory that they name. The
+ * result of such an operation on a product may be one. */
 static bool other(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -711,9 +710,8 @@ static bool other(struct flow *flow, uint32_t index)
 
 /* ---- calls ---- */
 
-/* Go describes the arguments for the traces of stacks by bytes (FUNCDATA_ArgInfo,
- * internal/abi/symtab.go): two for each, and special ones, of which FE and FD enclose the parts of
- * an argument. */
+/* Go describes the arguments for stack traces in bytes (FUNCDATA_ArgInfo, internal/abi/symtab.go):
+ * two for each, and special ones, of which FE and FD enclose the parts of an argument. */
 bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
 {
     enum {
@@ -760,7 +758,7 @@ static uint32_t flow_argument(const struct flow *flow, unsigned index)
                                                  : 0;
 }
 
-/* Returns the function that a call or jump leads to the start of, or UINT64_MAX. */
+/* Returns the function whose start a call or jump leads to, or UINT64_MAX. */
 static uint64_t callee_of(const struct flow *flow, const struct instruction *call)
 {
     uint64_t index;
@@ -779,7 +777,7 @@ static enum flow_fact_kind fact_kind(enum callee_fact fact)
                                     : FLOW_IS;
 }
 
-/* The first argument of a method is its receiver. */
+/* Adds the fact that a method's first argument is its receiver. */
 static bool look_at_receiver(struct flow *flow, uint64_t callee)
 {
     const uint32_t second = flow_argument(flow, 1);
@@ -792,7 +790,7 @@ static bool look_at_receiver(struct flow *flow, uint64_t callee)
                            .dictionary = has_dictionary ? flow_value_at(flow, second)->number : 0});
 }
 
-/* Records which words of data, bss and the own arguments are passed to a function. */
+/* Records which words of data, bss and the function's own arguments are passed to a callee. */
 static bool flow_add_passes(struct flow *flow, uint64_t callee)
 {
     for (unsigned i = 0; i < flow->machine->argument_count; i++) {
@@ -810,7 +808,7 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
     return true;
 }
 
-/* Adds what a call says of its arguments. */
+/* Adds the evidence of a call about its arguments. */
 static bool look_at_arguments(struct flow *flow, uint64_t callee)
 {
     const struct callee_rule *rule = callees_rule(flow->rules[callee]);
@@ -841,7 +839,7 @@ static bool look_at_arguments(struct flow *flow, uint64_t callee)
     return true;
 }
 
-/* Gives the registers the results of a call. */
+/* Sets the registers to the results of a call. */
 static bool get_results(struct flow *flow, uint64_t callee, uint64_t type)
 {
     enum { RESULTS = 2 };
@@ -862,7 +860,7 @@ static bool get_results(struct flow *flow, uint64_t callee, uint64_t type)
     return true;
 }
 
-/* Keeps what the slots have during a call. */
+/* Records the contents of the slots during a call. */
 static bool flow_add_frame(struct flow *flow, uint32_t behind)
 {
     const struct flow_frame frame = {behind, (uint32_t)flow->slots.count};
@@ -894,9 +892,9 @@ static bool call(struct flow *flow, uint32_t index)
                        flow_is_type(flow, type) ? flow_value_at(flow, type)->number : 0);
 }
 
-/* ---- assertions of types ---- */
+/* ---- type assertions ---- */
 
-/* Returns whether a value is the word behind another one, in memory, or among results or
+/* Returns whether a value is the word after another one, in memory, or among results or
  * arguments. */
 static bool is_behind(const struct flow *flow, uint32_t value, uint32_t before)
 {
@@ -909,8 +907,8 @@ static bool is_behind(const struct flow *flow, uint32_t value, uint32_t before)
                      one->number == other->number + WORD;
 }
 
-/* On a path where the first word of an interface is known to be the address of a type, the second
- * word is a new value, of that type. */
+/* On a path where the first word of an interface is known to be the address of a type, makes the
+ * second word a new value, of that type. */
 static bool assert_type(struct flow *flow, const struct instruction *compare, uint32_t *state)
 {
     const uint32_t to = flow->state.data[compare->to], from = flow->state.data[compare->from],
@@ -931,14 +929,14 @@ static bool assert_type(struct flow *flow, const struct instruction *compare, ui
     return true;
 }
 
-/* Follows a branch. The path behind it keeps the state. */
+/* Follows a branch. The fall-through path keeps the state. */
 static bool branch(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index], *before = index > 0 ? one - 1 : NULL;
     const bool asserts = before && before->kind == INSTRUCTION_COMPARE;
     const uint32_t target = flow_target_of(flow, one);
     if (asserts && one->is_if_equal && target != NONE) {
-        /* The state of the path that is taken is another one for a moment. */
+        /* Modifies a copy of the state for the path that is taken. */
         if (!vector_grow(&flow->next_write, flow->width))
             return false;
         uint32_t *state = flow->next_write.data;
@@ -956,7 +954,7 @@ static bool flow_jump(struct flow *flow, uint32_t index)
     const uint32_t target = flow_target_of(flow, one);
     if (target != NONE)
         return lead_to(flow, index, target, flow->state.data);
-    const uint64_t callee = callee_of(flow, one); /* the last call of a function */
+    const uint64_t callee = callee_of(flow, one); /* a tail call */
     return callee == UINT64_MAX || look_at_arguments(flow, callee);
 }
 
@@ -999,7 +997,7 @@ static bool flow_execute(struct flow *flow, uint32_t index)
     return other(flow, index);
 }
 
-/* The state at the function's start: its arguments, which are the first values. */
+/* Sets the state at the function's start: its arguments, which are the first values. */
 static bool flow_begin(struct flow *flow)
 {
     const struct machine *machine = flow->machine;
@@ -1031,8 +1029,8 @@ static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
     return one != NONE && other != NONE && is_same_fact(&facts[one], &facts[other]);
 }
 
-/* Facts about the values that meet are facts about the one that they become, if they agree; and
- * since a word of the program has one type, what is said of that one is true of the others. */
+/* Propagates facts: if the values that join agree, their facts are facts about the result; and
+ * since a word of the program has one type, facts about the result hold for the values as well. */
 static bool spread_facts(struct flow *flow)
 {
     for (uint32_t i = 1; i < flow->values.count; i++) {
@@ -1062,7 +1060,7 @@ static bool spread_facts(struct flow *flow)
     return true;
 }
 
-/* A slot whose address the program takes is a variable, which other code may write to. */
+/* Clears slots whose address the program takes: other code may write to them. */
 static void forget_taken(struct flow *flow)
 {
     for (size_t i = 0; i < flow->slots.count; i++)
@@ -1070,7 +1068,7 @@ static void forget_taken(struct flow *flow)
             flow->slots.data[i] = 0;
 }
 
-/* Goes through the code once. */
+/* Makes one pass over the code. */
 static bool flow_go_through(struct flow *flow)
 {
     bool is_reached = true;
@@ -1093,8 +1091,8 @@ static bool flow_go_through(struct flow *flow)
     return true;
 }
 
-/* Goes through the code again if there are instructions to which only jumps from further behind
- * lead: now it is known with what. */
+/* Makes a second pass if there are instructions that only jumps from later code lead to: now their
+ * states are known. */
 static bool flow_follow(struct flow *flow)
 {
     flow->blocks.count = flow->free_blocks.count = 0;

@@ -1,18 +1,18 @@
 /*
- * flow: where the words come from that the code of a function moves, and what it says they are.
+ * flow: data flow in the code of a function: the origins of the words that it moves, and evidence
+ * of their types.
  *
- * The code of a function is gone through once, from its start to its end. Each word that a register
- * or a slot of the frame gets is a value, which has an origin: it has been loaded from a variable,
- * or is a result of a call. Where paths meet, a value remains if both agree on it; behind the head
- * of a loop, unless the loop changes it. Types stand beside values in calls of the runtime ("make a
- * map of this type"), and in the names of methods.
+ * The code of a function is interpreted once, from its start to its end. Each word in a register or
+ * a slot of the frame is a value with an origin: it was loaded from a variable, or is a result of a
+ * call. Where paths join, a value is kept if both agree on it; after the head of a loop, unless the
+ * loop changes it. Types occur together with values in calls of the runtime ("make a map of this
+ * type"), and in the names of methods.
  *
- * What is found is evidence, not truth: the code of a hostile executable may say anything, and even
- * the compiler's may move words in ways that are not followed here. So whoever uses a fact must
- * look whether the word's target can be what the fact says.
+ * The results are evidence, not truth: the code of a hostile executable may be anything, and even
+ * the compiler may move words in ways that are not followed here. So users of a fact must check
+ * whether the word's target can match it.
  *
- * Programs of Go 1.18 and later are read, which pass arguments in registers; those of amd64 and
- * arm64.
+ * Supports programs of Go 1.18 and later, which pass arguments in registers, on amd64 and arm64.
  */
 #ifndef EXE_GO_FLOW_H
 #define EXE_GO_FLOW_H
@@ -23,31 +23,31 @@
 
 enum flow_origin {
     FLOW_UNKNOWN,
-    FLOW_PRODUCT, /* `number` times something; 0: not known how many times. No index of words */
+    FLOW_PRODUCT, /* a multiple of `number`; 0: of an unknown factor. Not for indexes of words */
     FLOW_ZERO,    /* it is 0 */
     FLOW_ADDRESS, /* it is the address `number` in the file */
     FLOW_ELEMENT_ADDRESS, /* it is the address of an element of the array at the address `number`,
-                   whose elements are `base` bytes apart; 0: not known */
+                             with `base` bytes between elements; 0: not known */
     FLOW_WORD,            /* loaded from the address `number` in the file */
-    FLOW_ELEMENT, /* loaded from one of the words at each `base` bytes from the address `number` on:
-                     an array's */
-    FLOW_FIELD,   /* loaded from where the value `base` points to, plus `number` */
-    FLOW_SLOT,    /* the address of slot `number` of the function's frame */
-    FLOW_OFFSET,  /* the value `base`, plus `number` */
+    FLOW_ELEMENT,  /* loaded from a word of an array: one of those every `base` bytes from the
+                      address `number` on */
+    FLOW_FIELD,    /* loaded from the target of the value `base`, plus `number` */
+    FLOW_SLOT,     /* the address of slot `number` of the function's frame */
+    FLOW_OFFSET,   /* the value `base`, plus `number` */
     FLOW_ARGUMENT, /* the function's own argument, by its register */
-    FLOW_CLOSURE,  /* the func value by which the function was called */
+    FLOW_CLOSURE,  /* the func value through which the function was called */
     FLOW_RESULT,   /* result `number` of the call `base` */
     FLOW_ASSERTED, /* the value `base`, which is an interface's data word, on a path where the
                       interface's type is known */
-    FLOW_JOIN, /* the value `base` or the later value `other`, if known, by which path led here */
+    FLOW_JOIN, /* the value `base` or the later value `other`, if known, depending on the path */
 };
 
 struct flow_value {
     uint8_t origin; /* enum flow_origin */
     uint32_t base, other;
     uint64_t number;
-    uint64_t reach; /* the code uses the memory that it points to up to here, in bytes */
-    uint64_t pool;  /* address in the file of the sync.Pool that it is put into; 0: none is known */
+    uint64_t reach; /* the code uses the memory that it points to up to this offset, in bytes */
+    uint64_t pool;  /* address in the file of the sync.Pool that it is put into; 0: none known */
     uint32_t first_fact; /* index in facts; UINT32_MAX: none */
 };
 
@@ -63,34 +63,34 @@ enum flow_fact_kind {
 struct flow_fact {
     uint8_t kind;  /* enum flow_fact_kind */
     uint32_t next; /* the value's next fact; UINT32_MAX: none */
-    uint64_t what; /* of a receiver: the method's index in the pclntab; else an address in the file:
-                      of a type or, of an interface, of a type or itab */
-    uint64_t dictionary; /* of a receiver of a generic type: address in the file of the type's
+    uint64_t what; /* for a receiver: the method's index in the pclntab; else an address in the
+                      file: of a type or, for an interface, of a type or itab */
+    uint64_t dictionary; /* for a receiver of a generic type: address in the file of the type's
                             dictionary, if the call has it; else 0 */
 };
 
 /* A word of data or bss that the code loads, stores, or takes the address of; or, with a base, a
- * word that it stores where another value points to, if one of the two comes from data or bss, or
+ * word that it stores to the target of another value, if one of the two comes from data or bss, or
  * the other one from an argument. */
 struct flow_use {
-    uint64_t address;  /* in the file; with a base: from where that value points to */
+    uint64_t address;  /* in the file; with a base: offset from the target of that value */
     uint32_t base;     /* value; 0: none */
     uint32_t at;       /* of the instruction, as a distance from the function's start */
-    uint32_t value;    /* that is stored; 0: not known, or none is */
-    uint32_t distance; /* it may as well be a word this many bytes behind, or more such steps: of a
-                          later element of an array; 0: it is not known to be */
+    uint32_t value;    /* the stored value; 0: not known, or not a store */
+    uint32_t distance; /* it may as well be a word any multiple of this many bytes later, of a later
+                          element of an array; 0: not known to be */
     bool is_store, is_address; /* its address is taken */
 };
 
-/* A value from data, bss or the arguments that a register of arguments has when a function is
+/* A value from data, bss or the arguments that is in an argument register when a function is
  * called, which may have fewer arguments. */
 struct flow_pass {
     uint32_t callee;  /* index in the pclntab */
-    uint32_t value;   /* as it was before paths met */
+    uint32_t value;   /* as it was before paths joined */
     uint8_t argument; /* as the number of a FLOW_ARGUMENT */
 };
 
-/* What the slots of the frame have during a call. */
+/* The contents of the frame's slots during a call. */
 struct flow_frame {
     uint32_t behind;     /* the return address, as a distance from the function's start */
     uint32_t first_slot; /* index in slots; there are slot_count of them */
@@ -102,11 +102,11 @@ struct flow {
     uint64_t text; /* address of the first function in the file; 0: unknown */
     uint64_t gofunc;
     uint64_t static_low, static_high; /* addresses of data and bss in the file */
-    uint8_t *rules;                   /* by function: what a call of it says */
+    uint8_t *rules;                   /* by function: evidence of its calls (callees.h) */
     uint64_t left;                    /* bytes of code that may still be read */
 
-    /* Of the function that was read last. Value 0 is unknown, and 1 a product of which no more is
-     * known. */
+    /* Results for the function that was read last. Value 0 is unknown, and 1 a product about which
+     * no more is known. */
     VECTOR(struct flow_value) values;
     VECTOR(struct flow_fact) facts;
     VECTOR(struct flow_use) uses;
@@ -115,7 +115,7 @@ struct flow {
     VECTOR(uint32_t) slots;           /* values, by frame and offset / 8 */
     uint32_t slot_count;
 
-    /* While a function is read. */
+    /* State while a function is read. */
     uint64_t start, end; /* its addresses */
     uint64_t function;
     VECTOR(struct instruction) code;
@@ -126,17 +126,17 @@ struct flow {
     VECTOR(uint32_t) kills;    /* index in killed of each head, in the order of the code */
     VECTOR(uint64_t) killed;
     VECTOR(uint32_t) blocks, free_blocks, state, next_write;
-    VECTOR(bool) is_taken; /* by slot: the program has its address */
-    VECTOR(bool) is_late;  /* by index in code: only jumps from further behind lead here */
+    VECTOR(bool) is_taken; /* by slot: the code takes its address */
+    VECTOR(bool) is_late;  /* by index in code: only jumps from later code lead here */
     bool has_late;
-    bool is_again;   /* the code is gone through for the second time */
-    bool is_nowhere; /* nothing has led yet to where the code is gone through */
-    bool has_table;  /* of jumps, whose targets are not known */
+    bool is_again;   /* this is the second pass */
+    bool is_nowhere; /* no path has reached the present instruction yet */
+    bool has_table;  /* a jump table, whose targets are not known */
     uint32_t width;
     uint32_t call_count;
-    size_t kill_count; /* of kills: those that are ahead */
+    size_t kill_count; /* remaining entries of kills in this pass */
     uint64_t most_values;
-    bool is_too_large; /* there would be more values */
+    bool is_too_large; /* the limit of values was reached */
     bool wants_frames;
 };
 
@@ -157,8 +157,8 @@ static inline bool flow_is_static(const struct flow *flow, uint64_t address)
     return address - flow->static_low < flow->static_high - flow->static_low;
 }
 
-/* Returns what a value was before paths met, on the first of them. Since a variable has one type,
- * what it points to is what the value points to. */
+/* Returns the value as it was before paths joined, on the first of them. Since a variable has one
+ * type, what it points to has the type of the value's target. */
 static inline uint32_t flow_before(const struct flow *flow, uint32_t value)
 {
     enum { MOST = 8 };
@@ -168,14 +168,14 @@ static inline uint32_t flow_before(const struct flow *flow, uint32_t value)
 }
 
 /*
- * Reads the function of an index. wants_frames: also gets the slots of its frame at each call. A
- * function whose instructions are not understood up to its end has no values. The cost is in
- * proportion to the size of the code. Functions of a damaged table overlap: no more is read in all
- * than each function could be read thrice. Error: G2H_ERROR_MEMORY.
+ * Reads the function with an index. wants_frames: also records the slots of its frame at each call.
+ * A function with unsupported instructions has no values. The time is proportional to the size of
+ * the code. Functions of a damaged table may overlap: the total is limited to reading each function
+ * three times. Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_frames);
 
-/* Returns whether the argument of an index is the first of two words that are one argument of a
+/* Returns whether the argument with an index is the first of two words that are one argument of a
  * function: an interface or a string. */
 bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index);
 

@@ -1,6 +1,6 @@
 /*
- * function_names: finds functions of an executable by their names, to tell whether it has the
- * functions that are on the stacks of a process, and where they are.
+ * function_names: finds functions of an executable by their names, to check that it has the
+ * functions on the stacks of a process, and at which addresses.
  */
 #ifndef EXE_GO_FUNCTION_NAMES_H
 #define EXE_GO_FUNCTION_NAMES_H
@@ -16,13 +16,13 @@ struct function_names {
 #define FUNCTION_AMBIGUOUS (MAP_NONE - 1)
 
 /* Indexes the names of all functions. Error: G2H_ERROR_MEMORY; G2H_ERROR_NOT_EXE if all names
- * together are much longer than the table, as they may be in a damaged executable. So going through
- * the names of all functions takes bounded time. */
+ * together are much longer than the table, as they may be in a damaged executable. So visiting the
+ * names of all functions takes bounded time. */
 struct g2h_error *function_names_init(struct function_names *names, const struct pclntab *pclntab);
 void function_names_deinit(struct function_names *names);
 
-/* Returns the index of the function in the pclntab that has a name, FUNCTION_AMBIGUOUS if several
- * have it, or MAP_NONE if none has. */
+/* Returns the index in the pclntab of the function with a name, FUNCTION_AMBIGUOUS if there are
+ * several, or MAP_NONE if there is none. */
 uint32_t function_names_find(const struct function_names *names, struct g2h_bytes name);
 
 #endif

@@ -122,7 +122,7 @@ static enum operands operands_of(uint8_t opcode)
     }
 }
 
-/* Opcodes behind the byte 0F. */
+/* Opcodes after the byte 0F. */
 static enum operands operands_of_0f(uint8_t opcode)
 {
     if (opcode >= 0x80 && opcode < 0x90)
@@ -185,12 +185,12 @@ static enum instructions_written written_by(const struct decoding *decoding, uin
     case 0xfe:
     case 0xff:
         return extension < 2 ? WRITES_RM : WRITES_NOTHING; /* inc, dec */
-    default: /* test and floating-point operations write none */
+    default: /* test and floating-point operations write neither */
         return opcode == 0x84 || opcode == 0x85 || opcode >= 0xd8 ? WRITES_NOTHING : WRITES_RM;
     }
 }
 
-/* The same of opcodes behind the byte 0F. Most work on vectors. */
+/* The same for opcodes after the byte 0F. Most operate on vectors. */
 static enum instructions_written written_by_0f(const struct decoding *decoding, uint8_t opcode)
 {
     if (opcode >= 0x40 && opcode < 0x50)
@@ -235,8 +235,7 @@ static enum instructions_written written_by_0f(const struct decoding *decoding, 
     }
 }
 
-/* Returns whether an opcode behind the byte 0F only reads its memory operand, as far as it is known
- * by this. */
+/* Returns whether an opcode after the byte 0F is known to only read its memory operand. */
 static bool only_reads_0f(const struct decoding *decoding, uint8_t opcode)
 {
     static const uint8_t vectors[] = {0x10, 0x12, 0x16, 0x1f, 0x28, 0x2a,
@@ -336,7 +335,7 @@ static bool read_operands(struct decoding *decoding, enum operands operands, boo
 
 /* ---- instructions ---- */
 
-/* Reads an instruction of vectors, which are not followed: it may write any register. */
+/* Reads a vector instruction; these are not followed: it may write any register. */
 static bool read_vex(struct decoding *decoding, bool is_long, struct instruction *ret)
 {
     uint8_t byte, map = 1, opcode;
@@ -359,7 +358,7 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
     return read_operands(decoding, operands, false, ret, &number);
 }
 
-/* Makes it an instruction that does nothing, whatever its operands are. */
+/* Makes it an instruction without effect, whatever its operands are. */
 static bool is_nothing(struct instruction *ret)
 {
     ret->kind = INSTRUCTION_NOTHING;
@@ -404,8 +403,7 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     return true;
 }
 
-/* Tells what an instruction of the first table is, if it is one that is followed. number: its
- * immediate. */
+/* Classifies a one-byte opcode that the analysis models. number: its immediate. */
 static void instructions_tell(const struct decoding *decoding, uint8_t opcode, int64_t number,
                               struct instruction *ret)
 {
@@ -432,12 +430,12 @@ static void instructions_tell(const struct decoding *decoding, uint8_t opcode, i
         ret->kind = INSTRUCTION_MULTIPLY;
         ret->factor = !is_memory && number > 0 ? (uint32_t)number : 0;
     } else if ((opcode == 0xc1 || opcode == 0xd1) && (decoding->reg & 7) == 4 && !is_memory) {
-        ret->kind = INSTRUCTION_MULTIPLY; /* a shift to the left */
+        ret->kind = INSTRUCTION_MULTIPLY; /* a left shift */
         ret->to = decoding->rm;
         ret->factor = opcode == 0xc1 ? 1u << (number & 31) : 2;
     } else if ((opcode == 0x81 || opcode == 0x83) && (decoding->reg & 7) == 0 && !is_memory &&
                decoding->rm != RSP) {
-        ret->kind = INSTRUCTION_LEA; /* the sum with a constant */
+        ret->kind = INSTRUCTION_LEA; /* addition of a constant */
         ret->has_memory = true;
         ret->to = ret->base = decoding->rm;
         ret->displacement = number;
@@ -447,7 +445,7 @@ static void instructions_tell(const struct decoding *decoding, uint8_t opcode, i
         ret->kind = INSTRUCTION_OTHER;
 }
 
-/* Tells what a call, jump or return is. */
+/* Classifies a call, jump or return. */
 static void tell_transfer(const struct decoding *decoding, uint8_t opcode, struct instruction *ret)
 {
     const unsigned reg = decoding->reg & 7;

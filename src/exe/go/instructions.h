@@ -1,9 +1,9 @@
 /*
- * instructions: what a machine instruction does with words in registers, in the stack frame and in
- * memory, as far as it tells what they are.
+ * instructions: decodes the effect of machine instructions on words in registers, in the stack
+ * frame and in memory, as far as it is evidence of the words' types.
  *
- * Of amd64 and arm64 the instructions are read that Go's compiler and assembler use. Whatever else
- * an instruction does is INSTRUCTION_OTHER, which may write the registers that it names.
+ * Supports the instructions of amd64 and arm64 that Go's compiler and assembler use. An instruction
+ * with any other effect is INSTRUCTION_OTHER, which may write the registers that it names.
  */
 #ifndef EXE_GO_INSTRUCTIONS_H
 #define EXE_GO_INSTRUCTIONS_H
@@ -17,7 +17,7 @@ enum { INSTRUCTION_REGISTERS = 32 };
 
 enum instruction_kind {
     INSTRUCTION_OTHER,
-    INSTRUCTION_NOTHING,  /* it only takes up space */
+    INSTRUCTION_NOTHING,  /* no effect */
     INSTRUCTION_LOAD,     /* to = the word at memory; is_pair: also second = the next word */
     INSTRUCTION_STORE,    /* the word at memory = from; is_pair: also the next word = second */
     INSTRUCTION_MOVE,     /* to = from */
@@ -29,7 +29,7 @@ enum instruction_kind {
     INSTRUCTION_CALL,     /* of target, if it has one */
     INSTRUCTION_JUMP,     /* to target, if it has one */
     INSTRUCTION_BRANCH,   /* a jump to target on a condition */
-    INSTRUCTION_END,      /* execution does not go on behind it */
+    INSTRUCTION_END,      /* execution does not continue after it */
 };
 
 struct instruction {
@@ -46,26 +46,25 @@ struct instruction {
     uint8_t base, index;
     uint8_t scale;   /* of the index, in bytes; 0: more than 128 */
     uint32_t factor; /* of a multiple; 0: not known */
-    uint8_t written; /* bytes that it may write from the memory operand on */
+    uint8_t written; /* number of bytes that it may write from the memory operand on */
     int64_t displacement;
     uint64_t target; /* address in the file */
     uint32_t writes; /* a bit for each register that it may write */
 };
 
-/* What instructions of a machine are, and how Go uses its registers (cmd/compile/abi-internal.md).
- */
+/* The instructions of a machine, and how Go uses its registers (cmd/compile/abi-internal.md). */
 struct machine {
-    /* Reads the instruction that code begins with; address is its address in the file. Returns
+    /* Decodes the instruction at the start of code; address is its address in the file. Returns
      * false if it is not known. */
     bool (*read)(struct g2h_bytes code, uint64_t address, struct instruction *ret);
     uint8_t arguments[16]; /* registers of arguments and results, in order */
     unsigned argument_count;
-    uint8_t sp;      /* has the address of the frame */
-    uint8_t closure; /* has the func value that is called */
+    uint8_t sp;      /* has the frame's address */
+    uint8_t closure; /* has the called func value */
     uint8_t barrier; /* has the buffer that runtime.gcWriteBarrier2 returns, since Go 1.21 */
 };
 
-/* Returns the machine of an executable (ELF's e_machine), or NULL if it is not read. */
+/* Returns the machine of an executable (ELF's e_machine), or NULL if it is not supported. */
 const struct machine *machine_of(unsigned number);
 
 #endif

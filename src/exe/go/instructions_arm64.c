@@ -70,7 +70,7 @@ static void read_branch(uint32_t word, uint64_t address, struct instruction *ret
 
 /* ---- memory ---- */
 
-/* Tells the memory operand of a load or store, and whether the base register changes. */
+/* Decodes the memory operand of a load or store, and whether the base register changes. */
 static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruction *ret)
 {
     ret->has_memory = true;
@@ -184,8 +184,8 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
     }
 }
 
-/* Reads an operation on vectors or floating-point numbers, of which few write a general register.
- */
+/* Decodes an operation on vectors or floating-point numbers, few of which write a general
+ * register. */
 static void read_vector(uint32_t word, struct instruction *ret)
 {
     const unsigned opcode = bits(word, 16, 3);

@@ -4,7 +4,7 @@
 
 #include "exe/go/instructions.h"
 
-/* Number 31 is the stack pointer where an instruction has an address, else a register that is 0. */
+/* Number 31 is the stack pointer in an address operand, and otherwise the zero register. */
 enum { ARM64_SP = 31 };
 
 /* See struct machine in exe/go/instructions.h. */

@@ -49,7 +49,7 @@ static bool read_as(const struct moduledata_layout *layout, const uint64_t *word
     for (size_t i = layout->gcdata; i < layout->gcdata + 2u; i++) /* gcdata, gcbss: read-only */
         if (words[i] >= ret->data && words[i] < words[layout->end])
             return false;
-    /* The word between types and etypes, if there is one, is a length and no address. */
+    /* The word between types and etypes, if there is one, is a length, not an address. */
     return layout->etypes == layout->types + 1 ||
            words[layout->types + 1] < ret->etypes - ret->types;
 }

@@ -1,8 +1,8 @@
 /*
- * moduledata: where the linker put the parts of a Go program, by its runtime.firstmoduledata.
+ * moduledata: the addresses of the parts of a Go program, from its runtime.firstmoduledata.
  *
  * Every Go executable has one, stripped or not. It is found by its first word, the address of the
- * pclntab. Its layout is the one by which its fields make sense.
+ * pclntab. Its layout is the one that makes its fields valid.
  */
 #ifndef EXE_GO_MODULEDATA_H
 #define EXE_GO_MODULEDATA_H
@@ -18,7 +18,7 @@ struct moduledata {
     uint64_t bss, ebss;
     uint64_t types, etypes;
     int since;       /* the first release whose layout it has: the N of go1.N */
-    uint64_t gofunc; /* the offsets of functions' data count from here; from Go 1.18 on */
+    uint64_t gofunc; /* base of the offsets of functions' data; from Go 1.18 on */
 };
 
 /* Finds the moduledata. Returns false if there is none, or the relocations of a

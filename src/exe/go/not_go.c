@@ -1,14 +1,14 @@
 /*
  * not_go; see not_go.h.
  *
- * Programs that were written in Go may have no pclntab: packers hide it, and other compilers make
- * none. Each is recognized by texts that it leaves in what it makes, stripped or not.
+ * Programs written in Go may have no pclntab: packers hide it, and other compilers do not generate
+ * it. Each is recognized by strings in its output, stripped or not.
  */
 #include "exe/go/not_go.h"
 
 #include <string.h>
 
-/* A text in two halves, so that this program's own executable does not have it. */
+/* A string in two halves, so that this program's own executable does not contain it. */
 struct mark {
     uint64_t within; /* of the file, from its start */
     const char *half, *rest;

@@ -1,4 +1,4 @@
-/* pclntab; see pclntab.h. Every offset that the table gives is checked before it is followed. */
+/* pclntab; see pclntab.h. Every offset in the table is checked before it is followed. */
 #include "exe/go/pclntab.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static const uint8_t *pclntab_at(const struct pclntab *pclntab, uint64_t offset,
     return pclntab->table.data + offset;
 }
 
-/* Returns the number at an offset of the table, or 0 if that is outside of the table. */
+/* Returns the number at an offset of the table, or 0 if that is outside the table. */
 static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
 {
     const uint8_t *bytes = pclntab_at(pclntab, offset, size);
@@ -29,7 +29,7 @@ static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned 
     return size == 4 ? image_u32(pclntab->image, bytes) : image_word(pclntab->image, bytes);
 }
 
-/* Returns the text at an offset, cut if it is long, because many functions may share one. It is
+/* Returns the string at an offset, cut if it is long, because many functions may share one. It is
  * empty if it does not end in the table. */
 static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
 {
@@ -97,7 +97,7 @@ static void read_go118(struct pclntab *pclntab, unsigned record_size)
     pclntab->record_size = record_size;
 }
 
-/* Returns whether the parts follow each other, as the linker writes them, the first one behind a
+/* Returns whether the parts follow each other, as the linker writes them, the first one after a
  * header of this many words. */
 static bool has_parts(const struct pclntab *pclntab, unsigned words)
 {
@@ -174,7 +174,7 @@ static bool pclntab_read_header(struct pclntab *pclntab, bool any_magic)
 
 /* ---- finding it ---- */
 
-/* Returns whether a table can be read that begins at an offset of a section. */
+/* Returns whether a readable table begins at an offset of a section. */
 static bool try_at(struct pclntab *pclntab, const struct image *image,
                    const struct image_section *section, uint64_t offset, bool any_magic)
 {
@@ -194,8 +194,8 @@ static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
     return offset < section->data.size && try_at(pclntab, image, section, offset, true);
 }
 
-/* Returns whether data of the program has a word that points to an address, as
- * runtime.firstmoduledata points to the table. */
+/* Returns whether data of the program contains a pointer to an address, as runtime.firstmoduledata
+ * points to the table. */
 static bool is_referenced(const struct image *image, uint64_t address)
 {
     const size_t word = image->is_64 ? 8 : 4;
@@ -265,7 +265,7 @@ struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *imag
     return not_go_refuse(image);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 int pclntab_since(const struct pclntab *pclntab)
 {

@@ -2,12 +2,12 @@
  * pclntab: Go's table from program counters to functions, files and lines. Every Go executable has
  * it, stripped or not.
  *
- * A magic number tells its layouts apart: go12 (Go 1.2 to 1.15), go116 (1.16, 1.17), go118 (1.18,
+ * A magic number identifies its layout: go12 (Go 1.2 to 1.15), go116 (1.16, 1.17), go118 (1.18,
  * 1.19) and go120 (from 1.20 on), as debug/gosym/pclntab.go reads them. Addresses are given as
  * offsets from the first function, since in a position-independent executable the table has no
  * addresses.
  *
- * In ELF and Mach-O the table is a section. In PE it is in the midst of .rdata, where a symbol
+ * In ELF and Mach-O the table is a section. In PE it is in the middle of .rdata, where a symbol
  * marks it; if there are no symbols, it is found by its magic number and the runtime's word that
  * points to it.
  *
@@ -18,7 +18,7 @@
  *   code, call_sites, callees
  *                       the source lines of a function's code, and what it calls
  *   constants, instructions, instructions_arm64, flow, static_words, arguments
- *                       addresses in code, and what code says that words are
+ *                       addresses in code, and the code's evidence about words
  */
 #ifndef EXE_GO_PCLNTAB_H
 #define EXE_GO_PCLNTAB_H
@@ -26,7 +26,8 @@
 #include "base/cursor.h"
 #include "exe/image/image.h"
 
-/* Names of functions and files are cut to this many bytes: no class has as long a name. */
+/* Names of functions and files are cut to this many bytes, which is more than any class name
+ * has. */
 enum { PCLNTAB_LONGEST_TEXT = 4096 };
 
 struct pclntab {
@@ -47,34 +48,34 @@ struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *imag
 /* Returns the N of go1.N, the first release whose tables have this layout. */
 int pclntab_since(const struct pclntab *pclntab);
 
-/* Returns the distance from the first function to the one of an index. index <= count; for count it
- * returns the distance to the end of the text. */
+/* Returns the distance from the first function to the one with an index. index <= count; for count
+ * it returns the distance to the end of the text. */
 uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index);
 
-/* Returns a function's name; it is empty if it is damaged. index < count. */
+/* Returns a function's name; it is empty if damaged. index < count. */
 struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index);
 
-/* Finds the function that has the code at a distance from the first function. Returns false if none
- * has it. */
+/* Finds the function that contains the code at a distance from the first function. Returns false if
+ * there is none. */
 bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret);
 
 /*
  * Finds the file and line of the code at a distance from the first function; index is its function.
  * Returns false if the table does not have them. The function's part of the table has to be read
  * from its start up to the line: *left is the number of bytes that may still be read, and the bytes
- * that are read are subtracted from it.
+ * read are subtracted from it.
  */
 bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
                   struct g2h_bytes *ret_file, uint32_t *ret_line);
 
-/* Returns the file that a number stands for in the function's table of files; it is empty if the
- * table does not have it. index is the function. */
+/* Returns the file with a number in the function's table of files; it is empty if the table does
+ * not have it. index is the function. */
 struct g2h_bytes pclntab_file(const struct pclntab *pclntab, uint64_t index, int64_t file);
 
-/* Returns the name at an offset of the names; it is empty if it is damaged. */
+/* Returns the name at an offset of the names; it is empty if damaged. */
 struct g2h_bytes pclntab_name_at(const struct pclntab *pclntab, uint64_t offset);
 
-/* A function's record in the table (runtime._func), for walks over stacks. */
+/* A function's record in the table (runtime._func), for stack walks. */
 struct pclntab_function {
     int32_t args;          /* bytes of arguments; INT32_MIN if not known */
     uint32_t deferreturn;  /* distance from its start to a call of runtime.deferreturn; 0: none */

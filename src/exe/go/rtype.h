@@ -1,6 +1,6 @@
 /*
- * rtype: the types of an executable, from the descriptors that it has of them for the runtime
- * (abi.Type). Stripped executables have these as well. Go 1.7 to 1.27.
+ * rtype: the types of an executable, from its type descriptors for the runtime (abi.Type). Stripped
+ * executables have these as well. Go 1.7 to 1.27.
  */
 #ifndef EXE_GO_RTYPE_H
 #define EXE_GO_RTYPE_H
@@ -19,8 +19,8 @@ struct rtype_witness {
 
 /*
  * Adds the types of all descriptors, ascending by address, to types, which is empty. Does not set
- * the headers of maps and channels. moduledata tells where the descriptors are. If moduledata was
- * not found, or the witnesses do not agree, all sections are tried. slide is the distance from the
+ * the headers of maps and channels. moduledata locates the descriptors. If moduledata was not
+ * found, or the witnesses do not agree, all sections are tried. slide is the distance from the
  * addresses of the file to those of the process. *ret_start is runtime.types in the process, or 0
  * if nothing fits: then no type is added. Error: G2H_ERROR_MEMORY.
  */

@@ -18,7 +18,7 @@ struct static_words_finding {
     uint64_t left; /* pieces of evidence that may still be added */
 };
 
-/* The bytes of code for each piece of evidence that is kept. Go's has one in 100. */
+/* The bytes of code for each piece of evidence that is kept. Go's code has one in 100. */
 enum { BYTES_OF_EVIDENCE = 8 };
 
 /* ---- evidence ---- */
@@ -43,7 +43,7 @@ bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
     return true;
 }
 
-/* Adds what is known of a value as evidence of a word. */
+/* Adds the facts about a value as evidence about a word. */
 static bool static_words_add(struct static_words_finding *finding, struct static_word word,
                              uint32_t value)
 {
@@ -78,7 +78,7 @@ bool static_word_of(const struct flow *flow, uint32_t number, struct static_word
     return true;
 }
 
-/* Adds what is known of values that come from data and bss, or are addresses there. */
+/* Adds the facts about values that come from data and bss, or are addresses there. */
 static bool static_words_add_values(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;

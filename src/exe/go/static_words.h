@@ -1,6 +1,6 @@
 /*
- * static_words: what the code of all functions says of the words of data and bss, for executables
- * that have no symbols: of which types they are, and which functions set and use them.
+ * static_words: the evidence in the code of all functions about the words of data and bss, for
+ * executables that have no symbols: their types, and the functions that set and use them.
  */
 #ifndef EXE_GO_STATIC_WORDS_H
 #define EXE_GO_STATIC_WORDS_H
@@ -8,8 +8,8 @@
 #include "base/map.h"
 #include "exe/go/flow.h"
 
-/* Evidence of what a word is: what enum flow_fact_kind says of a value; or, of such a value, the
- * word at an offset in the memory that it points to, and so on for each step. */
+/* Evidence of the type of a word: a fact of enum flow_fact_kind about the word or, with steps,
+ * about the word at an offset in the memory that it points to, and so on for each step. */
 enum { CODE_STEPS = 2 };
 
 struct code_evidence {
@@ -20,9 +20,9 @@ struct code_evidence {
     uint64_t steps[CODE_STEPS];
 };
 
-/* Gets the evidence on a value of the function that was read last. fact: the first of the value's
- * own facts, as an index; NONE: the value comes from another one that has facts. Returns false if
- * there is none. */
+/* Gets the evidence about a value of the function that was read last. fact: the first of the
+ * value's own facts, as an index; NONE: the value comes from another one that has facts. Returns
+ * false if there is none. */
 bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
                    struct code_evidence *ret);
 
@@ -34,38 +34,38 @@ struct static_word {
         STATIC_WORD,    /* the evidence is about the word */
         STATIC_ELEMENT, /* about the word in each element of an array, of which this is the first */
         STATIC_FIELD,   /* about the word at an offset in the memory that the word points to */
-        STATIC_VALUE,   /* the word's address is a value of which is said to what it points */
+        STATIC_VALUE,   /* about the value that begins at the word, by a pointer to it */
     } kind;
     uint64_t offset; /* STATIC_FIELD; STATIC_ELEMENT: distance of the elements */
     struct code_evidence evidence;
 };
 
-/* Gets the word of data or bss that a value comes from, or that it is the address of. Returns false
- * if there is none. */
+/* Gets the word of data or bss that a value was loaded from or is the address of. Returns false if
+ * there is none. */
 bool static_word_of(const struct flow *flow, uint32_t value, struct static_word *ret);
 
 /* Compares by address, kind, offset and evidence. */
 int compare_static_words(const void *a, const void *b);
 
-/* The function that tells best whose variable a word is: one that sets it, rather than one that
+/* The function that best identifies the variable of a word: one that sets it, rather than one that
  * initializes or uses it. */
 struct static_user {
     uint64_t address;  /* of the word */
     uint32_t function; /* index in the pclntab */
     uint32_t at;       /* of the instruction, as a distance from the function's start */
-    uint32_t distance; /* some code uses the word as one in an element of an array, whose elements
-                          are this many bytes apart; 0: none does */
+    uint32_t distance; /* some code uses the word as one in an element of an array, with this
+                          distance between elements in bytes; 0: none does */
     bool is_address;   /* some code takes the word's address, so that it begins a variable */
     enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;
 };
 
 struct static_words {
     VECTOR(struct static_word)
-    words; /* ascending by address; all evidence that there is, each once */
+    words;                            /* ascending by address; all evidence, without duplicates */
     VECTOR(struct static_user) users; /* ascending by address, one for each word */
 };
 
-/* Reads all functions. The cost is in proportion to the text. Error: G2H_ERROR_MEMORY. */
+/* Reads all functions, in time proportional to the text. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret);
 void static_words_deinit(struct static_words *words);
 

@@ -10,7 +10,7 @@
 
 enum { DEPTH_MOST = 64 }; /* nesting of types without names: "[][]*T" is three deep */
 
-/* Values that stand in place of a name's number. */
+/* Values in place of a name's number. */
 #define UNKNOWN UINT32_MAX       /* not made yet */
 #define BUSY    (UINT32_MAX - 1) /* being made: only a damaged executable leads here again */
 
@@ -19,7 +19,7 @@ struct composer {
     struct types *types;
     uint32_t *names;
     struct text text;
-    const uint8_t *package; /* the text of the path that was noted last */
+    const uint8_t *package; /* the string of the path that was noted last */
     bool failed;            /* the name is too long, or has a part without a name */
 };
 
@@ -32,7 +32,7 @@ bool type_names_intern(const struct descriptors *all, struct types *types, struc
     return types_intern(types, (const char *)text.data, (size_t)text.size, ret);
 }
 
-/* ---- names that are made of others ---- */
+/* ---- composed names ---- */
 
 static void type_names_append(struct composer *composer, struct g2h_bytes text)
 {
@@ -172,8 +172,8 @@ static bool is_qualified(struct g2h_bytes name, struct g2h_bytes package)
            bytes_same((struct g2h_bytes){name.data, package.size}, package);
 }
 
-/* Notes the name that a package gives itself. The types of a package are mostly in a row, and share
- * the text of its path. Returns false if memory runs out. */
+/* Records the name that a package declares. The types of a package are mostly adjacent, and share
+ * the string of its path. Returns false if memory runs out. */
 static bool note_package(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
@@ -186,15 +186,15 @@ static bool note_package(struct composer *composer, size_t index)
         return true;
     composer->package = path.data;
     const struct g2h_bytes own = {name.data, (uint64_t)(dot - name.data)};
-    if (path.size > NAME_MOST || own.size > NAME_MOST) /* damaged: many may share a long text */
+    if (path.size > NAME_MOST || own.size > NAME_MOST) /* damaged: many may share a long string */
         return true;
     return type_names_intern(composer->all, composer->types, path, &package.path) &&
            type_names_intern(composer->all, composer->types, own, &package.name) &&
            vector_push(&composer->types->packages, package);
 }
 
-/* Puts the path of the package in place of its name, which may differ from the path: "yaml.Node" is
- * in "gopkg.in/yaml.v3". Type arguments have paths already, and so have the types of go.shape. */
+/* Replaces the package's name with its path, which may differ: "yaml.Node" is in
+ * "gopkg.in/yaml.v3". Type arguments have paths already, and so have the types of go.shape. */
 static void qualify(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
@@ -210,7 +210,7 @@ static void qualify(struct composer *composer, size_t index)
                           (struct g2h_bytes){dot, (uint64_t)(name.data + name.size - dot)});
 }
 
-/* Returns how many of the types that a type is made of have their names in its name. */
+/* Returns how many of the types that a type is composed of have their names in its name. */
 static size_t named_parts(const struct descriptors *all, size_t index)
 {
     switch (descriptor_kind(all, index) & KIND_MASK) {

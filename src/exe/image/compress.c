@@ -109,7 +109,7 @@ static struct g2h_error *inflation_run(void *context, size_t task, unsigned work
 }
 
 /* Begins to uncompress a section; own->data stays NULL if there is nothing to uncompress, or the
- * section says that it is damaged. Error: G2H_ERROR_MEMORY. */
+ * section's header is invalid. Error: G2H_ERROR_MEMORY. */
 static struct g2h_error *inflation_begin(struct image *image, const char *name,
                                          struct inflation *own)
 {
@@ -131,7 +131,7 @@ static struct g2h_error *inflation_begin(struct image *image, const char *name,
     return NULL;
 }
 
-/* Keeps what has been uncompressed; what is damaged is left to image_section_contents(). */
+/* Keeps the uncompressed data; damaged sections are left to image_section_contents(). */
 static void inflation_end(struct image *image, struct inflation *own)
 {
     if (!own->data)

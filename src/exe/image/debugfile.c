@@ -29,8 +29,7 @@ struct debugfile_search {
 
 enum { NT_GO_BUILD_ID = 4, LONGEST_ID = 1024 };
 
-/* Returns the contents of the note that has an owner and a type; they are empty if there is
- * none. */
+/* Returns the contents of the note with an owner and a type; they are empty if there is none. */
 static struct g2h_bytes find_note(const struct image *image, const char *owner, uint32_t type)
 {
     const uint64_t owner_size = strlen(owner) + 1;
@@ -75,7 +74,7 @@ static bool belongs(const struct debugfile_search *search)
     return search->has_crc && crc32_z(0, debug->file.data, (size_t)debug->file.size) == search->crc;
 }
 
-/* ---- where it may be ---- */
+/* ---- locations ---- */
 
 static void close_image(struct g2h_input **input, struct image *image)
 {
@@ -98,7 +97,7 @@ static struct g2h_error *open_image(const char *path, struct g2h_input **ret_inp
     return error;
 }
 
-/* Takes the file at a path if it is the debug file, unless one has been taken before. */
+/* Accepts the file at a path if it is the debug file, unless one has been accepted before. */
 static struct g2h_error *try_file(const struct debugfile_search *search, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -129,7 +128,7 @@ static struct g2h_error *try_file(const struct debugfile_search *search, const c
 
 /* The path of a file of a live process, in the process's own root directory. */
 struct file_location {
-    char *path; /* "/proc/1234/root/opt/app"; NULL: it is no such file */
+    char *path; /* "/proc/1234/root/opt/app"; NULL: not such a file */
     int root;   /* the length of "/proc/1234/root" */
 };
 
@@ -138,9 +137,9 @@ static void file_location_deinit(struct file_location *location)
     free(location->path);
 }
 
-/* Finds where a file is by a path below /proc/PID: exe and map_files have links that lead to a
- * path of the process, also if the file there was removed or replaced. Returns false if memory runs
- * out. */
+/* Finds the location of a file by a path below /proc/PID: exe and map_files have links that lead to
+ * a path of the process, also if the file there was removed or replaced. Returns false if memory
+ * runs out. */
 static bool find_location(const char *path, struct file_location *ret)
 {
     const char *pid = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "", *end = strchr(pid, '/');
@@ -163,7 +162,7 @@ static bool find_location(const char *path, struct file_location *ret)
     return ret->path != NULL;
 }
 
-/* Looks below the directory of debug files, first that of the process. */
+/* Searches the directory of debug files, first that of the process. */
 static struct g2h_error *search_by_id(const struct debugfile_search *search,
                                       const struct file_location *location, const char *directory)
 {
@@ -179,8 +178,8 @@ static struct g2h_error *search_by_id(const struct debugfile_search *search,
     return try_file(search, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
 }
 
-/* Finds the name in .gnu_debuglink, which a 0 ends, and behind it, aligned to four bytes, the
- * file's CRC. Returns NULL if there is none. */
+/* Finds the NUL-terminated name in .gnu_debuglink, and after it, aligned to four bytes, the file's
+ * CRC. Returns NULL if there is none. */
 static const char *find_link(struct debugfile_search *search)
 {
     const struct image_section *section = image_section(search->image, ".gnu_debuglink");
@@ -197,8 +196,8 @@ static const char *find_link(struct debugfile_search *search)
     return (const char *)link.data;
 }
 
-/* Looks beside a file, and below the directory of debug files as if that were the root. The first
- * bytes of the path are that of the root directory. */
+/* Searches beside a file, and below the directory of debug files as if that were the root. root is
+ * the length of the root directory's path. */
 static struct g2h_error *search_beside(const struct debugfile_search *search, const char *path,
                                        int root, const char *name, const char *directory)
 {
@@ -213,7 +212,7 @@ static struct g2h_error *search_beside(const struct debugfile_search *search, co
     return try_file(search, "%s%.*s%s", directory, size, inner, name);
 }
 
-/* Looks beside the file, and beside that to which links lead, as gdb does. */
+/* Searches beside the file, and beside the target of its links, as gdb does. */
 static struct g2h_error *search_by_link(struct debugfile_search *search,
                                         const struct file_location *location, const char *directory)
 {

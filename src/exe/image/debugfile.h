@@ -2,10 +2,10 @@
  * debugfile: the separate debug file, which has the symbols and debug sections of a stripped
  * executable.
  *
- * The search looks where gdb looks: by the executable's build ID below the directory of the
- * system's debug files, then by .gnu_debuglink beside the executable. If that is a file of a live
- * process (/proc/PID/exe), it looks in the process's own root directory, beside the path that the
- * file had there. A file is taken only if it belongs to the executable.
+ * The search order is gdb's: by the executable's build ID below the directory of the system's debug
+ * files, then by .gnu_debuglink beside the executable. If that is a file of a live process
+ * (/proc/PID/exe), it searches in the process's own root directory, beside the path that the file
+ * had there. A file is accepted only if it belongs to the executable.
  */
 #ifndef EXE_IMAGE_DEBUGFILE_H
 #define EXE_IMAGE_DEBUGFILE_H
@@ -18,9 +18,9 @@
 #define DEBUGFILE_DIRECTORY "/usr/lib/debug"
 
 /*
- * Opens the debug file of an image; directory is DEBUGFILE_DIRECTORY, or another directory that is
- * laid out in the same way. If no file belongs to the image, *ret_input is NULL and *ret is empty.
- * Otherwise the caller calls image_deinit() and g2h_input_close(). Error: G2H_ERROR_MEMORY.
+ * Opens the debug file of an image; directory is DEBUGFILE_DIRECTORY, or another directory with the
+ * same structure. If no file belongs to the image, *ret_input is NULL and *ret is empty. Otherwise
+ * the caller calls image_deinit() and g2h_input_close(). Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,
                                         struct g2h_input **ret_input, struct image *ret);

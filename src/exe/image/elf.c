@@ -43,7 +43,7 @@ static struct elf_segment elf_read_segment(const struct image *image, const uint
     };
 }
 
-/* Makes a section without a name of a segment that is loaded. */
+/* Makes a section without a name of a loaded segment. */
 static struct image_section section_of(const struct image *image, const struct elf_segment *segment)
 {
     return (struct image_section){
@@ -93,14 +93,14 @@ static struct image_section named_relocations(const struct image *image, size_t 
                                   .flags = SHF_ALLOC};
 }
 
-/* A table of headers, and how many it has; none if it is damaged, or headers are too small. */
+/* A table of headers, and their number; none if it is damaged, or headers are too small. */
 struct headers {
     struct g2h_bytes bytes;
     uint16_t entry, count;
 };
 
-/* Reads where a table is: at has its offset in the file's header, and sizes the size and number of
- * its entries, of which each has least bytes. */
+/* Locates a table of headers: at has its offset in the file's header, and sizes the size and number
+ * of its entries, each of at least least bytes. */
 static struct headers find_headers(const struct image *image, size_t at, size_t sizes, size_t least)
 {
     const uint8_t *header = image->file.data;
@@ -206,8 +206,8 @@ static const struct relocations *relocations_of(uint16_t machine)
     return NULL;
 }
 
-/* Returns the address in the file of symbol number index of the table in a section, or 0 if it is
- * another file's. */
+/* Returns the address in the file of symbol number index of the table in a section, or 0 if another
+ * file defines it. */
 static uint64_t symbol_address(const struct image *image, uint32_t table, uint64_t index)
 {
     const bool wide = image->is_64;

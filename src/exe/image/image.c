@@ -1,4 +1,4 @@
-/* image; see image.h. This file tells the formats apart. */
+/* image; see image.h. This file detects the format. */
 #include "exe/image/image.h"
 
 #include <stdlib.h>

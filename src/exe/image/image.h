@@ -1,15 +1,15 @@
 /*
  * image: the sections and symbols of an executable: ELF, Mach-O or PE.
  *
- * The bytes of the file are untrusted. All ranges that an image has have been checked against the
- * file, and together they are at most twice as large as the file, so going through all sections
- * takes bounded time. Mach-O and PE are described in the terms of ELF: a section has ELF's name
- * (__gopclntab is .gopclntab, __zdebug_info and .zdebug_info are .debug_info), type and flags; a
- * symbol has ELF's type. The words of a position-independent executable are as if it had been
- * loaded at the addresses of the file: relocations are applied to copies.
+ * The bytes of the file are untrusted. All ranges of an image have been checked against the file,
+ * and together they are at most twice as large as the file, so visiting all sections takes bounded
+ * time. Mach-O and PE are described in the terms of ELF: a section has ELF's name (__gopclntab is
+ * .gopclntab, __zdebug_info and .zdebug_info are .debug_info), type and flags; a symbol has ELF's
+ * type. The words of a position-independent executable are as if it had been loaded at the
+ * addresses of the file: relocations are applied to copies.
  *
  *   image, image_file, elf, macho, pe, compress
- *                       sections and symbols, whatever the format
+ *                       sections and symbols of any format
  *   source, debugfile   the file, and the separate debug file
  */
 #ifndef EXE_IMAGE_IMAGE_H
@@ -26,26 +26,26 @@
 struct image_section {
     struct g2h_bytes name;
     /* Empty if the file has no data for the section (.bss). Shorter than size if the rest is zeros:
-     * .data of PE ends with what is .bss in the other formats. */
+     * .data of PE ends with the equivalent of .bss in the other formats. */
     struct g2h_bytes data;
     uint32_t type, link; /* in Mach-O and PE, type is SHT_PROGBITS or SHT_NOBITS */
     uint64_t flags;      /* SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_COMPRESSED */
     uint64_t address, size;
     bool gnu_compressed; /* data is that of a .zdebug_ section of the file */
     uint8_t *relocated;  /* a copy that data refers to, if relocations change words */
-    uint8_t *inflated;   /* the uncompressed data, by image_section_contents() */
+    uint8_t *inflated;   /* the uncompressed data, from image_section_contents() */
     uint64_t inflated_size;
 };
 
 enum image_format { IMAGE_ELF, IMAGE_MACHO, IMAGE_PE };
 
-struct image_range; /* a range of addresses that has the data of a section */
+struct image_range; /* a range of addresses that contains the data of a section */
 
 struct image {
     const char *path; /* for messages */
     struct g2h_bytes file;
-    /* The size of the file as it was given, which may have been gzipped. image_init() sets it to
-     * the size of file; the caller may change it. */
+    /* The original size of the file, which may have been gzipped. image_init() sets it to the size
+     * of file; the caller may change it. */
     uint64_t stored;
     enum image_format format;
     uint16_t machine; /* EM_… */
@@ -57,7 +57,7 @@ struct image {
     size_t symbol_table;          /* in ELF: index of its section; section_count if there is none */
     struct image_symbol *symbols; /* in Mach-O and PE: ascending by address */
     size_t symbol_count;
-    char (*names)[32]; /* by section: its name, if the file has another one */
+    char (*names)[32]; /* by section: its name, if it differs from the file's */
     uint64_t inflated; /* uncompressed size of all sections that have been uncompressed */
 };
 
@@ -74,9 +74,9 @@ struct g2h_error *image_init(struct image *image, const char *path, struct g2h_b
 void image_deinit(struct image *image);
 
 /*
- * Returns the most bytes that debug sections may have together, in proportion to the file that was
- * given. In practice they have less than three times as many bytes as a gzipped file that consists
- * of compressed debug sections only; a single section may be six times as large as its compressed
+ * Returns the most bytes that debug sections may have together, in proportion to the original file.
+ * In practice they have less than three times as many bytes as a gzipped file that consists of
+ * compressed debug sections only; a single section may be six times as large as its compressed
  * form.
  */
 static inline uint64_t image_debug_most(const struct image *image)
@@ -84,35 +84,35 @@ static inline uint64_t image_debug_most(const struct image *image)
     return 16 * image->stored + (1 << 16);
 }
 
-/* Returns the section that has a name, or NULL if there is none. */
+/* Returns the section with a name, or NULL if there is none. */
 const struct image_section *image_section(const struct image *image, const char *name);
 
 /*
- * Returns the contents of a section without compression (SHF_COMPRESSED by zlib, .zdebug_). They
- * are valid until image_deinit(). Error: G2H_ERROR_MEMORY; G2H_ERROR_DAMAGED, also if the
- * uncompressed size is out of proportion, or another method than zlib compressed the section.
+ * Returns the uncompressed contents of a section (SHF_COMPRESSED by zlib, .zdebug_). They are valid
+ * until image_deinit(). Error: G2H_ERROR_MEMORY; G2H_ERROR_DAMAGED, also if the uncompressed size
+ * is out of proportion, or another method than zlib compressed the section.
  */
 struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,
                                          struct g2h_bytes *ret);
 
 /*
- * Uncompresses sections by their names, each of which comes once, on several threads, so that
- * image_section_contents() has them at once. A section that is damaged stays as it is. Error:
+ * Uncompresses sections by their names, which must be distinct, on several threads, so that
+ * image_section_contents() has them at once. A damaged section stays as it is. Error:
  * G2H_ERROR_MEMORY.
  */
 struct g2h_error *image_inflate(struct image *image, const char *const *names, size_t count,
                                 unsigned threads);
 
-/* Returns size bytes at an address, or NULL if no section that is loaded has them in the file. */
+/* Returns size bytes at an address, or NULL if no loaded section has them in the file. */
 const uint8_t *image_at(const struct image *image, uint64_t address, uint64_t size);
 
 /* Return a number of 2 bytes, of 4 bytes, and of 4 or 8 bytes by the image's class, in the image's
- * byte order. The caller ensures that the bytes are there. */
+ * byte order. The caller ensures that the bytes exist. */
 uint16_t image_u16(const struct image *image, const uint8_t *at);
 uint32_t image_u32(const struct image *image, const uint8_t *at);
 uint64_t image_word(const struct image *image, const uint8_t *at);
 
-/* Return the number of symbols, and the symbol of an index less than that; image_symbol() returns
+/* Return the number of symbols, and the symbol with an index less than that; image_symbol() returns
  * false if the symbol is damaged. */
 size_t image_symbol_count(const struct image *image);
 bool image_symbol(const struct image *image, size_t index, struct image_symbol *ret);

@@ -1,5 +1,5 @@
-/* image_file; see image_file.h. This file has what the readers of all formats have in common:
- * numbers and texts of the file, addresses, and the words that relocations change. */
+/* image_file; see image_file.h. This file has the code shared by the readers of all formats:
+ * numbers and strings of the file, addresses, and the words that relocations change. */
 #include "exe/image/image_file.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct image_range {
     size_t section;
 };
 
-/* ---- numbers and texts ---- */
+/* ---- numbers and strings ---- */
 
 enum { HOST_IS_BIG_ENDIAN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
@@ -49,8 +49,8 @@ struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, ui
     return (struct g2h_bytes){image->file.data + offset, size};
 }
 
-/* The most bytes of a text. Many symbols may share one long text, and the search for its end would
- * be repeated for each. No name of a class is as long. */
+/* The most bytes of a string. Many symbols may share one long string, and the search for its end
+ * would be repeated for each. No class name is as long. */
 enum { NAME_MOST = 4096 };
 
 struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
@@ -202,8 +202,8 @@ static int compare_symbols(const void *a, const void *b)
     return one->address < other->address ? -1 : one->address > other->address;
 }
 
-/* Returns whether a symbol is one of those with which the linker marks where something begins or
- * ends (cmd/link/internal/ld/data.go). A variable may have the same address. */
+/* Returns whether a symbol is one of those with which the linker marks a start or an end
+ * (cmd/link/internal/ld/data.go). A variable may have the same address. */
 static bool is_mark(struct g2h_bytes name)
 {
     static const char *const marks[] = {

@@ -81,8 +81,8 @@ static struct g2h_bytes macho_name_at(const uint8_t *at)
     return image_file_short_text(at, 16);
 }
 
-/* Gives a section the name that ELF has for it. Names of DWARF sections that were cut to 16
- * characters become complete again. */
+/* Sets a section's name to ELF's equivalent. Names of DWARF sections that were cut to 16 characters
+ * are completed. */
 static void name_section(struct image *image, size_t index, struct g2h_bytes segment,
                          struct g2h_bytes name)
 {

@@ -34,7 +34,7 @@ struct pe {
     uint64_t base;
 };
 
-/* Returns the name of a section: the text in its 8 bytes or, if these are / and a decimal offset,
+/* Returns the name of a section: the string in its 8 bytes or, if these are / and a decimal offset,
  * the longer name at that offset. */
 static struct g2h_bytes section_name(const struct pe *pe, const uint8_t *at)
 {

@@ -2,9 +2,9 @@
  * source; see source.h.
  *
  * An executable that is compressed, or comes through a pipe, has to be copied. A file that does not
- * begin as an executable does is not copied. Code and debug information are 2 to 5 times as large
- * as their compressed form; of a file that unpacks to a much larger multiple of its size, only the
- * bytes up to a limit are copied.
+ * begin like an executable is not copied. Code and debug information are 2 to 5 times as large as
+ * their compressed form; if a file unpacks to a much larger multiple of its size, only the bytes up
+ * to a limit are copied.
  */
 #include "exe/image/source.h"
 

@@ -4,8 +4,8 @@
 
 #include <go2heapsnapshot/input.h>
 
-/* Opens an executable as g2h_input_open() does. If the file is not an executable, reads no more
- * than shows that. Another error: G2H_ERROR_NOT_EXE if the file is larger than executables are. */
+/* Opens an executable as g2h_input_open() does. If the file is not an executable, reads only enough
+ * to see that. Another error: G2H_ERROR_NOT_EXE if the file is larger than executables are. */
 struct g2h_error *source_open(const char *path, struct g2h_input **ret);
 
 #endif
