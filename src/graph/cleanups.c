@@ -77,6 +77,7 @@ static void name_alike(struct cleanups_gatherer *gatherer, const struct cleanup_
     }
 }
 
+/* Hangs a part below the node for objects like it, which is made if needed, and marks it. */
 static struct g2h_error *hold(struct cleanups_gatherer *gatherer, const struct cleanup_part *part)
 {
     struct builder *builder = &gatherer->builder;

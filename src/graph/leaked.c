@@ -124,6 +124,7 @@ static bool is_way_of_waiting(const struct g2h_goroutine *record)
            !bytes_are(record->wait_reason, "sync.RWMutex.RLock");
 }
 
+/* Lists the waiting goroutines that neither time, the network nor the runtime will wake. */
 static struct g2h_error *list_blocked(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -257,6 +258,7 @@ static bool is_queued(const struct leaked_finder *finder, uint32_t channel, uint
     return false;
 }
 
+/* Records that a blocked goroutine waits on an object. Returns false if memory runs out. */
 static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t object)
 {
     const uint32_t number = (uint32_t)finder->waits.count;
@@ -476,6 +478,8 @@ static bool may_hide_cleanups(const struct g2h_heap *heap)
     return heap->go_minor >= 24 && !heap->facts.has_stack_objects;
 }
 
+/* Marks everything that the roots reach without the blocked goroutines; garbage, too, if cleanups
+ * may hide in it. */
 static struct g2h_error *mark_roots(struct leaked_finder *finder, const uint64_t *live)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -552,6 +556,7 @@ static struct g2h_error *init(struct leaked_finder *finder)
     return find_sudogs(finder);
 }
 
+/* Wakes goroutines until nothing changes; those that are still blocked are leaked. */
 static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uint64_t *live)
 {
     TRY(init(finder));
@@ -571,6 +576,7 @@ static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uin
     return wake_notified(finder);
 }
 
+/* Marks the nodes of the leaked goroutines. main.main may wait as long as the program runs. */
 static struct g2h_error *leaked_keep(const struct leaked_finder *finder, struct leaked *ret)
 {
     const struct roots *roots = &finder->graph->roots;

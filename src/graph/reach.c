@@ -379,6 +379,7 @@ static void forget_waiters(struct g2h_graph *graph, const uint64_t *marks)
         waiters[i] &= marks[i];
 }
 
+/* Finds the leaked goroutines, and hangs everything that is not marked below "(unreachable)". */
 static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *marker)
 {
     struct garbage garbage = {.graph = graph, .marker = marker};
@@ -393,6 +394,7 @@ static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *mar
     return hang_garbage(&garbage);
 }
 
+/* Finds tiers, owners and garbage in the order that graph_reach() documents. */
 static struct g2h_error *reach_reach(struct g2h_graph *graph, struct owners *owners,
                                      struct stops *stops)
 {

@@ -148,6 +148,7 @@ static bool add_overflows(struct shortcuts_finder *finder, uint32_t map, uint32_
 
 /* ---- all ---- */
 
+/* Adds the shortcuts from a map to its groups or overflow buckets. */
 static bool add_of_map(struct shortcuts_finder *finder, uint32_t map)
 {
     const uint32_t *end, *target = object_targets(finder->graph, map, &end);
