@@ -18,6 +18,7 @@
 
 /* ---- edges ---- */
 
+/* Sorts the crossings by source, by counting. */
 static void list_crossings(struct edge_lists *edges, owner_number first,
                            const struct crossings *lists, unsigned list_count)
 {
@@ -145,6 +146,7 @@ static void components_search_deinit(struct components_search *search)
     free(search->open);
 }
 
+/* Runs the depth-first search without recursion, from each unseen node. */
 static struct g2h_error *components_search_all(struct components *components,
                                                const struct edge_lists *edges)
 {

@@ -134,6 +134,7 @@ static uint32_t next_of_synthetic(const struct dominators_search *search, uint32
     return NOWHERE;
 }
 
+/* Returns the object's first unseen target from edge *next on, or NOWHERE. */
 static inline uint32_t next_of_object(const struct dominators_search *search, uint32_t node,
                                       uint32_t *next)
 {
@@ -275,6 +276,7 @@ struct region_walk {
     region_work *work;
 };
 
+/* Runs a step for the regions whose first numbers are in a task's range. */
 static struct g2h_error *take_regions(void *context, size_t task, unsigned worker)
 {
     const struct region_walk *walk = context;
@@ -488,6 +490,7 @@ static struct g2h_error *compute_several(struct dominators_search *search)
     return dominators_search_all(search);
 }
 
+/* Computes the dominators of all nodes or, with owners, of those with several owners. */
 static struct g2h_error *compute(struct dominators *ret, const struct g2h_graph *graph,
                                  const struct owners *owners)
 {

@@ -150,6 +150,7 @@ void regions_join(struct regions *regions)
     regions->entries[REGION_ROOT] = 0;
 }
 
+/* Numbers the nodes by region, or joins all regions if cutting is not worth it. */
 static struct g2h_error *regions_cut(struct regions *regions)
 {
     const uint32_t count = regions->count;

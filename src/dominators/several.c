@@ -70,6 +70,7 @@ static struct g2h_error *several_sum_up(struct gathering *gathering, const struc
     return NULL;
 }
 
+/* Finds the largest shared entries without sorting all of them. */
 static struct g2h_error *find_largest(struct gathering *gathering)
 {
     const struct shared_entries *entries = &gathering->entries;
@@ -99,6 +100,7 @@ static void several_account(const struct gathering *gathering)
 
 /* ---- nodes and edges ---- */
 
+/* Sets the targets of the edges from (held by several), and names them by the entries' holders. */
 static struct g2h_error *name_edges(const struct gathering *gathering, struct edge *edges)
 {
     const uint32_t synthetics = graph_synthetics(gathering->graph);

@@ -218,6 +218,8 @@ static struct g2h_error *renew_met(struct shared_entries_finding *finding)
     return NULL;
 }
 
+/* Turns the nodes that have been found into the shared entries of a level, and finds the nodes that
+ * each of them alone reaches. */
 static struct g2h_error *find_level(struct shared_entries_finding *finding)
 {
     const struct g2h_graph *graph = finding->graph;
@@ -264,6 +266,7 @@ static struct g2h_error *take_dominators(struct shared_entries_finding *finding,
     return NULL;
 }
 
+/* Finds the shared entries that are left after the last level, by their dominators. */
 static struct g2h_error *find_rest(struct shared_entries_finding *finding)
 {
     _cleanup_(dominators_deinit) struct dominators dominators = {0};

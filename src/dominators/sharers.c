@@ -120,6 +120,7 @@ static void share_set(struct sharers *sharers, const uint32_t *members, uint32_t
         memcpy(&sharers->sets[(size_t)members[i] * words], set, words * sizeof(*set));
 }
 
+/* Passes the sets of shared entries on to the entries that these hold. */
 static struct g2h_error *sharers_spread(struct sharers *sharers, const struct edge_lists *edges)
 {
     _cleanup_(components_deinit) struct components components = {0};
@@ -235,6 +236,7 @@ static void sharers_append_name(const struct naming *naming, uint32_t node, stru
     text_append(text, name, size);
 }
 
+/* Appends the holders, by kind: "main, net/http and goroutines in 3 places". */
 static void append_all(const struct naming *naming, struct text *text)
 {
     enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
