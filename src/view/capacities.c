@@ -38,6 +38,7 @@ static bool is_visited(const struct g2h_capacities *capacities, const struct typ
                (capacities->of == OF_POINTER_SLICES);
 }
 
+/* Adds a field that is a slice or a string as a run of one value. */
 static bool capacities_add_run(struct g2h_capacities *capacities, const struct owner *owner,
                                const struct type *type, uint64_t offset)
 {
@@ -114,6 +115,7 @@ static bool find_in_struct(struct g2h_capacities *capacities, const struct owner
     return true;
 }
 
+/* Finds the slices and strings in a value of a type. */
 static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
                       uint64_t offset, unsigned depth)
 {
@@ -174,6 +176,7 @@ static bool capacities_add_map(struct g2h_capacities *capacities, uint32_t numbe
                        ((struct declaration){DECLARATION_OF_MAP, map, 0}));
 }
 
+/* Finds the slices, strings and maps in all types that objects have, and in variables. */
 static bool add_types(struct g2h_capacities *capacities)
 {
     const struct typing *typing = capacities->typing;

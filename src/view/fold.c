@@ -159,6 +159,7 @@ static uint64_t resident_at(const struct g2h_memory *memory, uint64_t address)
     return mappings_find(memory, address, &mapping) ? memory->mappings[mapping].resident : 0;
 }
 
+/* Sets the fate of all nodes to their classes, and the worth of synthetic nodes. */
 static struct g2h_error *classify(struct folding *folding)
 {
     const struct g2h_graph *graph = folding->graph;
@@ -400,6 +401,7 @@ static void count_text(struct text *text, uint32_t count, const char *remark)
     text_append(text, remark, strlen(remark) + 1);
 }
 
+/* Adds the names of folded nodes, "×1,234", to the view's strings. */
 static bool name_folded(struct folding *folding)
 {
     const struct fold_names *names = folding->names;
@@ -568,6 +570,7 @@ static void fold_leave_out(struct fold *fold)
     fold->nodes = fold->kept;
 }
 
+/* Decides which nodes are kept, and groups the others. */
 static struct g2h_error *decide(struct folding *folding)
 {
     struct fold *fold = folding->fold;

@@ -34,6 +34,8 @@ struct counting {
     uint32_t **seen;            /* by thread */
 };
 
+/* Records whether an edge enters its target from the target's dominator, or from one of the
+ * dominator's folded nodes; see ENTERED_NOT. */
 static inline void note_edge(const struct counting *counting, uint32_t source, uint32_t target)
 {
     const struct fold *fold = counting->fold;
@@ -168,6 +170,7 @@ static uint32_t extra_source(const struct counting *counting, uint32_t node)
     return counting->dominators[node] == 0 ? fold->group : counting->dominators[node];
 }
 
+/* Adds the edges without which nodes would not be entered from their dominators; see fold.c. */
 static bool add_extras(const struct counting *counting)
 {
     struct fold *fold = counting->fold;

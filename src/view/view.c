@@ -409,6 +409,7 @@ static uint64_t count_texts(const struct g2h_view *view)
     return count;
 }
 
+/* Fills view->account. */
 static void view_count_all(struct g2h_view *view)
 {
     const struct g2h_graph *graph = view->graph;
