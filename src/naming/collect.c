@@ -86,6 +86,7 @@ static bool listen_untyped(void *context, unsigned worker, uint32_t object,
     return true;
 }
 
+/* The listener if objects have types. */
 static bool listen(void *context, unsigned worker, uint32_t object,
                    const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {

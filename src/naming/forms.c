@@ -69,6 +69,7 @@ static enum g2h_class_form form_of(struct g2h_bytes type)
                                                                       : G2H_FORM_OTHER;
 }
 
+/* Classifies the runtime's own types that findings treat specially. */
 static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_class_form of)
 {
     static const char call[] = "runtime._defer";

@@ -418,6 +418,7 @@ uint64_t key_origin(const struct slot_key *key, uint32_t path, uint32_t object, 
     return (uint64_t)object << OBJECT_SHIFT | offset / 4;
 }
 
+/* Appends the name of the named word of a bucket or group, whose key is read again. */
 static void append_of_word(const struct names *names, uint32_t number, uint64_t offset,
                            struct text *text)
 {

@@ -121,6 +121,8 @@ static void append_record_name(struct text *text, const struct names *names, str
         text_append(text, (const char *)name.data, (size_t)name.size);
 }
 
+/* Makes the name of a slot class: by its type in the dump, else by its size, "ptr48" or "noptr48".
+ * */
 static bool slot_class_name(struct names *names, const struct slot_class *slot_class, uint32_t *ret)
 {
     struct text text = {0};
@@ -388,6 +390,7 @@ static bool intern_entry_word(struct names *names, const struct type_names *of_t
     return good;
 }
 
+/* Makes the names of all words of a type, for single values and elements of arrays. */
 static bool intern_paths(struct names *names, uint32_t type)
 {
     const struct typing *typing = names->typing;
@@ -424,6 +427,7 @@ static bool intern_paths(struct names *names, uint32_t type)
     return true;
 }
 
+/* Makes the names of all types that objects have. */
 static struct g2h_error *intern_types(struct names *names)
 {
     names->path_bytes = PATH_BYTES + names->heap->input->size;
