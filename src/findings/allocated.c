@@ -94,6 +94,7 @@ static struct g2h_error *add_site(struct allocated_finder *finder, uint32_t inde
 
 /* ---- samples ---- */
 
+/* Adds a sample of an object in the tree, and its site if that is new. */
 static struct g2h_error *add_sample(struct allocated_finder *finder, size_t index, uint32_t node)
 {
     struct g2h_record record;

@@ -48,6 +48,7 @@ struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals
     return NULL;
 }
 
+/* Removes the strings that are stale: they count as waste already. */
 static void drop_stale(const struct findings *findings, struct equals *equals)
 {
     size_t kept = 0;

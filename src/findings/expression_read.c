@@ -96,6 +96,7 @@ static bool is_passed(const struct reading *reading, uint32_t node)
             reading->text[size] != '.');
 }
 
+/* Follows the edges of a root whose names begin the expression. */
 static struct g2h_error *expression_begin(struct reading *reading, uint32_t root)
 {
     struct g2h_edge edge;
@@ -134,6 +135,7 @@ static bool is_other_index(const struct reading *reading, const struct g2h_edge 
            !expression_hides(reading->view, edge->target);
 }
 
+/* Follows those edges of a reached node whose names come next in the expression. */
 static struct g2h_error *expression_go_on(struct reading *reading, struct reached from)
 {
     struct g2h_edge edge;

@@ -15,6 +15,7 @@ struct keeper {
     uint32_t finalizer, for_cleanup; /* nodes; UINT32_MAX: none */
 };
 
+/* Returns the finalizer, or the object kept for a cleanup, that dominates a node. */
 static struct keeper keeper_of(const struct findings *findings, uint32_t node)
 {
     struct keeper keeper = {UINT32_MAX, UINT32_MAX};

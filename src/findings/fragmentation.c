@@ -170,6 +170,7 @@ static void fragmentation_add_row(struct span_row *to, const struct span_row *fr
     add_sums(&to->empty, &from->empty);
 }
 
+/* Adds the results of one worker to those of another. */
 static bool fragmentation_merge(struct fragmentation_found *to,
                                 const struct fragmentation_found *from)
 {

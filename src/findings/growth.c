@@ -154,6 +154,7 @@ static struct g2h_error *name_largest(struct g2h_base *base, const struct merged
     return NULL;
 }
 
+/* Stores the nodes of a heap by their keys; nodes with the same names become one. */
 static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *merged)
 {
     _cleanup_(growth_keys_deinit) struct growth_keys keys = {NULL, NULL};
@@ -253,6 +254,7 @@ static void leftovers_deinit(struct leftovers *leftovers)
     free(leftovers->next);
 }
 
+/* Lists the base's nodes that have no match by all names, by their loose keys. */
 static struct g2h_error *find_leftovers(const struct g2h_base *base, const bool *is_matched,
                                         struct leftovers *ret)
 {

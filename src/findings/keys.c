@@ -293,6 +293,8 @@ static uint64_t heaviest_key(const struct keys_search *keys, uint32_t sequence)
     return most;
 }
 
+/* Chooses the keys to report, from a sequence downwards: large ones, unless one of their own keys
+ * has nearly as much. */
 static struct g2h_error *keys_choose(struct keys_search *keys, uint32_t sequence)
 {
     const uint64_t least = sequence_of(keys, FIRST)->retained / 100 * SHARE;

@@ -20,6 +20,7 @@ static uint32_t place_of(const struct findings *findings, uint32_t node)
     return alone;
 }
 
+/* Adds a leaked goroutine to its place. */
 static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *findings,
                                     uint32_t goroutine)
 {

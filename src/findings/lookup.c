@@ -56,6 +56,7 @@ static void shorten(const char *asked, struct text *text)
     }
 }
 
+/* Returns whether a class's name matches a query in a given way. */
 static bool is_meant(const char *name, size_t size, const char *asked, size_t length,
                      enum meaning meaning)
 {
@@ -108,6 +109,7 @@ static unsigned edits(const char *one, size_t one_size, const char *other, size_
     return row[other_size];
 }
 
+/* Finds the classes with the most similar names, for the error message. */
 static struct g2h_error *find_near(const struct lookup_classes *classes, const char *asked,
                                    node_vector *ret)
 {
@@ -172,6 +174,7 @@ static struct g2h_error *find_by_expression(const struct findings *findings, con
     return NULL;
 }
 
+/* Finds a class by the most certain kind of match; several such matches are an error. */
 static struct g2h_error *find_class(const struct findings *findings, const char *asked,
                                     struct lookup *ret)
 {

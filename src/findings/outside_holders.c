@@ -208,6 +208,7 @@ static struct g2h_error *call_holder(const struct outside_search *search,
     return NULL;
 }
 
+/* Adds the holders of one kind that point to enough of the part. */
 static struct g2h_error *outside_tell(const struct outside_search *search, enum outside_told told,
                                       struct outside_holders *ret)
 {

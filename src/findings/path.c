@@ -189,6 +189,7 @@ static struct g2h_error *find_last(struct paths *paths, uint32_t from, uint32_t 
     return *ret_found ? NULL : find_next(paths, from, to, ALIKE, ret_found);
 }
 
+/* Finds the path from dominator to dominator. A part that is not found is left out. */
 static struct g2h_error *collect(struct paths *paths, uint32_t node)
 {
     uint32_t above[MOST_DOMINATORS];

@@ -17,6 +17,7 @@ static unsigned uses_of(const struct g2h_view *view, uint32_t number)
     return g2h_view_name_uses(view, node.name);
 }
 
+/* Returns whether the search follows an edge; see enum path_scope. */
 static bool is_in_scope(const struct path_search *search, const struct g2h_edge *edge)
 {
     const struct g2h_view *view = search->view;

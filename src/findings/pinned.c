@@ -87,6 +87,7 @@ static bool read_array(const struct pinned_finder *finder, uint32_t node, struct
     return ret->elements > 1;
 }
 
+/* Adds the arrays among the objects of a node of merged. */
 static struct g2h_error *add_arrays(struct pinned_finder *finder, uint32_t item)
 {
     const struct findings *findings = finder->findings;

@@ -47,6 +47,7 @@ bool slices_locate(const struct findings *findings, const struct g2h_capacity *c
     return true;
 }
 
+/* Merges a slice into those of its array. */
 static struct g2h_error *slices_add(struct arrays *arrays, const struct open_slice *slice,
                                     const uint64_t *full)
 {
@@ -78,6 +79,7 @@ static void raise_to(uint64_t *end, uint64_t to)
         ;
 }
 
+/* Extends the used part of an array in the list by a full slice. */
 static bool visit_full(void *context, const struct g2h_capacity *capacity)
 {
     struct arrays *arrays = context;

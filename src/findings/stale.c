@@ -37,6 +37,7 @@ static bool mark_targets(struct stale_finder *finder, uint32_t node,
     return any;
 }
 
+/* Marks the stale objects of an array with a window, and adds the array if it has any. */
 static struct g2h_error *mark_array(struct stale_finder *finder, uint32_t number)
 {
     struct stale *stale = finder->stale;

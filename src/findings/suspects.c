@@ -146,6 +146,7 @@ static void weigh(const struct suspects_finder *finder, struct suspect *suspect)
     suspect->bytes = more * each < suspect->bytes ? more * each : suspect->bytes;
 }
 
+/* Adds a suspect if it is large enough for its kind. */
 static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
 {
     enum { LONE = 100 }; /* a new or larger single object must have a hundredth of the heap */
@@ -365,6 +366,7 @@ static bool add_goroutines(struct suspects_finder *finder, uint32_t place)
     return suspects_add(finder, suspect);
 }
 
+/* Examines a node: it is a suspect, or leads to one, or its children are queued. */
 static bool look_at(struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;

@@ -81,6 +81,7 @@ static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_
                            (double)grown * (double)third / 10;
 }
 
+/* Classifies a series whose range, growth and settling are known. */
 static enum trend_kind trend_kind_of(const uint64_t *numbers, size_t count,
                                      const struct trend_course *course, uint64_t risen,
                                      uint64_t fallen)
@@ -292,6 +293,7 @@ static void addition_deinit(struct addition *addition)
     free(addition->places);
 }
 
+/* Builds the merged tree of a heap, and finds the places of its nodes. */
 static struct g2h_error *trend_fill(struct g2h_trend *trend, struct addition *addition)
 {
     struct trend_heap *heap = &addition->heap;
@@ -498,6 +500,7 @@ struct choice {
                       * was; TREND_KINDS: see choose_anywhere() */
 };
 
+/* Classifies the bytes and the objects of all places. */
 static struct g2h_error *judge_all(struct choice *choice)
 {
     const struct g2h_trend *trend = choice->trend;

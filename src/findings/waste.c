@@ -52,6 +52,7 @@ static bool is_stale(const struct findings *findings, const struct g2h_capacity 
            stale_has(&findings->stale, findings->view, capacity->object);
 }
 
+/* Adds a slice that is not full, or marks the object of a full one. Garbage does not count. */
 static bool visit_slice(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct findings *findings = visit->finder->findings;
