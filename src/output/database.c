@@ -203,6 +203,7 @@ static int whole_name(sqlite3_vfs *vfs, const char *name, int size, char *ret)
     return SQLITE_OK;
 }
 
+/* Opens the descriptor's file by a VFS of its own; see above. */
 static struct g2h_error *open_descriptor(struct database *database)
 {
     enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX };

@@ -18,6 +18,7 @@ struct rows_cursor {
     const int64_t *at, *end;
 };
 
+/* Declares the columns of the virtual table. */
 static int connect_table(sqlite3 *handle, void *context, int count, const char *const *arguments,
                          sqlite3_vtab **ret, char **ret_error)
 {

@@ -60,6 +60,7 @@ static size_t numbers_name_size(const char *list)
     return size;
 }
 
+/* Marks the classes whose names are in a list. */
 static struct g2h_error *numbers_want(struct numbers_finding *finding, const char *of,
                                       bool must_exist)
 {

@@ -32,6 +32,7 @@ struct hprof_writing {
 
 /* ---- preparation ---- */
 
+/* Stores the ids and shapes of a task's nodes. */
 static struct g2h_error *look_at_nodes(void *context, size_t task, unsigned worker)
 {
     struct file *file = context;

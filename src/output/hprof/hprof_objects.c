@@ -249,6 +249,7 @@ void writer_find_rests(struct writer *writer, uint32_t first, uint32_t end, bool
     }
 }
 
+/* Writes a node by the form of its shape. */
 static struct g2h_error *write_object(struct writer *writer, uint32_t number, uint32_t end,
                                       const struct g2h_node *whole)
 {

@@ -264,6 +264,7 @@ struct shapes_finding {
     VECTOR(struct shape_key) keys;
 };
 
+/* Collects the shapes of a task's objects, each once per thread. */
 static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
                                    struct worker_buffer *buffer)
 {

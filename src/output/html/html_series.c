@@ -193,6 +193,7 @@ static void html_series_free_places(goroutine_place_vector *places)
     free(places->data);
 }
 
+/* Adds the places whose number of goroutines has changed most. */
 static struct g2h_error *put_places(const struct html_series *series)
 {
     struct data *data = series->data;

@@ -59,6 +59,7 @@ static bool html_tree_add_node(struct html_tree_choice *choice, uint32_t node)
     return true;
 }
 
+/* Chooses the nodes that retain most; a parent always comes before its children. */
 static struct g2h_error *html_tree_choose(struct html_tree_choice *choice)
 {
     const struct merged *merged = choice->merged;
@@ -232,6 +233,7 @@ static void put_column(struct data *data, const struct html_tree *tree,
         }
 }
 
+/* Adds, for each node with omitted branches, how many there are. */
 static void put_more(struct data *data, const struct html_tree *tree,
                      const struct html_tree_rest *rests)
 {

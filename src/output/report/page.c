@@ -429,6 +429,7 @@ static void put_words(struct page *page, const char *data, size_t size)
     text_deinit(&cut);
 }
 
+/* Adds a field as a member of a JSON object. */
 static void put_member(struct page *page, const struct page_field *field)
 {
     if (!field->key)
@@ -545,6 +546,7 @@ static void page_put_missing(struct page *page, uint64_t missing)
         PAGE_DATA(page, page_count(key.data, missing));
 }
 
+/* Opens an object or a list, unless limits or the window leave it out. */
 static void open_value(struct page *page, const char *key, bool is_list)
 {
     if (!page->is_json || page->depth >= PAGE_DEPTH)

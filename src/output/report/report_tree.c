@@ -91,6 +91,7 @@ static bool add_children(const struct report_tree *tree, uint32_t node, ranking 
     return true;
 }
 
+/* Adds the largest branches below a node, as many and as deep as the limits allow. */
 static struct g2h_error *put_below(struct report_tree *tree, uint32_t node, size_t depth)
 {
     const struct report *report = tree->report;

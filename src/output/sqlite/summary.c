@@ -340,6 +340,7 @@ static struct summary_value of_memstats(const char *column, const struct g2h_mem
                                   .is_unknown = !memstats};
 }
 
+/* Adds the row of the dump: its totals and its origin. */
 static struct g2h_error *add_dump(struct summary *summary)
 {
     const struct g2h_output_options *options = summary->options;
