@@ -80,6 +80,7 @@ static struct g2h_error *check_size(const struct g2h_graph *graph)
                                              graph->heap->input->name, (unsigned long long)nodes);
 }
 
+/* Copies the counts of targets and roots into the graph's account. */
 static void build_account(struct g2h_graph *graph)
 {
     const struct root_account *roots = &graph->roots.account;
