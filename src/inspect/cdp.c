@@ -357,6 +357,7 @@ static bool copy_value(struct json_value value, char *ret, size_t space)
     return true;
 }
 
+/* Runs the method with a name, or answers as V8 does if it is unknown. */
 static void find_method(struct hub *hub, struct cdp_request *request, struct json_value name)
 {
     _cleanup_(text_deinit) struct text method = {0}, message = {0};

@@ -148,6 +148,7 @@ static void answer_failure(struct running *running)
     cdp_session_end_press(press);
 }
 
+/* Forks a child that takes a snapshot, unless one is being taken. */
 static void begin_press(struct running *running, uint32_t number)
 {
     struct cdp_session_press *press = &running->press;
@@ -410,6 +411,7 @@ static struct g2h_error *append_source(const struct session *session, const char
                               "there is no such file; --source DIR says where files are");
 }
 
+/* Appends the answer to a request other than a snapshot. */
 static struct g2h_error *append_answer(struct running *running, uint32_t kind,
                                        const struct text *body, struct text *text)
 {

@@ -88,6 +88,7 @@ static void target_came(struct hub *hub, const struct reply_to *to, enum channel
             discovery_list(hub, hub->connections[i]);
 }
 
+/* Asks the session for its target, and makes the client wait. A private server's list is empty. */
 static void begin_list(struct hub *hub, struct connection *connection,
                        const struct http_request *request)
 {

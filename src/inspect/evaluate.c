@@ -131,6 +131,7 @@ static struct g2h_error *read_key(struct evaluation *evaluation, struct remote *
     return step(evaluation, key, size, remote);
 }
 
+/* Reads the fields, indices and keys after a value. */
 static struct g2h_error *read_steps(struct evaluation *evaluation, struct remote *remote)
 {
     for (;;) {
@@ -294,6 +295,7 @@ static struct g2h_error *take_length(struct evaluation *evaluation, struct remot
     return NULL;
 }
 
+/* Replaces a value by its retained size. While the user types, only if it is known already. */
 static struct g2h_error *take_retained(struct evaluation *evaluation, struct remote *remote)
 {
     struct taken *taken = evaluation->taken;
@@ -411,6 +413,7 @@ static struct g2h_error *read_address(struct evaluation *evaluation, struct remo
                : error_create(G2H_ERROR_NOT_FOUND, "0x%" PRIx64 " is in no object", address);
 }
 
+/* Reads a value without the steps after it. */
 static struct g2h_error *read_primary(struct evaluation *evaluation, struct remote *ret)
 {
     while (read_if(evaluation, '*') || read_if(evaluation, '&'))

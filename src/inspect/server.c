@@ -115,6 +115,7 @@ union socket_address {
     struct sockaddr_in6 six;
 };
 
+/* Converts an address to the system's form. Returns its size. */
 static socklen_t fill(const struct server_address *address, union socket_address *ret)
 {
     *ret = (union socket_address){0};
@@ -384,6 +385,7 @@ static short events_of(const struct connection *connection)
     return (short)((wants_more ? POLLIN : 0) | (connection_left(connection) > 0 ? POLLOUT : 0));
 }
 
+/* Sets what poll() waits for; new clients only if there is a place for one. */
 static void set_places(const struct loop *loop, struct pollfd places[PLACES])
 {
     const struct hub *hub = &loop->hub;
@@ -437,6 +439,7 @@ static int patience(const struct loop *loop)
     return is_full(&loop->hub) && (most < 0 || most > YOUNG) ? YOUNG : most;
 }
 
+/* Waits for sockets, and handles everything that is ready once. */
 static struct g2h_error *turn(struct loop *loop)
 {
     struct hub *hub = &loop->hub;

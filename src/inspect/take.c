@@ -84,6 +84,7 @@ static void say_warning(struct session *session, const char *line)
     session->options->say(line);
 }
 
+/* Reports the snapshot, and what it lacks, to the console and the terminal. */
 static void say_all(struct session *session, bool is_first)
 {
     const struct taken *taken = &session->taken;
