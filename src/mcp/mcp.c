@@ -31,6 +31,7 @@ static struct answers *mcp_await(void *context)
     return answers;
 }
 
+/* Reads and answers messages until the client is gone. */
 static struct g2h_error *mcp_talk(struct mcp *mcp)
 {
     _cleanup_(lines_deinit) struct lines lines = {.fd = mcp->in};

@@ -295,6 +295,7 @@ static struct g2h_error *call_check_names(const struct call *call, struct json_v
     return NULL;
 }
 
+/* Reads the arguments of a call, and refuses wrong ones. */
 static struct g2h_error *call_read(struct call *call, struct json_value arguments)
 {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
