@@ -520,6 +520,7 @@ static void look(struct at_death *at)
     say_reserve(at);
 }
 
+/* Waits and looks until the process has ended, or a signal ends the watch. */
 static void watch_process(struct at_death *at)
 {
     const bool has_part = at->options->at_death_percent > 0;

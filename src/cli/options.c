@@ -283,6 +283,7 @@ struct for_getopt {
     char letters[2 * KNOWN + 1];
 };
 
+/* Describes the known options to getopt_long(). */
 static void describe(struct for_getopt *ret)
 {
     size_t count = 0;

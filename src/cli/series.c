@@ -38,6 +38,7 @@ static int compare_paths(const void *one, const void *other)
     return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
+/* Returns an error if two dumps would have the same path. */
 static struct g2h_error *check_different(const struct options *options, char *const *paths)
 {
     const size_t count = options->input_count;

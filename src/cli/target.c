@@ -215,6 +215,7 @@ static bool target_open_nameless(struct target *target)
     return target->fd >= 0;
 }
 
+/* Opens a file without a name or, if the system has none, one with a temporary name. */
 static struct g2h_error *open_temporary(struct target *target)
 {
     sigset_t before;
