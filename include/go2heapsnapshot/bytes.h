@@ -1,5 +1,5 @@
-/* A slice of an input or a string, not NUL-terminated. The function that returns it says how long
- * it stays valid. */
+/* A slice of an input or a string, not NUL-terminated. Each function that returns one documents how
+ * long it stays valid. */
 #ifndef GO2HEAPSNAPSHOT_BYTES_H
 #define GO2HEAPSNAPSHOT_BYTES_H
 

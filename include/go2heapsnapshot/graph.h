@@ -46,7 +46,7 @@ G2H_PUBLIC void g2h_graph_destroy(struct g2h_graph *graph);
 
 /* How many pointers there are, and which of them are edges. */
 struct g2h_graph_account {
-    uint64_t pointers;        /* words of objects that may be pointers and are not nil */
+    uint64_t pointers;        /* words of objects that may be pointers, except nil */
     uint64_t pointers_hit;    /* those of them that hit an object, each an edge */
     uint64_t pointers_missed; /* those that miss: they point to data, bss, read-only data, stacks, C
                                  memory, free slots */

@@ -66,7 +66,7 @@ G2H_PUBLIC void g2h_location_type(const struct g2h_view *view, const struct g2h_
 /* Starts with a location. The values include those of kinds from G2H_VALUE_TIME on. */
 G2H_PUBLIC void g2h_values_begin_at(struct g2h_values *values, const struct g2h_location *location);
 
-/* Properties of a value besides its text. */
+/* Properties of a value besides its formatted content. */
 struct g2h_content {
     bool is_nil;               /* a pointer, slice, map, interface … that is nil */
     bool has_length;           /* of a string, slice, map, channel or array of bytes */
@@ -75,7 +75,7 @@ struct g2h_content {
                         value; 0: none */
 };
 
-enum { G2H_CONTENT_LIMIT = 200 /* limit of a string's characters in a text, and of bytes */ };
+enum { G2H_CONTENT_LIMIT = 200 /* most characters shown of a string, and most bytes */ };
 
 /*
  * Formats a value as people read it, replacing the contents of text: numbers and bools as Go's %v

@@ -439,7 +439,7 @@ G2H_PUBLIC uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t fi
 struct g2h_view_goroutine {
     struct g2h_goroutine record; /* as the dump has it */
     uint32_t node;    /* the node that represents it, alone or with others; UINT32_MAX: none */
-    uint32_t minutes; /* minutes for which it has waited, at least */
+    uint32_t minutes; /* how long it has waited, in minutes, at least */
     uint32_t first_frame, frame_count; /* its frames, topmost first */
 };
 
@@ -615,9 +615,8 @@ struct g2h_layout_class {
     bool is_array;
     uint64_t size;      /* bytes of one value, or of one element; 1 for strings */
     uint64_t padding;   /* of these, known padding bytes */
-    uint64_t reordered; /* the least size that reordering the struct's own fields gives; size if
-                           that is no less, or if the order must not change because of a blank
-                           field */
+    uint64_t reordered; /* the smallest size that reordering the struct's own fields yields; size if
+                           not smaller, or if the order must not change because of a blank field */
 };
 
 /* An object whose type is known as a whole and for certain. */

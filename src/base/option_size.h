@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Copies as much of given as its size says; the rest becomes 0. given may be NULL. Both begin with
- * a size_t. Returns ret. */
+/* Copies as many bytes of given as its size member covers; the rest becomes 0. given may be NULL.
+ * Both begin with a size_t. Returns ret. */
 static inline void *options_copy(void *ret, size_t size, const void *given)
 {
     size_t known = 0;

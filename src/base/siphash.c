@@ -23,6 +23,7 @@ static inline void write_word(uint8_t *at, uint64_t word)
         at[i] = (uint8_t)(word >> (8 * i));
 }
 
+/* Runs rounds of SipHash (SipRound). */
 static inline void mix(uint64_t state[4], unsigned rounds)
 {
     uint64_t a = state[0], b = state[1], c = state[2], d = state[3];

@@ -1,5 +1,5 @@
 /* siphash: SipHash-2-4 with a result of 128 bits (Aumasson and Bernstein, 2012 and 2015), a keyed
- * hash. Without the key it can be neither computed nor told from random numbers. */
+ * hash. Without the key it can be neither computed nor distinguished from random numbers. */
 #ifndef BASE_SIPHASH_H
 #define BASE_SIPHASH_H
 

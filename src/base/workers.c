@@ -123,6 +123,8 @@ struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64
     return error;
 }
 
+/* The body of a thread of an ordered run: produces tasks, and passes each one's bytes on in its
+ * turn. */
 static void *work_ordered(void *argument)
 {
     struct thread *thread = argument;

@@ -2,7 +2,7 @@
  * dump_layout: the rows of the table, and how a dump is matched to one of them.
  *
  * The rows follow runtime/heapdump.{c,go} of the versions that they are named after. Three layouts
- * begin with "go1.3 heap dump"; only the records tell them apart.
+ * begin with "go1.3 heap dump"; only the records distinguish them.
  */
 #include "dump/dump_layout.h"
 

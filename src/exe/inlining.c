@@ -30,6 +30,7 @@ struct g2h_inlining {
                         functions have */
 };
 
+/* Indexes functions by name, and finds the id of wrappers. */
 static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
 {
     const struct pclntab *pclntab = inlining->pclntab;

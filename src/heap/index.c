@@ -150,6 +150,7 @@ static bool fill_page(const struct object_index *index, uint32_t first, uint32_t
     return true;
 }
 
+/* Fills the pages of one arena; a task for several threads. */
 static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
 {
     struct object_index *index = context;
@@ -184,6 +185,7 @@ static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
     return good ? NULL : &error_no_memory;
 }
 
+/* Allocates the pages of the arenas that are worth it, and fills all of them. */
 static struct g2h_error *fill_arenas(struct object_index *index, unsigned threads)
 {
     const size_t pages = index->arena_count * INDEX_PAGES;

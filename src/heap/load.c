@@ -55,6 +55,8 @@ static void load_update_progress(const struct loader *loader, uint64_t offset, u
 
 /* ---- reading ahead ---- */
 
+/* Reads the objects of a window ahead, from the first run found in it; a task for several
+ * threads. */
 static struct g2h_error *read_window(void *context, size_t task, unsigned worker)
 {
     struct loader *loader = context;

@@ -162,8 +162,8 @@ static bool is_in_hole(struct pointers *pointers, uint64_t offset, uint64_t word
     return offset >= pointers->hole.begin && offset + word <= pointers->hole.end;
 }
 
-/* Gets the offset of the next listed word that is in the file, and not in a hole; stored_size()
- * says why a word may be missing. Returns false at the end of the list. */
+/* Gets the offset of the next listed word that is in the file, and not in a hole; see stored_size()
+ * for why a word may be missing. Returns false at the end of the list. */
 static inline bool next_listed(struct pointers *pointers, struct g2h_fields *fields, uint64_t word,
                                uint64_t *ret)
 {

@@ -69,6 +69,7 @@ void chunk_deinit(struct chunk *chunk)
 
 /* ---- runs ---- */
 
+/* Adds the open run to the chunk, with its numbers of phantoms for each span tail. */
 static bool close_run(struct run_reader *reader)
 {
     struct slot_run *run = &reader->run;

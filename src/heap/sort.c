@@ -83,6 +83,7 @@ static int sort_compare_runs(const void *a, const void *b)
     return one->run < other->run ? -1 : one->run > other->run;
 }
 
+/* Lists the runs of all chunks, sorted by address. */
 static bool list_runs(struct sorter *sorter)
 {
     sorter->order.count = 0;
@@ -165,6 +166,8 @@ static struct g2h_error *sort_refuse_objects(const struct sorter *sorter)
                         sorter->heap->input->name, count, sort_most_objects);
 }
 
+/* Assigns each run the number of its first object. Returns an error if there are too many
+ * objects. */
 static struct g2h_error *number_runs(struct sorter *sorter)
 {
     struct g2h_heap *heap = sorter->heap;
@@ -186,6 +189,7 @@ static struct g2h_error *number_runs(struct sorter *sorter)
 
 /* ---- the objects ---- */
 
+/* Writes the objects of a task's runs to their final positions, and counts overlaps. */
 static struct g2h_error *write_runs(void *context, size_t task, unsigned worker)
 {
     struct sorter *sorter = context;

@@ -274,6 +274,7 @@ static void targets_end_block(struct block_work *work)
     finder->chunks.data[finder->chunks.count - 1].used += work->found;
 }
 
+/* Looks up the targets of all objects of a block; a task for several threads. */
 static struct g2h_error *find_of_block(void *context, size_t task, unsigned worker)
 {
     struct targets_finding *finding = context;
@@ -350,6 +351,7 @@ static bool find_deferred(const struct g2h_heap *heap, struct map *ret)
     return good;
 }
 
+/* Removes the targets of pointers to deferred calls from goroutines and from calls. */
 static bool take_deferred(struct targets *targets, const struct g2h_heap *heap,
                           const struct map *deferred)
 {

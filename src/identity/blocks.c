@@ -35,6 +35,8 @@ static bool is_block(const struct matches *matches, uint32_t object)
 
 /* ---- which values matter ---- */
 
+/* Lists the values in surviving blocks that a changed object still points to, and marks the
+ * blocks. */
 static bool list_values(struct matches *matches, uint32_t object, claim_vector *ret)
 {
     const struct g2h_heap *heap = matches->after->heap;
@@ -69,6 +71,7 @@ static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
+/* Merges the values of all threads; a value of several objects is shared. */
 static bool blocks_gather(struct blocks *blocks)
 {
     for (unsigned i = 0; i < blocks->matches->threads; i++)
@@ -103,6 +106,7 @@ static bool is_asked(const struct matches *matches, uint32_t object)
            (__atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_ASKED) != 0;
 }
 
+/* Marks the values that other objects point to as shared. */
 static struct g2h_error *share_task(void *context, size_t task, unsigned worker)
 {
     struct blocks *blocks = context;

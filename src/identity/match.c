@@ -231,6 +231,7 @@ struct root_walk {
     move_vector *moves;
 };
 
+/* Walks the pointers of a segment or frame, whose previous contents are was. */
 static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct g2h_fields fields,
                       struct g2h_bytes was, bool was_there)
 {
@@ -419,6 +420,7 @@ static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
+/* Decides the remaining undecided objects: step 4. */
 static struct g2h_error *decide_task(void *context, size_t task, unsigned worker)
 {
     const struct matching *matching = context;
@@ -438,6 +440,7 @@ static struct g2h_error *decide_task(void *context, size_t task, unsigned worker
 
 /* ---- all of it ---- */
 
+/* Runs the steps of the file's comment. */
 static struct g2h_error *match_find_all(struct matching *matching, struct map *frames_before)
 {
     struct matches *matches = matching->matches;

@@ -84,6 +84,7 @@ static bool is_copy(const struct moving *moving, uint32_t was, uint32_t is)
     return same > 0 && same >= all - same;
 }
 
+/* Follows the words of an array and of its copy, if the two are one. */
 static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
 {
     const struct g2h_heap *heap = moving->matches->after->heap;
@@ -150,6 +151,7 @@ static bool is_same_key(const struct moving *moving, const struct entry *entry)
     return true;
 }
 
+/* Follows the pointers of an entry's elem, if the map had an entry with the same key before. */
 static bool match_entry(struct moving *moving, const struct entry *entry)
 {
     const struct map_entries *layout = moving->layout;
@@ -290,6 +292,7 @@ static int compare_moves(const void *a, const void *b)
     return one->after < other->after ? -1 : one->after > other->after;
 }
 
+/* Follows the moves of arrays and maps, each once. */
 static bool moved_go_through(struct moving *moving, move_vector *moves)
 {
     const struct matches *matches = moving->matches;

@@ -61,6 +61,7 @@ static struct g2h_error *check_order(const struct g2h_heap *before, const struct
     return NULL;
 }
 
+/* Checks that both dumps have the same pauses for the collections that both list. */
 static struct g2h_error *check_pauses(const struct g2h_heap *before, const struct g2h_heap *after)
 {
     const uint64_t *was = before->memstats.numbers, *is = after->memstats.numbers;
@@ -111,6 +112,7 @@ static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
            value - heap->index.low >= heap->index.high - heap->index.low;
 }
 
+/* Checks that some word of bss still points to the same memory outside the heap. */
 static struct g2h_error *check_outside(const struct g2h_heap *before, const struct g2h_heap *after)
 {
     enum { LEAST_WORDS = 3 };

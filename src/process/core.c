@@ -121,6 +121,7 @@ static void add_missing(struct core_account *account, uint64_t bytes)
     account->missing += bytes < most ? bytes : most;
 }
 
+/* Reads a segment of the core: its notes, or its memory. */
 static struct g2h_error *take_segment(struct core_reading *reading, const uint8_t *header)
 {
     const uint32_t type = core_number_at(header);

@@ -157,6 +157,7 @@ static void frames_leave_out(struct frames *frames)
     frames->is_incomplete = true;
 }
 
+/* Records a frame of the walk, with its words and stack objects. */
 static struct g2h_error *walk_over(struct frames *frames, const struct unwind_frame *frame)
 {
     const struct runtime *runtime = frames->records->runtime;

@@ -350,6 +350,8 @@ static void keep_g(struct keeping *keeping, uint64_t g)
         goroutine_records_keep(keeping, low, high - low);
 }
 
+/* Keeps the memory that the records of all goroutines are read from: their stacks, defers and
+ * panics. */
 static void keep_all(struct keeping *keeping, const struct threads *threads)
 {
     const struct runtime *runtime = keeping->runtime;

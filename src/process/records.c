@@ -561,6 +561,8 @@ static struct g2h_error *put_segments(struct records *records)
     return workers_run_ordered(1, 1, produce_segments, NULL, consume_segments, records);
 }
 
+/* Writes all records. Those that follow the objects are prepared first, because writing the objects
+ * returns their memory. */
 static struct g2h_error *put_all(struct records *records)
 {
     _cleanup_(behind_deinit) struct behind behind = {0};

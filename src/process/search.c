@@ -43,6 +43,7 @@ static bool pay(struct search *search, uint64_t work)
 
 /* ---- recognizing variables ---- */
 
+/* Returns whether an address may be that of an mspan, by the plausible values of its fields. */
 static bool is_span(const struct runtime *runtime, uint64_t span)
 {
     uint64_t state, start, pages, size, count, free_index;
@@ -139,6 +140,7 @@ static uint64_t chain_of_ms(struct search *search, uint64_t m)
     return count;
 }
 
+/* Returns whether an address is that of a runtime.itabTableType with valid entries. */
 static bool is_itab_table(struct search *search, uint64_t table)
 {
     const struct runtime *runtime = search->runtime;
@@ -162,6 +164,7 @@ static bool is_itab_table(struct search *search, uint64_t table)
     return found == count;
 }
 
+/* Returns whether buckets of the memory profile are linked from an address on. */
 static bool is_bucket_chain(struct search *search, uint64_t bucket)
 {
     const struct runtime *runtime = search->runtime;

@@ -3,8 +3,8 @@
  * begins with runtime.corostart.
  *
  * Next on its stack are the closure that iter.Pull made, and then the sequence. If a coroutine has
- * not begun yet, the closure is in its coro, to which the goroutine's runtime.g points; DWARF tells
- * at which offset.
+ * not begun yet, the closure is in its coro, to which the goroutine's runtime.g points, at an
+ * offset that DWARF has.
  */
 #include "roots/builder.h"
 

@@ -481,6 +481,7 @@ static void free_goroutines(goroutine_vector *goroutines)
     free(goroutines->data);
 }
 
+/* Adds the stackroot records of a dump of 2013, below their frames. */
 static struct g2h_error *add_stackroots(struct builder *builder)
 {
     for (size_t i = 0; i < builder->heap->records[G2H_RECORD_STACKROOT].count; i++) {

@@ -86,7 +86,7 @@ struct root_goroutine {
     uint32_t node;
     uint32_t goroutine;                /* number in the heap */
     uint32_t first_frame, frame_count; /* among all frames; the topmost frame is first */
-    uint32_t minutes;                  /* minutes for which it has waited, at least */
+    uint32_t minutes;                  /* how long it has waited, in minutes, at least */
     bool dumps_heap;
 };
 

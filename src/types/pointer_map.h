@@ -26,7 +26,7 @@ struct pointer_field {
 struct pointer_word {
     uint32_t offset;
     uint32_t field; /* index of the field that contains it; POINTER_FIELD_NONE */
-    uint32_t type;  /* type of its target, or as the form says */
+    uint32_t type;  /* type of its target, unless form says otherwise */
     enum word_form {
         WORD_NONE, /* nothing is known about its target */
         WORD_VALUE,

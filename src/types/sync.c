@@ -289,6 +289,7 @@ static const struct member pool_local[] = {
     FIELD("pad", "$0"),
 };
 
+/* Sets the targets of local and victim in sync.Pool, arrays of sync.poolLocal. */
 static void sync_pool(struct runtime_types *runtime, uint32_t pool)
 {
     uint32_t local = build_find(runtime, bytes_of("sync.poolLocal"));

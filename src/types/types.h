@@ -125,7 +125,7 @@ struct type {
         uint32_t alternative; /* of ROLE_CLOSURE: another possible type of the same closure */
     };
     uint32_t header; /* of a map or channel: the struct that a value points to; else TYPE_NONE */
-    uint64_t length; /* of an array, and as type_target says */
+    uint64_t length; /* of an array; of a pointer: see type_target */
     uint32_t first_field, field_count; /* of a struct: in types->fields, ascending by offset */
 };
 

@@ -335,6 +335,7 @@ static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object
     return (typing->claims[object] & CLAIM_TYPE) == number + 1;
 }
 
+/* Adds an object that nothing points to if it is a cleanup's function or box, or a handle. */
 static bool gather_part(struct cleanup_types_gatherer *gatherer, uint32_t object)
 {
     struct typer *typer = gatherer->typer;

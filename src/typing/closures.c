@@ -143,6 +143,7 @@ static bool is_value(const struct types *types, const struct dwarf_captured *cap
     return size > types->pointer_size && captured[1].offset - captured->offset >= size;
 }
 
+/* Adds the captured variables to a closure's type: with is_value(), x by its own type, not "&x". */
 static bool add_captured(struct closures_maker *maker, struct type *type,
                          const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
@@ -210,6 +211,7 @@ static bool add_closure(struct closures_maker *maker, uint64_t entry, const stru
 
 /* ---- before Go 1.23 ---- */
 
+/* Finds the descriptors with which closures may have been allocated, by their fields. */
 static bool find_layouts(struct closures_maker *maker)
 {
     const struct types *types = maker->types;
@@ -490,6 +492,7 @@ static uint32_t unknown_closure(const struct closures_maker *maker, uint64_t ent
                : MAP_NONE;
 }
 
+/* Adds the layouts found in the code of the functions that make closures. */
 static bool add_all_made(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;

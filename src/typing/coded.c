@@ -155,6 +155,7 @@ static struct word_type coded_receiver_of(const struct coded *coded,
 
 /* ---- evidence ---- */
 
+/* Returns the word type of a piece of evidence before its steps. */
 static struct word_type first_of(const struct coded *coded, const struct code_evidence *evidence)
 {
     const struct typing *typing = coded->typing;

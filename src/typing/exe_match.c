@@ -44,6 +44,8 @@ static bool has_function(const struct heap_stack_frame *frame)
     return frame->function.size > 0 && !bytes_are(frame->function, "unknown function");
 }
 
+/* Checks that all functions on the stacks are in the executable, all moved by the same distance,
+ * and sets process->text. */
 static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct g2h_heap *heap,
                                          struct exe_process *process)
 {
@@ -131,6 +133,7 @@ static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
 
 /* ---- data ---- */
 
+/* Checks the sizes of the data segments, and sets process->slide. */
 static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_heap *heap,
                                     struct exe_process *process)
 {

@@ -59,6 +59,7 @@ static bool word_near(const struct g2h_heap *heap, const uint8_t *at, const stru
     return true;
 }
 
+/* Refers to the target of a pointer, whose type depends on enum type_target. */
 static void follow_pointer(struct typer *typer, const uint8_t *at, const struct extent *extent,
                            const struct pointer *pointer, uint32_t number)
 {
@@ -344,6 +345,7 @@ static inline bool begin_claim(struct typer *typer, uint32_t type, const struct 
     return true;
 }
 
+/* Follows the claim on an object's start. */
 static void follow_start(struct typer *typer, uint32_t object)
 {
     const struct typing *typing = typer->typing;

@@ -40,6 +40,7 @@ static uint64_t table_size(const struct typing *typing, uint32_t object)
     return found == count && count > 0 ? size : 0;
 }
 
+/* Adds a type {size, count, entries} for tables with size entries. */
 static bool itabs_add_type(struct types *types, uint64_t size, uint32_t *ret)
 {
     static const char *const names[] = {"size", "count", "entries"};

@@ -368,6 +368,8 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
         propose_value(typer, object, slot_class, base, offset, reference, map);
 }
 
+/* Proposes a reference's type, by the slot class if that is enough, otherwise by the object's
+ * fields. */
 static inline void propose_propose(struct typer *typer, uint32_t object,
                                    const struct slot_class *slot_class, uint64_t offset,
                                    const struct reference *reference)

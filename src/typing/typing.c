@@ -244,6 +244,8 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
+/* Runs all steps in their order: each source that depends on the types found before comes after
+ * them. */
 static struct g2h_error *find_types(struct typing_run *run)
 {
     struct typer *alone = &run->waves.typers[0];

@@ -226,6 +226,7 @@ static bool waves_gather(struct waves *waves, size_t shard, waiting_vector *all)
     return sort_waiting(waves->typing, all);
 }
 
+/* Proposes the references that wait for the objects of a shard, in order. */
 static struct g2h_error *settle_shard(void *context, size_t task, unsigned worker)
 {
     struct waves *waves = context;

@@ -38,6 +38,7 @@ struct location {
     int64_t constant;
 };
 
+/* Applies an operation to the location. Any that is not supported leads ELSEWHERE. */
 static void apply(const struct dwarf_locals_frame *frame, struct location *location,
                   const struct die_operation *operation)
 {
@@ -254,6 +255,8 @@ static bool has_pc(const struct dwarf_locals_frame *frame, const struct die *die
     return false;
 }
 
+/* Reads the variables of a function or block at the frame's pc, and of the blocks and inlined
+ * functions in it. */
 static bool read_block(struct dwarf_locals_frame *frame, const struct die *block, uint32_t function,
                        unsigned depth)
 {

@@ -36,7 +36,7 @@ static bool first_of_type(struct arguments *arguments, uint32_t method, uint32_t
 }
 
 /* Gets the number of an argument. Returns false if memory runs out; *ret is NONE if the argument's
- * function is no evidence of types: those of the runtime and of reflect copy words of any type. */
+ * function is not evidence of types: those of the runtime and of reflect copy words of any type. */
 static bool arguments_number_of(struct arguments *arguments, uint64_t function, unsigned argument,
                                 uint32_t *ret)
 {
@@ -132,6 +132,7 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
+/* Records the words and arguments that a function passes to its callees. */
 static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;

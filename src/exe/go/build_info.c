@@ -79,7 +79,7 @@ bool build_info_read(struct g2h_bytes info, struct g2h_bytes *ret_version,
 
 /* ---- comparing ---- */
 
-/* Iterates over the lines of a text. */
+/* Iterates over the lines of a string. */
 static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
 {
     if (left->size == 0)

@@ -171,6 +171,8 @@ static unsigned map_form_size(const struct descriptors *all, const struct map_fo
     return (size + all->word - 1) / all->word * all->word;
 }
 
+/* Returns whether a map type's descriptor has a layout: its sizes are those of its bucket or
+ * group. */
 static bool map_fits(const struct descriptors *all, size_t index, const struct map_form *form)
 {
     const uint64_t parts = all->list.data[index].offset + descriptor_header_size(all),
@@ -320,6 +322,7 @@ static void drop_bad(struct descriptors *all, struct descriptor_search *search)
     all->references.count = references;
 }
 
+/* Drops the candidates that are not descriptors. */
 static bool descriptor_check(struct descriptors *all)
 {
     struct descriptor_search search = {

@@ -414,7 +414,7 @@ static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
 /* An address in data or bss. */
 struct static_address {
     uint64_t address;
-    bool is_element;   /* in an array, of which this is the first element's */
+    bool is_element;   /* in an array; address is that of its first element's word */
     uint32_t distance; /* between elements, which have words at this address; 0: not known */
 };
 
@@ -593,6 +593,7 @@ static bool store_interface(struct flow *flow, uint32_t index)
     return true;
 }
 
+/* Handles a store: to a slot, to data or bss, or through a pointer. */
 static bool store(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -668,6 +669,7 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
     return true;
 }
 
+/* Sets a register to an address; marks the slots whose address is taken. */
 static bool load_address(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];

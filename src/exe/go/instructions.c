@@ -58,6 +58,7 @@ static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
 
 /* ---- tables ---- */
 
+/* Returns the operands of a one-byte opcode. */
 static enum operands operands_of(uint8_t opcode)
 {
     if (opcode < 0x40)
@@ -366,6 +367,7 @@ static bool is_nothing(struct instruction *ret)
     return true;
 }
 
+/* Reads an instruction whose opcode follows the byte 0F. */
 static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
 {
     uint8_t opcode, more;

@@ -23,6 +23,7 @@ static const struct moduledata_layout layouts[] = {
 };
 enum { WORDS = 44 }; /* all fields that are read are among these first words */
 
+/* Reads the moduledata in a layout. Returns false if its fields are not valid in it. */
 static bool read_as(const struct moduledata_layout *layout, const uint64_t *words,
                     struct moduledata *ret)
 {

@@ -115,6 +115,7 @@ static bool add_stored(struct static_words_finding *finding, const struct flow_u
 
 /* ---- users ---- */
 
+/* Records a use of a word, unless a better one is known: one that sets it. */
 static bool add_user(struct static_words_finding *finding, const struct flow_use *use)
 {
     const struct static_user user = {.address = use->address,
@@ -141,6 +142,7 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
     return true;
 }
 
+/* Records the uses of a function, and the stored values as evidence. */
 static bool add_uses(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;

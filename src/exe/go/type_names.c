@@ -129,6 +129,7 @@ static void append_struct(struct composer *composer, size_t index)
     type_names_append_text(composer, count > 0 ? " }" : "}");
 }
 
+/* Composes the name of an unnamed type from those of its parts. */
 static void compose(struct composer *composer, size_t index)
 {
     composer->text.size = 0;

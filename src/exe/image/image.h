@@ -97,7 +97,7 @@ struct g2h_error *image_section_contents(struct image *image, const struct image
 
 /*
  * Uncompresses sections by their names, which must be distinct, on several threads, so that
- * image_section_contents() has them at once. A damaged section stays as it is. Error:
+ * image_section_contents() has them at once. A damaged section stays compressed. Error:
  * G2H_ERROR_MEMORY.
  */
 struct g2h_error *image_inflate(struct image *image, const char *const *names, size_t count,

@@ -96,7 +96,7 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
     char *name = image->names[index];
     const size_t head = strlen(prefix), space = sizeof(image->names[index]) - head;
     const size_t tail = text.size < space ? (size_t)text.size : space;
-    memmove(name + head, text.data, tail); /* text may be the old name */
+    memmove(name + head, text.data, tail); /* text may be the old name itself */
     memcpy(name, prefix, head);
     image->sections[index].name = (struct g2h_bytes){(const uint8_t *)name, head + tail};
 }

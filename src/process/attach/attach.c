@@ -274,8 +274,8 @@ static int stop_once(uint64_t pid, const struct attach_options *options, bool ma
     return error;
 }
 
-/* Stops the process until it is forked, for a second at the most, or else copied. Returns 0 or an
- * errno value. */
+/* Stops the process until it is forked, for at most a second, or else copied. Returns 0 or an errno
+ * value. */
 static int stop_and_copy(uint64_t pid, const struct attach_options *options, bool is_window,
                          struct held *held, struct attach_space *space, struct process *ret,
                          struct attach_account *account)

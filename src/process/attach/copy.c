@@ -79,6 +79,7 @@ static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_siz
     return vector_push(&copy->pieces, piece);
 }
 
+/* Divides the runs that have something to copy into batches. */
 static bool plan(struct copy *copy, const struct attach_pages *pages,
                  const struct attach_space *space)
 {

@@ -66,6 +66,7 @@ static bool filters_load(const struct filter_machine *machine, const struct filt
     }
 }
 
+/* Executes an arithmetic operation. Returns false if it is invalid, as a division by 0. */
 static bool calculate(struct filter_machine *machine, unsigned code, uint32_t by)
 {
     switch (code & OPERATION) {

@@ -52,8 +52,8 @@ struct attach_fork {
  * write to meanwhile. If not, fork->refused says why. */
 bool attach_fork_check(struct attach_fork *fork);
 
-/* Waits, for a second at the most, until a thread of the process seems to sleep where it can be
- * borrowed. Returns whether one does. */
+/* Waits at most a second until a thread of the process seems to sleep where it can be borrowed.
+ * Returns whether one does. */
 bool attach_fork_await(const struct attach_fork *fork);
 
 /*

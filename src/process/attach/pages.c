@@ -236,6 +236,7 @@ static bool add_slow_file(struct attach_pages *pages, const struct attach_mappin
     return !mapping->is_writable || mapping->size > MOST_OF_FILE || vector_push(&pages->slow, run);
 }
 
+/* Adds the pages of a mapping: all of it, or those that exist. Returns 0 or an errno value. */
 static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
                        int pagemap, void *entries)
 {

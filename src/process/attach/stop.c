@@ -253,7 +253,7 @@ static void stop_await(struct attach_tracer *tracer, const bool *flag)
     pthread_mutex_unlock(&tracer->lock);
 }
 
-/* Waits until the end is near, for GUARD_PAUSE at the most. Returns whether it is. */
+/* Waits until the end is near, at most for GUARD_PAUSE. Returns whether it is. */
 static bool await_end_briefly(struct attach_tracer *tracer)
 {
     struct timespec until;
@@ -300,6 +300,7 @@ static void keep_child(struct attach_tracer *tracer)
     attach_fork_end(tracer->fork);
 }
 
+/* The body of the tracer thread: stops all threads, and lets them continue when may_go is set. */
 static void *trace(void *argument)
 {
     struct attach_tracer *tracer = argument;

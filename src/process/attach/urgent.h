@@ -5,7 +5,7 @@
  * is copied waits with it. Threads under SCHED_RR run before all others. They get the lowest
  * priority of that kind, and SCHED_RESET_ON_FORK, so that the threads and processes that they start
  * are normal. If the system refuses (sched(7): it takes CAP_SYS_NICE or RLIMIT_RTPRIO), everything
- * works as well, only later.
+ * still works, only later.
  */
 #ifndef PROCESS_ATTACH_URGENT_H
 #define PROCESS_ATTACH_URGENT_H
