@@ -471,8 +471,8 @@ static bool push_live(const struct leaked_finder *finder, struct marker *marker)
 }
 
 /* Returns whether objects that look like garbage may belong to cleanups: a dump of WriteHeapDump
- * does not record what runtime.AddCleanup keeps (Go 1.24), and types find most of it, but not all.
- * */
+ * does not record what runtime.AddCleanup keeps (Go 1.24), and types find most of it, but not
+ * all. */
 static bool may_hide_cleanups(const struct g2h_heap *heap)
 {
     return heap->go_minor >= 24 && !heap->facts.has_stack_objects;
