@@ -23,8 +23,7 @@
 
 enum {
     OBJECTS = BLOCK_OBJECTS, /* in a task */
-    SHORT = 1024             /* the first pass searches this many bytes after a slice for pointers
-                              * */
+    SHORT = 1024             /* bytes after a slice that the first pass searches */
 };
 
 struct windows_finder {
