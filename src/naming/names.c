@@ -121,8 +121,8 @@ static void append_record_name(struct text *text, const struct names *names, str
         text_append(text, (const char *)name.data, (size_t)name.size);
 }
 
-/* Makes the name of a slot class: by its type in the dump, else by its size, "ptr48" or "noptr48".
- * */
+/* Makes the name of a slot class: by its type in the dump, else by its size, "ptr48" or
+ * "noptr48". */
 static bool slot_class_name(struct names *names, const struct slot_class *slot_class, uint32_t *ret)
 {
     struct text text = {0};

@@ -6,8 +6,8 @@
 /* Separates the strings that share a block of 16 bytes. */
 static const char separator[] = " | ";
 
-/* Sets *ret_data to the object's contents and returns how many of these bytes make up its string.
- * */
+/* Sets *ret_data to the object's contents and returns how many of these bytes make up its
+ * string. */
 static uint64_t text_names_read_bytes(const struct names *names, uint32_t number,
                                       const uint8_t **ret_data)
 {
