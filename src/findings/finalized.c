@@ -138,8 +138,8 @@ static void read_runner(const struct findings *findings, size_t number,
     }
 }
 
-/* Returns whether only a finalizer or a cleanup, or an object that is kept for one, holds a node.
- * */
+/* Returns whether only a finalizer or a cleanup, or an object that is kept for one, holds a
+ * node. */
 static bool waits_for_its_end(const struct findings *findings, uint32_t node)
 {
     struct g2h_node read;

@@ -42,8 +42,7 @@ struct merged_node {
     uint64_t count;     /* of objects, or of nodes that are not objects */
     uint64_t bytes;     /* the size of this node alone */
     uint64_t retained;  /* the size of this node and of all nodes below it */
-    uint64_t untouched; /* bytes of retained that take no memory: nothing has been written to them
-                         * */
+    uint64_t untouched; /* bytes of retained that take no memory: never written to */
 };
 
 struct merged {

@@ -44,8 +44,8 @@ static void pinned_finder_deinit(struct pinned_finder *finder)
     free(finder->referred.data);
 }
 
-/* Returns whether arrays are "[]main.T": pointers to those of "[8]main.T" lead to the whole array.
- * */
+/* Returns whether arrays are "[]main.T": pointers to those of "[8]main.T" lead to the whole
+ * array. */
 static bool is_made_as_slice(const struct merged *merged, uint32_t node)
 {
     size_t size;

@@ -64,8 +64,8 @@ bool substrings_add(const struct findings *findings, const struct g2h_capacity *
 
 /* ---- roots ---- */
 
-/* Marks the strings that frames and other roots point to as used, because their use is not known.
- * */
+/* Marks the strings that frames and other roots point to as used, because their use is not
+ * known. */
 static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
 {
     const uint32_t synthetics = (uint32_t)g2h_view_account(view)->first_object;

@@ -219,8 +219,8 @@ static bool is_of(const struct merged *merged, uint32_t node, enum g2h_runtime_c
     return node != MERGED_NONE && merged_runtime_class(merged, node) == class;
 }
 
-/* Returns whether a class is a map, a slice or the like, whose name says little about its objects.
- * */
+/* Returns whether a class is a map, a slice or the like, whose name says little about its
+ * objects. */
 static bool is_container(const struct merged *merged, uint32_t node)
 {
     const enum g2h_class_form form = merged_form(merged, node);
@@ -426,8 +426,8 @@ static uint64_t threshold_of(const struct suspects_finder *finder)
 }
 
 /* Drops the timers of a class that an earlier suspect has, too: a timer points to its processor's
- * heap, so whatever holds one of them holds that heap as well, which is then reported separately.
- * */
+ * heap, so whatever holds one of them holds that heap as well, which is then reported
+ * separately. */
 static void drop_timers(const struct merged *merged, suspect_vector *suspects)
 {
     const struct merged_node *nodes = merged->nodes.data;

@@ -18,8 +18,7 @@ struct suspect {
     uint32_t holder;  /* the node above item, whose objects are few; MERGED_NONE: it is not an
                        * object */
     uint32_t held_at; /* the tree of a sync.Map, or the list, above item; or MERGED_NONE */
-    uint32_t inside;  /* of goroutines: the node of the many objects that make up most of item, or 0
-                       * */
+    uint32_t inside;  /* of goroutines: the many objects that most of item is, or 0 */
     uint64_t inside_count;
     bool is_goroutines, is_deferred;
     struct pinned pinned; /* if item is arrays that pointers to elements keep */

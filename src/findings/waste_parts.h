@@ -55,8 +55,8 @@ struct waste_part {
 typedef VECTOR(struct waste_part) part_vector;
 
 /* Adds a string to the parts if it uses less than half of its object. used has a bit for each
- * object of which a string uses half or more, and gets more bits. Returns false if memory runs out.
- * */
+ * object of which a string uses half or more, and gets more bits. Returns false if memory runs
+ * out. */
 bool substrings_add(const struct findings *findings, const struct g2h_capacity *capacity,
                     part_vector *parts, uint64_t *used);
 
