@@ -22,8 +22,8 @@ static const char node_head[] =
     "id,name,type,self_size,edge_count,retained_size,dominator,address\n",
                   edge_head[] = "from_node,to_node,type,name_or_index\n";
 
-/* The size with which short strings are copied, and the most characters of a row without its name.
- * */
+/* The size with which short strings are copied, and the most characters of a row without its
+ * name. */
 enum {
     SHORT = 16,
     NODE_ROW = 3 * (JSON_U32_MAX + 1) + 3 * (JSON_U64_MAX + 1) + 2 * SHORT,
@@ -44,8 +44,8 @@ struct short_text {
 /* Numbers below SMALL are looked up in a table. */
 enum { SMALL = 1024 };
 
-/* The names of the view as CSV fields, one after the other, by their numbers in output_strings.h.
- * */
+/* The names of the view as CSV fields, one after the other, by their numbers in
+ * output_strings.h. */
 struct fields {
     VECTOR(char) text;
     VECTOR(size_t) ends;

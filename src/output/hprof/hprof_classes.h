@@ -129,8 +129,8 @@ struct g2h_error *classes_init(struct classes *classes, const struct g2h_view *v
                                struct java_names *names);
 void classes_deinit(struct classes *classes);
 
-/* Finds the shapes of all objects of the view, on this number of threads. Error: G2H_ERROR_MEMORY.
- * */
+/* Finds the shapes of all objects of the view, on this number of threads. Error:
+ * G2H_ERROR_MEMORY. */
 struct g2h_error *classes_find(struct classes *classes, unsigned threads);
 
 /* Adds a field to a shape of instances for the edges that have no other field. For a shape of

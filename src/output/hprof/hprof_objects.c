@@ -215,8 +215,8 @@ static inline bool may_have_rest(const struct file *file, uint32_t node)
 }
 
 /* Returns the end of the run of nodes to read: after the last object that may have such an edge and
- * is not far from the one before it. Reading the nodes in between is faster than beginning again.
- * */
+ * is not far from the one before it. Reading the nodes in between is faster than beginning
+ * again. */
 static uint32_t end_of_run(const struct file *file, uint32_t node, uint32_t end)
 {
     enum { FAR = 16 };

@@ -33,8 +33,8 @@ static void data_put_string(struct data_json *json, const struct text *text)
     json->markup += json_markup(text->data, text->size);
 }
 
-/* Makes a string UTF-8, and cuts it if it has more than limit characters. Returns whether it had.
- * */
+/* Makes a string UTF-8, and cuts it if it has more than limit characters. Returns whether it
+ * had. */
 static bool make_short(struct data *data, const char *text, size_t size, size_t limit,
                        struct text *ret)
 {

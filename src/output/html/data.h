@@ -55,8 +55,8 @@ static inline void data_comma(struct data *data, size_t element)
 /* Adds "key": and the beginning of a list, or of an object in a list. */
 void data_key(struct data *data, const char *key);
 
-/* Returns the number of a name. Returns 0 if memory runs out, and marks data->out.text as failed.
- * */
+/* Returns the number of a name. Returns 0 if memory runs out, and marks data->out.text as
+ * failed. */
 uint32_t data_name(struct data *data, const char *name, size_t size);
 
 /* Returns how many bytes JSON takes in the page. */

@@ -82,8 +82,8 @@ bool profile_put_mapping(struct profile *profile, const char *program, unsigned 
     return good && profile_put_message(profile, PROFILE_MAPPING);
 }
 
-/* Appends a string in a form that is safe to show: go tool pprof writes it to a terminal as it is.
- * */
+/* Appends a string in a form that is safe to show: go tool pprof writes it to a terminal as it
+ * is. */
 static bool put_shown(struct profile *profile, const char *text, size_t size)
 {
     struct text shown = {0};

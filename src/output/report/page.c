@@ -52,8 +52,8 @@ void page_append_clipped(struct text *text, const char *data, size_t size, size_
     page_append_words(text, "…");
 }
 
-/* Appends most characters of a longer string: its begin and its end, with an ellipsis between them.
- * */
+/* Appends most characters of a longer string: its begin and its end, with an ellipsis between
+ * them. */
 static void append_ends(struct text *text, const char *data, size_t size, size_t most)
 {
     size_t head = 0, tail = size;

@@ -185,8 +185,8 @@ uint64_t page_left_out(const struct page *page, const char *member);
 void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
                      size_t count);
 
-/* Adds a line, or a part of one, with its fields; if template is NULL, the fields are in JSON only.
- * */
+/* Adds a line, or a part of one, with its fields; if template is NULL, the fields are in JSON
+ * only. */
 #define PAGE_PUT(page, template, ...) \
     page_put_fields(page, template, (const struct page_field[]){__VA_ARGS__}, \
                     sizeof((const struct page_field[]){__VA_ARGS__}) / sizeof(struct page_field))

@@ -145,8 +145,8 @@ static struct g2h_error *find_waste(void *context)
     return waste_find(work->findings, &work->findings->waste);
 }
 
-/* Writes the whole report. Much of the work runs on one thread only, so two steps run in parallel.
- * */
+/* Writes the whole report. Much of the work runs on one thread only, so two steps run in
+ * parallel. */
 struct g2h_error *report_make(struct findings *findings, const struct g2h_report_options *wanted,
                               const char *source, struct page *pages, size_t count,
                               struct who_suspects *suspects)

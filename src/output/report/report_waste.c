@@ -152,7 +152,7 @@ static void put_substrings(const struct report *report, const struct g2h_capacit
     page_close(page);
 }
 
-/* Reports a duplicate string: "48.0 kB 2,001 × "Go-http-client/1.1"" */
+/* Reports a duplicate string: "48.0 kB    2,001 × "Go-http-client/1.1"" */
 static void report_waste_put_text(const struct report *report, struct g2h_text *text,
                                   const struct equal *equal)
 {

@@ -27,7 +27,7 @@ static uint32_t show_values_node_at(const struct show *show, uint64_t address, s
     return number;
 }
 
-/* Appends the target of a value, "0xc000012000 main.T 48 B"; the address only if it is not the
+/* Appends the target of a value, "0xc000012000  main.T  48 B"; the address only if it is not the
  * value, which show->text has. */
 static void show_values_append_target(const struct show *show, const struct g2h_value *value,
                                       const struct g2h_content *content, struct text *text)
@@ -49,8 +49,8 @@ static void show_values_append_target(const struct show *show, const struct g2h_
     page_append(text, &bytes);
 }
 
-/* Formats a struct or an array as its first values, {Name: "a", Count: 3}, and replaces show->text.
- * */
+/* Formats a struct or an array as its first values, {Name: "a", Count: 3}, and replaces
+ * show->text. */
 static struct g2h_error *show_values_read_parts(struct show *show, const struct g2h_value *value)
 {
     _cleanup_(text_deinit) struct text parts = {0};

@@ -49,8 +49,8 @@ struct tables {
 };
 
 /* Creates the tables in an empty database, which must live until tables_deinit(). The caller calls
- * that after an error, too. Errors of this and of the following functions: those of database_run().
- * */
+ * that after an error, too. Errors of this and of the following functions: those of
+ * database_run(). */
 struct g2h_error *tables_init(struct tables *tables, struct database *database);
 void tables_deinit(struct tables *tables);
 
