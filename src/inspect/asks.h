@@ -24,8 +24,8 @@ struct reply_to {
     char session[136];   /* likewise */
 };
 
-/* Processes the answer: CHANNEL_ANSWER or CHANNEL_ERROR. If the client has gone, it is not called.
- * */
+/* Processes the answer: CHANNEL_ANSWER or CHANNEL_ERROR. If the client has gone, it is not
+ * called. */
 typedef void asks_done(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                        const char *body, size_t size);
 

@@ -33,8 +33,7 @@ enum channel_kind {
     CHANNEL_TARGET,   /* the target [] → what /json/list says about it except its address, members
                        * of an object: "title":…,"url":…; empty: it has ended */
     CHANNEL_USAGE,    /* Runtime.getHeapUsage [] → the result */
-    CHANNEL_OBJECT,   /* HeapProfiler.getObjectByHeapObjectId [id as a string] → the RemoteObject
-                       * */
+    CHANNEL_OBJECT,   /* HeapProfiler.getObjectByHeapObjectId [id] → the RemoteObject */
     CHANNEL_HEAP_ID,  /* HeapProfiler.getHeapObjectId [objectId] → the id as a string */
     CHANNEL_PROPERTIES, /* Runtime.getProperties [objectId] → the result */
     CHANNEL_EVALUATE,   /* Runtime.evaluate [struct channel_evaluate, expression] → the result */

@@ -45,8 +45,8 @@ struct connection *hub_add(struct hub *hub, int fd);
 /* Processes what has been appended to a client's in, as far as it can be answered now. */
 void hub_feed(struct hub *hub, struct connection *connection);
 
-/* Processes what has been appended to asks.in. Returns false if it is not a message of a session.
- * */
+/* Processes what has been appended to asks.in. Returns false if it is not a message of a
+ * session. */
 bool hub_answered(struct hub *hub);
 
 /* Sets the time, before anything that has arrived since the last time is processed. The time that a

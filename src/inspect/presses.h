@@ -52,8 +52,8 @@ void presses_tick(struct hub *hub);
  * others. */
 int presses_patience(const struct hub *hub);
 
-/* Processes a message of the session about a snapshot. Returns false if it is about something else.
- * */
+/* Processes a message of the session about a snapshot. Returns false if it is about something
+ * else. */
 bool presses_answered(struct hub *hub, const struct channel_head *head, const char *body);
 
 void presses_deinit(struct presses *presses);

@@ -98,8 +98,8 @@ struct g2h_error *properties_visit(struct taken *taken, const struct remote_plac
 struct g2h_error *properties_write(struct taken *taken, const struct remote_place *place,
                                    struct text *text);
 
-/* Gets a variable by its name with its package's, size characters; REMOTE_NOTHING if none has it.
- * */
+/* Gets a variable by its name with its package's, size characters; REMOTE_NOTHING if none has
+ * it. */
 enum g2h_variable properties_variable(struct taken *taken, const char *name, size_t size,
                                       struct remote *ret);
 

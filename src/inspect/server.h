@@ -30,8 +30,8 @@ struct server_options {
 };
 
 /* Reads the value of --inspect, [HOST:]PORT or NULL, which is 127.0.0.1:9229. A host is an IPv4
- * address, an IPv6 address in brackets, or localhost. Returns false if it has none of these forms.
- * */
+ * address, an IPv6 address in brackets, or localhost. Returns false if it has none of these
+ * forms. */
 bool server_parse(const char *text, struct server_address *ret);
 
 /* Listens at an address. Errors: G2H_ERROR_SYSTEM, whose message suggests what to do if the port is

@@ -48,8 +48,8 @@ void taken_deinit(struct taken *taken);
 /* Frees everything but the heap and its input, to which the next heap of the series is compared. */
 void taken_forget(struct taken *taken);
 
-/* Finds the node with an id. *ret becomes UINT32_MAX if no node has it. Errors: G2H_ERROR_MEMORY.
- * */
+/* Finds the node with an id. *ret becomes UINT32_MAX if no node has it. Errors:
+ * G2H_ERROR_MEMORY. */
 struct g2h_error *taken_find(struct taken *taken, uint32_t id, uint32_t *ret);
 
 /* Returns the id of a node; 0: it has none. */
