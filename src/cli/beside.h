@@ -1,5 +1,5 @@
-/* beside: processes one item after the other in a thread of its own, in parallel with the caller's.
- * */
+/* beside: processes one item after the other in a thread of its own, in parallel with the
+ * caller's. */
 #ifndef CLI_BESIDE_H
 #define CLI_BESIDE_H
 

@@ -146,8 +146,8 @@ static bool check_inspect(const struct options *options)
     return true;
 }
 
-/* Returns whether --mcp has only options that it takes. Returns false after printing what is wrong.
- * */
+/* Returns whether --mcp has only options that it takes. Returns false after printing what is
+ * wrong. */
 static bool check_mcp(const struct options *options)
 {
     const struct {

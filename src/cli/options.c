@@ -21,8 +21,8 @@
 
 /* ---- values ---- */
 
-/* Reads a whole number from low to high. Returns false after printing that the argument is not one.
- * */
+/* Reads a whole number from low to high. Returns false after printing that the argument is not
+ * one. */
 static bool parse_number(const char *option, const char *text, uint64_t low, uint64_t high,
                          uint64_t *ret)
 {
@@ -400,8 +400,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     int given;
     describe(&described);
     if (argc > 0)
-        argv[0] = name; /* getopt's messages begin with it, whatever name the program was started by
-                         * */
+        argv[0] = name; /* getopt's messages begin with it, whatever argv[0] was */
     *ret = (struct options){.format = g2h_format(0)};
     text_printf(&ret->again, "%s", name);
     *ret_status = EXIT_FAILED;

@@ -80,12 +80,11 @@ struct g2h_error *target_complete(struct target *target, const struct g2h_input 
 struct g2h_error *target_complete_all(struct target *targets, unsigned count,
                                       const struct target_read *read);
 
-/* A new directory. If a signal ends the program, it is removed unless it contains complete files.
- * */
+/* A new directory. If a signal ends the program, it is removed unless it contains complete
+ * files. */
 struct target_directory {
     const char *path;     /* NULL: it existed before */
-    char *temporary_path; /* temporary name, until its contents are complete; NULL: it has its name
-                           * */
+    char *temporary_path; /* temporary name, until it is complete; NULL: it has its name */
     char *unfinished;     /* where the signal handler finds path; NULL: none */
 };
 
