@@ -55,8 +55,7 @@ typedef VECTOR(int64_t) int64_vector;
 /* A series of dumps of one process, or one dump. The heap of the dump before is kept, to compare
  * the next one with. */
 struct series {
-    struct g2h_redaction *redaction; /* NULL: none; all dumps share it, because strings are compared
-                                      * */
+    struct g2h_redaction *redaction; /* NULL: none; shared by all dumps, as strings are compared */
     VECTOR(struct g2h_base *) bases; /* earlier dumps, of formats that take a base or show trends */
     int64_vector times; /* when each of these was taken, in milliseconds since 1970; 0: unknown */
     VECTOR(struct stat) base_files; /* the dumps that these were made of */
@@ -454,8 +453,8 @@ static void series_deinit(struct series *series)
     g2h_input_close(series->input);
 }
 
-/* Returns the files that must not be overwritten, *ret_count elements, or NULL if memory runs out.
- * */
+/* Returns the files that must not be overwritten, *ret_count elements, or NULL if memory runs
+ * out. */
 static struct target_source *list_sources(const struct options *options, size_t *ret_count)
 {
     struct target_source *sources = malloc((options->input_count + 4) * sizeof(*sources));
