@@ -106,17 +106,24 @@ static struct g2h_error *find_variables(const struct findings *findings, uint32_
     return NULL;
 }
 
-/* Returns whether the example of one variable points to that of another. */
+/* Returns whether a node of the view is one of a variable's objects, or merged in a class. */
+static bool is_object_of(const struct findings *findings, uint32_t node, uint32_t local)
+{
+    const uint32_t merged = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
+    return merged == local || (findings_node(findings, local)->kind == MERGED_VARIABLE &&
+                               findings_node(findings, merged)->parent == local);
+}
+
+/* Returns whether the example of one variable points to an object of another. */
 static bool points_to(const struct findings *findings, uint32_t variable, uint32_t other)
 {
     enum { MOST_EDGES = 1000 };
     struct g2h_edges *edges = paths_edges(findings->paths);
-    const uint32_t from = findings_node(findings, variable)->example,
-                   to = findings_node(findings, other)->example;
+    const uint32_t from = findings_node(findings, variable)->example;
     struct g2h_edge edge;
     g2h_edges_begin(edges, from, from + 1);
     for (int i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
-        if (edge.target == to && (edge.flags & G2H_EDGE_WEAK) == 0)
+        if ((edge.flags & G2H_EDGE_WEAK) == 0 && is_object_of(findings, edge.target, other))
             return true;
     return false;
 }
