@@ -39,6 +39,7 @@ char *directory_path(const char *directory, const char *name, bool gzip)
                                                                                         : path;
 }
 
+/* Opens the next target. It counts after an error, too: outputs_deinit() releases it. */
 static struct g2h_error *open_next(struct outputs *outputs, const char *path,
                                    const struct target_source *sources, size_t count)
 {

@@ -372,6 +372,8 @@ static bool dominators_enter(void *context, uint32_t source, uint32_t target)
     return true;
 }
 
+/* Numbers the root, 0, and from 1 on, depth first, the nodes with several owners; a search begins
+ * wherever a node with one owner leads to one of them. */
 static struct g2h_error *number_several(struct dominators_search *search)
 {
     _cleanup_(walker_deinit) struct walker walker = {

@@ -158,7 +158,8 @@ static bool is_plumbing(const struct merged *merged, uint32_t node)
     return class == G2H_RUNTIME_TRIE || class == G2H_RUNTIME_ENTRY;
 }
 
-/* Finds a place below a place by its name. *ret becomes MERGED_NONE if there are too many. */
+/* Finds a place below a place by its name, or adds it. *ret becomes MERGED_NONE if there are too
+ * many. */
 static struct g2h_error *find_named(struct g2h_trend *trend, const struct trend_place *place,
                                     const char *name, size_t size, uint32_t *ret)
 {
@@ -186,7 +187,8 @@ static struct g2h_error *find_named(struct g2h_trend *trend, const struct trend_
     return NULL;
 }
 
-/* Finds the place of a node below a place. */
+/* Finds the place of a node below a place, or adds it. *ret becomes MERGED_NONE if there are too
+ * many. */
 static struct g2h_error *find_place(struct g2h_trend *trend, const struct merged *merged,
                                     uint32_t node, uint32_t parent, uint32_t *ret)
 {
@@ -583,6 +585,7 @@ static bool is_item(const struct choice *choice, uint32_t place)
            found->count.kind == found->retained.kind && !is_superseded(choice, place);
 }
 
+/* Chooses a place: its own change now stands for all that was chosen below it. */
 static struct g2h_error *trend_choose(struct choice *choice, uint32_t place,
                                       trend_found_vector *ret)
 {

@@ -64,7 +64,7 @@ static void presses_end(struct hub *hub)
     presses->next = (struct press){0};
 }
 
-static void pause_presses(struct hub *hub)
+static void delay_next_press(struct hub *hub)
 {
     hub->presses.not_before = hub->now + PRESSES_PAUSE;
 }
@@ -132,7 +132,7 @@ static void presses_fail(struct hub *hub, const char *why, size_t size)
             reply_error(hub, &client->to, REPLY_REFUSED, why, size);
     }
     if (!press->is_ready)
-        pause_presses(hub);
+        delay_next_press(hub);
     presses_end(hub);
 }
 
@@ -170,13 +170,13 @@ static void send_bytes(struct hub *hub, const char *data, size_t size)
 }
 
 /* Marks the snapshot as ready: from now on the client treats what follows as snapshot data. */
-static void get_ready(struct hub *hub)
+static void mark_ready(struct hub *hub)
 {
     struct press *press = &hub->presses.current;
     press->is_ready = true;
     for (size_t i = 0; i < press->clients.count; i++)
         show_progress(hub, &press->clients.data[i], 100, true);
-    pause_presses(hub);
+    delay_next_press(hub);
 }
 
 static void presses_finish(struct hub *hub)
@@ -210,7 +210,7 @@ bool presses_answered(struct hub *hub, const struct channel_head *head, const ch
     else if (head->kind == CHANNEL_PROGRESS && head->size == 1 && !press->is_ready)
         advance(hub, (unsigned char)*body);
     else if (head->kind == CHANNEL_READY && !press->is_ready)
-        get_ready(hub);
+        mark_ready(hub);
     else if (head->kind == CHANNEL_ANSWER && press->is_asked) {
         press->is_asked = false;
         send_bytes(hub, body, head->size);

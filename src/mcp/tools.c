@@ -333,11 +333,13 @@ static void call_finish(const struct call *call, const struct page *page, struct
     text->failed |= page->out.failed;
 }
 
-/* Creates an answer whose lists end at a size. */
+/* Creates an answer whose lists end at a size, and gets whether a smaller size could make it
+ * smaller. */
 static struct g2h_error *call_make(struct answers *answers, const struct call *call, size_t bytes,
-                                   struct text *text, bool *ret_is_cut)
+                                   struct text *text, bool *ret_may_shrink)
 {
     const struct tool *tool = call->tool;
+    /* An overview has few rows of each kind; one kind alone has all. */
     const bool has_rows = !tool->is_overview || call->given[0].size == 0;
     _cleanup_(page_deinit) struct page page = {
         .is_json = true,
@@ -350,7 +352,7 @@ static struct g2h_error *call_make(struct answers *answers, const struct call *c
     TRY(tool->answer(answers, call->given[0].size > 0 ? call->given[0].data : NULL, &page));
     call_finish(call, &page, text);
     TRY_MEMORY(!text->failed);
-    *ret_is_cut = page.window.next > 0 || page.window.kept > 1;
+    *ret_may_shrink = page.window.next > 0 || page.window.kept > 1;
     return NULL;
 }
 
@@ -360,14 +362,14 @@ static struct g2h_error *call_answer(struct answers *answers, const struct call 
 {
     const size_t most = call->numbers[1] > 0 ? (size_t)call->numbers[1] : USUAL;
     size_t bytes = most - BEHIND;
-    bool is_cut = true;
+    bool may_shrink = true;
     TRY(answers_check(answers));
-    TRY(call_make(answers, call, bytes, text, &is_cut));
-    for (int i = 0; i < TRIES && text->size > most && is_cut && bytes > 1; i++) {
+    TRY(call_make(answers, call, bytes, text, &may_shrink));
+    for (int i = 0; i < TRIES && text->size > most && may_shrink && bytes > 1; i++) {
         const size_t beyond = text->size - most;
         bytes = beyond < bytes - bytes / 4 ? bytes - beyond : bytes / 4;
         text->size = 0;
-        TRY(call_make(answers, call, bytes, text, &is_cut));
+        TRY(call_make(answers, call, bytes, text, &may_shrink));
     }
     return NULL;
 }

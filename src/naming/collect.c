@@ -65,7 +65,7 @@ static bool collect_interface(struct key_collector *collector, const struct g2h_
     return collect_key(collector, untyped_key(heap, slot_class, first, offset));
 }
 
-/* The listener if nothing has types. */
+/* The listener if nothing has types and heap_names_untyped(). */
 static bool listen_untyped(void *context, unsigned worker, uint32_t object,
                            const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {
@@ -86,7 +86,8 @@ static bool listen_untyped(void *context, unsigned worker, uint32_t object,
     return true;
 }
 
-/* The listener if objects have types. */
+/* The listener if objects have types, or if untyped.h cannot find all names: collects the keys that
+ * the names of an object's pointers need. */
 static bool listen(void *context, unsigned worker, uint32_t object,
                    const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {

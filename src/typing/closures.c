@@ -554,6 +554,9 @@ static bool closures_add_all(struct closures_maker *maker)
     return true;
 }
 
+/* Adds a type per closure, by DWARF's captured variables or with the code alone; then, as
+ * alternatives, the descriptors that fit a closure's variables, and those that the code which makes
+ * closures uses. */
 struct g2h_error *typing_add_closures(struct typing *typing, struct types *types)
 {
     struct closures_maker maker = {.typing = typing, .types = types};

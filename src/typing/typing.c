@@ -310,7 +310,7 @@ static struct g2h_type_sum *sum_of(const struct typing *typing, uint32_t object,
         return &account->part;
     case OBJECT_UNTYPED:
         return &account->untyped;
-    default:
+    default: /* only a tiny block may have no claim; then it has a part */
         return &account->sources[typing->claims[object] != 0
                                      ? (typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT
                                      : first_part(typing, object)->source];

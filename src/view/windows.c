@@ -96,6 +96,7 @@ static bool leaves_out(const struct windows_finder *finder, const struct slice_w
         return true;
     if (slot_class->size - window->end < window->size)
         return false; /* no space for another element */
+    /* An array that ended at this capacity would be in a slot of another size: it was cut. */
     return !fits_class(finder->graph->typing, window->capacity_end, slot_class->size) ||
            has_pointers_in(finder, window->object, window->end, slot_class->size);
 }

@@ -17,7 +17,7 @@
 #include "fuzz_target.h"
 #include "inspect/json_read.h"
 #include "inspect/websocket.h"
-#include "mcp/lines.h"
+#include "mcp/line_io.h"
 #include "mcp/protocol.h"
 #include "pair.h"
 

@@ -127,6 +127,8 @@ static struct g2h_error *numbers_add_edge(struct numbers_finding *finding,
 
 /* ---- fields ---- */
 
+/* Lists the numbers in objects of a layout, from the first such object; the name replaces the path,
+ * which is lost with the next value. */
 static struct g2h_error *list_fields(struct numbers_finding *finding,
                                      const struct g2h_location *location,
                                      struct numbers_layout *ret)
