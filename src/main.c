@@ -261,6 +261,7 @@ static struct g2h_error *answer_questions(const struct options *options, struct 
 {
     const struct answers_options answers = {.view = conversion->view,
                                             .input = conversion->origin.input,
+                                            .exe = conversion->origin.exe,
                                             .base = output_options->report->base,
                                             .is_base_other = output_options->report->is_base_other,
                                             .memory = output_options->memory,

@@ -177,28 +177,23 @@ static bool is_packed(const struct options *options)
     return options->gzip && (options->is_dump || !options->format->is_compressed);
 }
 
-/* Returns the path of the file, from malloc(); NULL: memory has run out. */
-static char *path_of(const struct at_death *at, const char *remark)
+/* Returns the name of the file that the copy gets in a directory. */
+static struct death_file file_of(const struct at_death *at, const char *remark, char suffix[32])
 {
     const struct options *options = at->options;
-    char suffix[32];
-    if (!at_death_is_directory(options->output))
-        return strdup(options->output);
-    snprintf(suffix, sizeof(suffix), "%s%s", options->is_dump ? ".dump" : options->format->suffix,
+    snprintf(suffix, 32, "%s%s", options->is_dump ? ".dump" : options->format->suffix,
              is_packed(options) ? ".gz" : "");
-    return death_file_path(
-        options->output,
-        &(struct death_file){at->death.name, at->box.pid, at->death.seconds, remark, suffix});
+    return (struct death_file){at->death.name, at->box.pid, at->death.seconds, remark, suffix};
 }
 
-/* Removes the oldest files if there are more than the user wants. */
-static int trim_files(const struct at_death *at)
+/* Removes the oldest files if there are more than the user wants; the one just written stays. */
+static int trim_files(const struct at_death *at, const struct death_file *last)
 {
     uint64_t removed;
     if (at->options->at_death_keep == 0)
         return EXIT_FINE;
     struct g2h_error *error =
-        death_files_trim(at->options->output, at->death.name, at->options->at_death_keep, &removed);
+        death_files_trim(at->options->output, last, at->options->at_death_keep, &removed);
     if (removed > 0)
         say("go2heapsnapshot: note: %llu of the oldest files of %s in %s removed",
             (unsigned long long)removed, at->death.name, at->options->output);
@@ -212,7 +207,11 @@ static int trim_files(const struct at_death *at)
 /* Writes the copy, with signals as they were before. Returns an exit status. */
 static int write_copy(struct at_death *at, const char *remark)
 {
-    _cleanup_free_ char *path = path_of(at, remark);
+    char suffix[32];
+    const struct death_file file = file_of(at, remark, suffix);
+    const char *output = at->options->output;
+    _cleanup_free_ char *path =
+        at_death_is_directory(output) ? death_file_path(output, &file) : strdup(output);
     sigset_t blocked;
     if (!path) {
         message_error(&error_no_memory);
@@ -224,7 +223,7 @@ static int write_copy(struct at_death *at, const char *remark)
     if (status != EXIT_FINE && status != EXIT_DAMAGED)
         return status;
     say("go2heapsnapshot: note: process %llu: %s is written", pid_of(at), path);
-    return trim_files(at) == EXIT_FINE ? status : EXIT_FAILED;
+    return trim_files(at, &file) == EXIT_FINE ? status : EXIT_FAILED;
 }
 
 /* Records the exit status of a write: a failure counts more than a cut dump. */

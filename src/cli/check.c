@@ -318,8 +318,26 @@ static bool check_series(const struct options *options)
     return true;
 }
 
+/* Checks that --mcp has standard input for its client. */
+static bool check_client_input(const struct options *options)
+{
+    const struct {
+        const char *path, *what;
+    } files[] = {{options->input_count > 0 ? options->inputs[0] : NULL, "dump"},
+                 {options->base, "base"},
+                 {options->exe, "executable"},
+                 {options->base_exe, "executable"}};
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        if (options->mcp && files[i].path && strcmp(files[i].path, "-") == 0)
+            return USAGE_REFUSE("with --mcp, standard input is the client's: the %s must be a file",
+                                files[i].what);
+    return true;
+}
+
 bool check_inputs(const struct options *options)
 {
+    if (!check_client_input(options))
+        return false;
     if (options->at_death && options->pid == 0)
         return USAGE_REFUSE("--at-death takes --pid, or a command after --: -- ./server");
     if (options->pid != 0 && options->input_count > 0) {
@@ -339,8 +357,6 @@ bool check_inputs(const struct options *options)
     if (options->mcp && options->input_count > 1)
         return USAGE_REFUSE("--mcp answers questions about one dump, which --base compares with "
                             "another");
-    if (options->mcp && strcmp(options->inputs[0], "-") == 0)
-        return USAGE_REFUSE("with --mcp, standard input is the client's: the dump must be a file");
     if (options->inspect)
         return !refuse_executable(options);
     return options->input_count == 1 || (!refuse_executable(options) && check_series(options));

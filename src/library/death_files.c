@@ -47,27 +47,37 @@ char *death_file_path(const char *directory, const struct death_file *file)
     return path.data;
 }
 
-/* Returns the timestamp in a file's name, which sorts by time, if the name begins like the
- * program's; NULL: another file. */
-static const char *file_moment(const char *name, const struct text *begin)
+/* Skips the remark of a name; NULL: it is not one of ours. */
+static const char *file_skip_remark(const char *at)
 {
-    static const char pattern[] = "dddddddd'T'dddddd'Z'"; /* d: a digit */
+    static const char asked[] = "-asked";
+    if (*at != '-')
+        return at;
+    if (strncmp(at, asked, strlen(asked)) == 0)
+        return at + strlen(asked);
+    for (at++; isdigit((unsigned char)*at); at++)
+        ;
+    return at[0] == '%' && at[-1] != '-' ? at + 1 : NULL;
+}
+
+/* Returns the timestamp in a file's name, which sorts by time, if the name begins and ends like the
+ * program's; NULL: another file. */
+static const char *file_moment(const char *name, const struct text *begin, const char *suffix)
+{
+    static const char pattern[] = "ddddddddTddddddZ"; /* d: a digit */
     if (strncmp(name, begin->data, begin->size) != 0)
         return NULL;
-    const char *moment = name + begin->size;
-    while (isdigit((unsigned char)*moment))
-        moment++;
-    if (moment == name + begin->size || *moment != '-')
-        return NULL;
-    const char *at = ++moment;
-    for (const char *want = pattern; *want; want++) {
-        const bool is_literal = *want == '\'';
-        if (is_literal ? *at != want[1] : !isdigit((unsigned char)*at))
-            return NULL;
-        want += is_literal ? 2 : 0;
+    const char *at = name + begin->size;
+    while (isdigit((unsigned char)*at))
         at++;
-    }
-    return *at == '-' || *at == '.' ? moment : NULL;
+    if (at == name + begin->size || *at != '-')
+        return NULL;
+    const char *const moment = ++at;
+    for (const char *want = pattern; *want; want++, at++)
+        if (*want == 'd' ? !isdigit((unsigned char)*at) : *at != *want)
+            return NULL;
+    at = file_skip_remark(at);
+    return at && strcmp(at, suffix) == 0 ? moment : NULL;
 }
 
 /* ---- how many there are ---- */
@@ -95,13 +105,21 @@ static int kept_files_compare(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->name, other->name);
 }
 
-/* Adds a file of the directory if it is one of the program's. */
-static bool kept_files_add(struct kept_files *files, int directory, const char *name,
-                           const struct text *begin)
+/* What to look for in a directory. */
+struct kept_search {
+    int directory;
+    const struct text *begin; /* of the names */
+    const char *suffix, *last;
+};
+
+/* Adds a file of the directory if it is one of the program's, but not the last one. */
+static bool kept_files_add(struct kept_files *files, const struct kept_search *search,
+                           const char *name)
 {
     struct stat status;
-    const char *moment = file_moment(name, begin);
-    if (!moment || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+    const char *moment = file_moment(name, search->begin, search->suffix);
+    if (!moment || strcmp(name, search->last) == 0 ||
+        fstatat(search->directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(status.st_mode))
         return true;
     char *own = strdup(name);
@@ -119,32 +137,32 @@ static void directory_close(DIR **directory)
         closedir(*directory);
 }
 
-struct g2h_error *death_files_trim(const char *path, const char *program, uint64_t most,
+struct g2h_error *death_files_trim(const char *path, const struct death_file *last, uint64_t most,
                                    uint64_t *ret)
 {
     _cleanup_(directory_close) DIR *directory = opendir(path);
     _cleanup_(kept_files_deinit) struct kept_files files = {0};
     _cleanup_(text_deinit) struct text begin = {0};
+    _cleanup_free_ char *last_path = death_file_path("", last);
     const struct dirent *entry;
     *ret = 0;
     if (!directory)
         return error_system(errno, "%s: cannot read the directory", path);
-    file_append_program(&begin, program);
-    TRY_MEMORY(!begin.failed);
+    file_append_program(&begin, last->program);
+    TRY_MEMORY(!begin.failed && last_path);
+    const struct kept_search search = {dirfd(directory), &begin, last->suffix, last_path + 1};
     while ((errno = 0, entry = readdir(directory)))
-        TRY_MEMORY(kept_files_add(&files, dirfd(directory), entry->d_name, &begin));
+        TRY_MEMORY(kept_files_add(&files, &search, entry->d_name));
     if (errno != 0)
         return error_system(errno, "%s: cannot read the directory", path);
     vector_sort(&files.list, kept_files_compare);
-    for (; files.list.count - *ret > most; (*ret)++) {
+    for (; files.list.count - *ret + 1 > most && *ret < files.list.count; (*ret)++) {
         const char *name = files.list.data[*ret].name;
         if (unlinkat(dirfd(directory), name, 0) != 0 && errno != ENOENT)
             return error_system(errno, "%s/%s: cannot remove", path, name);
     }
     return NULL;
 }
-
-/* ---- disk space ---- */
 
 uint64_t death_files_room(const char *directory)
 {

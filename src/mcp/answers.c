@@ -75,7 +75,12 @@ bool answers_has_values(const struct answers *answers)
 
 struct g2h_error *answers_check(const struct answers *answers)
 {
-    return g2h_input_check(answers->options.input);
+    const struct g2h_exe *exe = answers->options.exe;
+    TRY(g2h_input_check(answers->options.input));
+    for (unsigned i = 0; i < 2 && exe; i++)
+        if (g2h_exe_input(exe, i))
+            TRY(g2h_input_check(g2h_exe_input(exe, i)));
+    return NULL;
 }
 
 /* Begins a page with an answer, about growth if there is a base and grown is set. */
@@ -188,9 +193,9 @@ static void answers_put_objects(const struct answers *answers, struct page *page
     size_t at = page->window.first < count ? page->window.first : count;
     page_open_list(page, "instances");
     page_pass(page, at);
-    for (size_t rows = 0; at < count && page->window.next == 0; at++, rows++) {
+    for (; at < count && page->window.next == 0; at++) {
         struct g2h_node node;
-        if (page->limits.rows > 0 && rows == page->limits.rows)
+        if (page->limits.rows > 0 && at >= page->limits.rows)
             break;
         g2h_view_brief(findings->view, nodes[at], &node);
         page_open(page, NULL);

@@ -15,6 +15,7 @@ enum { ANSWERS_CHARACTERS = 400 /* of a string, which is cut */ };
 struct answers_options {
     const struct g2h_view *view;
     const struct g2h_input *input;   /* the source of the heap */
+    const struct g2h_exe *exe;       /* NULL: none; strings of the heap may be in it */
     const struct g2h_base *base;     /* the base to compare with, or NULL */
     bool is_base_other;              /* another build of the program wrote the base */
     const struct g2h_memory *memory; /* NULL: not known */
@@ -34,8 +35,8 @@ void answers_destroy(struct answers **answers);
 
 bool answers_has_values(const struct answers *answers);
 
-/* Checks that no other program has written to the heap meanwhile, which would make its answers
- * worthless. Errors: G2H_ERROR_SYSTEM. */
+/* Checks that no other program has written to the dump or the executable meanwhile, which would
+ * make the answers worthless. Errors: G2H_ERROR_SYSTEM. */
 struct g2h_error *answers_check(const struct answers *answers);
 
 /* Writes an answer. asked is the argument that the tool takes, NULL if it takes none. Errors:

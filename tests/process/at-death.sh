@@ -166,7 +166,7 @@ boxes() {
 	kill -TERM $box
 	wait $box
 	arms =keep=1 "$out"
-	: >"$out/app-1-20260101T000000Z.dump"
+	: >"$out/app-1-20260101T000000Z.dump.gz"
 	kill -USR1 $box
 	await grep -q 'oldest files of app in .* removed' "$build/log"
 	[ "$(ls "$out" | wc -l)" -eq 1 ] && suspects "$out"/*-asked.dump.gz

@@ -98,6 +98,7 @@ struct inflation {
     uint8_t *data;
     uint64_t size;
     struct g2h_error *error;
+    bool is_done;
 };
 
 static struct g2h_error *inflation_run(void *context, size_t task, unsigned worker)
@@ -105,6 +106,7 @@ static struct g2h_error *inflation_run(void *context, size_t task, unsigned work
     struct inflation *own = (struct inflation *)context + task;
     (void)worker;
     own->error = inflate_section(own->image, own->section, own->data, own->size);
+    own->is_done = !own->error;
     return NULL;
 }
 
@@ -136,7 +138,7 @@ static void inflation_end(struct image *image, struct inflation *own)
 {
     if (!own->data)
         return;
-    if (own->error) {
+    if (!own->is_done) {
         image->inflated -= own->size;
         free(own->data);
     } else {
