@@ -62,6 +62,7 @@ bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint6
         return true;
     const uint64_t entry = image_word(image, image->file.data + IN_HEADER(e_entry));
     bool is_found = entry != 0; /* libraries have none */
+    unsigned best = 0;
     if (is_found && process->entry != 0)
         *ret = process->entry - entry;
     if (is_at(process, exe, *ret) || !find_start(image, &start))
@@ -69,14 +70,16 @@ bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint6
     for (size_t i = 0; i < process->files.count; i++) {
         const struct mapped_file *file = &process->files.data[i];
         const uint64_t slide = file->address - start;
-        const bool is_it = file->offset == 0 && is_at(process, exe, slide);
-        if (!is_it &&
-            (file->offset != 0 || !bytes_same(bytes_base_name(file->path), loaded_name_of(exe))))
+        if (file->offset != 0)
             continue;
+        /* Two builds may have all at the same addresses, as a stripped one and one that is not. */
+        const bool has_name = bytes_same(bytes_base_name(file->path), loaded_name_of(exe));
+        const unsigned good = (is_at(process, exe, slide) ? 2u : 0u) + (has_name ? 1u : 0u);
+        if (good <= best)
+            continue;
+        best = good;
         *ret = slide;
         is_found = true;
-        if (is_it)
-            break;
     }
     return is_found;
 }

@@ -17,7 +17,9 @@ said "--values alone" 2 "go2heapsnapshot: --values goes with --mcp" "$hint"
 run go2heapsnapshot --mcp 1.dump 2.dump
 check "two dumps: exit status 2" [ "$status" -eq 2 ]
 run go2heapsnapshot --mcp -
-check "a dump on standard input: exit status 2" [ "$status" -eq 2 ]
+said "a dump on standard input" 2 "go2heapsnapshot: with --mcp, standard input is the client's: the dump must be a file" "$hint"
+run go2heapsnapshot --mcp --base - 1.dump
+said "a base on standard input" 2 "go2heapsnapshot: with --mcp, standard input is the client's: the base must be a file" "$hint"
 run go2heapsnapshot --mcp nothing.dump </dev/null
 said "a dump that is not there" 1 "go2heapsnapshot: nothing.dump: cannot open: No such file or directory"
 wrote_nothing "a dump that is not there: nothing on stdout"
