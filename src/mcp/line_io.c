@@ -12,9 +12,10 @@ enum { STEP = 64 << 10 /* bytes that are read at a time */ };
 /* Finds a line in what has been read. */
 static bool lines_take(struct lines *lines)
 {
-    const char *begin = lines->in.data + lines->used;
     const size_t left = lines->in.size - lines->used;
-    const char *end = left > 0 ? memchr(begin, '\n', left) : NULL;
+    if (left == 0)
+        return false; /* there may be no memory yet */
+    const char *begin = lines->in.data + lines->used, *end = memchr(begin, '\n', left);
     if (!end)
         return false;
     lines->line = begin;
