@@ -13,9 +13,9 @@ enum { KEPT = 2, PROGRAMS_FILES = 5, OTHERS = 14 };
 static const char *const files[PROGRAMS_FILES + OTHERS] = {
     /* The program's: the last one, and then from the newest to the oldest: the process's number
      * does not count. */
-    "my_server-7-20241127T125011Z.dump.gz",
-    "my_server-123-20261127T125011Z-90%.dump.gz", "my_server-9-20261127T115011Z.dump.gz",
-    "my_server-10-20260927T125011Z-asked.dump.gz", "my_server-8-20251127T125011Z.dump.gz",
+    "my_server-7-20241127T125011Z.dump.gz", "my_server-123-20261127T125011Z-90%.dump.gz",
+    "my_server-9-20261127T115011Z.dump.gz", "my_server-10-20260927T125011Z-asked.dump.gz",
+    "my_server-8-20251127T125011Z.dump.gz",
     /* Others: of other programs or formats, being written, the user's own. */
     "my_serverless-8-20251127T125011Z.dump.gz", "my-server-8-20251127T125011Z.dump.gz",
     "server-8-20251127T125011Z.dump.gz", "my_server--20251127T125011Z.dump.gz",
