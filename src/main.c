@@ -44,6 +44,7 @@
 #include "cli/watch.h"
 #include "inspect/command.h"
 #include "inspect/inspect.h"
+#include "exe/exe.h"
 #include "library/pipeline.h"
 #include "mcp/mcp.h"
 #include "process/attach/procfs.h"
@@ -133,9 +134,8 @@ static struct g2h_error *main_check_inputs(const struct series *series,
     struct g2h_error *error = g2h_input_check(conversion->origin.input);
     if (!error && series->input)
         error = g2h_input_check(series->input);
-    for (unsigned i = 0; i < 2 && !error && conversion->origin.exe; i++)
-        if (g2h_exe_input(conversion->origin.exe, i))
-            error = g2h_input_check(g2h_exe_input(conversion->origin.exe, i));
+    if (!error && conversion->origin.exe)
+        error = exe_check_inputs(conversion->origin.exe);
     return error;
 }
 

@@ -405,6 +405,14 @@ const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsigned index)
 
 /* ---- for the modules above ---- */
 
+struct g2h_error *exe_check_inputs(const struct g2h_exe *exe)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (g2h_exe_input(exe, i))
+            TRY(g2h_input_check(g2h_exe_input(exe, i)));
+    return NULL;
+}
+
 uint64_t exe_lines_most(const struct g2h_exe *exe)
 {
     return exe ? 64 * exe->pclntab.table.size : 0;

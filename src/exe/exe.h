@@ -48,6 +48,10 @@ struct image *exe_dwarf_image(struct g2h_exe *exe);
  * there is none. */
 bool exe_symbol(const struct g2h_exe *exe, const char *name, struct image_symbol *ret);
 
+/* Checks that the executable and its debug file have not changed since they were opened. Errors:
+ * those of g2h_input_check(). */
+struct g2h_error *exe_check_inputs(const struct g2h_exe *exe);
+
 /* Returns the address, in the file, of runtime.firstmoduledata, or 0 if it is not found. */
 uint64_t exe_moduledata(const struct g2h_exe *exe);
 

@@ -7,6 +7,7 @@
 
 #include "base/scope.h"
 #include "base/workers.h"
+#include "exe/exe.h"
 #include "findings/class_rows.h"
 #include "findings/held.h"
 #include "findings/lookup.h"
@@ -77,10 +78,7 @@ struct g2h_error *answers_check(const struct answers *answers)
 {
     const struct g2h_exe *exe = answers->options.exe;
     TRY(g2h_input_check(answers->options.input));
-    for (unsigned i = 0; i < 2 && exe; i++)
-        if (g2h_exe_input(exe, i))
-            TRY(g2h_input_check(g2h_exe_input(exe, i)));
-    return NULL;
+    return exe ? exe_check_inputs(exe) : NULL;
 }
 
 /* Begins a page with an answer, about growth if there is a base and grown is set. */
