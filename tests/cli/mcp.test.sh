@@ -27,7 +27,7 @@ wrote_nothing "a dump that is not there: nothing on stdout"
 begin='{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 # call ID TOOL ARGUMENTS: prints the request.
 call() { printf '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"%s","arguments":%s}}\n' "$1" "$2" "${3:-{\}}"; }
-# serve OPTION...: sends the lines of standard input to a server of the second dump, behind initialize. Its answers are in the file out.
+# serve OPTION...: sends the lines of standard input to a server of the second dump, after initialize. Its answers are in the file out.
 serve() {
 	{
 		printf '%s\n' "$begin" '{"jsonrpc":"2.0","method":"notifications/initialized"}'
@@ -204,17 +204,20 @@ serve --values --redact <requests
 check "--redact: neither texts nor keys" eval '! grep -q -e "Go-http-client" -e "wide" out'
 has "--redact: keys without their texts" 2 '"held_by":"main.previews.byName\[(<=16 bytes'
 call 1 find '{"text":"x"}' >requests
-cp 2.dump changed.dump
 mkfifo pipe
-go2heapsnapshot --mcp changed.dump <pipe >said 2>err &
-exec 3>pipe
-printf '%s\n' "$begin" "$(call 1 summary)" >&3
-until grep -q '"id":1' said; do sleep 0.05; done
-printf x >>changed.dump
-call 2 summary >&3
-exec 3>&-
-wait $!
-check "a dump that is written to: an error instead of an answer" grep -q '"id":2,.*changed.dump.*"isError":true' said
+for changed in changed.dump changed; do # the dump; the executable, which keys and strings are in
+	cp 2.dump changed.dump
+	cp app changed
+	go2heapsnapshot --mcp --exe changed changed.dump <pipe >said 2>err &
+	exec 3>pipe
+	printf '%s\n' "$begin" "$(call 1 summary)" >&3
+	until grep -q '"id":1' said; do sleep 0.05; done
+	printf x >>$changed
+	call 2 summary >&3
+	exec 3>&-
+	wait $!
+	check "$changed is written to: an error instead of an answer" grep -q "\"id\":2,.*\"$changed: .*\"isError\":true" said
+done
 
 # Sections of the JSON by name.
 run go2heapsnapshot --exe app --json=suspects,goroutines 2.dump
