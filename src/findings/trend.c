@@ -158,6 +158,36 @@ static bool is_plumbing(const struct merged *merged, uint32_t node)
     return class == G2H_RUNTIME_TRIE || class == G2H_RUNTIME_ENTRY;
 }
 
+/* Returns whether the runtime keeps what it reuses in objects of this node's class: runtime.p,
+ * []*runtime.p (allp) and []*runtime.g (allgs). */
+static bool holds_pooled(const struct merged *merged, uint32_t node)
+{
+    static const char lists[] = "[]*runtime.";
+    size_t size;
+    const char *name = merged_name(merged, node, &size);
+    return merged_runtime_class(merged, node) == G2H_RUNTIME_P ||
+           (size >= sizeof(lists) && memcmp(name, lists, sizeof(lists) - 1) == 0);
+}
+
+/* Returns whether a node is what the runtime keeps for reuse and no goroutine or channel holds: the
+ * runtime.g of goroutines that have ended (allgs), sudogs (p.sudogcache, sched.sudogcache), and
+ * records of deferred calls (p.deferpool, sched.deferpool). Their number is the largest that was in
+ * use at once, and each P fills its own list: they can grow for a while in a program that does not
+ * leak. */
+static bool is_pooled(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    const enum g2h_runtime_class class = merged_runtime_class(merged, node);
+    if (class != G2H_RUNTIME_G && class != G2H_RUNTIME_SUDOG && class != G2H_RUNTIME_DEFER)
+        return false;
+    for (uint32_t i = nodes[node].parent; i != MERGED_NONE; i = nodes[i].parent)
+        if (is_goroutines(merged, i) ||
+            (nodes[i].kind == MERGED_CLASS && merged_runtime_class(merged, i) != class &&
+             !holds_pooled(merged, i)))
+            return false;
+    return true;
+}
+
 /* Finds a place below a place by its name, or adds it. *ret becomes MERGED_NONE if there are too
  * many. */
 static struct g2h_error *find_named(struct g2h_trend *trend, const struct trend_place *place,
@@ -195,7 +225,8 @@ static struct g2h_error *find_place(struct g2h_trend *trend, const struct merged
     const struct trend_place place = {.parent = parent,
                                       .kind = merged->nodes.data[node].kind,
                                       .is_goroutines = is_goroutines(merged, node),
-                                      .is_plumbing = is_plumbing(merged, node)};
+                                      .is_plumbing = is_plumbing(merged, node),
+                                      .is_pooled = is_pooled(merged, node)};
     _cleanup_(text_deinit) struct text text = {0};
     size_t size;
     const char *name = merged_name(merged, node, &size);
@@ -267,7 +298,8 @@ static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *h
             continue;
         }
         TRY(trend_add_value(heap, places[i], merged, i));
-        if (node->kind == MERGED_CLASS && trend->places.data[places[i]].anywhere == MERGED_NONE)
+        const struct trend_place *place = &trend->places.data[places[i]];
+        if (node->kind == MERGED_CLASS && place->anywhere == MERGED_NONE && !place->is_pooled)
             TRY(find_anywhere(trend, merged, i, places[i]));
         if (trend->places.data[places[i]].anywhere != MERGED_NONE)
             TRY(trend_add_value(heap, trend->places.data[places[i]].anywhere, merged, i));
@@ -499,7 +531,7 @@ struct choice {
     uint64_t (*covered)[TREND_KINDS]; /* by place: by how much those have changed that were chosen,
                                      at it or below it */
     uint8_t *chosen; /* by place: the kind as which it or a place above it was chosen; 0: neither
-                      * was; TREND_KINDS: see choose_anywhere() */
+                      * was; TREND_KINDS: it is pooled, or see choose_anywhere() */
 };
 
 /* Classifies the bytes and the objects of all places. */
@@ -596,12 +628,17 @@ static struct g2h_error *trend_choose(struct choice *choice, uint32_t place,
     return NULL;
 }
 
-/* Chooses, from the root downwards, the places whose objects have become more. */
+/* Chooses, from the root downwards, the places whose objects have become more. What is pooled
+ * covers the growth of the places above it without being chosen. */
 static struct g2h_error *choose_items(struct choice *choice, trend_found_vector *ret)
 {
     for (uint32_t i = 1; i < choice->trend->places.count; i++) {
         const uint32_t parent = choice->trend->places.data[i].parent;
         choice->chosen[i] = i == TREND_ANYWHERE ? TREND_KINDS : choice->chosen[parent];
+        if (choice->chosen[i] == 0 && choice->trend->places.data[i].is_pooled) {
+            choice->chosen[i] = TREND_KINDS;
+            choice->covered[i][choice->of[i].retained.kind] = change_of(&choice->of[i]);
+        }
         if (choice->chosen[i] == 0 && choice->of[i].retained.kind != TREND_LEVEL &&
             is_worth(choice, i) && is_item(choice, i) && !is_elsewhere(choice, i))
             TRY(trend_choose(choice, i, ret));
@@ -671,8 +708,9 @@ static struct g2h_error *choose_anywhere(struct choice *choice, trend_found_vect
     TRY_MEMORY(sums && is_seen);
     sum_chosen(choice, sums);
     for (uint32_t i = TREND_ANYWHERE + 1; i < trend->places.count; i++) {
-        const bool is_sum = trend->places.data[i].anywhere == MERGED_NONE &&
-                            trend->places.data[i].kind == MERGED_CLASS;
+        const struct trend_place *place = &trend->places.data[i];
+        const bool is_sum =
+            place->anywhere == MERGED_NONE && place->kind == MERGED_CLASS && !place->is_pooled;
         const struct trend_found *found = &choice->of[i];
         if (is_sum && found->retained.kind == TREND_STEADY && found->count.kind == TREND_STEADY &&
             is_worth(choice, i))

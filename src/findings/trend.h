@@ -61,6 +61,7 @@ struct trend_place {
     enum merged_kind kind;
     bool is_goroutines;
     bool is_plumbing;  /* the internal nodes of sync.Map or container/list, or above these */
+    bool is_pooled;    /* what the runtime keeps for reuse, which is not a leak */
     uint32_t name;     /* in names */
     uint32_t anywhere; /* of objects: the place that sums up this class, and the class above it,
                         * wherever they are; MERGED_NONE: no such place, or this is one */

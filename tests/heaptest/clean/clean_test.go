@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -125,6 +126,24 @@ var clean = []struct {
 		}
 		go func() { <-done }() // the last one may end later than the call
 	}},
+	{"more waiters", func(*testing.T) { // the runtime keeps their sudogs for reuse, and each P its own
+		var ready, done sync.WaitGroup
+		number++
+		begin := make(chan bool)
+		for i := 0; i < number/2; i++ {
+			ready.Add(1)
+			done.Add(1)
+			go func() {
+				ready.Done()
+				<-begin
+				done.Done()
+			}()
+		}
+		ready.Wait()
+		runtime.Gosched()
+		close(begin)
+		done.Wait()
+	}},
 	{"regexp", func(*testing.T) {
 		number++
 		parsed = regexp.MustCompile(fmt.Sprintf("(a|b{%d})+c*%d", 1+number%9, number))
@@ -138,7 +157,7 @@ func TestClean(t *testing.T) {
 			begun := time.Now()
 			options := []heaptest.Option{heaptest.Keep(t.TempDir())}
 			switch c.name {
-			case "http server", "timers", "channels", "goroutines that end":
+			case "http server", "timers", "channels", "goroutines that end", "more waiters":
 				options = append(options, heaptest.Goroutines())
 			}
 			heaptest.NoGrowth(t, func() { c.call(t) }, options...)
