@@ -28,6 +28,7 @@ struct example_finder {
     VECTOR(uint32_t) upwards; /* the same, and all above them, ascending */
     uint64_t holders; /* that example_find_holders() has found, whether they hold any or not */
     uint64_t objects, retained; /* of the suspect */
+    uint64_t uppermost;         /* of its objects: those that no other one holds */
     int64_t above;              /* the node of merged above it */
 };
 
@@ -198,7 +199,9 @@ static bool find_most(struct example_finder *finder, struct example *ret)
 {
     const struct findings *findings = finder->findings;
     uint32_t line = findings_node(findings, finder->item)->parent;
-    if (has_most(finder, UPPERMOST, ret))
+    const bool is_found = has_most(finder, UPPERMOST, ret);
+    finder->uppermost = finder->holders;
+    if (is_found)
         return true;
     for (int i = 0; i < MOST_LINES && line != MERGED_NONE;
          i++, line = findings_node(findings, line)->parent) {
@@ -357,5 +360,6 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
     const uint32_t node = heaviest(&finder, ret->most);
     count_above(&finder, ret); /* the last: it changes near */
     ret->node = node != NONE ? node : findings_node(findings, item)->example;
+    ret->uppermost = finder.uppermost;
     return NULL;
 }

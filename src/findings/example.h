@@ -11,11 +11,12 @@
 #include "findings/findings.h"
 
 struct example {
-    uint32_t node;     /* of the view: the heaviest object, or the heaviest of the holder below */
-    uint32_t most;     /* of the view: the holder that alone has most, or UINT32_MAX */
-    uint64_t holders;  /* how many of its kind hold objects of the suspect, at least one */
-    uint64_t count;    /* objects of the suspect that it has, itself included; */
-    uint64_t retained; /* the bytes that these retain */
+    uint32_t node;      /* of the view: the heaviest object, or the heaviest of the holder below */
+    uint32_t most;      /* of the view: the holder that alone has most, or UINT32_MAX */
+    uint64_t holders;   /* how many of its kind hold objects of the suspect, at least one */
+    uint64_t count;     /* objects of the suspect that it has, itself included; */
+    uint64_t retained;  /* the bytes that these retain */
+    uint64_t uppermost; /* objects of the suspect that no other one holds; 1: a list, a tree */
     uint64_t above; /* how many objects of the node above item hold objects of the suspect; 0: that
                        node is not of objects */
 };

@@ -175,7 +175,7 @@ static void public_append_name(const struct findings *findings, uint32_t node, s
 }
 
 static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct suspect *suspect,
-                                       const char **ret)
+                                       const struct example *example, const char **ret)
 {
     const struct findings *findings = &found->findings;
     _cleanup_(text_deinit) struct text text = {0};
@@ -183,10 +183,12 @@ static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct 
     text_append(&text, " ", 1);
     public_append_name(findings, suspect->item, &text);
     if (suspect->holder != MERGED_NONE) {
-        const uint64_t holders = findings_node(findings, suspect->holder)->count;
+        const struct who_holders holders = who_holders(findings, suspect, example);
         text_printf(&text, ", in ");
-        if (holders > 1) {
-            text_append_grouped(&text, holders);
+        if (holders.part) {
+            text_printf(&text, "one %s of ", holders.part);
+        } else if (holders.count > 1) {
+            text_append_grouped(&text, holders.count);
             text_printf(&text, " × ");
         }
         public_append_name(findings, suspect->holder, &text);
@@ -196,15 +198,13 @@ static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct 
 
 /* Names an example, and the path to it unless that begins with itself, as goroutines' does. */
 static struct g2h_error *keep_example(struct g2h_findings *found, const struct suspect *suspect,
-                                      struct g2h_suspect *ret)
+                                      const struct example *example, struct g2h_suspect *ret)
 {
     const struct findings *findings = &found->findings;
     _cleanup_(text_deinit) struct text held_by = {0};
-    struct example example;
-    TRY(example_find(findings, suspect->item, &example));
-    ret->example = example.node;
+    ret->example = example->node;
     if (findings_node(findings, suspect->item)->kind == MERGED_CLASS)
-        TRY(path_append(findings->paths, example.node, &held_by, &ret->example));
+        TRY(path_append(findings->paths, example->node, &held_by, &ret->example));
     return keep(&found->suspects, &held_by, &ret->held_by);
 }
 
@@ -222,11 +222,13 @@ static struct g2h_error *find_suspects(struct g2h_findings *found)
         const struct suspect *suspect = &suspects.data[i];
         struct g2h_suspect *made = public_add(&found->suspects, sizeof(*made));
         _cleanup_(text_deinit) struct text name = {0};
+        struct example example;
         TRY_MEMORY(made);
         public_append_name(findings, suspect->item, &name);
         TRY(keep(&found->suspects, &name, &made->name));
-        TRY(keep_sentence(found, suspect, &made->sentence));
-        TRY(keep_example(found, suspect, made));
+        TRY(example_find(findings, suspect->item, &example));
+        TRY(keep_sentence(found, suspect, &example, &made->sentence));
+        TRY(keep_example(found, suspect, &example, made));
         made->objects = who_count(findings, suspect);
         made->retained = suspect->bytes;
         made->share = (double)suspect->bytes / (double)findings->reachable;

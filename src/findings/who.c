@@ -26,6 +26,20 @@ int64_t who_grown(const struct findings *findings, const struct suspect *suspect
                              : (int64_t)suspect->grown;
 }
 
+struct who_holders who_holders(const struct findings *findings, const struct suspect *suspect,
+                               const struct example *example)
+{
+    const bool is_above = suspect->holder == findings_node(findings, suspect->item)->parent;
+    struct who_holders holders = {
+        .count = is_above && example->above > 0 ? example->above
+                                                : findings_node(findings, suspect->holder)->count};
+    if (suspect->count < 2 || example->uppermost != 1)
+        return holders;
+    const enum g2h_class_form form = merged_form(&findings->merged, suspect->holder);
+    holders.part = form == G2H_FORM_MAP ? "entry" : form == G2H_FORM_SLICE ? "element" : NULL;
+    return holders;
+}
+
 uint32_t who_shares(const struct findings *findings, uint32_t item)
 {
     uint32_t variable = MERGED_NONE;
@@ -173,6 +187,17 @@ struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item,
 
 /* ---- details that take long to find ---- */
 
+/* Returns the object of a node of merged that holds another object, or else any object of it. */
+static uint32_t holder_at(const struct findings *findings, uint32_t line, uint32_t held)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    uint32_t number = g2h_dominators_number(dominators, held);
+    while (number > 0 && findings->merged.of[number] != line)
+        number = g2h_dominators_above(dominators, number);
+    return number > 0 ? g2h_dominators_node(dominators, number)
+                      : findings_node(findings, line)->example;
+}
+
 static struct g2h_error *find_of(const struct findings *findings, struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -184,7 +209,7 @@ static struct g2h_error *find_of(const struct findings *findings, struct who *wh
         return NULL;
     TRY(keys_find(findings, suspect->item, &who->keys));
     const uint32_t held = suspect->held_at != MERGED_NONE
-                              ? findings_node(findings, suspect->held_at)->example
+                              ? holder_at(findings, suspect->held_at, who->example.node)
                               : who->example.node;
     TRY(path_append(findings->paths, held, &who->path, &who->path_end));
     TRY_MEMORY(!who->path.failed);

@@ -36,6 +36,17 @@ void who_suspects_deinit(struct who_suspects *suspects);
 uint64_t who_count(const struct findings *findings, const struct suspect *suspect);
 int64_t who_grown(const struct findings *findings, const struct suspect *suspect);
 
+/* The holders of a suspect. */
+struct who_holders {
+    uint64_t count;   /* of those that hold any of its objects */
+    const char *part; /* "entry" of a map or "element" of a slice: all objects hang on one, because
+                         they are a list or a tree; otherwise NULL */
+};
+
+/* Returns the holders of a suspect that has one, given its example. */
+struct who_holders who_holders(const struct findings *findings, const struct suspect *suspect,
+                               const struct example *example);
+
 /* Returns the node of merged that names those who hold an item together, or MERGED_NONE if the item
  * is not below such a node. */
 uint32_t who_shares(const struct findings *findings, uint32_t item);

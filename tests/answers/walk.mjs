@@ -270,6 +270,7 @@ class Walker {
     let above = line.parent; // boxes of interfaces do not count, nor does the tree of a sync.Map
     while (above?.parent && (above.name === 'interface {}' || (suspect.is_container && /\.indirect\[/.test(above.name)))) above = above.parent;
     if (suspect.in) assert.deepEqual([suspect.in.class, suspect.in.count], [above.name, above === line.parent ? this.having(above, items) : above.nodes.length]);
+    if (suspect.in) assert.equal(suspect.in.part, this.partOf(above, items));
     if (suspect.each) this.each(suspect, line, items);
     const node = this.nodeAt(suspect.address);
     if (suspect.is_container) {
@@ -284,6 +285,13 @@ class Walker {
     const holder = this.most(suspect, line, items);
     const alike = this.branches(items, holder === undefined ? items : items.filter(each => heap.dominates(holder, each)));
     assert.equal(heap.retained[node], Math.max(...alike.map(each => heap.retained[each])), 'another one is heavier');
+  }
+
+  /** Returns "entry" or "element" if all items hang on one of them, of a map or slice. */
+  partOf(above, items) {
+    const {heap} = this, all = new Set(items);
+    const uppermost = items.filter(node => heap.nearest(heap.dominator[node], each => all.has(each)) === undefined).length;
+    if (items.length > 1 && uppermost === 1) return {'map[': 'entry', '[]': 'element'}[/^(map\[|\[\])?/.exec(above.name)[0]];
   }
 
   /** Returns how many objects of a line hold some of the items. */

@@ -457,22 +457,23 @@ static void report_who_put_resident(const struct report *report, const struct su
     PAGE_DATA(report->page, page_bytes("not_resident", node->untouched));
 }
 
-/* Reports the holder of a suspect: ", in 4 × map[uint64]*main.Watcher". Others of that class, which
- * hold none of the objects, do not count. */
+/* Reports the holder of a suspect: ", in 4 × map[uint64]*main.Watcher", or ", in one entry of
+ * map[string]*main.Node". */
 static void put_holder(const struct report *report, const struct who *who)
 {
-    const uint32_t node = who->suspect.holder,
-                   above = report_node(report, who->suspect.item)->parent;
-    const uint64_t count = node == above && who->example.above > 0
-                               ? who->example.above
-                               : report_node(report, node)->count;
+    const uint32_t node = who->suspect.holder;
+    const struct who_holders holders =
+        who_holders(report->findings, &who->suspect, &who->example);
     page_open(report->page, "in");
-    if (count > 1)
-        PAGE_PUT(report->page, ", in % × %", page_count("count", count),
+    if (holders.part)
+        PAGE_PUT(report->page, ", in one % of %", page_words("part", holders.part),
+                 report_name(report, "class", node), page_count("count", holders.count));
+    else if (holders.count > 1)
+        PAGE_PUT(report->page, ", in % × %", page_count("count", holders.count),
                  report_name(report, "class", node));
     else
         PAGE_PUT(report->page, ", in %", report_name(report, "class", node),
-                 page_count("count", count));
+                 page_count("count", holders.count));
     if (suspects_are_timers(&report->findings->merged, node))
         page_say(report->page, ", the runtime's timers");
     page_close(report->page);

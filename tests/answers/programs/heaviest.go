@@ -19,6 +19,13 @@
 //	says[plain] ^  1 .* of the heap   20,000 main\.message
 //	says[plain] ^      held by     main\.lobby\.last$
 //	never mostly
+//	case entry SHAPE=entry
+//	says ^  1 .* of the heap   20,000 main\.message, in one entry of map\[string\]\*main\.message$
+//	says[plain] ^      held by     main\.last\["room 61"\]$
+//	never mostly
+//	case lists SHAPE=lists
+//	says[plain] ^      held by     main\.lists\["room 61"\]$
+//	says[plain] ^      (mostly|all in) +main\.lists\["room 61"\]
 //	case clones SHAPE=clones
 //	says[plain] ^      held by     main\.logger\.core\.clones\[\d+\]$
 //	case goroutines SHAPE=goroutines
@@ -27,6 +34,7 @@
 package main
 
 import (
+	"container/list"
 	"fmt"
 	"os"
 	"runtime"
@@ -64,6 +72,8 @@ var (
 	rooms   = map[string]*room{}
 	tenants = map[string]*tenant{}
 	blobs   = map[string][]byte{}
+	last    = map[string]*message{}
+	lists   = map[string]*list.List{}
 	lobby   *room
 	logger  *log
 )
@@ -107,6 +117,18 @@ func main() {
 	case "one":
 		lobby = new(room)
 		lobby.post(20000)
+	case "entry":
+		r := new(room)
+		r.post(20000)
+		last["room 61"] = r.last
+	case "lists":
+		for i := 0; i < 90; i++ {
+			l := list.New()
+			lists[fmt.Sprint("room ", i)] = l
+			for j := 0; j < 10 || i == 61 && j < 20000; j++ {
+				l.PushBack(&message{text: fmt.Sprint("message ", j)})
+			}
+		}
 	case "clones":
 		logger = &log{&ioCore{}}
 		for i := 0; i < 2000; i++ {
