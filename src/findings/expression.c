@@ -121,31 +121,28 @@ size_t expression_without_line(const char *name, size_t size)
 
 /*
  * Names a global without a symbol by the code that uses it: "global set by main.add cache.go:31
- * (0x574f20)" becomes "the global that main.add sets (0x574f20)", without the package. Returns
+ * (0x574f20)" becomes "the global set by main.add (0x574f20)", without the package. Returns
  * false, and appends nothing, for all other words.
  */
 static bool append_unnamed(const struct g2h_view *view, const struct g2h_edge *edge,
                            struct text *text)
 {
-    static const struct {
-        const char *begin, *verb;
-    } uses[] = {{"global set by ", "sets"},
-                {"global initialized by ", "initializes"},
-                {"global used by ", "uses"}};
+    static const char the[] = "the ", *const uses[] = {"global set by ", "global initialized by ",
+                                                       "global used by "};
     size_t size;
     const char *name = g2h_view_name(view, edge->name, &size);
     for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
-        const size_t begin = strlen(uses[i].begin);
-        if (size <= begin || memcmp(name, uses[i].begin, begin) != 0)
+        const size_t begin = strlen(uses[i]);
+        if (size <= begin || memcmp(name, uses[i], begin) != 0)
             continue;
         const char *function = name + begin, *address = memrchr(name, '(', size);
         if (!address || address <= function)
             return false;
         text->size = 0;
-        text_printf(text, EXPRESSION_UNNAMED);
-        text_append(text, function,
-                    expression_without_line(function, (size_t)(address - 1 - function)));
-        text_printf(text, " %s ", uses[i].verb);
+        text_append(text, the, sizeof(the) - 1);
+        text_append(text, name,
+                    begin + expression_without_line(function, (size_t)(address - 1 - function)));
+        text_append(text, " ", 1);
         text_append(text, address, (size_t)(name + size - address));
         return true;
     }

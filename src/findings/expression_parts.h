@@ -5,7 +5,7 @@
 #include "findings/expression.h"
 
 /* The prefix of the name of a global that is known only by the code that uses it. */
-#define EXPRESSION_UNNAMED "the global that "
+#define EXPRESSION_UNNAMED "the global "
 
 /* Appends the name of a pointer, and a dot before it if a field follows something. */
 void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges,

@@ -179,7 +179,7 @@ export class Heap {
   textsOf(edge, from) {
     const element = this.element[edge];
     const [, how, user, address] = /^global (set|initialized|used) by (.*?)(?: \S+:\d+)? (\(0x[0-9a-f]+\).*)$/s.exec(this.label[edge] ?? '') ?? [];
-    if (how) return [`the global that ${user} ${{set: 'sets', initialized: 'initializes', used: 'uses'}[how]} ${address}`];
+    if (how) return [`the global ${how} by ${user} ${address}`];
     if (this.label[edge] !== undefined) return [this.label[edge]];
     const cleanup = this.kind[from] === 'root' && /^(argument|cleanup)\b/.exec(this.name[from])?.[1];
     if (cleanup) return [cleanup === 'argument' ? 'argument' : 'function'];

@@ -76,7 +76,7 @@ says_of_the_sample() {
 }
 
 of_the_sample() {
-	says_of_the_sample stripped "$sample.exe.gz" 99 'the global that main\.init initializes \(0x7ff6[0-9a-f]*\)'
+	says_of_the_sample stripped "$sample.exe.gz" 99 'the global initialized by main\.init \(0x7ff6[0-9a-f]*\)'
 	result 'the sample for Windows: another executable is refused' refuses "$top/samples/leakserver.exe.gz"
 	current=$("$top/tools/setup" go-current) || exit 1
 	if "$converter" -v -o /dev/null "$sample.1.dump.gz" 2>&1 | grep -q " $(go_release "$current") "; then

@@ -5,7 +5,7 @@
 //	says[plain] ^  1 .* 60,000 .*(main\.session|sync\.entry)
 //	says[plain] main\.session
 //	says[plain] held by     main\.sessions\.
-//	says[stripped] held by     the global that main\.main uses \(0x\w+\)
+//	says[stripped] held by     the global used by main\.main \(0x\w+\)
 //	never ^  [123] .*sync\.indirect
 //	case boxes SHAPE=boxes
 //	says ^  1 .* 60,000 .*(main\.audit|sync\.entry)

@@ -40,7 +40,7 @@
 //	case many SHAPE=many
 //	says ^  1 .* 100 main\.exporter
 //	says[plain] stale +9\.\d+ MB: 900 objects beyond the length of 100 slices, such as main\.pools\[\d+\]\.batch
-//	says[stripped] stale +9\.\d+ MB: 900 objects beyond the length of 100 slices, such as the global that main\.main sets \(0x\w+\)\[\d+\]\.batch
+//	says[stripped] stale +9\.\d+ MB: 900 objects beyond the length of 100 slices, such as the global set by main\.main \(0x\w+\)\[\d+\]\.batch
 //	is r.suspects[0].stale.retained > 9e6 && r.suspects[0].stale.slices == 100
 //	case names SHAPE=names
 //	says[plain] stale +2,990 of them before the start of main\.right\.batch \(length 10\)

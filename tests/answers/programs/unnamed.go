@@ -4,39 +4,39 @@
 //	case map SHAPE=map
 //	says ^  1 .* 20,000 main\.order
 //	says[plain] held by     main\.seen\["order\d+"\]
-//	says[stripped] held by     the global that main\.remember sets \(0x[0-9a-f]+\)\["order\d+"\]
+//	says[stripped] held by     the global set by main\.remember \(0x[0-9a-f]+\)\["order\d+"\]
 //	tells[stripped] ^ +[\d.]+ MB +\d+ % +global set by main\.remember unnamed\.go:\d+ \(0x[0-9a-f]+\)$
 //	case list SHAPE=list
 //	says ^  1 .* 1 \[\]main\.order
 //	says[plain] held by     main\.late
-//	says[stripped] held by     the global that main\.\(\*clerk\)\.file sets \(0x[0-9a-f]+\)
+//	says[stripped] held by     the global set by main\.\(\*clerk\)\.file \(0x[0-9a-f]+\)
 //	case table SHAPE=table
 //	says ^  1 .* 20,000 main\.order
 //	says[plain] held by     main\.buckets\[\d+\]
-//	says[stripped] held by     the global that main\.place (uses|sets) \(0x[0-9a-f]+\)
+//	says[stripped] held by     the global (used|set) by main\.place \(0x[0-9a-f]+\)
 //	case field SHAPE=field
 //	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
 //	says[plain] held by     main\.shop\.open\[\d+\]
 //	case value SHAPE=value
 //	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
 //	says[plain] held by     main\.desk\.open\[\d+\]
-//	says[stripped] held by     the global that main\.main uses \(0x[0-9a-f]+\)\.f16\[\d+\]
+//	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)\.f16\[\d+\]
 //	case chan SHAPE=chan
 //	says ^  1 .* 20,000 main\.order
 //	says[plain] held by     main\.queue\.buf\[\d+\]
-//	says[stripped] held by     the global that main\.send sets
+//	says[stripped] held by     the global set by main\.send
 //	case sync SHAPE=sync
 //	tells 20,00\d .* main\.order
 //	says[plain] held by     main\.notes\.
-//	says[stripped] held by     the global that main\.note uses \(0x[0-9a-f]+\)\.f
+//	says[stripped] held by     the global used by main\.note \(0x[0-9a-f]+\)\.f
 //	case ring SHAPE=ring
 //	says ^  1 .* (20,000|19,99\d) main\.order, in .* list\.Element$
 //	says[plain] held by     main\.line\.root\.
-//	says[stripped] held by     the global that main\.(stand|main) (uses|sets) \(0x[0-9a-f]+\)\.root\.
+//	says[stripped] held by     the global (used|set) by main\.(stand|main) \(0x[0-9a-f]+\)\.root\.
 //	case tree SHAPE=tree
 //	tells 20,000 .* main\.leaf
 //	says[plain] held by     main\.tree$
-//	says[stripped] held by     the global that main\.main uses \(0x[0-9a-f]+\)$
+//	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)$
 package main
 
 import (
