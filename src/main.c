@@ -299,7 +299,7 @@ static bool append_program(const struct options *options, struct text *ret)
 {
     if (options->death)
         text_append(ret, options->death->name, strlen(options->death->name));
-    return options->death || (options->pid != 0 && procfs_read_name(options->pid, ret) == 0);
+    return options->death || (options->pid != 0 && procfs_read_whole_name(options->pid, ret) == 0);
 }
 
 /* Finds what formats call the source: the file, or "process 1234 (leakserver)". */

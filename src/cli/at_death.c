@@ -67,6 +67,7 @@ struct at_death {
     bool is_asked;            /* a dump is requested now */
     bool is_over;
     bool is_short;      /* the user has been told that memory for the copy is short */
+    bool is_full;       /* the user has been told that the disk has no room for a dump */
     bool has_failed;    /* the user has been told why it is not ready any more */
     pid_t writer;       /* a process that writes a dump at a part of the limit; 0: none */
     struct death death; /* the copy */
@@ -444,43 +445,61 @@ static bool copy_living(struct at_death *at, const char *remark)
     return is_started;
 }
 
-/* Returns whether a dump of the process fits on the disk, which others use as well; warns if not.
- * gzip leaves a third of a dump or less. */
-static bool has_room(const struct at_death *at)
+/* What a dump of the process takes on the disk, and what the disk has, in bytes. */
+struct disk_room {
+    uint64_t needed, free;
+};
+
+/* Returns whether a dump of the process fits on the disk, which others use as well. gzip leaves a
+ * third of a dump or less. */
+static bool has_room(const struct at_death *at, struct disk_room *ret)
 {
-    const char *directory = at->options->output;
-    const uint64_t room = death_files_room(directory),
-                   bytes = at->box.reserve.wanted / (is_packed(at->options) ? 3 : 1);
-    if (bytes < room)
-        return true;
-    say("go2heapsnapshot: warning: process %llu: no dump is written while it lives: it may take "
-        "%.0f MB, and %.0f MB are free in %s",
-        pid_of(at), in_mb(bytes), in_mb(room), directory);
-    return false;
+    ret->needed = at->box.reserve.wanted / (is_packed(at->options) ? 3 : 1);
+    ret->free = death_files_room(at->options->output);
+    return ret->needed < ret->free;
 }
 
-/* Copies the process at a part of its limit. */
+/* Warns that a dump of the process does not fit. */
+static void say_full(const struct at_death *at, const struct disk_room *room)
+{
+    say("go2heapsnapshot: warning: process %llu: no dump is written while it lives: it may take "
+        "%.0f MB, and %.0f MB are free in %s",
+        pid_of(at), in_mb(room->needed), in_mb(room->free), at->options->output);
+}
+
+/* Copies the process at a part of its limit, if the disk has room for the dump: it is tried again
+ * and again, and a full disk is reported once until it has room. */
 static void copy_before(struct at_death *at, uint64_t limit)
 {
     const unsigned percent = (unsigned)at->options->at_death_percent;
+    struct disk_room room;
     char remark[32];
     snprintf(remark, sizeof(remark), "-%u%%", percent);
-    say("go2heapsnapshot: note: process %llu (%s) has used %u %% of its memory limit of %.0f MB",
-        pid_of(at), at->box.name, percent, in_mb(limit));
-    const bool is_copied = has_room(at) && copy_living(at, remark);
+    const bool was_full = at->is_full;
+    at->is_full = !has_room(at, &room);
+    if (!at->is_full || !was_full)
+        say("go2heapsnapshot: note: process %llu (%s) has used %u %% of its memory limit of %.0f "
+            "MB",
+            pid_of(at), at->box.name, percent, in_mb(limit));
+    if (at->is_full && !was_full)
+        say_full(at, &room);
+    const bool is_copied = !at->is_full && copy_living(at, remark);
     at->next_before = attach_clock() + (is_copied ? BETWEEN : BETWEEN_FAILED);
 }
 
 /* Copies the process when the user asks for it by SIGUSR1. */
 static void copy_asked(struct at_death *at)
 {
+    struct disk_room room;
     at->is_asked = false;
     if (!at_death_is_directory(at->options->output))
         say("go2heapsnapshot: SIGUSR1: the file of -o is for the end of the process: give a "
             "directory for several dumps");
     else if (at->writer != 0)
         say("go2heapsnapshot: SIGUSR1: a dump is being written already");
-    else if (has_room(at))
+    else if (!has_room(at, &room))
+        say_full(at, &room);
+    else
         (void)copy_living(at, "-asked");
 }
 

@@ -41,7 +41,7 @@ static void close_program(struct death_box *box)
 static void note_name(uint64_t pid, char ret[64])
 {
     _cleanup_(text_deinit) struct text name = {0};
-    if (procfs_read_name(pid, &name) == 0)
+    if (procfs_read_whole_name(pid, &name) == 0)
         snprintf(ret, 64, "%s", name.data);
 }
 

@@ -97,7 +97,7 @@ out_of_memory() {
 	if [ -z "$group" ] || ! mkdir "$group" 2>/dev/null; then
 		group=
 		no_groups "$name: status 0, and who killed it" "$name: the leak is the first suspect" "$name: a dump at 60 %, and one of the end" \
-			"$name: the first dump's first suspect is the leak as well"
+			"$name: the first dump's first suspect is the leak as well" "$release, a full disk: said once, and a dump once there is room"
 		return
 	fi
 	file=memory.max
@@ -117,8 +117,25 @@ out_of_memory() {
 	result $? "$name: a dump at 60 %, and one of the end" "$build/log"
 	suspects "$out"/*-60%.dump.gz
 	result $? "$name: the first dump's first suspect is the leak as well" "$build/report"
+	disk_is_full
 	await rmdir "$group"
 	group=
+}
+
+# disk_is_full: for minutes, in which it is looked at again and again.
+disk_is_full() {
+	cc -shared -fPIC -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -o "$build/full_disk.so" "$here/full_disk.c" || return
+	rm -f "$build/asked" "$build/room"
+	starts leak 0
+	: >"$build/log"
+	FULL_DISK_ASKED=$build/asked FULL_DISK_ROOM=$build/room LD_PRELOAD=$build/full_disk.so "$g2h" --at-death=1% --pid "$pid" -o "$out" 2>"$build/log" &
+	box=$!
+	await eval '[ "$(wc -c <"$build/asked")" -gt 4 ]'
+	[ "$(grep -c 'no dump is written while it lives' "$build/log")" -eq 1 ] && [ "$(grep -c 'has used 1 %' "$build/log")" -eq 1 ] && : >"$build/room"
+	await eval '[ ! -e "$build/room" ] || grep -q " is written$" "$build/log"'
+	[ "$(grep -c 'has used 1 %' "$build/log")" -eq 2 ] && [ "$(ls "$out" | grep -c -- '-1%.dump.gz$')" -ge 1 ]
+	result $? "$release, a full disk: said once, and a dump once there is room" "$build/log"
+	kills KILL
 }
 
 # untraced: succeeds if nobody traces a thread of the program.
@@ -212,7 +229,8 @@ commands() {
 	[ $status -eq 42 ]
 	result $? "$release, SIGTERM is passed on: status $status, 42 is right" "$build/log"
 	: >"$build/app.log"
-	"$g2h" --at-death -o "$out/" -- "$build/app" leak 0 >"$build/app.log" 2>"$build/log" &
+	ln -f "$build/app" "$build/payments-service-web"
+	"$g2h" --at-death -o "$out/" -- "$build/payments-service-web" leak 0 >"$build/app.log" 2>"$build/log" &
 	pid=$!
 	await grep -q ready "$build/app.log"
 	await grep -q 'is written when' "$build/log"
@@ -220,8 +238,8 @@ commands() {
 	status=0
 	wait $pid || status=$?
 	pid=
-	[ $status -eq 137 ] && suspects "$out"/app-*.dump.gz
-	result $? "$release, a command that is killed: its heap, and status $status, 137 is right" "$build/log"
+	[ $status -eq 137 ] && suspects "$out"/payments-service-web-*.dump.gz
+	result $? "$release, a command that is killed: its heap, by its whole name, and status $status, 137 is right" "$build/log"
 }
 
 if [ -z "${MEMORY_GROUP-}" ] && [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then MEMORY_GROUP=/sys/fs/cgroup/memory; fi

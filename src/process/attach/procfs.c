@@ -103,6 +103,26 @@ int procfs_read_name(uint64_t pid, struct text *ret)
     return error;
 }
 
+int procfs_read_whole_name(uint64_t pid, struct text *ret)
+{
+    enum { CUT = 15 };
+    char exe[4096];
+    const int error = procfs_read_name(pid, ret);
+    if (error != 0 || ret->size != CUT)
+        return error;
+    const ssize_t size = readlink(procfs_path(pid, "exe").text, exe, sizeof(exe) - 1);
+    exe[size > 0 ? size : 0] = '\0';
+    const char *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
+    const size_t length = strcspn(name, " "); /* "server (deleted)" */
+    if (length <= CUT || strncmp(name, ret->data, CUT) != 0)
+        return 0;
+    ret->size = 0;
+    text_append(ret, name, length);
+    text_append(ret, "", 1);
+    ret->size = length;
+    return ret->failed ? ENOMEM : 0;
+}
+
 uint64_t procfs_next_number(DIR *directory)
 {
     const struct dirent *entry;

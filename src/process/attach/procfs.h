@@ -36,6 +36,10 @@ int procfs_read_of(uint64_t pid, const char *name, struct text *ret);
  * newline. Returns 0 or an errno value. */
 int procfs_read_name(uint64_t pid, struct text *ret);
 
+/* Does the same, but if the kernel has cut the name of the executable to that, which it does after
+ * 15 bytes, the text is the whole name. */
+int procfs_read_whole_name(uint64_t pid, struct text *ret);
+
 /* Returns the next number among the names in a directory, such as /proc and /proc/PID/task; 0:
  * there is none, or the directory is NULL. */
 uint64_t procfs_next_number(DIR *directory);
