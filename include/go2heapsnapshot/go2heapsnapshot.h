@@ -14,6 +14,7 @@
 #include <go2heapsnapshot/input.h>
 #include <go2heapsnapshot/match.h>
 #include <go2heapsnapshot/memory.h>
+#include <go2heapsnapshot/names.h>
 #include <go2heapsnapshot/output.h>
 #include <go2heapsnapshot/process.h>
 #include <go2heapsnapshot/progress.h>

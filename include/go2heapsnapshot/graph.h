@@ -8,6 +8,7 @@
 #define GO2HEAPSNAPSHOT_GRAPH_H
 
 #include <go2heapsnapshot/memory.h>
+#include <go2heapsnapshot/names.h>
 #include <go2heapsnapshot/typing.h>
 #include <go2heapsnapshot/visibility.h>
 
@@ -69,6 +70,55 @@ G2H_PUBLIC const struct g2h_graph_account *g2h_graph_account(const struct g2h_gr
 
 /* Returns how objects were typed; NULL if the graph was built without types. */
 G2H_PUBLIC const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph);
+
+/* Whether it is known which goroutines can never run again. */
+enum g2h_leak_proof {
+    G2H_LEAKS_PROVED,
+    G2H_LEAKS_INCOMPLETE,         /* no: memory is missing that may hold what they wait on */
+    G2H_LEAKS_OF_RELEASE_UNKNOWN, /* no: the release of Go is older than 1.19, or not known */
+};
+
+/* ---- capacities: how much of slices and maps is used ---- */
+
+enum g2h_capacity_kind {
+    G2H_CAPACITY_SLICE,  /* a slice: counts elements */
+    G2H_CAPACITY_MAP,    /* a map: counts entries; the objects that contain them are of kind
+                            G2H_CAPACITY_SLOTS */
+    G2H_CAPACITY_SLOTS,  /* an object with slots for the entries of maps */
+    G2H_CAPACITY_STRING, /* a string: counts bytes, all of which are in use */
+};
+
+/* The number of elements of a slice, or entries of a map, that there is space for, and how many of
+ * them are in use. */
+struct g2h_capacity {
+    enum g2h_capacity_kind kind;
+    uint32_t
+        declaration;  /* where the slice, string or map is declared: g2h_capacities_declaration() */
+    uint32_t object;  /* the object that contains it; UINT32_MAX: a variable contains it */
+    uint64_t address; /* of a slice or string: address of its first element as the dump has it,
+                         which may be any value; else 0 */
+    uint64_t used, all; /* elements or slots, as the dump has them. Of slices used <= all; of
+                           strings both are the length; of a map only used is set */
+    uint64_t size;      /* size of one element or slot in bytes; 0 for a map */
+};
+
+/* Gets a capacity; returns false to stop the visit. */
+typedef bool (*g2h_capacity_visit)(void *context, const struct g2h_capacity *capacity);
+
+/* The declarations of slices, strings and maps: g2h_capacities_create() in view.h. */
+struct g2h_capacities;
+G2H_PUBLIC void g2h_capacities_destroy(struct g2h_capacities *capacities);
+
+/* Visits the capacities in the heap's objects from first up to end (exclusive), in ascending order,
+ * whether or not the objects are in the view; end may exceed the number of objects. Returns false
+ * if the callback stopped the visit. */
+G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
+                                          uint32_t end, g2h_capacity_visit visit, void *context);
+
+/* Visits the capacities in the variables of packages, and in the data outside the heap that these
+ * variables point to. */
+G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
+                                            g2h_capacity_visit visit, void *context);
 
 G2H_END
 

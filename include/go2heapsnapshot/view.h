@@ -16,6 +16,8 @@
 
 #include <go2heapsnapshot/dump.h>
 #include <go2heapsnapshot/error.h>
+#include <go2heapsnapshot/graph.h>
+#include <go2heapsnapshot/names.h>
 #include <go2heapsnapshot/visibility.h>
 
 G2H_BEGIN
@@ -71,8 +73,6 @@ G2H_PUBLIC bool g2h_view_is_redacted(const struct g2h_view *view);
 
 /* ---- names ---- */
 
-#define G2H_NAME_NONE UINT32_MAX
-
 /* Returns the number of names. Each name of nodes and edges has one number, from 0 up. */
 G2H_PUBLIC uint32_t g2h_view_name_count(const struct g2h_view *view);
 
@@ -80,51 +80,13 @@ G2H_PUBLIC uint32_t g2h_view_name_count(const struct g2h_view *view);
  * long as the view. The text of G2H_NAME_NONE is empty. */
 G2H_PUBLIC const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size);
 
-/* The uses and properties of a name: a bit for each. */
-enum g2h_name_use {
-    G2H_NAME_OF_NODE = 1,
-    G2H_NAME_OF_EDGE = 2,
-    G2H_NAME_OF_ENTRIES = 4, /* of memory in which the runtime keeps the entries of a map: the name
-                                of the map's type, and " entries" */
-    G2H_NAME_DOUBTFUL = 8,   /* of an edge from a root: it may be a leftover on a stack, or the word
-                                of another variable */
-    G2H_NAME_OF_RUNTIME = 16, /* of package runtime: the package, a type, a frame of a function; or
-                                 goroutines whose innermost function in their names is of that
-                                 package */
-    G2H_NAME_OF_LIBRARY = 32, /* of a frame of a function of the runtime, or of a package of the
-                                 standard library that waits, or calls back, for its callers */
-};
+/* Returns the uses and properties of a name: bits of enum g2h_name_use (names.h). */
 G2H_PUBLIC unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name);
 
-/* The form of the Go type that a class of objects is named after. */
-enum g2h_class_form {
-    G2H_FORM_OTHER,    /* a predeclared type, or no type: "ptr64", "(tiny block)", a root */
-    G2H_FORM_DECLARED, /* declared by a package: main.Session */
-    G2H_FORM_POINTER,
-    G2H_FORM_SLICE, /* a slice or array */
-    G2H_FORM_MAP,   /* also the memory with its entries: G2H_NAME_OF_ENTRIES */
-    G2H_FORM_CHAN,
-    G2H_FORM_FUNC,
-    G2H_FORM_CLOSURE, /* named after its function: func main.main.func1 */
-    G2H_FORM_STRUCT,
-    G2H_FORM_INTERFACE,
-};
+/* Return the form of the type that a class is named after, and the structure of the runtime that
+ * the class is. */
 G2H_PUBLIC enum g2h_class_form g2h_view_class_form(const struct g2h_view *view, uint32_t name);
 
-/* Structures of the runtime and of Go's library that hold data of the program. */
-enum g2h_runtime_class {
-    G2H_RUNTIME_NONE,
-    G2H_RUNTIME_G,          /* a goroutine's */
-    G2H_RUNTIME_M,          /* a thread's */
-    G2H_RUNTIME_DEFER,      /* a deferred call's */
-    G2H_RUNTIME_DEFER_LIST, /* a pointer to these, or another type derived from the record's */
-    G2H_RUNTIME_TIMER,      /* a timer of package time */
-    G2H_RUNTIME_TIMERS,     /* an array of timers */
-    G2H_RUNTIME_P,          /* a processor's */
-    G2H_RUNTIME_SUDOG,      /* a goroutine's wait on a channel or a lock */
-    G2H_RUNTIME_TRIE,       /* a node of the tree in which sync.Map and unique have their entries */
-    G2H_RUNTIME_ENTRY,      /* a container's node for one value: of sync.Map, list, ring */
-};
 G2H_PUBLIC enum g2h_runtime_class g2h_view_runtime_class(const struct g2h_view *view,
                                                          uint32_t name);
 
@@ -147,55 +109,6 @@ struct g2h_text {
 G2H_PUBLIC void g2h_text_deinit(struct g2h_text *text);
 
 /* ---- nodes ---- */
-
-/* The kind of a node. There is at most one node of each kind up to G2H_NODE_MAPPINGS. */
-enum g2h_node_kind {
-    G2H_NODE_ROOT,
-    G2H_NODE_GC_ROOTS,
-    G2H_NODE_GLOBALS,
-    G2H_NODE_DATA,
-    G2H_NODE_BSS,
-    G2H_NODE_GOROUTINES,
-    G2H_NODE_FINALIZERS,
-    G2H_NODE_QUEUED_FINALIZERS,
-    G2H_NODE_DEFERS_AND_PANICS,
-    G2H_NODE_OTHER_ROOTS,
-    G2H_NODE_UNREACHABLE,
-    G2H_NODE_OS_THREADS,
-    G2H_NODE_ALLOCATION_SITES,
-    G2H_NODE_FOLDED,
-    G2H_NODE_CLEANUPS,
-    G2H_NODE_GUESSES,
-    G2H_NODE_PARTS,
-    G2H_NODE_FUNCTIONS,
-    G2H_NODE_SEVERAL, /* "(held by several)", which holds nothing: its edges are weak, largest
-                         target first */
-    G2H_NODE_MAPPINGS,
-
-    G2H_NODE_GOROUTINE,
-    G2H_NODE_FRAME,
-    G2H_NODE_CREATION_SITE,
-    G2H_NODE_FINALIZER,
-    G2H_NODE_QUEUED_FINALIZER,
-    G2H_NODE_DEFER,
-    G2H_NODE_PANIC,
-    G2H_NODE_OS_THREAD,
-    G2H_NODE_ALLOCATION_SITE,
-    G2H_NODE_PACKAGE,
-    G2H_NODE_FOLDED_SYNTHETICS, /* folded nodes of the kinds above */
-    G2H_NODE_CLEANUP,
-    G2H_NODE_PART,
-    G2H_NODE_FUNCTION,
-    G2H_NODE_GOROUTINES_IN_PLACE, /* goroutines in the same state that run the same function and
-                                     have the same functions on their stacks */
-    G2H_NODE_STACK,               /* the stack of a goroutine */
-    G2H_NODE_DEFERRED_CALLS,      /* the calls that one function has deferred */
-    G2H_NODE_MAPPING, /* memory outside the heap that something points into; its key is its
-                         address */
-
-    G2H_NODE_OBJECT,
-    G2H_NODE_TEXT, /* an object that holds the contents of strings */
-};
 
 struct g2h_node {
     enum g2h_node_kind kind;
@@ -252,13 +165,6 @@ G2H_PUBLIC uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object)
  * counted. */
 G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
                                 struct g2h_node *ret);
-
-/* Whether it is known which goroutines can never run again. */
-enum g2h_leak_proof {
-    G2H_LEAKS_PROVED,
-    G2H_LEAKS_INCOMPLETE,         /* no: memory is missing that may hold what they wait on */
-    G2H_LEAKS_OF_RELEASE_UNKNOWN, /* no: the release of Go is older than 1.19, or not known */
-};
 
 struct g2h_leaks {
     enum g2h_leak_proof proof;
@@ -546,43 +452,15 @@ G2H_PUBLIC bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret
 G2H_PUBLIC void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
                                struct g2h_text *text);
 
-/* ---- capacities: how much of slices and maps is used ---- */
-
-enum g2h_capacity_kind {
-    G2H_CAPACITY_SLICE,  /* a slice: counts elements */
-    G2H_CAPACITY_MAP,    /* a map: counts entries; the objects that contain them are of kind
-                            G2H_CAPACITY_SLOTS */
-    G2H_CAPACITY_SLOTS,  /* an object with slots for the entries of maps */
-    G2H_CAPACITY_STRING, /* a string: counts bytes, all of which are in use */
-};
-
-/* The number of elements of a slice, or entries of a map, that there is space for, and how many of
- * them are in use. */
-struct g2h_capacity {
-    enum g2h_capacity_kind kind;
-    uint32_t
-        declaration;  /* where the slice, string or map is declared: g2h_capacities_declaration() */
-    uint32_t object;  /* the object that contains it; UINT32_MAX: a variable contains it */
-    uint64_t address; /* of a slice or string: address of its first element as the dump has it,
-                         which may be any value; else 0 */
-    uint64_t used, all; /* elements or slots, as the dump has them. Of slices used <= all; of
-                           strings both are the length; of a map only used is set */
-    uint64_t size;      /* size of one element or slot in bytes; 0 for a map */
-};
-
-/* Gets a capacity; returns false to stop the visit. */
-typedef bool (*g2h_capacity_visit)(void *context, const struct g2h_capacity *capacity);
+/* ---- capacities: how much of slices and maps is used; graph.h has the visits ---- */
 
 /*
  * The declarations of slices, strings and maps in the types of objects and of variables. It takes
  * some bytes for each such field, and is constant: several threads may visit objects. If nothing is
  * typed it has no declarations. Errors: G2H_ERROR_MEMORY.
  */
-struct g2h_capacities;
 G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
                                                    struct g2h_capacities **ret);
-G2H_PUBLIC void g2h_capacities_destroy(struct g2h_capacities *capacities);
-
 /* Returns the number of declarations: fields of types and variables that are slices or strings, and
  * types of maps. All maps with the same types of keys and elements are one declaration, because the
  * objects that contain their entries have one type too (internal/runtime/maps, Map; runtime/map.go
@@ -594,17 +472,6 @@ G2H_PUBLIC uint32_t g2h_capacities_declaration_count(const struct g2h_capacities
  * contents of text. */
 G2H_PUBLIC void g2h_capacities_declaration(const struct g2h_capacities *capacities,
                                            uint32_t declaration, struct g2h_text *text);
-
-/* Visits the capacities in the heap's objects from first up to end (exclusive), in ascending order,
- * whether or not the objects are in the view; end may exceed the number of objects. Returns false
- * if the callback stopped the visit. */
-G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
-                                          uint32_t end, g2h_capacity_visit visit, void *context);
-
-/* Visits the capacities in the variables of packages, and in the data outside the heap that these
- * variables point to. */
-G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
-                                            g2h_capacity_visit visit, void *context);
 
 /* ---- layouts: how much of a slot its value needs ---- */
 

@@ -13,6 +13,8 @@
  *                       hold the rest, and which of these
  *   leaked              the goroutines that can never run again
  *   shortcuts           weak edges that are not pointers
+ *   capacities, capacities_visit, slice_words, windows
+ *                       slices, strings and maps, and the parts of arrays that slices use
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H

@@ -16,7 +16,7 @@
 #ifndef GRAPH_LEAKED_H
 #define GRAPH_LEAKED_H
 
-#include <go2heapsnapshot/view.h>
+#include <go2heapsnapshot/graph.h>
 
 #include "roots/roots.h"
 

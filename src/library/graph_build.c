@@ -14,10 +14,10 @@
  *
  *   heap/targets.h         the objects that pointers hit  (with types, typing has found them)
  *   naming/names.h         the names of objects
- *   naming/collect.h       the names of their pointers  (with types, after view/windows.h)
+ *   naming/collect.h       the names of their pointers  (with types, after graph/windows.h)
  *   roots/roots.h          the nodes that hold objects
  *   graph/reach.c          which objects each root reaches, and which are garbage
- *   view/windows.h         which elements of arrays no slice uses
+ *   graph/windows.h        which elements of arrays no slice uses
  *   graph/shortcuts.c      weak edges that are not pointers
  *   graph/children.c       edges in their order
  *   dominators/several.c   the objects that several groups of roots hold together
@@ -30,7 +30,7 @@
 #include "graph/graph.h"
 #include "dominators/sharing.h"
 #include "graph/owners.h"
-#include "view/windows.h"
+#include "graph/windows.h"
 #include "naming/collect.h"
 
 /* Finds the targets of pointers; without types, names are collected at the same time. */

@@ -17,7 +17,7 @@
 #ifndef NAMING_NAMES_H
 #define NAMING_NAMES_H
 
-#include <go2heapsnapshot/view.h>
+#include <go2heapsnapshot/names.h>
 
 #include "base/map.h"
 #include "base/memory.h"

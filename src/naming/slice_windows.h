@@ -4,7 +4,7 @@
  * "q = q[1:]" leaves a slot before the slice, and "batch = batch[:0]" leaves slots after it.
  * Objects in these stale slots live on, though no index of the program leads there. So the elements
  * of an array with a window are numbered from where the slice begins, and stale slots have names
- * that say so. view/windows.h finds the windows.
+ * that say so. graph/windows.h finds the windows.
  */
 #ifndef NAMING_SLICE_WINDOWS_H
 #define NAMING_SLICE_WINDOWS_H

@@ -14,6 +14,8 @@
 #ifndef VIEW_FOLD_H
 #define VIEW_FOLD_H
 
+#include <go2heapsnapshot/view.h>
+
 #include "graph/graph.h"
 
 #define FOLD_LEFT_OUT UINT32_MAX

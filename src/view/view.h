@@ -10,8 +10,8 @@
  *   values, layouts     values in objects, and how much of their slots these take
  *   locations, locals, contents, times, map_slots
  *                       values of objects and variables as people read them; entries of maps
- *   capacities, capacities_visit, windows, slice_words
- *                       slices, strings and maps, and the parts of arrays that slices use
+ *   declarations, array_windows
+ *                       where slices, strings and maps are declared; arrays that slices use in part
  *   view_retainers, retained, stacks
  *                       edges backwards; dominators; goroutines and groups of roots
  *   fold, fold_edges    folds a graph that is too large

@@ -21,14 +21,10 @@ const above = ['cli'];
 /** Modules that a module must not include although they come before it: an executable and a process are read without a heap. */
 const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap'], process: ['heap', 'types']};
 
-/**
- * The module that a public header belongs to, if its name does not say it; null: it belongs to no module, but to the program.
- * view/ provides the view; but naming already uses what it declares for nodes, edges and names, and must not have
- * declarations of its own.
- */
+/** The module that a public header belongs to, if its name does not say it; null: it belongs to no module, but to the program. */
 const headers = {
   bytes: 'base', error: 'base', memory: 'base', progress: 'base', redaction: 'base', version: 'base', visibility: 'base',
-  match: 'typing', process: 'process/attach', view: 'naming', values: 'view', trend: 'findings', session: 'library',
+  match: 'typing', process: 'process/attach', names: 'naming', values: 'view', trend: 'findings', session: 'library',
   go2heapsnapshot: null,
 };
 

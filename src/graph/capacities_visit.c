@@ -1,11 +1,11 @@
 /*
  * capacities_visit: visits the slices, strings and maps of a heap; see
- * include/go2heapsnapshot/view.h.
+ * include/go2heapsnapshot/graph.h.
  *
  * The pointers of slices and strings are not followed. The entries of maps are counted in the
  * buckets and groups, by the bytes that say which slots are in use.
  */
-#include "view/capacities.h"
+#include "graph/capacities.h"
 
 struct capacities_visitor {
     const struct g2h_capacities *capacities;

@@ -5,7 +5,7 @@
  * point to. A frame's variable may have its words in different places, and only some of these in
  * the frame: then the slice is not known.
  */
-#include "view/slice_words.h"
+#include "graph/slice_words.h"
 
 #include "heap/pointers.h"
 

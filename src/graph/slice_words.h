@@ -1,8 +1,8 @@
 /*
  * slice_words: the slices among the words outside of the heap that the collector follows.
  */
-#ifndef VIEW_SLICE_WORDS_H
-#define VIEW_SLICE_WORDS_H
+#ifndef GRAPH_SLICE_WORDS_H
+#define GRAPH_SLICE_WORDS_H
 
 #include "graph/graph.h"
 

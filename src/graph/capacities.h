@@ -1,10 +1,10 @@
 /*
- * capacities: where slices, strings and maps are, by types; see include/go2heapsnapshot/view.h.
+ * capacities: where slices, strings and maps are, by types; see include/go2heapsnapshot/graph.h.
  */
-#ifndef VIEW_CAPACITIES_H
-#define VIEW_CAPACITIES_H
+#ifndef GRAPH_CAPACITIES_H
+#define GRAPH_CAPACITIES_H
 
-#include "view/view.h"
+#include "graph/graph.h"
 #include "naming/key_names.h"
 
 /* The kinds of values that are visited. */
