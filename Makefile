@@ -146,7 +146,7 @@ $(WITH):
 	@rm -f $(BUILD)/with-*
 	@touch $@
 
-$(BUILD)/src/output/formats.o $(patsubst %,$(BUILD)/src/input/unpack_%.o,zstd xz lz4): $(WITH)
+$(BUILD)/src/output/formats.o $(BUILD)/src/input/unpack.o: $(WITH)
 
 -include $(LIB_OBJ:.o=.d) $(INSPECT_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HEAPQUERY_OBJ:.o=.d) $(wildcard $(BUILD)/tests/*/*.d)
 

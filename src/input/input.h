@@ -4,7 +4,7 @@
  *
  *   input               any source of bytes as one mapped range
  *   magic               the kinds of files that several modules test for
- *   unpack              and unpack_*: files that gzip, zstd, xz or lz4 packed
+ *   unpack              files that gzip, zstd, xz or lz4 packed
  */
 #ifndef INPUT_INPUT_H
 #define INPUT_INPUT_H

@@ -45,9 +45,7 @@ struct unpack_method {
 /* Returns the method by which data is packed, or NULL if it is none of these. */
 const struct unpack_method *unpack_method_of(const uint8_t *data, uint64_t size);
 
-/* Returns the method with an index, NULL after the last one. */
+/* Returns the method with an index, NULL after the last one. 0 is gzip. */
 const struct unpack_method *unpack_method_at(unsigned index);
-
-extern const struct unpack_method unpack_gzip, unpack_zstd, unpack_xz, unpack_lz4;
 
 #endif

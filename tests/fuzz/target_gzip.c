@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!may_be_short(file) && !may_be_short(pipe))
             CHECK(file->size == pipe->size && !file->damage == !pipe->damage);
     }
-    if (file && file->unpacked && unpack_method_of(data, size) == &unpack_gzip)
+    if (file && file->unpacked && unpack_method_of(data, size) == unpack_method_at(0))
         check_against_zlib(data, size, file);
     if (file && file->size < CONVERTED_MOST)
         fuzz_convert(file, NULL, 1, fuzz_choice(data, size), fuzz_write_all, fuzz_nowhere());
