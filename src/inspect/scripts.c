@@ -204,8 +204,3 @@ bool scripts_append_path(const struct scripts *scripts, const char *number, stru
         return false;
     return !text->failed;
 }
-
-void scripts_deinit(struct scripts *scripts)
-{
-    string_pool_deinit(&scripts->files);
-}

@@ -28,6 +28,4 @@ void scripts_append_events(const struct scripts *scripts, struct text *text);
  * script has it. */
 bool scripts_append_path(const struct scripts *scripts, const char *number, struct text *text);
 
-void scripts_deinit(struct scripts *scripts);
-
 #endif

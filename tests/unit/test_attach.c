@@ -1354,7 +1354,7 @@ static void assert_room(const char *top, const char *mounts, const char *groups,
     char lines[1024], path[256] = "";
     struct attach_available available = {.left = 5000000};
     snprintf(lines, sizeof(lines), mounts, top);
-    attach_available_in_groups(lines, groups, &available);
+    attach_available_in_groups(lines, groups, groups, &available);
     if (*limit)
         snprintf(path, sizeof(path), "%s%s", top, limit);
     assert_int_equal(available.left, left);
@@ -1430,7 +1430,7 @@ static void test_groups_of_others(void **state)
         struct attach_available available = {.left = 5000000};
         snprintf(mounts, sizeof(mounts), "30 24 0:26 %s %s rw - cgroup2 cgroup2 rw\n",
                  cases[i].root, top);
-        attach_available_in_groups_of(mounts, cases[i].groups, cases[i].own, &available);
+        attach_available_in_groups(mounts, cases[i].groups, cases[i].own, &available);
         assert_int_equal(available.left, cases[i].left);
         assert_int_equal(available.bytes, available.left == 5000000 ? 0 : available.left + 400000);
     }

@@ -190,16 +190,10 @@ static void note_flavours(const struct flavour flavours[FLAVOURS], const char *m
     }
 }
 
-void attach_available_in_groups_of(const char *mounts, const char *groups, const char *own,
-                                   struct attach_available *available)
-{
-    note_flavours(of_memory, mounts, groups, own, available);
-}
-
-void attach_available_in_groups(const char *mounts, const char *groups,
+void attach_available_in_groups(const char *mounts, const char *groups, const char *own,
                                 struct attach_available *available)
 {
-    attach_available_in_groups_of(mounts, groups, groups, available);
+    note_flavours(of_memory, mounts, groups, own, available);
 }
 
 /* Finds the memory left by the machine and the groups of a process, by the contents of its
@@ -213,7 +207,7 @@ static void find_by(const struct text *groups, const struct text *own, struct at
         ret->left = kilobytes < UINT64_MAX / 1024 ? kilobytes * 1024 : UINT64_MAX;
     }
     if (groups->data && own->data && procfs_read("/proc/self/mountinfo", &mounts) == 0)
-        attach_available_in_groups_of(mounts.data, groups->data, own->data, ret);
+        attach_available_in_groups(mounts.data, groups->data, own->data, ret);
 }
 
 void attach_available_find(struct attach_available *ret)

@@ -27,17 +27,13 @@ struct attach_available {
 void attach_available_find(struct attach_available *ret);
 
 /*
- * Lowers *available to the memory left by control groups, if that is less: the group of this
- * process, according to the contents of /proc/self/mountinfo and /proc/self/cgroup, and all visible
- * groups above it.
+ * Lowers *available to the memory left by control groups, if that is less: the group of a process,
+ * according to the contents of /proc/self/mountinfo and of its /proc/PID/cgroup, and all visible
+ * groups above it. own is the /proc/self/cgroup of this process. Groups whose directory this
+ * process does not see do not change *available, unless they are its own.
  */
-void attach_available_in_groups(const char *mounts, const char *groups,
+void attach_available_in_groups(const char *mounts, const char *groups, const char *own,
                                 struct attach_available *available);
-
-/* Does the same for another process, by its /proc/PID/cgroup. own is that of this process. Groups
- * whose directory this process does not see do not change *available, unless they are its own. */
-void attach_available_in_groups_of(const char *mounts, const char *groups, const char *own,
-                                   struct attach_available *available);
 
 /* Finds the memory left by the tightest limit of a process, as attach_available_find() does for
  * this program. */
