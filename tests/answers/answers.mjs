@@ -211,10 +211,11 @@ function wrongWith({text, json, allocated, mappings}, checks, way) {
   return wrong.length > 0 ? [...wrong, ...text.split('\n').slice(0, FIRST_SCREEN)].join('\n') : undefined;
 }
 
-/** Returns how to build a program for a case. */
-function waysOf({ways}) {
+/** Returns how to build a program for a case; without $CHECK_ALL a program's first case only is built in more than one way. */
+function waysOf({ways}, isFirst) {
   if (process.env.WAYS) return process.env.WAYS.split(' ');
-  return process.env.ONE_WAY ? [ways.includes('stripped') ? 'stripped' : ways[0]] : ways;
+  const isOneWay = process.env.ONE_WAY || !isFirst && !process.env.CHECK_ALL && asked.length === 0;
+  return isOneWay ? [ways.includes('stripped') ? 'stripped' : ways[0]] : ways;
 }
 
 /**
@@ -222,7 +223,7 @@ function waysOf({ways}) {
  * way to build programs ($ONE_WAY), that of a program's first case, built in its first way, if its dump is not large.
  */
 function mayBeWalked(each, way, first) {
-  return Boolean(process.env.CHECK_ALL) || !process.env.ONE_WAY && each === first && way === waysOf(each)[0];
+  return Boolean(process.env.CHECK_ALL) || !process.env.ONE_WAY && each === first && way === waysOf(each, true)[0];
 }
 function isWalked(dump) {
   return Boolean(process.env.CHECK_ALL) || statSync(dump).size <= LARGEST_WALKED;
@@ -234,7 +235,8 @@ for (const file of names) {
   const all = cases.filter(({from}) => minor(release) >= minor(from));
   const here = process.env.ONE_WAY ? all.slice(0, 1) : all; // an older release: the runtime differs, not the cases
   const typed = new Map(); // by case and way
-  for (const way of new Set(here.flatMap(waysOf))) {
+  const ways = each => waysOf(each, each === here[0]);
+  for (const way of new Set(here.flatMap(ways))) {
     const app = join(directory, `${file}-${way}`);
     try {
       execFileSync(join(process.env.GOROOT, 'bin/go'), ['build', '-o', app, ...buildFlags[way], source],
@@ -243,7 +245,7 @@ for (const file of names) {
       report(`${file} builds with ${release}, ${way}`, String(error.stderr));
       continue;
     }
-    for (const each of here.filter(one => waysOf(one).includes(way))) {
+    for (const each of here.filter(one => ways(one).includes(way))) {
       const name = `${app}.${each.name}`;
       const title = [release, `${file}`, each.name, way].filter(Boolean).join(', ');
       try {

@@ -5,8 +5,9 @@
 #   GO2HEAPSNAPSHOT      the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: 1.22 and the current one)
 #   PROGRAMS             the programs to run, without .go (default: all)
-#   WAYS                 the ways to build them (default: those that each case names, else plain and stripped; with a release
-#                        before the current one only stripped, if neither GOROOTS nor CHECK_ALL is set)
+#   WAYS                 the ways to build them (default: those that each case names, else plain and stripped; if neither
+#                        GOROOTS nor CHECK_ALL is set, with a release before the current one only stripped; and without
+#                        PROGRAMS and CHECK_ALL all but a program's first case only stripped)
 #
 # What each program must be told is said in its first lines; answers.mjs has the words for it. The reports stay in
 # build/answers/RELEASE/PROGRAM-WAY.CASE.txt.

@@ -4,7 +4,7 @@
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: two)
-#   DAMAGES              the number of damaged copies of each file (default: 40; with CHECK_ALL 150)
+#   DAMAGES              the number of damaged copies of each file (default: 20; with CHECK_ALL 150)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
@@ -57,7 +57,7 @@ for GOROOT in $goroots; do
 		fi
 		same "$name" "$build/$name" "$build/$name.dump"
 		for what in exe dump; do
-			"$build/mutate_typed" $what "$build/$name" "$build/$name.dump" "$(damages 40 150)" >"$build/out" 2>"$build/log"
+			"$build/mutate_typed" $what "$build/$name" "$build/$name.dump" "$(damages 20 150)" >"$build/out" 2>"$build/log"
 			grep -q '^\(not \)*ok - ' "$build/out" || echo "not ok - damaged $what: the driver ends" >>"$build/out"
 			sed "s/^\(not \)*ok - /&$name: /" "$build/out"
 			grep -E -a 'ERROR|runtime error|is not so|depends on|    #[0-9]' "$build/log" | head -n 20 | sed 's/^/# /'

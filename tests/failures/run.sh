@@ -47,7 +47,7 @@ packed=(-j 3 -z --redact-key "$build/key" --max-nodes 2000 --exe "$build/app.gz"
 fails typed memory "${STEP:-$([ -n "${CHECK_ALL-}" ] && echo 1 || echo 0)}" "${plain[@]}"
 [ -z "${CHECK_ALL-}" ] ||
 	fails 'gzipped, without types' memory "${STEP:-0}" -j 1 "$build/app.dump.gz"
-few=151 # every 151st call fails
+few=307 # every 307th call fails
 [ -z "${CHECK_ALL-}" ] || few=23
 fails 'typed, all from one on' memory+ $few "${plain[@]}"
 fails 'folded and packed, on three threads' memory $few "${packed[@]}"

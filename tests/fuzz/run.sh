@@ -5,7 +5,7 @@
 # on their corpora and on all former finds. TAP goes to stdout, compilers' messages
 # to stderr. The exit code is 1 if a test failed.
 #
-#   run.sh BUILD_DIR DUMP_DIR                  35 cuts, 165 flips and more over five dumps (with CHECK_ALL 200, 2000 and
+#   run.sh BUILD_DIR DUMP_DIR                  10 cuts, 35 flips and more over five dumps (with CHECK_ALL 200, 2000 and
 #                                              more), and all inputs of the targets once: about a minute
 #   run.sh BUILD_DIR DUMP_DIR --long MINUTES   first the inputs of the targets; then libFuzzer (if clang has it) and mutate with all
 #                                              dumps share the minutes, with other random choices each time
@@ -185,7 +185,7 @@ short() {
 	if [ -n "${CHECK_ALL-}" ]; then
 		mutate --cuts 40 --flips 400 --records 200 --gzips 40 "$@"
 	else
-		mutate --cuts 3 --flips 12 --records 6 --gzips 2 "$@"
+		mutate --cuts 2 --flips 7 --records 4 --gzips 1 "$@"
 	fi
 }
 

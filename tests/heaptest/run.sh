@@ -4,7 +4,7 @@
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: the current one; with CHECK_ALL all)
-#   ROUNDS               how often each function that does not leak is tested (default: 8)
+#   ROUNDS               how often each function that does not leak is tested (default: 4)
 set -u
 . "$(dirname "$0")/../variants.sh"
 export GO2HEAPSNAPSHOT=$converter
@@ -56,7 +56,7 @@ variants() {
 	mkdir -p "$at"
 	compile leaks leaks && tests "$name" "$at/leaks.test"
 	compile stripped leaks '-ldflags=-s -w' && tests "$name, stripped" "$at/stripped.test" -test.run 'TestLeaks/map$'
-	compile clean clean && tests "$name" "$at/clean.test" -test.count="${ROUNDS:-8}"
+	compile clean clean && tests "$name" "$at/clean.test" -test.count="${ROUNDS:-4}"
 	example
 }
 

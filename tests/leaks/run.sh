@@ -3,8 +3,8 @@
 # standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases of Go (default: 1.22 and the current one, and for maps also 1.19, 1.21 and 1.24, as
-#                        far as they are installed; with CHECK_ALL all)
+#   GOROOTS              the releases of Go (default: the current one, and for maps also 1.19, 1.21, 1.22 and 1.24, as far as
+#                        they are installed; with CHECK_ALL all)
 #   PROGRAMS             the programs to run (default: all)
 #   SIZE                 the number of entries that maps makes (default: 300000 with the current release, 100000 with others)
 set -u
@@ -69,13 +69,21 @@ since() {
 	[ "$minor" -ge "$1" ]
 }
 
-# program NAME MINOR [stripped]: tests a program with Go 1.MINOR and newer releases; if the third argument is there, stripped
-# too.
+# program NAME MINOR [WAY...]: tests a program with Go 1.MINOR and newer releases: with its symbols, or in these ways, plain and
+# stripped; if $all is set, in both if one is stripped.
 program() {
 	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
 	since "$2" || return
-	variant "$1" plain ''
-	[ $# -lt 3 ] || ! two_ways || variant "$1" stripped --stripped '-ldflags=-s -w'
+	leak=$1
+	shift 2
+	[ $# -gt 0 ] || set -- plain
+	case $all,$* in ?*,*stripped) set -- plain stripped ;; esac
+	for way; do
+		case $way in
+		plain) variant "$leak" plain '' ;;
+		stripped) two_ways && variant "$leak" stripped --stripped '-ldflags=-s -w' ;;
+		esac
+	done
 }
 
 # linked NAME: tests a program that is position-independent, and one that C's linker links, which puts C's data and Go's into
@@ -102,9 +110,9 @@ variants() {
 	program static 19
 	linked static
 	program stack 19
-	program headers 19 stripped
-	program blocked 19 stripped
-	program holders 19 stripped
+	program headers 19 plain stripped
+	program blocked 19 plain stripped
+	program holders 19 plain stripped
 	program places 19 stripped
 	program cleanups 24 stripped
 	program tables 19 stripped

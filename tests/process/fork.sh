@@ -4,9 +4,9 @@
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
-#   CAPTURES             how many forks under load (default: 8; with CHECK_ALL 1000)
+#   CAPTURES             how many forks under load (default: 5; with CHECK_ALL 1000)
 #   KILLS                after how many different delays go2heapsnapshot is killed at each step (default: 1; with CHECK_ALL 4)
-#   RANDOM_KILLS         how many times it is killed at a random moment (default: 6; with CHECK_ALL 200)
+#   RANDOM_KILLS         how many times it is killed at a random moment (default: 4; with CHECK_ALL 200)
 #   NO_COPY              the megabytes of the heap that is read without memory for a copy (default: 500; with CHECK_ALL 1900)
 #   MEMORY_GROUP         see available.sh
 set -u
@@ -18,7 +18,7 @@ if [ "$(uname -m)" != x86_64 ]; then
 fi
 c filtered "$here/filtered.c" || exit 1
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O2 -shared -fPIC -o "$build/steps.so" "$here/fork_steps.c" -ldl || exit 1
-[ -n "${CHECK_ALL-}" ] && usual_figures='1000 4 200' || usual_figures='8 1 6'
+[ -n "${CHECK_ALL-}" ] && usual_figures='1000 4 200' || usual_figures='5 1 4'
 captures=${CAPTURES:-${usual_figures%% *}}
 random_kills=${RANDOM_KILLS:-${usual_figures##* }}
 kills=${usual_figures#* }

@@ -26,9 +26,9 @@ variant() {
 	outside
 }
 
-# outside: reads the program from outside as well, and checks the same of that; without $CHECK_ALL only with its symbols.
+# outside: with $CHECK_ALL or $GOROOTS, reads the program from outside as well, and checks the same of that.
 outside() {
-	[ -z "$stripped" ] || [ -n "${CHECK_ALL-}" ] || return
+	all_ways || return
 	if [ -n "$trace_error" ]; then
 		echo "ok - $name: from outside # SKIP $trace_error"
 		return
