@@ -60,7 +60,7 @@ static bool is_system(const struct goroutines *goroutines, uint64_t g,
 {
     struct runtime *runtime = goroutines->records->runtime;
     struct runtime_code function;
-    uint64_t status;
+    uint64_t status = 0;
     if (!runtime_function(runtime, runtime_field(runtime, g, LAYOUT_G_STARTPC), &function))
         return false;
     const struct g2h_bytes name = runtime_function_name(function);
