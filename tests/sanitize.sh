@@ -18,23 +18,31 @@ plain=build/tested debug=build/debug sanitizing_cc=clang sanitized=build/sanitiz
 sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
 sanitize_threads='-fsanitize=thread -O1 -g1'
 
-# sanitizes FLAG...: succeeds if a program that is built with these flags runs. Not every system has the memory map that
-# sanitizers expect.
+# sanitizes NAME FLAG...: succeeds if a program that is built with these flags runs. Not every system has the memory map that
+# sanitizers expect. A compiler is asked once: scripts that are started inherit its answers in $sanitizers_asked.
 sanitizes() {
+	case " ${sanitizers_asked-}" in
+	*" $sanitizing_cc,$1=0 "*) return 0 ;;
+	*" $sanitizing_cc,$1="*) return 1 ;;
+	esac
+	sanitizing_name=$1
+	shift
 	sanitizing_probe=$(mktemp) || exit 1
 	echo 'int main(void) { return 0; }' | $sanitizing_cc "$@" -x c -o "$sanitizing_probe" - 2>/dev/null &&
 		"$sanitizing_probe" 2>/dev/null
 	set -- $?
 	rm -f "$sanitizing_probe"
+	export sanitizers_asked="${sanitizers_asked-}$sanitizing_cc,$sanitizing_name=$1 "
 	return "$1"
 }
 
 # shellcheck disable=SC2086  # flags are words
-if [ "${SANITIZERS-}" = gcc ] || ! sanitizes $sanitize; then
+if [ "${SANITIZERS-}" = gcc ] || ! sanitizes address $sanitize; then
 	sanitizing_cc=${CC:-cc} sanitized=build/sanitized
 	sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
 fi
-sanitizes $sanitize_threads || sanitize_threads=
+# shellcheck disable=SC2086  # flags are words
+sanitizes thread $sanitize_threads || sanitize_threads=
 # The whole stack of each allocation costs a quarter of the time; a few frames say enough of where it was.
 export ASAN_OPTIONS="malloc_context_size=6${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 
