@@ -114,15 +114,25 @@ uint64_t growth_count_held(const struct g2h_view *view)
 
 /* ---- the base ---- */
 
-static struct g2h_error *add_class(struct g2h_base *base, const char *name, size_t size,
-                                   const struct merged_node *node)
+/* Adds a node of merged to the sums of its class. */
+static void add_to_class(const struct merged *merged, uint32_t node, struct growth_class *class)
+{
+    const struct merged_node *read = &merged->nodes.data[node];
+    class->count += read->count;
+    class->bytes += read->bytes;
+    class->retained += read->outermost == node ? read->retained : 0;
+}
+
+static struct g2h_error *add_class(struct g2h_base *base, const struct merged *merged,
+                                   uint32_t node)
 {
     uint32_t number = (uint32_t)base->of_classes.count;
+    size_t size;
+    const char *name = merged_name(merged, node, &size);
     TRY_MEMORY(map_put(&base->classes, map_hash_text(name, size), number, &number));
     if (number == base->of_classes.count)
-        TRY_MEMORY(vector_push(&base->of_classes, ((struct growth_class){0, 0})));
-    base->of_classes.data[number].count += node->count;
-    base->of_classes.data[number].bytes += node->bytes;
+        TRY_MEMORY(vector_push(&base->of_classes, ((struct growth_class){.count = 0})));
+    add_to_class(merged, node, &base->of_classes.data[number]);
     return NULL;
 }
 
@@ -164,10 +174,8 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
         uint32_t number = (uint32_t)base->nodes.count;
-        size_t size;
         if (node->is_garbage)
             continue;
-        const char *name = merged_name(merged, i, &size);
         TRY_MEMORY(map_put(&base->numbers, keys.exact[i], number, &number));
         if (number == base->nodes.count)
             TRY_MEMORY(vector_push(&base->nodes, ((struct before){.loose = keys.loose[i]})));
@@ -177,7 +185,7 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
         before->bytes += node->bytes;
         before->count += node->count;
         if (node->kind == MERGED_CLASS)
-            TRY(add_class(base, name, size, node));
+            TRY(add_class(base, merged, i));
     }
     return name_largest(base, merged, numbers);
 }
@@ -237,7 +245,7 @@ const struct growth_totals *growth_totals(const struct g2h_base *base)
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size)
 {
     const uint32_t number = map_get(&base->classes, map_hash_text(name, size));
-    return number == MAP_NONE ? (struct growth_class){0, 0} : base->of_classes.data[number];
+    return number == MAP_NONE ? (struct growth_class){.count = 0} : base->of_classes.data[number];
 }
 
 /* ---- the same nodes ---- */
@@ -323,36 +331,56 @@ static struct growth growth_of(const struct g2h_base *base, const struct merged 
                            .before = number};
 }
 
-/* Adds up the objects of each class, by name, without garbage. */
-static struct g2h_error *count_classes(const struct merged *merged, struct map *ret)
+/* The sums of each class without garbage, by its name. */
+struct growth_classes {
+    struct map numbers; /* name of a node of merged → number in list */
+    VECTOR(struct growth_class) list;
+};
+
+static void growth_classes_deinit(struct growth_classes *classes)
 {
-    for (size_t i = 0; i < merged->nodes.count; i++) {
+    map_deinit(&classes->numbers);
+    free(classes->list.data);
+}
+
+static struct g2h_error *sum_up_classes(const struct merged *merged, struct growth_classes *ret)
+{
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
-        const uint32_t count = node->count < UINT32_MAX / 2 ? (uint32_t)node->count : 0;
-        uint32_t all;
+        uint32_t number = (uint32_t)ret->list.count;
         if (node->kind != MERGED_CLASS || node->is_garbage)
             continue;
-        TRY_MEMORY(map_put(ret, node->name, 0, &all));
-        map_set(ret, node->name, all < UINT32_MAX / 2 ? all + count : all);
+        TRY_MEMORY(map_put(&ret->numbers, node->name, number, &number));
+        if (number == ret->list.count)
+            TRY_MEMORY(vector_push(&ret->list, ((struct growth_class){.count = 0})));
+        add_to_class(merged, i, &ret->list.data[number]);
     }
     return NULL;
 }
 
 /* Returns the part of a node's growth that is its class's: if the node has gained more objects than
- * the class has, the others have only moved here. */
+ * the class has, the others have only moved here, with what they held. But a moved object, such as
+ * a table that is held by another variable now, may have grown meanwhile: then its class retains
+ * more. */
 static int64_t without_moved(const struct g2h_base *base, const struct merged *merged,
-                             const struct map *classes, uint32_t node, const struct growth *growth)
+                             const struct growth_classes *classes, uint32_t node,
+                             const struct growth *growth)
 {
     size_t size;
     if (merged->nodes.data[node].kind != MERGED_CLASS || growth->count <= 0 ||
         growth->retained <= 0)
         return growth->retained;
     const char *name = merged_name(merged, node, &size);
-    const int64_t more = (int64_t)map_get(classes, merged->nodes.data[node].name) -
-                         (int64_t)growth_class_before(base, name, size).count;
-    return more >= growth->count ? growth->retained
-           : more <= 0           ? 0
-                       : (int64_t)((double)growth->retained * (double)more / (double)growth->count);
+    const uint32_t number = map_get(&classes->numbers, merged->nodes.data[node].name);
+    const struct growth_class now = classes->list.data[number],
+                              before = growth_class_before(base, name, size);
+    const int64_t more = (int64_t)(now.count - before.count),
+                  retained = (int64_t)(now.retained - before.retained);
+    if (more >= growth->count || retained >= growth->retained)
+        return growth->retained;
+    const int64_t gained =
+        more <= 0 ? 0 : (int64_t)((double)growth->retained * (double)more / (double)growth->count);
+    return retained > gained ? retained : gained;
 }
 
 /* Sets how much of each node's growth is growth of its holder. A shrinking node says nothing about
@@ -360,8 +388,8 @@ static int64_t without_moved(const struct g2h_base *base, const struct merged *m
 static struct g2h_error *set_within(const struct g2h_base *base, const struct merged *merged,
                                     growth_vector *growth)
 {
-    _cleanup_(map_deinit) struct map classes = {0};
-    TRY(count_classes(merged, &classes));
+    _cleanup_(growth_classes_deinit) struct growth_classes classes = {.list = {0}};
+    TRY(sum_up_classes(merged, &classes));
     for (uint32_t i = 0; i < merged->nodes.count; i++) { /* parents come first */
         struct growth *one = &growth->data[i];
         const uint32_t parent = merged->nodes.data[i].parent;

@@ -17,7 +17,7 @@
 struct growth {
     int64_t retained, bytes, count;
     int64_t within;  /* retained, without what has moved here: at most the class's growth in the
-                      * whole heap, and at most `most` */
+                      * whole heap, in objects or retained bytes, and at most `most` */
     int64_t most;    /* within of the nearest node, from here upwards, that has not shrunk */
     uint64_t weight; /* the most that within is, here or in a node below */
     uint32_t before; /* its number in the base; MERGED_NONE: the base does not have it */
@@ -47,10 +47,11 @@ typedef VECTOR(struct growth_gone) gone_vector;
 struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vector *growth,
                                    gone_vector *ret);
 
-/* The objects of a class in the base that are not garbage, and their bytes. growth_class_before()
- * finds a class by its name; both are 0 for a class that the base does not have. */
+/* The objects of a class in the base that are not garbage, their bytes, and what they retain.
+ * growth_class_before() finds a class by its name; all are 0 for a class that the base does not
+ * have. */
 struct growth_class {
-    uint64_t count, bytes;
+    uint64_t count, bytes, retained;
 };
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
 

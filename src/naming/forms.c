@@ -25,7 +25,9 @@ static const struct {
     {"runtime.p", G2H_RUNTIME_P},
     {"runtime.sudog", G2H_RUNTIME_SUDOG},
     {"runtime._defer", G2H_RUNTIME_DEFER},
-    {"runtime.timeTimer", G2H_RUNTIME_TIMER},
+    {"runtime.timeTimer", G2H_RUNTIME_TIMER}, /* from Go 1.23; until Go 1.22: */
+    {"time.Timer", G2H_RUNTIME_TIMER},
+    {"time.Ticker", G2H_RUNTIME_TIMER},
     {"sync.entry", G2H_RUNTIME_ENTRY}, /* of sync.Map until Go 1.23 */
     {"container/list.Element", G2H_RUNTIME_ENTRY},
     {"container/ring.Ring", G2H_RUNTIME_ENTRY},

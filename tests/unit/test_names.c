@@ -518,6 +518,8 @@ static void forms_of_types(void **state)
         {"internal/runtime/atomic.Pointer[runtime._defer]", G2H_FORM_OTHER, G2H_FORM_DECLARED,
          G2H_RUNTIME_DEFER_LIST, false},
         {"runtime.timeTimer", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_TIMER, true},
+        {"time.Timer", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_TIMER, false},
+        {"time.Ticker", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_TIMER, false},
         {"*runtime.timer", G2H_FORM_SLICE, G2H_FORM_SLICE, G2H_RUNTIME_TIMERS, false},
         {"runtime.timerWhen", G2H_FORM_SLICE, G2H_FORM_SLICE, G2H_RUNTIME_TIMERS, false},
         {"internal/sync.indirect[interface {},interface {}]", G2H_FORM_OTHER, G2H_FORM_DECLARED,

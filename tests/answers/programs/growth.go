@@ -27,6 +27,9 @@
 //	is r.suspects.length === 0 && r.since.objects < 100 && r.since.reachable < 100000
 //	is r.classes.find(c => c.class === "main.ticket").grown === 0
 //
+//	case timers SHAPE=timers
+//	tells \+2,000 (runtime\.timeTimer|time\.Timer), now \S+, in .*, the runtime's timers$
+//
 //	case path SHAPE=map
 //	options --path-to main.ticket
 //	says CLASS   main\.ticket: .*; \+4,000 since then$
@@ -38,12 +41,15 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 )
 
 type ticket struct {
 	next *ticket
 	text [376]byte
 }
+
+func (t *ticket) expire() { t.next = nil }
 
 var (
 	aOpen, bOpen = map[int]*ticket{}, map[int]*ticket{}
@@ -86,6 +92,10 @@ func main() {
 	case "list":
 		for i := 0; i < 4000; i++ {
 			bLast = &ticket{next: bLast}
+		}
+	case "timers":
+		for i := 0; i < 2000; i++ {
+			time.AfterFunc(time.Hour, new(ticket).expire)
 		}
 	case "garbage":
 		serve(9000)
