@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdint.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -13,11 +15,97 @@
 #include "cli/check.h"
 #include "cli/format.h"
 #include "cli/implied.h"
-#include "cli/nearest.h"
-#include "cli/repeat.h"
 #include "cli/usage.h"
 #include "cli/watch.h"
 #include "inspect/server.h"
+#include "base/shell.h"
+#include "base/text.h"
+
+/* ---- the user's command line, for messages and reports that suggest the next command ---- */
+
+/* Appends a blank and the path of a dump, quoted for a shell if it has to be; one that begins with
+ * '-' as an option does is given as a path in this directory. */
+static void repeat_input(struct text *command, const char *path)
+{
+    text_append(command, " ", 1);
+    if (path[0] == '-' && path[1] != '\0')
+        text_append(command, "./", 2);
+    shell_append(command, path);
+}
+
+/* Appends a long option; argument may be NULL. is_attached: it needs the form --NAME=ARGUMENT. */
+static void repeat_option(struct text *command, const char *name, const char *argument,
+                          bool is_attached)
+{
+    text_printf(command, " --%s", name);
+    if (argument && !is_attached && *argument != '-')
+        text_append(command, " ", 1);
+    else if (argument)
+        text_append(command, "=", 1);
+    if (argument)
+        shell_append(command, argument);
+}
+
+/* Returns whether a command can be shown and typed: it has no control characters, and memory has
+ * not run out. Ends it with a NUL. */
+static bool repeat_end(struct text *command)
+{
+    text_append(command, "", 1);
+    return !command->failed && printable_is(command->data, command->size - 1);
+}
+
+/* ---- the name that was probably meant by a misspelled one ---- */
+
+enum { LONGEST = 32 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns how many edits turn one string into the other (optimal string alignment). Both have at
+ * most LONGEST bytes. */
+static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    size_t rows[LONGEST + 1][LONGEST + 1];
+    for (size_t i = 0; i <= a_size; i++)
+        for (size_t j = 0; j <= b_size; j++) {
+            if (i == 0 || j == 0) {
+                rows[i][j] = i + j;
+                continue;
+            }
+            rows[i][j] = least(rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
+                               least(rows[i - 1][j], rows[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                rows[i][j] = least(rows[i][j], rows[i - 2][j - 2] + 1);
+        }
+    return rows[a_size][b_size];
+}
+
+/*
+ * Returns the one of count names that is nearest to the first size bytes of wrong by characters
+ * that were left out, added, replaced, or swapped with the next one: at most one in three. Returns
+ * NULL if none is that near, or if one begins like wrong, which is an abbreviation then.
+ */
+static const char *nearest_name(const char *wrong, size_t size, const char *const *names,
+                                size_t count)
+{
+    const char *nearest = NULL;
+    size_t most = size / 3;
+    if (size > LONGEST)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(names[i]);
+        if (length >= size && memcmp(names[i], wrong, size) == 0)
+            return NULL;
+        const size_t edits = length > LONGEST ? SIZE_MAX : distance(wrong, size, names[i], length);
+        if (edits <= most) {
+            nearest = names[i];
+            most = edits > 0 ? edits - 1 : 0;
+        }
+    }
+    return nearest;
+}
 
 /* ---- values ---- */
 

@@ -1,7 +1,7 @@
 /*
  * options: the command line.
  *
- *   options, format, implied, check, usage, nearest, repeat
+ *   options, format, implied, check, usage
  *                       the command line, which options go together, the help text; the probable
  *                       meaning of a typo, and the command line once more for hints
  *   target, outputs     output files, which appear once they are complete

@@ -11,7 +11,7 @@
  * lower number than the node, so that a walk over these numbers, downwards or upwards, goes from
  * the leaves to the root or back.
  *
- *   dominators, strong  the dominators of a graph, by its strong edges
+ *   dominators          the dominators of a graph, by its strong edges
  *   regions, edge_sources, semi_nca, climb
  *                       the same for parts of the graph, on several threads
  *   several, shared_entries, sharers, components, sharing

@@ -14,7 +14,7 @@
 
 #include <go2heapsnapshot/exe.h>
 
-#include "exe/go/built_by.h"
+#include "exe/go/build_info.h"
 #include "exe/dwarf/dwarf_info.h"
 #include "exe/image/image.h"
 #include "exe/go/pclntab.h"

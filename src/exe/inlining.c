@@ -4,7 +4,6 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/scope.h"
-#include "exe/go/call_sites.h"
 #include "exe/go/code.h"
 #include "exe/exe.h"
 

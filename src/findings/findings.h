@@ -11,7 +11,7 @@
  *   suspects, who       the parts of it to look at first, and the details of each:
  *   example             its heaviest object, and whether one holder has most
  *   keys, deferred      which keys of maps hold most of it, what deferred calls hold
- *   stale, stale_part   what is only in slots that no slice uses
+ *   stale               what is only in slots that no slice uses
  *   finalized           finalizers and cleanups that never run, or wait for others
  *   pinned              arrays that pointers to single elements keep
  *   allocated, calls    who allocated it, by the stacks of the heap profile

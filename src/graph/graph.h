@@ -13,7 +13,7 @@
  *                       hold the rest, and which of these
  *   leaked              the goroutines that can never run again
  *   shortcuts           weak edges that are not pointers
- *   capacities, capacities_visit, slice_words, windows
+ *   capacities, capacities_visit, windows
  *                       slices, strings and maps, and the parts of arrays that slices use
  */
 #ifndef GRAPH_GRAPH_H

@@ -9,6 +9,9 @@
 #ifndef NAMING_SLICE_WINDOWS_H
 #define NAMING_SLICE_WINDOWS_H
 
+#include <stdlib.h>
+
+#include "base/bisect.h"
 #include "base/memory.h"
 
 /* An array that only slices lead to, and the part that they use. Offsets are in the object. */
@@ -26,14 +29,26 @@ struct windows {
     uint64_t *has;      /* a bit per object that has a window; NULL: none has */
 };
 
-void windows_deinit(struct windows *windows);
-
-/* Returns the window of an object, or NULL. */
-const struct slice_window *windows_of(const struct windows *windows, uint32_t object);
-
 static inline bool windows_has(const struct windows *windows, uint32_t object)
 {
     return windows->has && (windows->has[object / 64] >> (object % 64) & 1) != 0;
+}
+
+/* Returns the window of an object, or NULL. */
+static inline const struct slice_window *windows_of(const struct windows *windows, uint32_t object)
+{
+    size_t at;
+    if (!windows_has(windows, object))
+        return NULL;
+    BISECT(at, windows->list.count, windows->list.data[at].object < object);
+    return &windows->list.data[at];
+}
+
+static inline void windows_deinit(struct windows *windows)
+{
+    free(windows->list.data);
+    free(windows->has);
+    *windows = (struct windows){.has = NULL};
 }
 
 #endif

@@ -133,7 +133,7 @@ void builder_append_function(struct builder *builder, uint64_t pc, bool is_retur
 /* Appends a space, and the file and line of a code address, if the executable knows them. */
 void builder_append_line(struct builder *builder, uint64_t pc);
 
-/* ---- words outside all variables (paths.c) ---- */
+/* ---- words outside all variables (globals.c) ---- */
 
 /* Appends the path to a word in a value of a type: ".TLS", "[3].Name"; "Name" if the text is
  * empty. */

@@ -22,7 +22,6 @@
  *                       goroutines, in one place, what they wait on, their go statements
  *   deferred_calls, functions, remarks
  *                       deferred calls and panics; functions; weak edges that say more of an object
- *   paths               the names of words outside of the heap
  */
 #ifndef ROOTS_ROOTS_H
 #define ROOTS_ROOTS_H

@@ -4,8 +4,8 @@
 
 #include "types/build.h"
 
-/* Return the header of a map type: maps_header() as before Go 1.24 (maps.c), swiss_header() as
- * since then (swiss.c). */
+/* Return the header of a map type: maps_header() as before Go 1.24, swiss_header() as
+ * since then: maps.c. */
 uint32_t maps_header(struct runtime_types *runtime, uint32_t map);
 uint32_t swiss_header(struct runtime_types *runtime, uint32_t map);
 

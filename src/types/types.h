@@ -7,9 +7,8 @@
  * process, in bytes.
  *
  *   types, build, named the model, whatever the source of a type, and how it is made
- *   pointer_map, pointer_map_limits
- *                       where a type has pointers
- *   structures, runtime_types, maps, swiss, chans, sync
+ *   pointer_map         where a type has pointers
+ *   structures, runtime_types, maps, chans, sync
  *                       the structures behind maps, channels and sync.Map in every release
  */
 #ifndef TYPES_TYPES_H

@@ -24,7 +24,7 @@
 
 #include "base/bytes.h"
 #include "base/port.h"
-#include "exe/go/constants.h"
+#include "exe/go/code.h"
 #include "typing/typer.h"
 
 /* A descriptor with which closures may have been allocated. */

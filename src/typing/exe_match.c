@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/scope.h"
 #include "exe/exe.h"
-#include "exe/go/function_names.h"
+#include "exe/go/pclntab.h"
 #include "heap/heap.h"
 
 static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why, struct g2h_bytes name)

@@ -5,7 +5,7 @@
  * are the only pointers among the header's words, and if the offset of its name is negative, which
  * is so only for names of package reflect. It is accepted if all its fields are valid, and if all
  * types that it consists of are known: types of the executable, or other types that package reflect
- * made. Its name is composed of their names, as in exe/go/type_names.c.
+ * made. Its name is composed of their names, as in exe/go/rtype.c.
  */
 #include <stdlib.h>
 #include <string.h>

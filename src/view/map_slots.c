@@ -4,7 +4,7 @@
  * A map before Go 1.24 has buckets, each with a list of overflow buckets. While it grows, the
  * entries that have not been moved are in its old buckets; the slots of entries that have been
  * moved look empty. A later map has one group of slots, or a directory of tables that have groups;
- * a table may be in the directory several times in a row. types/maps.c and types/swiss.c have the
+ * a table may be in the directory several times in a row. types/maps.c has the
  * structures.
  */
 #include <string.h>

@@ -15,8 +15,8 @@ const budget = {
   sharedNames: [1, 'percent of functions whose name is in more than one file'],
   sharedFiles: [0, 'names of files of src/ that are there more than once'],
   calledOnce: [67, 'percent of static functions that are named once outside of their definition'],
-  functionsPerFile: [14.5, 'functions of a .c file, on average'],
-  smallHeaders: [87, 'headers of less than 60 lines that one file includes'],
+  functionsPerFile: [16, 'functions of a .c file, on average'],
+  smallHeaders: [69, 'headers of less than 60 lines that one file includes'],
 };
 
 /** Reads all .c and .h files of src/: a Map from path to text. */

@@ -7,7 +7,62 @@
 #include "base/bytes.h"
 #include "base/cursor.h"
 #include "base/elf_format.h"
-#include "exe/go/not_go.h"
+#include "exe/image/image.h"
+
+/* ---- files that are not Go executables ---- */
+
+/* A string in two halves, so that this program's own executable does not contain it. */
+struct mark {
+    uint64_t within; /* of the file, from its start */
+    const char *half, *rest;
+    const char *what, *remedy;
+};
+
+static const char unpack[] = "`upx -d -o UNPACKED PACKED` makes the executable for --exe of it",
+                  other_heap[] =
+                      "it has another heap than programs of the toolchain of golang.org, "
+                      "and is not read",
+                  original[] =
+                      "give --exe the executable as the linker wrote it, before a packer or "
+                      "obfuscator changed it";
+
+static const struct mark marks[] = {
+    {4096, "UP", "X!", "is packed by UPX", unpack},
+    {UINT64_MAX, "libgo", ".so.", "was built by gccgo", other_heap},
+    {UINT64_MAX, "__go_init", "_main", "was built by gccgo", other_heap},
+    {UINT64_MAX, "libgo/", "runtime/", "was built by gccgo", other_heap},
+    {UINT64_MAX, "tinygo", "_", "was built by TinyGo", other_heap},
+    {UINT64_MAX, "tinygo", ".", "was built by TinyGo", other_heap},
+    {UINT64_MAX, "Tiny", "Go ", "was built by TinyGo", other_heap},
+    {UINT64_MAX, "\xff Go ", "buildinf:", "its table of functions (pclntab) is not found",
+     original},
+};
+
+static bool has_mark(const struct image *image, const struct mark *mark)
+{
+    const size_t half = strlen(mark->half), rest = strlen(mark->rest);
+    const uint8_t *at = image->file.data,
+                  *end = at + (mark->within < image->file.size ? mark->within : image->file.size);
+    while ((at = memmem(at, (size_t)(end - at), mark->half, half)) != NULL) {
+        at += half;
+        if ((size_t)(end - at) >= rest && memcmp(at, mark->rest, rest) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns an error G2H_ERROR_NOT_EXE with the result. */
+static struct g2h_error *not_go_refuse(const struct image *image)
+{
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        if (has_mark(image, &marks[i]))
+            return error_create(G2H_ERROR_NOT_EXE, "%s: %s; %s", image->path, marks[i].what,
+                                marks[i].remedy);
+    return error_create(G2H_ERROR_NOT_EXE, "%s: has no function table (pclntab): not a Go program",
+                        image->path);
+}
+
+/* ---- the table ---- */
 
 static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_GO118 = 0xfffffff0,
                       MAGIC_GO120 = 0xfffffff1;
@@ -421,4 +476,55 @@ bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pcln
     ret->pcdata = pclntab_at(pclntab, record + size, pcdata + 4 * (uint64_t)ret->funcdata_count);
     ret->funcdata = ret->pcdata ? ret->pcdata + pcdata : NULL;
     return ret->pcdata != NULL;
+}
+
+/* ---- functions by name ---- */
+
+/* pclntab_name() cuts long names, so a name that is looked up is cut as well. */
+static uint64_t function_names_key(struct g2h_bytes name)
+{
+    return map_hash_text(name.data, name.size < PCLNTAB_LONGEST_TEXT ? (size_t)name.size
+                                                                     : PCLNTAB_LONGEST_TEXT);
+}
+
+/* In a sound executable each function has its own name, or shares a short one with other instances
+ * of a generic function. */
+static struct g2h_error *add_names(struct function_names *names, const struct pclntab *pclntab)
+{
+    uint64_t left = 4 * pclntab->table.size;
+    for (uint64_t i = 0; i < pclntab->count && i < FUNCTION_AMBIGUOUS; i++) {
+        const struct g2h_bytes name = pclntab_name(pclntab, i);
+        uint32_t number;
+        if (name.size > left)
+            return error_create(G2H_ERROR_NOT_EXE,
+                                "%s: its table of functions (pclntab) is damaged: their names are "
+                                "longer than the table",
+                                pclntab->image->path);
+        left -= name.size;
+        const uint64_t key = function_names_key(name);
+        if (!map_put(&names->index_of, key, (uint32_t)i, &number))
+            return &error_no_memory;
+        if (number != i)
+            map_set(&names->index_of, key, FUNCTION_AMBIGUOUS);
+    }
+    return NULL;
+}
+
+struct g2h_error *function_names_init(struct function_names *names, const struct pclntab *pclntab)
+{
+    *names = (struct function_names){.index_of = {0}};
+    struct g2h_error *error = add_names(names, pclntab);
+    if (error)
+        function_names_deinit(names);
+    return error;
+}
+
+void function_names_deinit(struct function_names *names)
+{
+    map_deinit(&names->index_of);
+}
+
+uint32_t function_names_find(const struct function_names *names, struct g2h_bytes name)
+{
+    return map_get(&names->index_of, function_names_key(name));
 }

@@ -11,13 +11,12 @@
  * marks it; if there are no symbols, it is found by its magic number and the runtime's word that
  * points to it.
  *
- *   pclntab, function_names, build_info, built_by, not_go
- *                       functions and lines, the release of Go, and files without these
- *   moduledata, descriptors, descriptors_find, descriptor_layout, type_names, rtype
+ *   pclntab, build_info   functions and lines; the release of Go
+ *   moduledata, descriptors, descriptors_find, descriptor_layout, rtype
  *                       the runtime's types
- *   code, call_sites, callees
+ *   code, callees      
  *                       the source lines of a function's code, and what it calls
- *   constants, instructions, instructions_arm64, flow, static_words, arguments
+ *   instructions, instructions_arm64, flow, static_words
  *                       addresses in code, and the code's evidence about words
  */
 #ifndef EXE_GO_PCLNTAB_H
@@ -25,6 +24,7 @@
 
 #include "base/cursor.h"
 #include "exe/image/image.h"
+#include "base/map.h"
 
 /* Names of functions and files are cut to this many bytes, which is more than any class name
  * has. */
@@ -120,5 +120,26 @@ struct pclntab_parts {
 bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t index,
                          uint64_t left, struct pclntab_parts *ret);
 bool pclntab_parts_next(struct pclntab_parts *parts);
+
+/* ---- functions by name ---- */
+
+/* The functions by name, to check that an executable has those on the stacks of a process, and at
+ * which addresses. */
+struct function_names {
+    struct map index_of; /* hash of a name → index in the pclntab, or FUNCTION_AMBIGUOUS */
+};
+
+/* Several functions have the name, as instances of a generic function do. */
+#define FUNCTION_AMBIGUOUS (MAP_NONE - 1)
+
+/* Indexes the names of all functions. Error: G2H_ERROR_MEMORY; G2H_ERROR_NOT_EXE if all names
+ * together are much longer than the table, as they may be in a damaged executable. So visiting the
+ * names of all functions takes bounded time. */
+struct g2h_error *function_names_init(struct function_names *names, const struct pclntab *pclntab);
+void function_names_deinit(struct function_names *names);
+
+/* Returns the index in the pclntab of the function with a name, FUNCTION_AMBIGUOUS if there are
+ * several, or MAP_NONE if there is none. */
+uint32_t function_names_find(const struct function_names *names, struct g2h_bytes name);
 
 #endif

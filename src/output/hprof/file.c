@@ -10,3 +10,58 @@ struct g2h_error *file_is_too_large(const struct file *file)
                         "can have; --max-nodes makes fewer of them",
                         file->name, (unsigned long long)file->nodes);
 }
+
+/* ---- bytes that are written ---- */
+
+enum { STACK_MOST = 8 << 10, MANY = 64 };
+
+struct written written_begin(const struct g2h_view *view)
+{
+    const struct g2h_account *account = g2h_heap_account(g2h_view_heap(view));
+    return (struct written){.view = view,
+                            .cuts_objects = account->short_objects > 0,
+                            .cuts_stacks =
+                                g2h_view_account(view)->stack_bytes > account->bytes_read};
+}
+
+/* Returns the bytes of a node that is not folded. */
+static uint64_t size_of_one(const struct written *written, const struct g2h_node *node)
+{
+    uint64_t most = node->size;
+    if (node->kind == G2H_NODE_STACK && written->cuts_stacks)
+        most = STACK_MOST;
+    else if (node->object != UINT32_MAX && written->cuts_objects)
+        most = g2h_heap_object(g2h_view_heap(written->view), node->object).contents.size;
+    return node->size < most ? node->size : most;
+}
+
+uint64_t written_size(const struct written *written, uint32_t number, const struct g2h_node *node)
+{
+    uint64_t size = 0;
+    if (!written->cuts_objects && !written->cuts_stacks)
+        return node->size;
+    if (node->members == 0)
+        return size_of_one(written, node);
+    for (uint32_t i = 0; i < node->members; i++) {
+        struct g2h_node member;
+        g2h_view_member(written->view, number, i, &member);
+        size += size_of_one(written, &member);
+    }
+    return size;
+}
+
+uint64_t g2h_hprof_cut(const struct g2h_view *view)
+{
+    const struct written written = written_begin(view);
+    const uint32_t count = g2h_view_node_count(view);
+    struct g2h_node nodes[MANY];
+    uint64_t cut = 0;
+    if (!written.cuts_objects && !written.cuts_stacks)
+        return 0;
+    for (uint32_t first = 0; first < count; first += MANY) {
+        const size_t read = g2h_view_nodes(view, first, MANY, nodes);
+        for (uint32_t i = 0; i < read; i++)
+            cut += nodes[i].size - written_size(&written, first + i, &nodes[i]);
+    }
+    return cut;
+}

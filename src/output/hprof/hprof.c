@@ -8,7 +8,7 @@
  *   hprof               the file; hprof_roots: packages, threads, frames
  *   hprof_classes, shapes, hprof_parts
  *                       the Java classes and arrays that Go's objects become
- *   hprof_objects, arrays, written
+ *   hprof_objects, arrays
  *                       instances, and how long they are
  *   writer, file, hprof_records
  *                       bytes

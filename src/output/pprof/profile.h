@@ -6,7 +6,7 @@
  * profile itself, or one that the caller makes. Functions return false if memory runs out.
  *
  *   profile             messages
- *   pprof_retained, alloc, pprof_sampling
+ *   pprof_retained, alloc
  *                       who holds the memory, and who allocated it, by sampling
  */
 #ifndef OUTPUT_PPROF_PROFILE_H

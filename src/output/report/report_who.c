@@ -8,7 +8,7 @@
 #include "findings/deferred.h"
 #include "findings/goroutines.h"
 #include "findings/keys.h"
-#include "findings/stale_part.h"
+#include "findings/stale.h"
 #include "findings/path.h"
 #include "output/report/sections.h"
 
