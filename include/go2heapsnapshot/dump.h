@@ -272,6 +272,21 @@ G2H_PUBLIC const char *g2h_reader_warning(const struct g2h_reader *reader);
 /* Returns whether objects have a type and a kind rather than field lists (before 1.4). */
 G2H_PUBLIC bool g2h_reader_objects_have_types(const struct g2h_reader *reader);
 
+/* How a process ended whose heap was written at that moment, or that it lived, and its memory. */
+struct g2h_ending {
+    int64_t seconds;         /* when, since 1970 */
+    unsigned status;         /* as waitpid() has it on Linux; 0: it lived */
+    bool by_oom, by_group;   /* the kernel ended it for lack of memory; in its control group */
+    uint64_t resident, peak; /* bytes now, and at most so far; 0: not known */
+    uint64_t limit;          /* of the memory of its control groups; 0: none */
+};
+
+/* Writes how a process ended, in words without a verb, such as "killed by the OOM killer" or
+ * "alive", and when: "2026-11-27 13:05:35Z". */
+enum { G2H_ENDING_WORDS = 80, G2H_ENDING_TIME = 32 };
+G2H_PUBLIC void g2h_ending_words(const struct g2h_ending *ending, char ret_how[G2H_ENDING_WORDS],
+                                 char ret_when[G2H_ENDING_TIME]);
+
 G2H_END
 
 #endif

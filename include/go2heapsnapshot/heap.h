@@ -101,6 +101,9 @@ G2H_PUBLIC size_t g2h_heap_untouched_count(const struct g2h_heap *heap);
 G2H_PUBLIC uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index,
                                        uint32_t *ret_object);
 
+/* Returns how the process ended, or NULL: not known. Only dumps of --at-death record it. */
+G2H_PUBLIC const struct g2h_ending *g2h_heap_ending(const struct g2h_heap *heap);
+
 /* Returns the size of the allocation slots in the 8 KiB around an address, whether or not they hold
  * objects; 0 if there are slots of several sizes, or larger ones. Much faster than
  * g2h_heap_find(). */

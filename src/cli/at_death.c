@@ -151,23 +151,14 @@ static void say_armed(struct at_death *at)
 /* Reports what ended the process, when, and what memory it had. */
 static void say_death(const struct at_death *at)
 {
-    const struct death *death = &at->death;
-    char how[80], when[32], limit[48] = "";
-    struct tm tm;
-    const time_t seconds = (time_t)death->seconds;
-    if (death->by_oom)
-        snprintf(how, sizeof(how), "was killed by the OOM killer%s",
-                 death->by_group ? "" : " (as /proc/vmstat counts)");
-    else if (WIFSIGNALED(death->status))
-        snprintf(how, sizeof(how), "was killed by signal %d (%s)", WTERMSIG(death->status),
-                 strsignal(WTERMSIG(death->status)));
-    else
-        snprintf(how, sizeof(how), "ended with status %d", WEXITSTATUS(death->status));
-    strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ", gmtime_r(&seconds, &tm));
-    if (death->limit != 0)
-        snprintf(limit, sizeof(limit), ", limit %.0f MB", in_mb(death->limit));
-    say("go2heapsnapshot: note: process %llu (%s) %s at %s, with %.0f MB resident%s", pid_of(at),
-        death->name, how, when, in_mb(death->resident), limit);
+    const struct g2h_ending *ending = &at->death.copy.ending;
+    char how[G2H_ENDING_WORDS], when[G2H_ENDING_TIME], limit[48] = "";
+    g2h_ending_words(ending, how, when);
+    if (ending->limit != 0)
+        snprintf(limit, sizeof(limit), ", limit %.0f MB", in_mb(ending->limit));
+    say("go2heapsnapshot: note: process %llu (%s) %s%s at %s, with %.0f MB resident%s", pid_of(at),
+        at->death.name, WIFSIGNALED(ending->status) ? "was " : "", how, when,
+        in_mb(ending->resident), limit);
 }
 
 /* ---- files ---- */
@@ -184,7 +175,8 @@ static struct death_file file_of(const struct at_death *at, const char *remark, 
     const struct options *options = at->options;
     snprintf(suffix, 32, "%s%s", options->is_dump ? ".dump" : options->format->suffix,
              is_packed(options) ? ".gz" : "");
-    return (struct death_file){at->death.name, at->box.pid, at->death.seconds, remark, suffix};
+    return (struct death_file){at->death.name, at->box.pid, at->death.copy.ending.seconds, remark,
+                               suffix};
 }
 
 /* Removes the oldest files if there are more than the user wants; the one just written stays. */

@@ -20,6 +20,12 @@ enum fact {
     FACT_ZEROS = 5,         /* the address and the size of such a part that the process has never
                                written to */
     FACT_PARTIAL = 6,       /* stacks, spans, objects or pointers of the process are missing */
+    FACT_ENDING = 7,        /* the moment of the dump in seconds since 1970, the status of the
+                               process as waitpid() has it, or 0 if it lived, flags, and in bytes
+                               its resident memory, the most of that so far, and its limit */
 };
+
+/* The flags of FACT_ENDING. */
+enum { FACT_BY_OOM = 1, FACT_BY_GROUP = 2 };
 
 #endif

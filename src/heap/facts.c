@@ -24,6 +24,23 @@ static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fa
     return is_zeros || cursor_skip(cursor, ret->bytes.size);
 }
 
+/* Reads how the process ended. Returns false if it is invalid. */
+static bool heap_facts_read_ending(struct cursor *cursor, struct g2h_ending *ret)
+{
+    const uint64_t year_10000 = 253402300800;
+    uint64_t seconds, status, flags;
+    if (!cursor_uvarint(cursor, &seconds) || !cursor_uvarint(cursor, &status) ||
+        !cursor_uvarint(cursor, &flags) || !cursor_uvarint(cursor, &ret->resident) ||
+        !cursor_uvarint(cursor, &ret->peak) || !cursor_uvarint(cursor, &ret->limit) ||
+        seconds >= year_10000 || status > UINT16_MAX)
+        return false;
+    ret->seconds = (int64_t)seconds;
+    ret->status = (unsigned)status;
+    ret->by_oom = (flags & FACT_BY_OOM) != 0;
+    ret->by_group = (flags & FACT_BY_GROUP) != 0;
+    return true;
+}
+
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
                              uint64_t *ret_size)
 {
@@ -51,6 +68,8 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
         else if ((fact == FACT_DATA || fact == FACT_ZEROS) &&
                  heap_facts_read_data(&cursor, fact == FACT_ZEROS, &part))
             TRY_MEMORY(vector_push(&ret->data, part));
+        else if (fact == FACT_ENDING && heap_facts_read_ending(&cursor, &ret->ending))
+            ret->has_ending = true;
         else
             break;
     }

@@ -29,6 +29,8 @@ struct facts {
     struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
                                 loaded, each is a part of one object */
     VECTOR(struct fact_data) data; /* ascending by address */
+    bool has_ending;
+    struct g2h_ending ending; /* valid if has_ending */
 };
 
 /* Reads the facts at the beginning of size bytes, as far as they are valid. *ret_size is the number

@@ -143,6 +143,11 @@ size_t g2h_heap_untouched_count(const struct g2h_heap *heap)
     return heap->facts.untouched.list.count;
 }
 
+const struct g2h_ending *g2h_heap_ending(const struct g2h_heap *heap)
+{
+    return heap->facts.has_ending ? &heap->facts.ending : NULL;
+}
+
 uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index, uint32_t *ret_object)
 {
     const struct range range = heap->facts.untouched.list.data[index];

@@ -149,7 +149,9 @@ static int64_t death_box_now(void)
 static void death_box_note_process(struct death_box *box, uint64_t id, struct death *ret)
 {
     _cleanup_(text_deinit) struct text status = {0};
-    *ret = (struct death){.seconds = death_box_now(), .program = box->program};
+    *ret = (struct death){.program = box->program};
+    struct g2h_ending *ending = &ret->copy.ending;
+    ending->seconds = death_box_now();
     box->program = (struct origin){0};
     box->is_ready = false;
     memcpy(ret->name, box->name, sizeof(ret->name));
@@ -157,20 +159,20 @@ static void death_box_note_process(struct death_box *box, uint64_t id, struct de
              (unsigned long long)box->pid);
     (void)stat(procfs_path(id, "mem").text, &ret->copy.source);
     if (procfs_read_of(id, "status", &status) == 0 && procfs_value(&status, "VmRSS:")) {
-        ret->resident = procfs_number(&status, "VmRSS:") * 1024;
-        ret->peak = procfs_number(&status, "VmHWM:") * 1024;
+        ending->resident = procfs_number(&status, "VmRSS:") * 1024;
+        ending->peak = procfs_number(&status, "VmHWM:") * 1024;
     }
 }
 
 /* Records the memory limit, and whether the kernel ended the process for lack of memory: it counts
  * before it kills. */
-static void note_limits(const struct death_box *box, struct death *ret)
+static void note_limits(const struct death_box *box, struct g2h_ending *ret)
 {
     struct oom_count count;
     uint64_t left;
     ret->limit = g2h_process_limit((uint64_t)box->watch.thread, &left);
-    ret->by_oom = WIFSIGNALED(ret->status) && WTERMSIG(ret->status) == SIGKILL && box->has_kills &&
-                  oom_count((uint64_t)box->watch.thread, &count) &&
+    ret->by_oom = WIFSIGNALED(box->watch.status) && WTERMSIG(box->watch.status) == SIGKILL &&
+                  box->has_kills && oom_count((uint64_t)box->watch.thread, &count) &&
                   count.is_group == box->kills.is_group && count.kills > box->kills.kills;
     ret->by_group = ret->by_oom && count.is_group;
 }
@@ -205,8 +207,8 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
                                  &ret->copy.account, &ret->copy.loss);
     ret->copy.process.machine = box->heap.machine;
     ret->copy.account.urgent_error = urgent_error;
-    ret->status = box->watch.status;
-    note_limits(box, ret);
+    ret->copy.ending.status = (unsigned)box->watch.status;
+    note_limits(box, &ret->copy.ending);
     death_let_go(&box->watch);
     (void)munlockall();
     return death_box_explain(box, error);
@@ -220,7 +222,7 @@ struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret
     death_box_note_process(box, box->pid, ret);
     struct g2h_error *error =
         attach_copy(box->pid, &options, &ret->copy.process, &ret->copy.account);
-    ret->limit = g2h_process_limit(box->pid, &left);
+    ret->copy.ending.limit = g2h_process_limit(box->pid, &left);
     death_reserve_deinit(&box->reserve);
     box->resident = 0;
     return error;

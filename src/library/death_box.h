@@ -39,12 +39,6 @@ struct death {
     struct process_copy copy;
     struct origin program;
     char name[64];
-    int status;              /* as waitpid() has it; 0: it lives */
-    bool by_oom;             /* the kernel ended it for lack of memory */
-    bool by_group;           /* according to the count of its control group */
-    int64_t seconds;         /* since 1970 */
-    uint64_t resident, peak; /* bytes; 0: not known */
-    uint64_t limit;          /* of memory, of its control groups; 0: none */
 };
 
 /*

@@ -67,10 +67,12 @@ static struct g2h_error *process_read_check(const struct records *records)
                 : NULL;
 }
 
-/* source is the file that has the process's memory: only users who may read it may read outputs. */
+/* source is the file that has the process's memory: only users who may read it may read outputs.
+ * ending may be NULL. */
 static struct g2h_error *read_process(struct process *process, const struct stat *source,
                                       struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
+                                      const struct g2h_ending *ending,
                                       struct g2h_process_account *account,
                                       struct g2h_memory *ret_memory, struct g2h_input **ret)
 {
@@ -91,7 +93,8 @@ static struct g2h_error *read_process(struct process *process, const struct stat
                               .threads = options && options->threads > 0 ? options->threads
                                                                          : workers_available(),
                               .progress = options ? options->progress : NULL,
-                              .account = account};
+                              .account = account,
+                              .ending = ending};
     struct g2h_input *dump;
     TRY(input_spooled(process->name, source, write_records, &records, &dump));
     struct g2h_error *error = runtime_explain(process, process_read_check(&records));
@@ -148,7 +151,7 @@ struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h
     ret_account->file_missing = account.missing;
     ret_account->file_size = account.size;
     return process_read_explain(
-        read_process(&process, g2h_input_status(core), exe, options, ret_account, NULL, ret),
+        read_process(&process, g2h_input_status(core), exe, options, NULL, ret_account, NULL, ret),
         &account);
 }
 
@@ -194,7 +197,7 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);
     note_copied(&account, ret_account);
-    struct g2h_error *error = read_process(&process, is_there ? &memory : NULL, exe, options,
+    struct g2h_error *error = read_process(&process, is_there ? &memory : NULL, exe, options, NULL,
                                            ret_account, ret_memory, ret);
     struct g2h_error *lost = attach_finish(&process, &account);
     ret_account->is_left = account.is_left;
@@ -236,7 +239,7 @@ struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *e
     ret_account->file_missing = copy->loss.is_late && missing == 0 ? 1 : missing;
     ret_account->file_size = copy->account.bytes + missing;
     copy->process.name = copy->account.name;
-    return explain_cut(
-        read_process(&copy->process, &copy->source, exe, options, ret_account, ret_memory, ret),
-        ret_account);
+    return explain_cut(read_process(&copy->process, &copy->source, exe, options, &copy->ending,
+                                    ret_account, ret_memory, ret),
+                       ret_account);
 }

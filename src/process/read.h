@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <go2heapsnapshot/dump.h>
 #include <go2heapsnapshot/process.h>
 
 #include "process/attach/death_copy.h"
@@ -14,6 +15,7 @@ struct process_copy {
     struct attach_account account;
     struct death_loss loss; /* of a process that has ended */
     struct stat source;     /* /proc/PID/mem: only users who may read it may read outputs */
+    struct g2h_ending ending;
 };
 
 /* Makes a dump as g2h_process_read_live() does, with the same errors. exe is the executable, opened

@@ -449,6 +449,15 @@ static bool is_partial(const struct g2h_process_account *account)
            0;
 }
 
+/* Writes how the process ended. */
+static bool put_ending(struct worker_buffer *buffer, const struct g2h_ending *ending)
+{
+    const uint64_t flags =
+        (ending->by_oom ? FACT_BY_OOM : 0) | (ending->by_group ? FACT_BY_GROUP : 0);
+    return PUT(buffer, FACT_ENDING, (uint64_t)ending->seconds, ending->status, flags,
+               ending->resident, ending->peak, ending->limit);
+}
+
 static struct g2h_error *put_facts(struct records *records)
 {
     TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
@@ -458,6 +467,8 @@ static struct g2h_error *put_facts(struct records *records)
     TRY(put_pointerless(records));
     if (is_partial(records->account))
         TRY_MEMORY(put_number(&records->buffer, FACT_PARTIAL));
+    if (records->ending)
+        TRY_MEMORY(put_ending(&records->buffer, records->ending));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }

@@ -26,6 +26,7 @@ struct records {
     uint64_t pcs_left;   /* pcs of the profile that may still be written */
     struct g2h_process_account *account;
     const struct counters *counters;
+    const struct g2h_ending *ending; /* NULL: not known */
 };
 
 /* Writes a whole dump to records->fd. Errors: G2H_ERROR_SYSTEM: the file cannot be written;

@@ -44,4 +44,46 @@ if [ "$(uname)" = Linux ]; then
 	check "a command that cannot be run: 126" [ "$status" -eq 126 ]
 fi
 
+# number N: prints a number as dumps have them.
+number() {
+	local left=$1
+	while [ "$left" -gt 127 ]; do
+		printf '%b' "\\x$(printf %x $((left % 128 + 128)))"
+		left=$((left / 128))
+	done
+	printf '%b' "\\x$(printf %x "$left")"
+}
+
+# ended FILE NUMBER...: a dump that says how its process ended: seconds, status, flags, resident, peak and limit.
+ended() {
+	local file=$1 value
+	shift
+	{
+		cat 1.dump
+		printf 'go2heapsnapshot facts 1\n\x07'
+		for value; do number "$value"; done
+		printf '\0'
+	} >"$file"
+}
+
+while IFS='|' read -r status flags limit expected; do
+	ended dead.dump 1796043935 "$status" "$flags" 629145600 700000000 "$limit"
+	run go2heapsnapshot --format report dead.dump
+	equal "the report's head: $expected" "$(sed -n 3p out)" "  $expected"
+done <<-'END'
+	9|3|629145600|killed by the OOM killer at 2026-11-30 13:05:35Z, with 629 MB resident, limit 629 MB
+	9|1|0|killed by the OOM killer (as /proc/vmstat counts) at 2026-11-30 13:05:35Z, with 629 MB resident
+	6|0|0|killed by signal 6 (Aborted) at 2026-11-30 13:05:35Z, with 629 MB resident
+	512|0|0|ended with status 2 at 2026-11-30 13:05:35Z, with 629 MB resident
+	0|0|0|alive at 2026-11-30 13:05:35Z, with 629 MB resident
+END
+run go2heapsnapshot --json=heap dead.dump
+check "--json: how the process ended" grep -q '"ending":{"how":"alive","time":"2026-11-30 13:05:35Z","resident":629145600,"status":0,"by_oom":false,"peak":700000000}' out
+for wrong in '253402300800 9 0' '1 65536 0'; do
+	# shellcheck disable=SC2086  # numbers
+	ended dead.dump $wrong 1 1 1
+	run go2heapsnapshot --format report dead.dump
+	check "the report's head: nothing of what cannot be: $wrong" eval '[ "$status" -eq 0 ] && ! grep -q " at .*resident" out'
+done
+
 finish

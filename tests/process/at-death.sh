@@ -96,7 +96,7 @@ out_of_memory() {
 	[ -n "${MEMORY_GROUP-}" ] && group=${MEMORY_GROUP-}/go2heapsnapshot-death.$$
 	if [ -z "$group" ] || ! mkdir "$group" 2>/dev/null; then
 		group=
-		no_groups "$name: status 0, and who killed it" "$name: the leak is the first suspect" "$name: a dump at 60 %, and one of the end" \
+		no_groups "$name: status 0, and who killed it" "$name: the leak is the first suspect, and the head says how it died" "$name: a dump at 60 %, and one of the end" \
 			"$name: the first dump's first suspect is the leak as well" "$release, a full disk: said once, and a dump once there is room"
 		return
 	fi
@@ -108,8 +108,8 @@ out_of_memory() {
 	ended
 	[ "$app_status" -eq 137 ] && [ "$status" -eq 0 ] && grep -q 'was killed by the OOM killer at 2.*, limit 101 MB' "$build/log"
 	result $? "$name: status $status, and who killed it" "$build/log"
-	suspects "$out/app.dump.gz"
-	result $? "$name: the leak is the first suspect" "$build/report"
+	suspects "$out/app.dump.gz" && sed -n 3p "$build/report" | grep -q '^  killed by the OOM killer at 2.*, limit 101 MB$'
+	result $? "$name: the leak is the first suspect, and the head says how it died" "$build/report"
 	starts leak 8000
 	arms =60% "$out"
 	ended

@@ -302,6 +302,27 @@ static void facts_behind_the_end(void **state)
     }
 }
 
+/* How a process ended, cut everywhere. */
+static void ending(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x07\x80\x20\x09\x03\x05\x06\x07";
+    for (uint64_t size = 0; size < sizeof(facts); size++) {
+        struct facts read = {0};
+        uint64_t taken;
+        assert_null(facts_read(facts, size, &read, &taken));
+        assert_int_equal(read.has_ending, size == sizeof(facts) - 1);
+        if (!read.has_ending)
+            continue;
+        assert_int_equal(read.ending.seconds, 0x1000);
+        assert_int_equal(read.ending.status, 9);
+        assert_true(read.ending.by_oom && read.ending.by_group);
+        assert_int_equal(read.ending.resident, 5);
+        assert_int_equal(read.ending.peak, 6);
+        assert_int_equal(read.ending.limit, 7);
+    }
+}
+
 /* The program's data without pointers, which the facts may have in any order, cut everywhere. */
 static void data_behind_the_end(void **state)
 {
@@ -594,6 +615,7 @@ int main(void)
         cmocka_unit_test(cut_dump),
         cmocka_unit_test(bytes_behind_the_end),
         cmocka_unit_test(facts_behind_the_end),
+        cmocka_unit_test(ending),
         cmocka_unit_test(data_behind_the_end),
         cmocka_unit_test(untouched_parts),
         cmocka_unit_test(phantoms_of_versions),

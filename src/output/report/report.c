@@ -40,6 +40,27 @@ static void put_since(const struct report *report, bool is_other)
     page_close(page);
 }
 
+/* Reports how the process ended whose heap was written then: "killed by the OOM killer at
+ * 2026-11-27 13:05:35Z, with 629 MB resident, limit 629 MB". */
+static void put_ending(const struct report *report)
+{
+    const struct g2h_ending *ending = g2h_heap_ending(g2h_view_heap(report->findings->view));
+    char how[G2H_ENDING_WORDS], when[G2H_ENDING_TIME];
+    struct page *page = report->page;
+    if (!ending)
+        return;
+    g2h_ending_words(ending, how, when);
+    page_open(page, "ending");
+    PAGE_PUT(page, "  % at %, with % resident", page_words("how", how), page_words("time", when),
+             page_bytes("resident", ending->resident));
+    if (ending->limit > 0)
+        PAGE_PUT(page, ", limit %", page_bytes("limit", ending->limit));
+    page_say(page, "\n");
+    PAGE_DATA(page, page_count("status", ending->status), page_flag("by_oom", ending->by_oom),
+              page_bytes("peak", ending->peak));
+    page_close(page);
+}
+
 void report_put_totals(const struct report *report, const char *name, bool is_base_other)
 {
     const struct g2h_heap *heap = g2h_view_heap(report->findings->view);
@@ -63,6 +84,7 @@ void report_put_totals(const struct report *report, const char *name, bool is_ba
     page_say(page, account->left_out_objects > 0 ? ", left out\n" : "\n");
     PAGE_DATA(page, page_flag("is_garbage_left_out", account->left_out_objects > 0));
     page_close(page);
+    put_ending(report);
     report_put_memory(report);
     if (report->findings->base)
         put_since(report, is_base_other);

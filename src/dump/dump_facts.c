@@ -1,0 +1,28 @@
+/* dump_facts; see dump_facts.h. */
+#include "dump/dump_facts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <go2heapsnapshot/dump.h>
+
+void g2h_ending_words(const struct g2h_ending *ending, char ret_how[G2H_ENDING_WORDS],
+                      char ret_when[G2H_ENDING_TIME])
+{
+    const int status = (int)ending->status;
+    const time_t seconds = (time_t)ending->seconds;
+    struct tm tm;
+    if (ending->by_oom)
+        snprintf(ret_how, G2H_ENDING_WORDS, "killed by the OOM killer%s",
+                 ending->by_group ? "" : " (as /proc/vmstat counts)");
+    else if (status == 0)
+        snprintf(ret_how, G2H_ENDING_WORDS, "alive");
+    else if (WIFSIGNALED(status))
+        snprintf(ret_how, G2H_ENDING_WORDS, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(ret_how, G2H_ENDING_WORDS, "ended with status %d", WEXITSTATUS(status));
+    strftime(ret_when, G2H_ENDING_TIME, "%Y-%m-%d %H:%M:%SZ", gmtime_r(&seconds, &tm));
+}
