@@ -47,12 +47,14 @@ sanitizes thread $sanitize_threads || sanitize_threads=
 export ASAN_OPTIONS="malloc_context_size=6${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 
 # make_in DIRECTORY [VARIABLE=VALUE]... TARGET...: makes targets, each of which is a path from the directory, all or objects.
-# The output of make is shown only if it fails.
+# The output of make is shown only if it fails. What has been made in this run of tests/run, which exports $tests_run, is not made
+# again: make needs seconds to see that nothing is to be done. DIRECTORY/made has a line for each.
 make_in() {
 	(
 		cd "$top" && mkdir -p "$1" || exit 1
-		directory=$1
+		directory=$1 wanted="${tests_run-} $*"
 		shift
+		[ -z "${tests_run-}" ] || ! grep -qsxF -e "$wanted" "$directory/made" || exit 0
 		for argument; do
 			shift
 			case $argument in *=* | -* | all | objects) ;; *) argument=$directory/$argument ;; esac
@@ -61,6 +63,11 @@ make_in() {
 		exec 7>"$directory/lock" && flock 7 &&
 			make -s -j"$(nproc)" BUILD="$directory" "$@" >"$directory/make.log" 2>&1 7>&- ||
 			{ cat "$directory/make.log" >&2; exit 1; }
+		[ -n "${tests_run-}" ] || exit 0
+		{
+			grep -sF -e "$tests_run " "$directory/made"
+			echo "$wanted"
+		} >"$directory/made.new" && mv "$directory/made.new" "$directory/made"
 	)
 }
 make_plain() { make_in "$plain" CC="$cached ${CC:-cc}" CFLAGS="${CFLAGS:--O1 -g1}" "$@"; }

@@ -178,7 +178,7 @@ report() {
 	! grep -q 'wide"\]\|Go-http' "$build/redacted"
 	result $? 'redacted: no key'
 	for dump in "$top"/samples/dumps/*.1.dump.gz; do
-		"$g2h" --format report "$dump" >"$build/other" 2>"$log" && grep -q '^WHAT HOLDS WHAT' "$build/other"
+		"$g2h" --format report "$dump" >"$build/said" 2>"$log" && grep -q "^WHAT HOLDS WHAT" "$build/said"
 		result $? "$(basename "$dump" .1.dump.gz): has one"
 	done
 	json
