@@ -263,6 +263,7 @@ class Walker {
     const items = this.lines.filter(each => each.name === line.name && each.kind === line.kind && isBelow(each, line)).flatMap(({nodes}) => nodes);
     if (suspect.is_goroutines) {
       this.hold(suspect, line);
+      if (suspect.inside) this.inside(suspect.inside, line);
       return this.most(suspect, line, this.goroutinesOf(line));
     }
     if (suspect.is_deferred || line.kind !== 'class') return;
@@ -273,6 +274,7 @@ class Walker {
     if (suspect.in) assert.equal(suspect.in.part, this.partOf(above, items));
     if (suspect.each) this.each(suspect, line, items);
     const node = this.nodeAt(suspect.address);
+    this.blocked(suspect, node);
     if (suspect.is_container) {
       this.leads(suspect.held_by, node);
       return assert.ok(isBelow(line, this.lineOf[node]), `${suspect.held_by} has none of this line`);
@@ -285,6 +287,34 @@ class Walker {
     const holder = this.most(suspect, line, items);
     const alike = this.branches(items, holder === undefined ? items : items.filter(each => heap.dominates(holder, each)));
     assert.equal(heap.retained[node], Math.max(...alike.map(each => heap.retained[each])), 'another one is heavier');
+  }
+
+  /** Checks what goroutines hold many of: the objects of one line below theirs, and those of its name below that. */
+  inside({class: name, count, retained}, line) {
+    const lines = this.linesOf(name, 'class').filter(each => isBelow(each, line));
+    const countOf = top => sum(lines.filter(each => isBelow(each, top)), ({nodes}) => nodes.length);
+    assert.ok(lines.some(each => each.retained === retained && countOf(each) === count), `${count} ${name}, ${retained}`);
+    assert.ok(retained > line.retained / 2, 'that is not most');
+  }
+
+  /** Checks which goroutine keeps the finalizer or cleanup that an object waits for from being run. */
+  blocked({blocked_by: blocker, never_freed: reason}, node) {
+    const {heap} = this, isRoot = each => heap.kind[each] === 'root';
+    const waits = heap.dominatorsOf(node).some(each => isRoot(each) && /^\((finalizers|queued finalizers|cleanups)\)$/.test(heap.name[each]));
+    const expected = waits && reason === undefined ? this.runner() : undefined;
+    assert.deepEqual(blocker, expected);
+  }
+
+  /** Returns the goroutine that runs a finalizer or cleanup, and the innermost function there that is not the runtime's. */
+  runner() {
+    const {heap} = this;
+    for (let node = 0; node < heap.count; node++) {
+      if (heap.kind[node] !== 'root' || !heap.name[node].startsWith('goroutine ')) continue;
+      const frames = [...heap.edgesOf(node)].map(edge => heap.to[edge]).filter(to => heap.kind[to] === 'root').map(to => heap.name[to].replace(/ \S+:\d+$/, ''));
+      const own = frames.findIndex(name => !name.startsWith('runtime.')), runner = frames.findIndex(name => /^runtime\.(runCleanups|runFinalizers|runfinq)$/.test(name));
+      if (own >= 0 && own < runner) return {goroutine: heap.name[node], function: frames[own]};
+    }
+    return undefined;
   }
 
   /** Returns "entry" or "element" if all items hang on one of them, of a map or slice. */
@@ -367,6 +397,7 @@ class Walker {
     assert.deepEqual([object.bytes, object.retained], [heap.self[node], heap.retained[node]]);
     if (class_) assert.equal(this.lineOf[node].name.replace(/ entries$/, ''), class_.class.replace(/ entries$/, ''));
     if (object.held_by) this.leads(object.held_by, node);
+    this.blocked(object, node);
     this.rows(object.steps);
     const steps = object.steps.filter(({address}) => address).map(({address}) => this.nodeAt(address));
     for (const [i, step] of steps.entries()) if (i > 0) assert.ok(this.isNext(steps[i - 1], step), `no strong edge is step ${i}`);

@@ -24,7 +24,7 @@ func closeFile(f *file) { <-stuck }
 
 func main() {
 	for i := 0; i < 3000; i++ {
-		f := &file{page: make([]byte, 8000), fd: i}
+		f := &file{page: make([]byte, 2000), fd: i}
 		runtime.SetFinalizer(f, closeFile)
 		if i%100 == 0 {
 			live = append(live, f)

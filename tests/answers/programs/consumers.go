@@ -3,8 +3,8 @@
 //
 //	case skewed SHAPE=skewed
 //	says ^  1 .* 3 goroutines \[chan receive\] main\.consume
-//	says ^      mostly      goroutine \d+ \[chan receive\] main\.consume.* alone has 1\d\.\d MB \((9\d|100) %\)$
-//	says ^      of which    50,0\d\d main\.span, 1\d\.\d MB$
+//	says ^      mostly      goroutine \d+ \[chan receive\] main\.consume.* alone has \d\.\d+ MB \((9\d|100) %\)$
+//	says ^      of which    20,0\d\d main\.span, \d\.\d+ MB$
 //	is r.suspects[0].inside.class === 'main.span'
 //	case caches SHAPE=caches
 //	says ^  1 .* 1,000 goroutines \[select\] main\.
@@ -63,7 +63,7 @@ func main() {
 	waits, waiting := "[chan receive]:\nmain.consume", 3
 	inputs := []chan int{make(chan int), make(chan int), make(chan int)}
 	if os.Getenv("SHAPE") == "skewed" {
-		for i, n := range []int{50000, 30, 20} {
+		for i, n := range []int{20000, 30, 20} {
 			go consume(inputs[i], n)
 		}
 	} else {
