@@ -339,17 +339,23 @@ static bool set_html_series(struct series *series, int64_t time, struct g2h_html
     return true;
 }
 
-/* Converts the source to the output, step by step. */
-static struct g2h_error *convert(const struct options *options, const char *path,
-                                 struct series *series, struct outputs *outputs,
-                                 struct pipeline *conversion)
+/* The options of an output, which point to each other. */
+struct output_settings {
+    struct g2h_report_options report;
+    struct g2h_numbers_account numbers;
+    struct g2h_heapsnapshot_options heapsnapshot;
+    struct g2h_pprof_options pprof;
+    struct g2h_summary_options summary;
+    struct g2h_html_options html;
+    struct g2h_output_options output;
+    struct text source; /* that the output names */
+};
+
+static struct g2h_report_options report_options(const struct options *options,
+                                                const struct series *series)
 {
-    const struct g2h_progress *progress = progress_start();
-    const struct steps_context context = {outputs, progress};
-    const struct pipeline_options steps = steps_of(options, series, &context);
-    _cleanup_(text_deinit) struct text source = {0};
-    struct g2h_report_options report = {
-        .size = sizeof(report),
+    return (struct g2h_report_options){
+        .size = sizeof(struct g2h_report_options),
         .base = series->bases.count > 0 ? series->bases.data[0] : NULL,
         .json = options->json,
         .color = terminal_has_color(options),
@@ -361,52 +367,66 @@ static struct g2h_error *convert(const struct options *options, const char *path
         .top = (unsigned)options->top,
         .sections = options->sections,
         .command = options->again.size > 0 ? options->again.data : NULL};
-    struct g2h_numbers_account numbers = {0};
-    const struct g2h_heapsnapshot_options heapsnapshot = {.size = sizeof(heapsnapshot),
-                                                          .no_contexts = options->no_contexts,
-                                                          .numbers = options->numbers,
-                                                          .numbers_of = options->numbers_of,
-                                                          .numbers_account = &numbers};
-    const struct g2h_pprof_options pprof = {sizeof(pprof), options->memprofile_rate};
-    struct g2h_html_options html = {.size = sizeof(html)};
-    struct g2h_output_options output_options = {.size = sizeof(output_options),
-                                                .fd = outputs->list[0].fd,
-                                                .fds = outputs->fds,
-                                                .name = outputs->name,
-                                                .program = options->exe,
-                                                .gzip = options->gzip,
-                                                .threads = options->threads,
-                                                .progress = progress,
-                                                .series = series->identity,
-                                                .heapsnapshot = &heapsnapshot,
-                                                .report = &report,
-                                                .pprof = &pprof,
-                                                .html = &html};
-    TRY(load(options, path, progress, conversion));
-    TRY(find_source(options, conversion->origin.input, &source));
-    output_options.source = source.data;
-    output_options.memory = &conversion->origin.memory;
-    TRY_MEMORY(set_html_series(series, written_at(conversion->origin.input), &html));
-    const struct g2h_summary_options summary = summary_options(options, conversion->origin.input);
+}
+
+/* Sets the options of an output by those of the command line. */
+static void output_settings_begin(const struct options *options, const struct series *series,
+                                  const struct outputs *outputs,
+                                  const struct g2h_progress *progress,
+                                  struct output_settings *settings)
+{
+    settings->report = report_options(options, series);
+    settings->heapsnapshot =
+        (struct g2h_heapsnapshot_options){.size = sizeof(settings->heapsnapshot),
+                                          .no_contexts = options->no_contexts,
+                                          .numbers = options->numbers,
+                                          .numbers_of = options->numbers_of,
+                                          .numbers_account = &settings->numbers};
+    settings->pprof = (struct g2h_pprof_options){sizeof(settings->pprof), options->memprofile_rate};
+    settings->html = (struct g2h_html_options){.size = sizeof(settings->html)};
+    settings->output = (struct g2h_output_options){.size = sizeof(settings->output),
+                                                   .fd = outputs->list[0].fd,
+                                                   .fds = outputs->fds,
+                                                   .name = outputs->name,
+                                                   .program = options->exe,
+                                                   .gzip = options->gzip,
+                                                   .threads = options->threads,
+                                                   .progress = progress,
+                                                   .series = series->identity,
+                                                   .heapsnapshot = &settings->heapsnapshot,
+                                                   .report = &settings->report,
+                                                   .pprof = &settings->pprof,
+                                                   .html = &settings->html};
+}
+
+/* Adds what is known once the dump is open: where it is from, and when it was written. */
+static struct g2h_error *output_settings_add_dump(const struct options *options,
+                                                  struct series *series,
+                                                  const struct pipeline *conversion,
+                                                  struct output_settings *settings)
+{
+    const struct g2h_input *input = conversion->origin.input;
+    TRY(find_source(options, input, &settings->source));
+    settings->output.source = settings->source.data;
+    settings->output.memory = &conversion->origin.memory;
+    TRY_MEMORY(set_html_series(series, written_at(input), &settings->html));
+    settings->summary = summary_options(options, input);
     if (options->summary)
-        output_options.summary = &summary;
-    if (options->is_dump)
-        return write_dump(options, &output_options, outputs, series, conversion);
-    message_warnings(conversion->origin.input, conversion->heap);
-    if (series->identity)
-        TRY(g2h_identity_check(series->identity, conversion->heap));
-    TRY(match(options, &steps, conversion));
-    if (options->base_exe)
-        report.is_base_other = series->base_build != build_of(conversion);
-    if (!conversion->origin.exe && !options->exe && !series->heap)
-        message_untyped_hint(options, conversion->origin.input);
-    TRY(build(options, series, &steps, conversion));
-    message_size(options, conversion->origin.input, conversion->graph, conversion->view);
-    if (series->mcp)
-        return answer_questions(options, series, conversion, &output_options);
-    TRY(write_view(options, conversion->view, &output_options));
-    TRY(main_check_inputs(series, conversion));
-    TRY(complete(outputs, series, conversion));
+        settings->output.summary = &settings->summary;
+    return NULL;
+}
+
+static void output_settings_deinit(struct output_settings *settings)
+{
+    text_deinit(&settings->source);
+}
+
+/* Tells the user about an output that is complete. */
+static void message_converted(const struct options *options, const struct series *series,
+                              const struct outputs *outputs, const struct pipeline *conversion,
+                              const struct output_settings *settings)
+{
+    const struct g2h_input *input = conversion->origin.input;
     if (options->append)
         message_narrowed(&outputs->list[0]);
     if (outputs->list[0].is_named)
@@ -414,17 +434,48 @@ static struct g2h_error *convert(const struct options *options, const char *path
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
     if (options->verbose)
-        message_account(options, conversion->origin.input, conversion->origin.exe,
-                        conversion->graph, conversion->view, &numbers);
+        message_account(options, input, conversion->origin.exe, conversion->graph, conversion->view,
+                        &settings->numbers);
     if ((options->format->takes & G2H_TAKES_RATE) != 0)
-        message_sampling(options, conversion->origin.input, conversion->heap);
+        message_sampling(options, input, conversion->heap);
     if (series->heap)
-        message_survivors(conversion->origin.input, series->input, series->identity,
-                          conversion->graph, conversion->view);
+        message_survivors(input, series->input, series->identity, conversion->graph,
+                          conversion->view);
     if (conversion->origin.exe)
-        message_typed(conversion->origin.input, conversion->heap, conversion->origin.exe,
-                      conversion->graph);
+        message_typed(input, conversion->heap, conversion->origin.exe, conversion->graph);
     progress_clear();
+}
+
+/* Converts the source to the output, step by step. */
+static struct g2h_error *convert_steps(const struct options *options, const char *path,
+                                       struct series *series, struct outputs *outputs,
+                                       struct pipeline *conversion)
+{
+    const struct g2h_progress *progress = progress_start();
+    const struct steps_context context = {outputs, progress};
+    const struct pipeline_options steps = steps_of(options, series, &context);
+    _cleanup_(output_settings_deinit) struct output_settings settings = {0};
+    output_settings_begin(options, series, outputs, progress, &settings);
+    TRY(load(options, path, progress, conversion));
+    TRY(output_settings_add_dump(options, series, conversion, &settings));
+    if (options->is_dump)
+        return write_dump(options, &settings.output, outputs, series, conversion);
+    message_warnings(conversion->origin.input, conversion->heap);
+    if (series->identity)
+        TRY(g2h_identity_check(series->identity, conversion->heap));
+    TRY(match(options, &steps, conversion));
+    if (options->base_exe)
+        settings.report.is_base_other = series->base_build != build_of(conversion);
+    if (!conversion->origin.exe && !options->exe && !series->heap)
+        message_untyped_hint(options, conversion->origin.input);
+    TRY(build(options, series, &steps, conversion));
+    message_size(options, conversion->origin.input, conversion->graph, conversion->view);
+    if (series->mcp)
+        return answer_questions(options, series, conversion, &settings.output);
+    TRY(write_view(options, conversion->view, &settings.output));
+    TRY(main_check_inputs(series, conversion));
+    TRY(complete(outputs, series, conversion));
+    message_converted(options, series, outputs, conversion, &settings);
     return NULL;
 }
 
@@ -454,27 +505,25 @@ static void series_deinit(struct series *series)
     g2h_input_close(series->input);
 }
 
-/* Returns the files that must not be overwritten, *ret_count elements, or NULL if memory runs
- * out. */
-static struct target_source *list_sources(const struct options *options, size_t *ret_count)
+/* The files that must not be overwritten; list is NULL if memory ran out. */
+struct main_sources {
+    struct target_source *list;
+    size_t count;
+};
+
+static struct main_sources list_sources(const struct options *options)
 {
-    struct target_source *sources = malloc((options->input_count + 4) * sizeof(*sources));
-    *ret_count = 0;
-    for (size_t i = 0; sources && i < options->input_count; i++)
-        sources[(*ret_count)++] = (struct target_source){options->inputs[i], "dump"};
-    if (sources) {
-        sources[(*ret_count)++] = (struct target_source){options->exe, "executable"};
-        sources[(*ret_count)++] = (struct target_source){options->redact_key, "key"};
-        sources[(*ret_count)++] = (struct target_source){options->base, "dump"};
-        sources[(*ret_count)++] = (struct target_source){options->base_exe, "executable"};
+    struct main_sources sources = {malloc((options->input_count + 4) * sizeof(*sources.list)), 0};
+    for (size_t i = 0; sources.list && i < options->input_count; i++)
+        sources.list[sources.count++] = (struct target_source){options->inputs[i], "dump"};
+    if (sources.list) {
+        sources.list[sources.count++] = (struct target_source){options->exe, "executable"};
+        sources.list[sources.count++] = (struct target_source){options->redact_key, "key"};
+        sources.list[sources.count++] = (struct target_source){options->base, "dump"};
+        sources.list[sources.count++] = (struct target_source){options->base_exe, "executable"};
     }
     return sources;
 }
-
-struct main_sources {
-    const struct target_source *list;
-    size_t count;
-};
 
 /* The outcome of all conversions. */
 struct outcome {
@@ -487,15 +536,15 @@ struct outcome {
 
 /* Converts a dump to a path, or to standard output if path is NULL. If a file was changed
  * meanwhile, that error takes precedence. */
-static struct g2h_error *convert_to(const struct options *options, const char *dump,
-                                    const char *path, const struct main_sources *sources,
-                                    struct series *series, struct outcome *outcome)
+static struct g2h_error *convert(const struct options *options, const char *dump, const char *path,
+                                 const struct main_sources *sources, struct series *series,
+                                 struct outcome *outcome)
 {
     struct outputs outputs = {.count = 0};
     struct pipeline conversion = {0};
     struct g2h_error *error = outputs_open(options, path, sources->list, sources->count, &outputs);
     if (!error)
-        error = convert(options, dump, series, &outputs, &conversion);
+        error = convert_steps(options, dump, series, &outputs, &conversion);
     struct g2h_error *changed =
         error && conversion.origin.input ? main_check_inputs(series, &conversion) : NULL;
     if (changed) {
@@ -566,31 +615,6 @@ static struct g2h_error *make_base(const struct options *options, const char *du
                         origin_is_complete(&conversion.origin);
     pipeline_deinit(&conversion);
     return error;
-}
-
-/* Makes bases from the dump of --base and, for trends, from all dumps but the last one. */
-static struct g2h_error *make_bases(const struct options *options, struct series *series,
-                                    struct outcome *outcome)
-{
-    if (options->base)
-        TRY(make_base(options, options->base, options->base_exe, series, outcome));
-    for (size_t i = 0; options_show_trends(options) && i + 1 < options->input_count; i++)
-        TRY(make_base(options, options->inputs[i], NULL, series, outcome));
-    return NULL;
-}
-
-/* Converts the dumps one after the other, each to its path; if paths is NULL, all to the output. */
-static struct g2h_error *convert_each(const struct options *options,
-                                      const struct main_sources *sources, char *const *paths,
-                                      struct series *series, struct outcome *outcome)
-{
-    if (options->pid != 0)
-        return convert_to(options, NULL, options->output, sources, series, outcome);
-    for (size_t i = options_show_trends(options) ? options->input_count - 1 : 0;
-         i < options->input_count; i++)
-        TRY(convert_to(options, options->inputs[i], paths ? paths[i] : options->output, sources,
-                       series, outcome));
-    return NULL;
 }
 
 /* Returns the source of a snapshot of a watched process. */
@@ -954,35 +978,34 @@ static struct g2h_error *begin_mcp(const struct options *options, struct series 
     return mcp_begin(&settings, STDIN_FILENO, STDOUT_FILENO, &series->mcp);
 }
 
-/* Converts one dump, or the dumps of a series. */
+/* Converts the dumps of the command line one after the other; those of a series go to a directory.
+ * Dumps that the output is compared with come first: the base, and if a page shows trends, all
+ * dumps but the last one. */
 static struct g2h_error *convert_all(const struct options *options,
                                      const struct main_sources *sources, struct outcome *outcome)
 {
-    struct series series = {.identity = NULL};
-    struct target_directory directory = {.path = NULL};
-    char **paths = NULL;
-    struct g2h_error *error = open_redaction(options, &series);
-    const bool is_series =
-        options->input_count > 1 && !options->append && !options_show_trends(options);
-    if (options_report_trend(options)) {
-        error = error ? error : report_trend_to(options, sources, &series, outcome);
-        series_deinit(&series);
-        return error;
+    _cleanup_(series_deinit) struct series series = {.identity = NULL};
+    _cleanup_(series_paths_deinit) struct series_paths paths = {.list = NULL};
+    const bool shows_trends = options_show_trends(options);
+    TRY(open_redaction(options, &series));
+    if (options_report_trend(options))
+        return report_trend_to(options, sources, &series, outcome);
+    if (options->mcp)
+        TRY(begin_mcp(options, &series));
+    if (options->input_count > 1 && !options->append && !shows_trends) {
+        TRY(series_make_paths(options, &paths));
+        TRY(g2h_identity_create(options->threads, &series.identity));
     }
-    if (!error && options->mcp)
-        error = begin_mcp(options, &series);
-    if (!error && is_series)
-        error = series_make_paths(options, &paths, &directory);
-    if (!error && is_series)
-        error = g2h_identity_create(options->threads, &series.identity);
-    if (!error)
-        error = make_bases(options, &series, outcome);
-    if (!error)
-        error = convert_each(options, sources, paths, &series, outcome);
-    target_directory_deinit(&directory);
-    series_free_paths(options, paths);
-    series_deinit(&series);
-    return error;
+    if (options->base)
+        TRY(make_base(options, options->base, options->base_exe, &series, outcome));
+    if (options->pid != 0)
+        return convert(options, NULL, options->output, sources, &series, outcome);
+    for (size_t i = 0; i < options->input_count; i++)
+        TRY(shows_trends && i + 1 < options->input_count
+                ? make_base(options, options->inputs[i], NULL, &series, outcome)
+                : convert(options, options->inputs[i], paths.list ? paths.list[i] : options->output,
+                          sources, &series, outcome));
+    return NULL;
 }
 
 /* ---- DevTools ---- */
@@ -1097,42 +1120,49 @@ static int write_death(void *context, struct death *death, uint64_t pid, const c
     return end_with(convert_all(&options, asked->sources, &outcome), &outcome);
 }
 
-/* Runs what the command line asks for. Returns the exit status. */
-static int convert_asked(const struct options *options)
+/* Checks what could make a conversion harmful. Returns false after saying why, with the exit
+ * status. */
+static bool may_convert(const struct options *options, const struct main_sources *sources,
+                        int *ret_status)
 {
-    struct main_sources sources;
-    struct outcome outcome = {.complete = true};
+    *ret_status = EXIT_FAILED;
     if (!options->inspect && !options->format->is_text && terminal_is_output(options)) {
         message_not_for_terminal(options);
-        return EXIT_USAGE;
+        *ret_status = EXIT_USAGE;
+        return false;
     }
     if (options->is_default)
         message_default();
-    _cleanup_free_ struct target_source *list = list_sources(options, &sources.count);
-    sources.list = list;
-    if (!list) {
+    if (!sources->list)
         message_error(&error_no_memory);
-        return EXIT_FAILED;
-    }
-    if (target_is_source(STDERR_FILENO, list, sources.count))
-        return EXIT_FAILED; /* a message would be written to the source */
-    if (options->at_death)
-        return at_death_run(options, write_death, &(struct at_death_asked){options, &sources});
-    signals_catch("go2heapsnapshot");
-    return end_with(options->inspect ? inspect(options) : convert_all(options, &sources, &outcome),
-                    &outcome);
+    /* A message would be written to the source. */
+    return sources->list && !target_is_source(STDERR_FILENO, sources->list, sources->count);
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
+    struct main_sources sources = {NULL, 0};
+    struct outcome outcome = {.complete = true};
     int status;
     if (!signals_occupy_descriptors())
         return EXIT_FAILED;
     if (options_parse(argc, argv, &options, &status)) {
         memory_prepare();
-        status = convert_asked(&options);
+        sources = list_sources(&options);
+        if (!may_convert(&options, &sources, &status)) {
+            /* it has said why */
+        } else if (options.at_death) {
+            struct at_death_asked asked = {&options, &sources};
+            status = at_death_run(&options, write_death, &asked);
+        } else {
+            signals_catch("go2heapsnapshot");
+            status = end_with(options.inspect ? inspect(&options)
+                                              : convert_all(&options, &sources, &outcome),
+                              &outcome);
+        }
     }
+    free(sources.list);
     options_deinit(&options);
     return status;
 }

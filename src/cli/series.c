@@ -55,20 +55,20 @@ static struct g2h_error *check_different(const struct options *options, char *co
     return NULL;
 }
 
-struct g2h_error *series_make_paths(const struct options *options, char ***ret,
-                                    struct target_directory *ret_directory)
+struct g2h_error *series_make_paths(const struct options *options, struct series_paths *ret)
 {
-    char **paths = *ret = calloc(options->input_count, sizeof(*paths));
-    TRY_MEMORY(paths);
-    for (size_t i = 0; i < options->input_count; i++)
-        TRY_MEMORY(paths[i] = snapshot_path(options, options->inputs[i]));
-    TRY(check_different(options, paths));
-    return directory_make(options->output, "a series of snapshots", ret_directory);
+    ret->list = calloc(options->input_count, sizeof(*ret->list));
+    TRY_MEMORY(ret->list);
+    for (; ret->count < options->input_count; ret->count++)
+        TRY_MEMORY(ret->list[ret->count] = snapshot_path(options, options->inputs[ret->count]));
+    TRY(check_different(options, ret->list));
+    return directory_make(options->output, "a series of snapshots", &ret->directory);
 }
 
-void series_free_paths(const struct options *options, char **paths)
+void series_paths_deinit(struct series_paths *paths)
 {
-    for (size_t i = 0; paths && i < options->input_count; i++)
-        free(paths[i]);
-    free(paths);
+    target_directory_deinit(&paths->directory);
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->list[i]);
+    free(paths->list);
 }

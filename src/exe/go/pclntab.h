@@ -14,7 +14,7 @@
  *   pclntab, build_info   functions and lines; the release of Go
  *   moduledata, descriptors, descriptors_find, descriptor_layout, rtype
  *                       the runtime's types
- *   code, callees      
+ *   code, callees
  *                       the source lines of a function's code, and what it calls
  *   instructions, instructions_arm64, flow, static_words
  *                       addresses in code, and the code's evidence about words
