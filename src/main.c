@@ -29,6 +29,7 @@
 #include "base/text.h"
 #include "cli/at_death.h"
 #include "cli/beside.h"
+#include "cli/guard.h"
 #include "cli/keep.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -163,7 +164,9 @@ static struct g2h_error *open_heap(const struct options *options, const char *pa
                                           .memory = options->is_dump ? 0 : options->format->memory,
                                           .forks = options->fork,
                                           .collapses = options->fork_huge,
-                                          .progress = progress};
+                                          .progress = progress,
+                                          .around = options->guard ? guard_around : NULL,
+                                          .context = options->guard};
     return options->command ? command_open(options->command, &origin, &conversion->origin)
                             : origin_open(&origin, &conversion->origin);
 }
@@ -1120,6 +1123,26 @@ static int write_death(void *context, struct death *death, uint64_t pid, const c
     return end_with(convert_all(&options, asked->sources, &outcome), &outcome);
 }
 
+/* Watches a process, and writes its heap when it is killed. Returns the exit status. */
+static int watch_guarded(const struct options *options, const struct main_sources *sources)
+{
+    struct options watched = *options, ended = *options;
+    struct at_death_asked asked = {&ended, sources};
+    struct guard guard;
+    struct outcome outcome = {.complete = true};
+    int status = EXIT_FAILED;
+    watched.guard = &guard;
+    ended.output = options->keep;
+    ended.keep = NULL;
+    ended.watch = 0;
+    ended.is_dump = ended.gzip = true;
+    if (guard_begin(&ended, write_death, &asked, &guard)) {
+        signals_catch("go2heapsnapshot");
+        status = end_with(convert_all(&watched, sources, &outcome), &outcome);
+    }
+    return guard_end(&guard, status);
+}
+
 /* Checks what could make a conversion harmful. Returns false after saying why, with the exit
  * status. */
 static bool may_convert(const struct options *options, const struct main_sources *sources,
@@ -1152,9 +1175,11 @@ int main(int argc, char **argv)
         sources = list_sources(&options);
         if (!may_convert(&options, &sources, &status)) {
             /* it has said why */
+        } else if (options.at_death && options.watch > 0) {
+            status = watch_guarded(&options, &sources);
         } else if (options.at_death) {
             struct at_death_asked asked = {&options, &sources};
-            status = at_death_run(&options, write_death, &asked);
+            status = at_death_run(&options, write_death, &asked, -1);
         } else {
             signals_catch("go2heapsnapshot");
             status = end_with(options.inspect ? inspect(&options)

@@ -109,6 +109,9 @@ struct g2h_process_options {
     bool collapses; /* before forking, the process's memory is collapsed into huge pages while it
                        runs: the pause is then about a millisecond per GB. Takes seconds of this
                        program's processor time per GB, and needs Linux 6.1 and CAP_SYS_NICE */
+    void (*around)(void *context, bool begins); /* called just before a live process is traced, with
+                                                   true, and once it is not any more; or NULL */
+    void *context;
 };
 
 /*

@@ -55,6 +55,8 @@ struct at_death {
     const struct options *options;
     at_death_write *write;
     void *context;
+    int answers;    /* for requests to let the process go; -1: there are none */
+    bool is_paused; /* the process is let go as requested */
     struct death_box box;
     struct child child;
     struct target_directory directory; /* of the output, if it is new */
@@ -363,6 +365,29 @@ static void note(struct at_death *at, pid_t id, int status)
     }
 }
 
+/* Writes the answer to a request. That nobody reads it any more shows by another signal. */
+static void answer(const struct at_death *at, char byte)
+{
+    while (write(at->answers, &byte, 1) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Lets the process go as requested, or seizes it again. */
+static void pause_or_resume(struct at_death *at)
+{
+    struct death_watch *watch = &at->box.watch;
+    at->is_paused = !at->is_paused;
+    while (at->is_paused && watch->thread != 0 && !death_let_run(watch) && !at->is_over)
+        meet_end(at);
+    if (!at->is_paused && !at->is_over)
+        seize_another(at);
+    if (!at->is_paused && at->is_over && !at->has_copy && !at->error)
+        say("go2heapsnapshot: note: process %llu ended while a snapshot was taken; nothing is "
+            "written at its end",
+            pid_of(at));
+    answer(at, at->is_over ? AT_DEATH_ENDED : AT_DEATH_READY);
+}
+
 static void note_all(struct at_death *at)
 {
     int status;
@@ -386,6 +411,8 @@ static void await(struct at_death *at, double seconds)
         child_forward(&at->child, &info);
     else if (number == SIGUSR1)
         at->is_asked = true;
+    else if (number == SIGUSR2)
+        pause_or_resume(at);
     else if (number > 0)
         at->is_over = true;
 }
@@ -558,7 +585,7 @@ static void at_death_block_signals(struct at_death *at)
     sigaddset(&at->signals, SIGCHLD);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
-            (i < FOR_THIS || at->options->run))
+            (i < FOR_THIS || at->options->run || (at->answers >= 0 && numbers[i] == SIGUSR2)))
             sigaddset(&at->signals, numbers[i]);
     }
     signal(SIGCHLD, SIG_DFL);
@@ -641,10 +668,11 @@ static void at_death_finish(struct at_death *at)
         at->status = child_exit_status(&at->child);
 }
 
-int at_death_run(const struct options *options, at_death_write *write, void *context)
+int at_death_run(const struct options *options, at_death_write *write, void *context, int answers)
 {
     struct at_death at = {
         .options = options,
+        .answers = answers,
         .write = write,
         .context = context,
         .box = {
@@ -657,6 +685,8 @@ int at_death_run(const struct options *options, at_death_write *write, void *con
     if (!at.error)
         at.error = options->run ? at_death_start(&at) : at_death_begin(&at);
     signals_catch("go2heapsnapshot");
+    if (!at.error && answers >= 0)
+        answer(&at, AT_DEATH_READY);
     if (!at.error)
         watch_process(&at);
     if (!at.has_copy)
@@ -674,10 +704,10 @@ int at_death_run(const struct options *options, at_death_write *write, void *con
 #include "base/error.h"
 #include "cli/messages.h"
 
-int at_death_run(const struct options *options, at_death_write *write, void *context)
+int at_death_run(const struct options *options, at_death_write *write, void *context, int answers)
 {
     struct g2h_error *error = g2h_process_check(options->pid);
-    (void)write, (void)context;
+    (void)write, (void)context, (void)answers;
     if (error)
         message_error(error);
     g2h_error_destroy(error);

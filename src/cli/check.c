@@ -90,15 +90,21 @@ static bool check_at_death(const struct options *options)
         bool is_given;
         const char *name;
     } others[] = {
-        {options->watch > 0, "--watch"}, {options->inspect, "--inspect"},
-        {options->command, "--command"}, {options->fork, "--fork"},
-        {options->base, "--base"},       {options->append, "--append"},
+        {options->inspect, "--inspect"},
+        {options->command, "--command"},
+        {options->fork && options->watch == 0, "--fork"},
+        {options->base, "--base"},
+        {options->append, "--append"},
     };
     if (!options->at_death)
         return true;
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (others[i].is_given)
             return USAGE_REFUSE("--at-death does not go with %s", others[i].name);
+    if (options->watch > 0)
+        return (options->keep && options->pid != 0) ||
+               USAGE_REFUSE(
+                   "--watch --at-death takes --pid, and writes to the directory of --keep");
     if (!options->output)
         return USAGE_REFUSE(
             "--at-death writes a file when the process is killed: -o app.dump.gz, or "

@@ -11,7 +11,9 @@
  *   watch, keep, beside
  *                       when --watch checks a process, what ends it, which dumps stay, the thread
  *                       that converts them
- *   at_death, child     what --at-death waits for and writes; the command that it starts
+ *   at_death, child, guard
+ *                       what --at-death waits for and writes; the command that it starts; the
+ *                       process that does so beside --watch
  *   redact_key, sampling
  *                       values of options that are files or numbers
  */
@@ -71,6 +73,7 @@ struct options {
     uint64_t at_death_keep;    /* files that stay in the directory; 0: all */
     uint64_t at_death_most;    /* most bytes that are copied; 0: all */
     char **run;                /* of --at-death: the command that is started; NULL: none */
+    struct guard *guard;       /* of --watch: waits for the end of the process; NULL: none */
     struct death *death;       /* the process to be converted has been copied; NULL: it has not */
     bool inspect;              /* serves DevTools instead of writing something */
     const char *inspect_at;    /* [HOST:]PORT; NULL: the usual port */

@@ -284,9 +284,9 @@ static struct g2h_error *read_live(const struct origin_options *options,
 
 struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret)
 {
-    const struct g2h_process_options process_options = {options->threads, options->progress,
-                                                        &ret->modules,    options->memory,
-                                                        options->forks,   options->collapses};
+    const struct g2h_process_options process_options = {
+        options->threads, options->progress,  &ret->modules,   options->memory,
+        options->forks,   options->collapses, options->around, options->context};
     *ret = (struct origin){0};
     if (options->copy)
         return read_copy(options, &process_options, ret);

@@ -30,7 +30,9 @@ struct origin_options {
     unsigned threads;          /* 0: one per processor */
     unsigned memory;           /* as in struct g2h_process_options */
     bool forks, collapses;     /* as there */
-    const struct g2h_progress *progress; /* may be NULL */
+    const struct g2h_progress *progress;        /* may be NULL */
+    void (*around)(void *context, bool begins); /* as there */
+    void *context;
 };
 
 /*

@@ -188,7 +188,9 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
         attach_options = (struct attach_options){.after = options->memory,
                                                  .progress = options->progress,
                                                  .forks = options->forks,
-                                                 .collapses = options->collapses};
+                                                 .collapses = options->collapses,
+                                                 .around = options->around,
+                                                 .context = options->context};
     if (attach_options.forks && exe)
         attach_options.code = fork_code_find(pid, exe);
     TRY(attach_copy(pid, &attach_options, &process, &account));

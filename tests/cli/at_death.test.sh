@@ -23,11 +23,18 @@ run go2heapsnapshot --at-death=keep=2 --pid 1 -o app.dump
 said "--at-death=keep of a file" 2 "go2heapsnapshot: --at-death=keep removes old files of a directory: -o dumps/" "$hint"
 run go2heapsnapshot --at-death=keep=0 --pid 1 -o dumps/
 check "--at-death=keep=0" eval '[ "$status" -eq 2 ] && grep -q -e "--at-death=keep" err'
-for other in '--watch 1s' --fork '--base 1.dump' '--command ls'; do
+for other in --fork '--base 1.dump' '--command ls'; do
 	# shellcheck disable=SC2086  # an option and its argument
 	run go2heapsnapshot --at-death --pid 1 -o app.html $other
 	check "--at-death $other: does not go together" eval '[ "$status" -eq 2 ] && grep -q -e "--at-death does not go with ${other%% *}$" err'
 done
+for what in '--pid 1' '--command ls --keep dumps' '--keep dumps -- ls'; do
+	# shellcheck disable=SC2086  # options and their arguments
+	run go2heapsnapshot --watch 1s --at-death $what
+	check "--watch --at-death $what: says what goes with it" eval '[ "$status" -eq 2 ] && grep -qE -e "--watch --at-death takes --pid, and writes to the directory of --keep|does not go with|--watch goes with --pid" err'
+done
+run go2heapsnapshot --watch 1s --at-death --keep dumps --pid 2147483647
+check "--watch --at-death of no process: fails, and leaves no directory" eval '[ "$status" -eq 1 ] && [ ! -e dumps ]'
 run go2heapsnapshot --at-death --pid 2147483647 -o dumps/
 check "--at-death of no process: fails, and leaves no directory" eval '[ "$status" -eq 1 ] && [ ! -e dumps ]'
 

@@ -206,6 +206,36 @@ boxes() {
 	pid=
 } 2>/dev/null
 
+# watches: --watch --at-death, whose snapshots and the last dump do not disturb each other.
+watches() {
+	for how in KILL TERM count; do
+		starts leak 0
+		: >"$build/log"
+		set --
+		[ $how != count ] || set -- --count 2
+		"$g2h" --watch 1s --at-death --keep "$out" --pid "$pid" "$@" >"$build/report" 2>"$build/log" &
+		box=$!
+		[ $how = count ] || await eval '[ -e "$out/last.dump" ]'
+		case $how in
+		KILL)
+			kills KILL
+			[ "$status" -eq 0 ] && grep -q 'was killed by signal 9' "$build/log" && grep -q 'heaps in' "$build/report" && [ -e "$out/first.dump.gz" ] && [ -e "$out/last.dump.gz" ] && suspects "$out"/app-*.dump.gz
+			result $? "$release, --watch --at-death, killed: the report, and the heap at the end" "$build/log"
+			continue
+			;;
+		TERM) kill -TERM $box ;;
+		esac
+		status=0
+		wait $box || status=$?
+		[ "$status" -eq 0 ] && untraced && kill -0 "$pid" && [ "$(ls "$out" | wc -l)" -eq 2 ] && ! pgrep -P $box >/dev/null
+		result $? "$release, --watch --at-death, ended by $how: the program lives on" "$build/log"
+		box=
+		kill -KILL "$pid"
+		wait "$pid"
+		pid=
+	done
+} 2>/dev/null
+
 # commands: the box starts the program.
 commands() {
 	rm -rf "$out" "$build/file"
@@ -254,5 +284,6 @@ for goroot in $goroots; do
 	out_of_memory
 	exits
 	boxes
+	watches
 	commands
 done

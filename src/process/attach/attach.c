@@ -387,7 +387,11 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     process.executable = copied_executable(pid);
     if (held->forks)
         hold_signals(held);
+    if (options->around)
+        options->around(options->context, true);
     const int error = stop_and_copy(pid, options, is_window, held, &space, &process, &account);
+    if (options->around)
+        options->around(options->context, false);
     TRY(attach_explain(pid, error, options, &held->fork, &space));
     if (!account.is_forked)
         memcpy(account.not_forked, held->fork.refused, sizeof(account.not_forked));

@@ -35,6 +35,9 @@ struct attach_options {
                                    (collapse.h) */
     struct inject_code code;    /* for a fork */
     struct attach_space *space; /* memory that was allocated before, and is used up; NULL: none */
+    void (*around)(void *context, bool begins); /* called just before the process is traced, and
+                                                   once it is not any more; or NULL */
+    void *context;
 };
 
 struct attach_account {

@@ -1,0 +1,107 @@
+/* guard; see guard.h. */
+#include "cli/guard.h"
+
+#ifdef __linux__ /* as at_death.c */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/messages.h"
+
+/* Does the guard's work; does not return. */
+static void guard_run(const struct options *options, at_death_write *write, void *context,
+                      int answers, pid_t parent)
+{
+    sigset_t requests;
+    signal(SIGUSR2, SIG_DFL); /* guard_ask() sends it, even if the caller ignored it */
+    sigemptyset(&requests);
+    sigaddset(&requests, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &requests, NULL); /* also while the heap is written */
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
+        _exit(EXIT_FAILED);
+    _exit(at_death_run(options, write, context, answers));
+}
+
+/* Waits for the answer to a request. Returns 0 if the guard has ended. */
+static char guard_await(const struct guard *guard)
+{
+    char answer = 0;
+    while (read(guard->answers, &answer, 1) < 0 && errno == EINTR)
+        continue;
+    return answer;
+}
+
+/* Has the guard let the process go, or seize it again. */
+static char guard_ask(const struct guard *guard)
+{
+    return kill(guard->id, SIGUSR2) == 0 ? guard_await(guard) : 0;
+}
+
+bool guard_begin(const struct options *options, at_death_write *write, void *context,
+                 struct guard *ret)
+{
+    const pid_t parent = getpid();
+    int ends[2];
+    *ret = (struct guard){.answers = -1};
+    ret->id = pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
+    if (ret->id < 0) {
+        say("go2heapsnapshot: cannot start a process: %s", strerror(errno));
+        return false;
+    }
+    if (ret->id == 0) {
+        close(ends[0]);
+        guard_run(options, write, context, ends[1], parent);
+    }
+    close(ends[1]);
+    ret->answers = ends[0];
+    return guard_await(ret) == AT_DEATH_READY;
+}
+
+void guard_around(void *context, bool begins)
+{
+    (void)begins; /* each request changes the state */
+    (void)guard_ask(context);
+}
+
+int guard_end(struct guard *guard, int status)
+{
+    int how = 0;
+    if (guard->id <= 0)
+        return status;
+    if (guard_ask(guard) == AT_DEATH_READY)
+        kill(guard->id, SIGTERM);
+    while (waitpid(guard->id, &how, 0) < 0 && errno == EINTR)
+        continue;
+    close(guard->answers);
+    guard->id = 0;
+    const int ended = WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_FAILED;
+    return ended == EXIT_FAILED || status == EXIT_FINE ? ended : status;
+}
+
+#else
+
+bool guard_begin(const struct options *options, at_death_write *write, void *context,
+                 struct guard *ret)
+{
+    *ret = (struct guard){0};
+    (void)at_death_run(options, write, context, -1);
+    return false;
+}
+
+void guard_around(void *context, bool begins)
+{
+    (void)context, (void)begins;
+}
+
+int guard_end(struct guard *guard, int status)
+{
+    (void)guard;
+    return status;
+}
+
+#endif
