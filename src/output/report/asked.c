@@ -78,6 +78,8 @@ struct g2h_error *report_put_retainers(const struct report *report, struct g2h_e
                report_rows(report, REPORT_ASKED_ROWS));
     TRY(retainers_find(report->findings, edges, node, &retainers));
     for (size_t i = 0; i < retainers.list.count; i++) {
+        if (table_skip_row(&table))
+            continue;
         const struct retainer *retainer = &retainers.list.data[i];
         struct g2h_node source;
         size_t size;

@@ -586,6 +586,22 @@ void page_add_missing(struct page *page, size_t count)
         page->open[page->depth - 1].missing += count;
 }
 
+bool page_skip_element(struct page *page)
+{
+    if (!page->is_json || page->skipped > 0 || page->depth >= PAGE_DEPTH)
+        return page->is_json;
+    if (is_beyond(page)) {
+        page_leave_out(page);
+        page->skipped = 0; /* nothing is open that page_close() closes */
+        return true;
+    }
+    if (page->window.bytes == 0 || page->window.opened >= page->window.first)
+        return false;
+    page->elements[page->depth - 1]++;
+    page_pass(page, 1);
+    return true;
+}
+
 void page_open(struct page *page, const char *key)
 {
     open_value(page, key, false);

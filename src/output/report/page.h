@@ -216,6 +216,11 @@ void page_close(struct page *page);
 void page_pass(struct page *page, size_t count);
 void page_add_missing(struct page *page, size_t count);
 
+/* Passes over the next element of the list that was opened last, which contains no lists, if it is
+ * not on the page: limits, or the end of the window, leave it out, or an earlier part has it.
+ * Returns whether it did; otherwise the caller adds the element. */
+bool page_skip_element(struct page *page);
+
 /* ---- parts of lines ---- */
 
 /* Appends a field in its form for people: without its width, but clipped. */

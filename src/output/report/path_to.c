@@ -74,7 +74,7 @@ static struct g2h_error *put_steps(struct path_to_path *path)
     table_init(&table, report->page, "steps", columns, 5, 2 * REPORT_ASKED_ROWS);
     for (size_t i = 1; i < nodes->count; i++) {
         _cleanup_(text_deinit) struct text edge = {0};
-        if (!path_shows(report->findings->view, nodes->data[i]))
+        if (!path_shows(report->findings->view, nodes->data[i]) || table_skip_row(&table))
             continue;
         path_append_step(report->findings->paths, nodes->data[i - 1], nodes->data[i], &edge);
         TRY_MEMORY(!edge.failed);
@@ -92,7 +92,7 @@ static struct g2h_error *put_dominators(const struct path_to_path *path, uint32_
     table_init(&table, report->page, "dominators", columns, 4, REPORT_ASKED_ROWS);
     for (uint32_t i = node; i != 0;) {
         i = g2h_dominators_of(report->findings->dominators, i);
-        if (path_shows(report->findings->view, i))
+        if (path_shows(report->findings->view, i) && !table_skip_row(&table))
             path_to_put_row(report, &table, i, page_words(NULL, ""), false);
     }
     return table_end(&table);

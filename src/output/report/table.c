@@ -25,11 +25,21 @@ static void add_cell(struct table *table, const struct page_field *field)
     table->cells.failed |= !vector_push(&table->ends, table->cells.size);
 }
 
+static bool table_is_full(const struct table *table)
+{
+    return table->ends.count / table->count >= table->most;
+}
+
+bool table_skip_row(struct table *table)
+{
+    return table->page->is_json ? page_skip_element(table->page) : table_is_full(table);
+}
+
 void table_open_row(struct table *table, const struct page_field *fields, size_t count)
 {
     page_open(table->page, NULL);
     page_put_fields(table->page, NULL, fields, count);
-    if (table->page->is_json || table->ends.count / table->count >= table->most)
+    if (table->page->is_json || table_is_full(table))
         return;
     for (size_t i = 0; i < table->count; i++)
         add_cell(table, &fields[i]);

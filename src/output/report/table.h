@@ -29,6 +29,10 @@ struct table {
 void table_init(struct table *table, struct page *page, const char *key,
                 const struct table_column *columns, size_t count, size_t most);
 
+/* Passes over the next row if it is not shown, so that it need not be formatted. Returns whether it
+ * did; otherwise the caller adds the row. */
+bool table_skip_row(struct table *table);
+
 /* Adds a row. The first fields are those of the columns, one each; fields after these are in JSON
  * only. A change of 0 is shown as a dot. */
 void table_row(struct table *table, const struct page_field *fields, size_t count);
