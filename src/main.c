@@ -29,7 +29,6 @@
 #include "base/text.h"
 #include "cli/at_death.h"
 #include "cli/beside.h"
-#include "cli/guard.h"
 #include "cli/keep.h"
 #include "cli/messages.h"
 #include "cli/options.h"

@@ -1,5 +1,5 @@
-/* guard; see guard.h. */
-#include "cli/guard.h"
+/* guard; see at_death.h. */
+#include "cli/at_death.h"
 
 #ifdef __linux__ /* as at_death.c */
 

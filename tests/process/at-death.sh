@@ -236,6 +236,37 @@ watches() {
 	done
 } 2>/dev/null
 
+# deployed NAME: the script of a manifest of docs/oom.md, on standard input, which arms a program named "server", writes its heap.
+deployed() {
+	sed "s|-o [a-z/]*/dumps/|-o $out/|" >"$build/script"
+	starts leak 0
+	echo "$pid" >"$build/server"
+	: >"$build/log"
+	PATH=$build/bin:$PATH sh "$build/script" >"$build/log" 2>&1 &
+	box=$!
+	await grep -q 'is written when it is killed' "$build/log"
+	kill -KILL "$pid"
+	wait "$pid"
+	await grep -q 'dump.gz is written$' "$build/log"
+	kill -KILL $box
+	wait $box
+	pid='' box=
+	suspects "$out"/app-*.dump.gz
+	result $? "$release, docs/oom.md, $1: its script writes the heap" "$build/log"
+} 2>/dev/null
+
+manifests() {
+	rm -rf "$build/bin"
+	mkdir "$build/bin"
+	ln -s "$(realpath "$g2h")" "$build/bin/go2heapsnapshot"
+	for tool in 'pgrep -o -x server' 'systemctl show -p MainPID --value server'; do # which find the program once
+		printf '#!/bin/sh\n[ "$*" = "%s" ] && cat "%s" && rm "%s"\n' "${tool#* }" "$build/server" "$build/server" >"$build/bin/${tool%% *}"
+		chmod +x "$build/bin/${tool%% *}"
+	done
+	sed -n '/^        - |$/,/^      securityContext/p' "$top/docs/oom.md" | sed '1d;$d' | deployed Kubernetes
+	sed -n "s|^ExecStart=/bin/sh -c '\(.*\)'$|\1|p" "$top/docs/oom.md" | sed 's/%i/server/; s/%%/%/g' | deployed systemd
+}
+
 # commands: the box starts the program.
 commands() {
 	rm -rf "$out" "$build/file"
@@ -285,5 +316,6 @@ for goroot in $goroots; do
 	exits
 	boxes
 	watches
+	manifests
 	commands
 done
