@@ -249,7 +249,7 @@ void message_process(const struct origin *origin, bool says_stopped)
     warn_count(input, account->objects_missing, "left out: their contents are not there");
     if (account->spans_missing > 0)
         say("go2heapsnapshot: warning: %s: %" PRIu64
-            " spans of the heap left out: what describes them is not there",
+            " spans of the heap left out: their descriptions are missing",
             input->name, account->spans_missing);
     if (origin_is_miscounted(origin))
         say("go2heapsnapshot: warning: %s: %" PRIu64 " of %" PRIu64
@@ -270,7 +270,7 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
     if (input->damage)
         say("go2heapsnapshot: warning: %s", input->damage->message);
     if (g2h_heap_damage(heap)) {
-        say("go2heapsnapshot: warning: %s; what is before it is used",
+        say("go2heapsnapshot: warning: %s; everything before it is used",
             g2h_heap_damage(heap)->message);
         if (account->records[G2H_RECORD_DATA] == 0 || account->records[G2H_RECORD_BSS] == 0)
             warn(input, "without its data and bss records, objects that only globals hold look "
@@ -280,7 +280,7 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
                "left out: not where an allocation slot can be, or larger than the heap");
     warn_count(input, account->overlapping, "left out: overlapping the next object");
     if (account->bytes_behind > 0)
-        warn(input, "there are bytes behind the EOF record; they are ignored");
+        warn(input, "the bytes after the EOF record are ignored");
 }
 
 static void line(const char *label, uint64_t value, const char *unit, const char *remark)

@@ -46,7 +46,7 @@ static const char help[] =
     "      --command=CMD   inspect, watch: CMD prints the dump: kubectl exec, ssh\n"
     "      --source=DIR    inspect: where the source is, if built with -trimpath\n"
     "  -e, --exe=FILE      the executable that wrote the dump, stripped or not: for\n"
-    "                      types, names of fields and variables, texts of strings\n"
+    "                      types, names of fields and variables, contents of strings\n"
     "      --untyped-ok    convert without types if that executable does not fit\n"
     "      --base=DUMP     a dump to compare with, as if it were the first DUMP\n"
     "      --base-exe=FILE the executable that wrote that dump, if it is another\n"

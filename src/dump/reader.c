@@ -192,7 +192,7 @@ static inline bool reader_read_fields(struct g2h_reader *reader, uint64_t size,
         uint64_t bytes =
             kinds[number] == G2H_FIELD_POINTER ? word : field_words(kinds[number]) * word;
         if (bytes > size || offset > size - bytes || (offset & (word - 1)) != 0)
-            return wrong(reader, "a field lies outside of its contents");
+            return wrong(reader, "a field is outside of its contents");
     }
     ret->end = cursor.at;
     reader->cursor = cursor;

@@ -21,7 +21,7 @@ enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280, PAUSE
 static struct g2h_error *same_process_refuse(const struct g2h_heap *before,
                                              const struct g2h_heap *after, const char *why)
 {
-    return error_create(G2H_ERROR_NOT_SERIES, "%s: is not of the process that wrote %s: %s",
+    return error_create(G2H_ERROR_NOT_SERIES, "%s: is not from the process that wrote %s: %s",
                         after->input->name, before->input->name, why);
 }
 
@@ -124,7 +124,7 @@ static struct g2h_error *check_outside(const struct g2h_heap *before, const stru
     g2h_heap_record(before, G2H_RECORD_BSS, 0, &was);
     g2h_heap_record(after, G2H_RECORD_BSS, 0, &is);
     if (was.segment.address != is.segment.address)
-        return same_process_refuse(before, after, "its variables lie at other addresses");
+        return same_process_refuse(before, after, "its variables are at other addresses");
     for (uint64_t i = 0; i + 8 <= was.segment.contents.size && i + 8 <= is.segment.contents.size;
          i += 8) {
         const uint64_t one = heap_word(before, was.segment.contents.data + i),

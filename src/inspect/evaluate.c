@@ -141,7 +141,7 @@ static struct g2h_error *read_steps(struct evaluation *evaluation, struct remote
             const char *name = evaluation->at;
             const size_t size = name_size(name);
             if (size == 0)
-                return error_create(G2H_ERROR_NOT_FOUND, "expected a name behind the dot");
+                return error_create(G2H_ERROR_NOT_FOUND, "expected a name after the dot");
             evaluation->at += size;
             TRY(step(evaluation, name, size, remote));
         } else {

@@ -93,7 +93,7 @@ static struct g2h_error *check_executable(struct runtime *runtime, const struct 
     const struct process *process = runtime->process;
     if (image->format != IMAGE_ELF || !image->is_64 || image->big_endian)
         return error_create(G2H_ERROR_NOT_EXE,
-                            "%s: is no ELF file of a 64-bit little-endian machine, as what %s ran",
+                            "%s: is not a 64-bit little-endian ELF file, so it is not what %s ran",
                             image->path, process->name);
     if (image->machine != process->machine)
         return error_create(G2H_ERROR_NOT_EXE, "%s: is for another machine than %s ran on",
@@ -182,8 +182,8 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
         runtime->bss > runtime->ebss || runtime->ebss > runtime->end ||
         runtime->text >= runtime->etext || runtime->types >= runtime->etypes)
         return error_create(G2H_ERROR_NOT_EXE,
-                            "%s: what %s has of runtime.firstmoduledata makes no sense: it is "
-                            "another executable's, or of a release of Go that is not known",
+                            "%s: runtime.firstmoduledata of %s makes no sense: it is from "
+                            "another executable, or from an unknown release of Go",
                             g2h_exe_path(runtime->exe), runtime->process->name);
     if (!same_build_moduledata(runtime, address))
         return error_create(G2H_ERROR_NOT_EXE,
@@ -196,7 +196,7 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
                            runtime->ebss - runtime->bss, &runtime->bss_mask))
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: runtime.firstmoduledata has masks of another size than data and "
-                            "bss in %s: it is of a release of Go that is not known",
+                            "bss in %s: it is from an unknown release of Go",
                             g2h_exe_path(runtime->exe), runtime->process->name);
     return NULL;
 }
@@ -355,7 +355,7 @@ static struct g2h_error *missing_variable(const struct runtime *runtime, const c
 {
     return error_create(G2H_ERROR_DAMAGED, "%s: %s is not found: the memory is cut%s",
                         runtime->process->name, name,
-                        runtime->by_dwarf ? "" : ", or of a release of Go that is not known");
+                        runtime->by_dwarf ? "" : ", or from an unknown release of Go");
 }
 
 static struct g2h_error *runtime_find_variables(struct runtime *runtime)

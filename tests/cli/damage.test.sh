@@ -33,9 +33,9 @@ cut_at 2000000 object.dump
 object="byte 1999985: record 6124 (object, begun at byte 1999976): a length is beyond the end of the input"
 run go2heapsnapshot object.dump
 said "cut in an object: file, byte, record and kind" 3 \
-	"go2heapsnapshot: warning: object.dump: $object; what is before it is used" \
+	"go2heapsnapshot: warning: object.dump: $object; everything before it is used" \
 	"go2heapsnapshot: warning: object.dump: $no_globals"
-check "cut in an object: what is before it is a snapshot" is_snapshot out
+check "cut in an object: everything before it is a snapshot" is_snapshot out
 cp out object.heapsnapshot
 run go2heapsnapshot -o named.heapsnapshot object.dump
 check "cut in an object: exit 3 with -o too" [ "$status" -eq 3 ]
@@ -50,7 +50,7 @@ cut_at $((size - 1)) eof.dump
 run go2heapsnapshot eof.dump
 check "cut before the EOF record: exit 3" [ "$status" -eq 3 ]
 check "cut before the EOF record: the message has file, byte and reason" grep -q \
-	"^go2heapsnapshot: warning: eof.dump: byte $((size - 1)): .*: the input ends without an EOF record; what is before it is used\$" err
+	"^go2heapsnapshot: warning: eof.dump: byte $((size - 1)): .*: the input ends without an EOF record; everything before it is used\$" err
 equal "cut before the EOF record: one line" "$(wc -l <err)" 1
 incomplete='s/"complete":true/"complete":false/'
 sed "$incomplete" good.heapsnapshot >incomplete.heapsnapshot
@@ -63,8 +63,8 @@ check "a byte of an object's contents: exit 0" [ "$status" -eq 0 ]
 run go2heapsnapshot tag.dump
 check "a record of no known kind: exit 3" [ "$status" -eq 3 ]
 check "a record of no known kind: byte, record and reason" grep -q \
-	'^go2heapsnapshot: warning: tag.dump: byte 199997[67]: record 6124: unknown tag; what is before it is used$' err
-check "a record of no known kind: what is before it is a snapshot" is_snapshot out
+	'^go2heapsnapshot: warning: tag.dump: byte 199997[67]: record 6124: unknown tag; everything before it is used$' err
+check "a record of no known kind: everything before it is a snapshot" is_snapshot out
 
 gzip -c good.dump | head -c 100000 >cut.gz
 run go2heapsnapshot cut.gz
@@ -72,8 +72,8 @@ check "gzip that is cut: exit 3" [ "$status" -eq 3 ]
 equal "gzip that is cut: says so first" "$(head -n 1 err)" \
 	"go2heapsnapshot: warning: cut.gz: byte 100000: the gzip stream is cut"
 check "gzip that is cut: then where the dump ends" grep -q \
-	'^go2heapsnapshot: warning: cut.gz: byte [0-9]*.*: record [0-9]* (.*, begun at byte [0-9]*): .*; what is before it is used$' err
-check "gzip that is cut: what is before it is a snapshot" is_snapshot out
+	'^go2heapsnapshot: warning: cut.gz: byte [0-9]*.*: record [0-9]* (.*, begun at byte [0-9]*): .*; everything before it is used$' err
+check "gzip that is cut: everything before it is a snapshot" is_snapshot out
 gzip -c good.dump | head -c 12 >cut.gz
 run go2heapsnapshot cut.gz
 check "gzip that is cut in its header: exit 1" [ "$status" -eq 1 ]
@@ -102,9 +102,9 @@ check "a header of before heap dumps: exit 1" [ "$status" -eq 1 ]
 
 { cat good.dump && echo more; } >longer.dump
 run go2heapsnapshot longer.dump
-said "bytes behind the EOF record" 0 \
-	"go2heapsnapshot: warning: longer.dump: there are bytes behind the EOF record; they are ignored"
-wrote "bytes behind the EOF record change nothing" good.heapsnapshot
+said "bytes after the EOF record" 0 \
+	"go2heapsnapshot: warning: longer.dump: the bytes after the EOF record are ignored"
+wrote "bytes after the EOF record change nothing" good.heapsnapshot
 
 # meanwhile CHANGE ARGUMENT...: converts with these arguments, and runs the shell command CHANGE while the input is read:
 # as soon as the first byte of the snapshot arrives in a pipe. The rest of the pipe is read only after the change.

@@ -141,7 +141,7 @@ packed() {
 	wrote "$1, by a pipe as /dev/stdin: the same bytes" good.heapsnapshot
 	cat "$file" "$file" >foreign
 	run go2heapsnapshot foreign
-	said "$1: two streams" 0 "go2heapsnapshot: warning: foreign: there are bytes behind the EOF record; they are ignored"
+	said "$1: two streams" 0 "go2heapsnapshot: warning: foreign: the bytes after the EOF record are ignored"
 	if [ "$1" = lz4 ]; then lz4 -B4 -c <good.dump >"$file"; fi # in blocks of 64 KB
 	head -c $(($(stat -c %s "$file") * 2 / 3)) "$file" >foreign
 	run go2heapsnapshot foreign
@@ -286,7 +286,7 @@ takes_all() {
 	check "$1: exit $4, not a full disk" [ "$status" -eq "$4" ]
 	check "$1: what is wrong is that" grep -q "$5" err
 }
-takes_all "zeros behind a header" '' 'cat /dev/zero' 0 'bytes behind the EOF record'
+takes_all "zeros after a header" '' 'cat /dev/zero' 0 'bytes after the EOF record'
 takes_all "a description of 2^56 bytes" "\\2$huge" 'cat /dev/zero' 3 '(otherroot, .*beyond the end'
 takes_all "a profile of 2^56 frames" "\\20\\1\\1$huge" 'cat /dev/zero' 3 '(alloc/free profile, .*beyond the end'
 takes_all "fields without end" '\1\200\200\200\1\10go1.go1.' "yes | tr 'y\\n' '\\1\\0'" 3 '(object, .*is cut'
@@ -294,12 +294,12 @@ takes_all "a record of no kind" '\177' 'cat /dev/zero' 3 'unknown tag'
 # shellcheck disable=SC2059
 { printf "$header" && head -c 100000000 /dev/zero; } | gzip -1 >bomb.gz
 endless $large : bomb.gz
-check "gzipped zeros behind a header: exit 0, not a full disk" [ "$status" -eq 0 ]
+check "gzipped zeros after a header: exit 0, not a full disk" [ "$status" -eq 0 ]
 { cat good.dump && head -c 100000000 /dev/zero; } | gzip -1 >behind.gz
 endless $large : behind.gz
-said "gzipped zeros behind the EOF record" 0 \
-	"go2heapsnapshot: warning: behind.gz: there are bytes behind the EOF record; they are ignored"
-wrote "gzipped zeros behind the EOF record: the same bytes" good.heapsnapshot
+said "gzipped zeros after the EOF record" 0 \
+	"go2heapsnapshot: warning: behind.gz: the bytes after the EOF record are ignored"
+wrote "gzipped zeros after the EOF record: the same bytes" good.heapsnapshot
 
 packed xz 'xz -d' '\3757zXZ\0'
 packed zstd 'zstd -d' '\50\265\57\375\4'
@@ -312,7 +312,7 @@ endless $small : --exe zeros.gz good.dump
 equal "--exe, gzipped zeros" "$status $(head -n 1 err)" "1 go2heapsnapshot: zeros.gz: $no_exe"
 { head -c 64 /bin/sh && head -c 100000000 /dev/zero; } | gzip -1 >exe.gz
 endless $large : --exe exe.gz good.dump
-equal "--exe, gzipped zeros behind a header" "$status $(head -n 1 err)" \
+equal "--exe, gzipped zeros after a header" "$status $(head -n 1 err)" \
 	"1 go2heapsnapshot: exe.gz: unpacks to more than an executable does"
 
 finish

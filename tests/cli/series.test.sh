@@ -114,11 +114,11 @@ equal "in the wrong order: the first one is there" "$(ls order)" 2.heapsnapshot
 dump go1.15-amd64.1 other.dump
 run go2heapsnapshot -o other 1.dump other.dump
 left_out "of another release" 1.dump
-said "of another release" 1 "go2heapsnapshot: other.dump: is not of the process that wrote 1.dump: that is of another release of Go"
+said "of another release" 1 "go2heapsnapshot: other.dump: is not from the process that wrote 1.dump: that is of another release of Go"
 dump go1.26-386.1 small.dump
 run go2heapsnapshot -o other 1.dump small.dump
 left_out "of another architecture" 1.dump
-said "of another architecture" 1 "go2heapsnapshot: small.dump: is not of the process that wrote 1.dump: that has another architecture"
+said "of another architecture" 1 "go2heapsnapshot: small.dump: is not from the process that wrote 1.dump: that has another architecture"
 touch file
 run go2heapsnapshot -o file 1.dump 2.dump
 said "-o: a file" 1 "go2heapsnapshot: file: is not a directory, which a series of snapshots needs"

@@ -489,7 +489,7 @@ static void from_outside_too(void **state)
     assert_no_error(add_outside(3, 1234, 0x560000, moved));
     assert_refused(add_outside(4, 1235, 0x560000, moved), "its first thread is 1235, there 1234");
     assert_refused(add_outside(4, 1234, 0x560000, other), "nothing that its variables point to");
-    assert_refused(add_outside(4, 1234, 0x570000, moved), "its variables lie at other addresses");
+    assert_refused(add_outside(4, 1234, 0x570000, moved), "its variables are at other addresses");
     assert_refused(add_outside(2, 1234, 0x560000, moved), "2 collections so far, there 3");
 }
 

@@ -144,7 +144,7 @@ static void put_substrings(const struct report *report, const struct g2h_capacit
     page_open(page, "substrings");
     PAGE_PUT(page,
              report_is_much(report, rows->sums.wasted)
-                 ? "  strings  % beyond the part in use, in % texts of %\n"
+                 ? "  strings  % beyond the part in use, in % strings of %\n"
                  : NULL,
              page_bytes("wasted", rows->sums.wasted), page_count("texts", rows->sums.count),
              page_bytes("bytes", rows->sums.bytes));

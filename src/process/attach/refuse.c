@@ -144,7 +144,7 @@ static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
                       (unsigned long long)facts->user, right(facts));
     if (facts->yama == 1)
         return say_of(facts,
-                      "only its ancestors and who has CAP_SYS_PTRACE may read it here "
+                      "only its ancestors and processes with CAP_SYS_PTRACE may read it here "
                       "(/proc/sys/kernel/yama/ptrace_scope is 1): %s",
                       right(facts));
     if (facts->has_more)
