@@ -13,13 +13,13 @@
 #include "inspect/hub.h"
 #include "inspect/json_read.h"
 #include "inspect/json_write.h"
-#include "inspect/reply.h"
+#include "inspect/client.h"
 
 enum { SOURCE_MOST = 4 << 20 }; /* bytes of a file of Go */
 
 /* A request while it is being answered. */
 struct cdp_request {
-    struct connection *connection;
+    struct client *client;
     struct reply_to to;
     struct json_value params;
     const struct method *method;
@@ -44,21 +44,21 @@ static void cdp_refuse(struct hub *hub, struct cdp_request *request)
 /* ---- answered by the session ---- */
 
 static void ask(struct hub *hub, struct cdp_request *request, enum channel_kind kind,
-                const struct text *body, asks_done *done)
+                const struct text *body, questions_done *done)
 {
     if (body->failed || body->size > CHANNEL_MOST_ASKED) {
         reply_refuse(hub, &request->to, body->failed ? "out of memory" : "this is too long");
         return;
     }
-    if (asks_ask(&hub->asks, kind, body->data, body->size, &request->to, done))
-        request->connection->asked++;
+    if (questions_ask(&hub->questions, kind, body->data, body->size, &request->to, done))
+        request->client->asked++;
     else
         reply_refuse(hub, &request->to, "out of memory");
 }
 
 /* Asks about the object that a member of params names. */
 static void ask_about(struct hub *hub, struct cdp_request *request, enum channel_kind kind,
-                      const char *member, asks_done *done)
+                      const char *member, questions_done *done)
 {
     _cleanup_(text_deinit) struct text body = {0};
     static const char missing[] = "a parameter is missing";
@@ -117,7 +117,7 @@ static void get_heap_id(struct hub *hub, struct cdp_request *request)
 static void add_inspected(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text digits = {0};
-    uint32_t *inspected = request->connection->inspected;
+    uint32_t *inspected = request->client->inspected;
     const bool is_text = json_text(json_member(request->params, "heapObjectId"), &digits);
     text_append(&digits, "", 1);
     char *end = digits.data;
@@ -144,7 +144,7 @@ static void cdp_evaluate(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text body = {0}, group = {0};
     struct channel_evaluate head = {0};
-    memcpy(head.inspected, request->connection->inspected, sizeof(head.inspected));
+    memcpy(head.inspected, request->client->inspected, sizeof(head.inspected));
     head.flags =
         json_is_true(json_member(request->params, "throwOnSideEffect")) ? CHANNEL_EAGER : 0;
     json_text(json_member(request->params, "objectGroup"), &group);
@@ -209,7 +209,7 @@ static void lines_came(struct hub *hub, const struct reply_to *to, enum channel_
 static void scripts_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                          const char *body, size_t size)
 {
-    struct cdp_request request = {.connection = hub_find(hub, to->connection), .to = *to};
+    struct cdp_request request = {.client = hub_find(hub, to->connection), .to = *to};
     if (kind == CHANNEL_ANSWER)
         reply_events(hub, to->connection, body, size);
     ask(hub, &request, CHANNEL_LINES, &(struct text){0}, lines_came);
@@ -219,17 +219,17 @@ static void scripts_came(struct hub *hub, const struct reply_to *to, enum channe
  * before each snapshot. So they are sent again, but not to a client that has them. */
 static void enable_debugger(struct hub *hub, struct cdp_request *request)
 {
-    if (request->connection->has_debugger) {
+    if (request->client->has_debugger) {
         reply_digits(hub, &request->to, "debuggerId", 32);
         return;
     }
-    request->connection->has_debugger = true;
+    request->client->has_debugger = true;
     ask(hub, request, CHANNEL_SCRIPTS, &(struct text){0}, scripts_came);
 }
 
 static void disable_debugger(struct hub *hub, struct cdp_request *request)
 {
-    request->connection->has_debugger = false;
+    request->client->has_debugger = false;
     reply_string(hub, &request->to, "{}");
 }
 
@@ -285,7 +285,7 @@ static void get_source(struct hub *hub, struct cdp_request *request)
 
 static void cdp_take_snapshot(struct hub *hub, struct cdp_request *request)
 {
-    presses_add(hub, &request->to, json_is_true(json_member(request->params, "reportProgress")));
+    requests_add(hub, &request->to, json_is_true(json_member(request->params, "reportProgress")));
 }
 
 static void collect_garbage(struct hub *hub, struct cdp_request *request)
@@ -377,12 +377,11 @@ static void find_method(struct hub *hub, struct cdp_request *request, struct jso
                 message.failed ? 0 : message.size);
 }
 
-void cdp_message(struct hub *hub, struct connection *connection, const char *text, size_t size)
+void cdp_message(struct hub *hub, struct client *client, const char *text, size_t size)
 {
     static const char no_json[] = "a message must be JSON, at most 32 levels deep",
                       no_request[] = "a message must have an integer \"id\" and a \"method\"";
-    struct cdp_request request = {.connection = connection,
-                                  .to = {.connection = connection->number}};
+    struct cdp_request request = {.client = client, .to = {.connection = client->number}};
     struct json_value message;
     if (!json_read(text, size, &message)) {
         reply_error(hub, &request.to, REPLY_NO_JSON, no_json, sizeof(no_json) - 1);

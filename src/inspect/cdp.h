@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 #include "base/text.h"
-#include "inspect/connection.h"
+#include "inspect/client.h"
 
 struct hub;
 
 /* Answers a message of a client, now or when the session has. */
-void cdp_message(struct hub *hub, struct connection *connection, const char *text, size_t size);
+void cdp_message(struct hub *hub, struct client *client, const char *text, size_t size);
 
 /* Appends the description of the protocol, from which clients generate their methods. */
 void cdp_describe(struct text *text);

@@ -20,7 +20,7 @@
 #include "inspect/remote.h"
 
 /* A snapshot that a child is taking. */
-struct cdp_session_press {
+struct cdp_session_request {
     bool is_going_on;
     pid_t child;         /* 0: it has ended, and was waited for */
     uint32_t number;     /* of the request */
@@ -37,7 +37,7 @@ struct cdp_session_press {
 
 struct running {
     struct session session;
-    struct cdp_session_press press;
+    struct cdp_session_request request;
     int channel;
     uint64_t image; /* of the process, when the session began */
 };
@@ -105,74 +105,74 @@ static void close_pair(const int pair[2])
 
 static void cdp_session_fail(struct running *running, const char *message)
 {
-    struct cdp_session_press *press = &running->press;
-    press->failure.size = 0;
-    text_append(&press->failure, message, strlen(message) + 1);
+    struct cdp_session_request *request = &running->request;
+    request->failure.size = 0;
+    text_append(&request->failure, message, strlen(message) + 1);
 }
 
 /* Waits for the child to end. Returns its status; with WNOHANG, 0 if it has not ended. */
-static int wait_for(struct cdp_session_press *press, int flags)
+static int wait_for(struct cdp_session_request *request, int flags)
 {
     int status = 0;
     pid_t ended = 0;
-    while (press->child > 0 && (ended = waitpid(press->child, &status, flags)) < 0 &&
+    while (request->child > 0 && (ended = waitpid(request->child, &status, flags)) < 0 &&
            errno == EINTR)
         continue;
     if (ended != 0)
-        press->child = 0;
+        request->child = 0;
     return status;
 }
 
 /* Ends a snapshot request without a result: the child is gone, and the session continues. */
-static void cdp_session_end_press(struct cdp_session_press *press)
+static void cdp_session_end_request(struct cdp_session_request *request)
 {
-    if (press->child > 0)
-        kill(press->child, SIGKILL);
-    wait_for(press, 0);
-    close(press->control);
-    close(press->data);
-    close(press->baton);
-    text_deinit(&press->failure);
-    text_deinit(&press->chunk);
-    *press = (struct cdp_session_press){.is_going_on = false};
+    if (request->child > 0)
+        kill(request->child, SIGKILL);
+    wait_for(request, 0);
+    close(request->control);
+    close(request->data);
+    close(request->baton);
+    text_deinit(&request->failure);
+    text_deinit(&request->chunk);
+    *request = (struct cdp_session_request){.is_going_on = false};
 }
 
 /* Answers that a snapshot has failed, and ends it. */
 static void answer_failure(struct running *running)
 {
-    struct cdp_session_press *press = &running->press;
-    const char *message = press->failure.data;
-    channel_send(running->channel, CHANNEL_ERROR, press->number, message, strlen(message));
+    struct cdp_session_request *request = &running->request;
+    const char *message = request->failure.data;
+    channel_send(running->channel, CHANNEL_ERROR, request->number, message, strlen(message));
     session_add_line(&running->session, "error", message);
     running->session.options->say(message);
-    cdp_session_end_press(press);
+    cdp_session_end_request(request);
 }
 
 /* Forks a child that takes a snapshot, unless one is being taken. */
 static void begin_press(struct running *running, uint32_t number)
 {
-    struct cdp_session_press *press = &running->press;
+    struct cdp_session_request *request = &running->request;
     int control[2], data[2], baton[2];
     static const char busy[] = "a snapshot is being taken already";
-    if (press->is_going_on) {
+    if (request->is_going_on) {
         channel_send(running->channel, CHANNEL_ERROR, number, busy, strlen(busy));
         return;
     }
     running->session.count++;
-    *press = (struct cdp_session_press){.is_going_on = true, .number = number};
+    *request = (struct cdp_session_request){.is_going_on = true, .number = number};
     /* messages go through sockets, bytes through a pipe */
     const bool has_control = socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0,
                has_data = has_control && pipe(data) == 0, has_baton = has_data && pipe(baton) == 0;
-    press->child = has_baton ? fork() : -1;
-    if (press->child == 0) {
+    request->child = has_baton ? fork() : -1;
+    if (request->child == 0) {
         close(control[0]);
         close(data[0]);
         close(baton[1]);
         be_child(running, control[1], data[1], baton[0]);
-        *press = (struct cdp_session_press){.is_going_on = false};
+        *request = (struct cdp_session_request){.is_going_on = false};
         return;
     }
-    if (press->child < 0) {
+    if (request->child < 0) {
         const char *message = strerror(errno);
         if (has_control)
             close_pair(control);
@@ -180,17 +180,17 @@ static void begin_press(struct running *running, uint32_t number)
             close_pair(data);
         if (has_baton)
             close_pair(baton);
-        *press = (struct cdp_session_press){.is_going_on = false};
+        *request = (struct cdp_session_request){.is_going_on = false};
         channel_send(running->channel, CHANNEL_ERROR, number, message, strlen(message));
         return;
     }
     close(control[1]);
     close(data[1]);
     close(baton[0]);
-    press->control = control[0];
-    press->data = data[0];
-    press->baton = baton[1];
-    fcntl(press->data, F_SETFL, O_NONBLOCK);
+    request->control = control[0];
+    request->data = data[0];
+    request->baton = baton[1];
+    fcntl(request->data, F_SETFL, O_NONBLOCK);
 }
 
 /* Answers that a snapshot has failed because its child has ended. */
@@ -211,77 +211,77 @@ static void fail_by_status(struct running *running, int status)
  * child is dead. */
 static void hand_over(struct running *running)
 {
-    struct cdp_session_press *press = &running->press;
-    const int status = wait_for(press, WNOHANG);
-    if (press->child == 0) {
+    struct cdp_session_request *request = &running->request;
+    const int status = wait_for(request, WNOHANG);
+    if (request->child == 0) {
         fail_by_status(running, status);
         return;
     }
-    const bool good = channel_send(running->channel, CHANNEL_END, press->number, NULL, 0) &&
-                      write(press->baton, "", 1) == 1;
+    const bool good = channel_send(running->channel, CHANNEL_END, request->number, NULL, 0) &&
+                      write(request->baton, "", 1) == 1;
     _exit(good ? 0 : 1);
 }
 
 /* Reads the child's messages. */
 static void read_control(struct running *running)
 {
-    struct cdp_session_press *press = &running->press;
+    struct cdp_session_request *request = &running->request;
     _cleanup_(text_deinit) struct text body = {0};
     struct channel_head head;
-    if (channel_receive(press->control, CHANNEL_MOST_ASKED, &head, &body) == CHANNEL_RECEIVED) {
-        if (head.kind == CHANNEL_PROGRESS && body.size == 1 && !press->is_ready)
-            channel_send(running->channel, CHANNEL_PROGRESS, press->number, body.data, 1);
+    if (channel_receive(request->control, CHANNEL_MOST_ASKED, &head, &body) == CHANNEL_RECEIVED) {
+        if (head.kind == CHANNEL_PROGRESS && body.size == 1 && !request->is_ready)
+            channel_send(running->channel, CHANNEL_PROGRESS, request->number, body.data, 1);
         if (head.kind == CHANNEL_ERROR)
             cdp_session_fail(running, body.data);
-        press->is_done = press->is_done || head.kind == CHANNEL_END;
+        request->is_done = request->is_done || head.kind == CHANNEL_END;
         return;
     }
-    fail_by_status(running, wait_for(press, 0));
+    fail_by_status(running, wait_for(request, 0));
 }
 
 /* Reads bytes of the snapshot, until there are enough for an answer. */
 static void read_data(struct running *running)
 {
-    struct cdp_session_press *press = &running->press;
-    if (press->chunk.capacity < CHANNEL_CHUNK && !text_grow(&press->chunk, CHANNEL_CHUNK)) {
+    struct cdp_session_request *request = &running->request;
+    if (request->chunk.capacity < CHANNEL_CHUNK && !text_grow(&request->chunk, CHANNEL_CHUNK)) {
         cdp_session_fail(running, error_no_memory.message);
         return;
     }
-    while (press->chunk.size < CHANNEL_CHUNK) {
-        const ssize_t size = read(press->data, press->chunk.data + press->chunk.size,
-                                  CHANNEL_CHUNK - press->chunk.size);
+    while (request->chunk.size < CHANNEL_CHUNK) {
+        const ssize_t size = read(request->data, request->chunk.data + request->chunk.size,
+                                  CHANNEL_CHUNK - request->chunk.size);
         if (size < 0 && errno == EINTR)
             continue;
-        press->has_ended = press->has_ended || size == 0;
+        request->has_ended = request->has_ended || size == 0;
         if (size <= 0)
             return;
-        press->chunk.size += (size_t)size;
+        request->chunk.size += (size_t)size;
     }
 }
 
 /* Continues a snapshot request, as far as that is possible. */
 static void cdp_session_go_on(struct running *running)
 {
-    struct cdp_session_press *press = &running->press;
-    if (!press->is_going_on)
+    struct cdp_session_request *request = &running->request;
+    if (!request->is_going_on)
         return;
-    if (!press->is_ready && press->chunk.size > 0) {
-        press->is_ready = true;
-        channel_send(running->channel, CHANNEL_READY, press->number, NULL, 0);
+    if (!request->is_ready && request->chunk.size > 0) {
+        request->is_ready = true;
+        channel_send(running->channel, CHANNEL_READY, request->number, NULL, 0);
     }
-    if (press->is_asked && press->has_ended && press->chunk.size == 0 && press->is_done)
+    if (request->is_asked && request->has_ended && request->chunk.size == 0 && request->is_done)
         hand_over(running);
-    if (press->failure.size > 0 && (!press->is_ready || press->is_asked)) {
+    if (request->failure.size > 0 && (!request->is_ready || request->is_asked)) {
         answer_failure(running);
         return;
     }
-    if (!press->is_asked)
+    if (!request->is_asked)
         return;
-    if (press->chunk.size == CHANNEL_CHUNK || (press->has_ended && press->chunk.size > 0)) {
-        channel_send(running->channel, CHANNEL_ANSWER, press->number, press->chunk.data,
-                     press->chunk.size);
-        press->chunk.size = 0;
-        press->is_asked = false;
+    if (request->chunk.size == CHANNEL_CHUNK || (request->has_ended && request->chunk.size > 0)) {
+        channel_send(running->channel, CHANNEL_ANSWER, request->number, request->chunk.data,
+                     request->chunk.size);
+        request->chunk.size = 0;
+        request->is_asked = false;
     }
 }
 
@@ -466,14 +466,14 @@ static void cdp_session_answer(struct running *running, const struct channel_hea
 static bool serve(struct running *running)
 {
     _cleanup_(text_deinit) struct text body = {0};
-    struct cdp_session_press *press = &running->press;
+    struct cdp_session_request *request = &running->request;
     struct channel_head head;
     if (channel_receive(running->channel, CHANNEL_MOST_ASKED, &head, &body) != CHANNEL_RECEIVED)
         return false;
     if (head.kind == CHANNEL_TAKE)
         begin_press(running, head.number);
-    else if (head.kind == CHANNEL_MORE && press->is_going_on && head.number == press->number)
-        press->is_asked = true;
+    else if (head.kind == CHANNEL_MORE && request->is_going_on && head.number == request->number)
+        request->is_asked = true;
     else
         cdp_session_answer(running, &head, &body);
     return true;
@@ -484,20 +484,20 @@ void session_run(const struct session_options *options, int channel)
     struct running running = {
         .channel = channel,
         .image = options->taken.pid != 0 ? g2h_process_image(options->taken.pid) : 0};
-    struct cdp_session_press *press = &running.press;
+    struct cdp_session_request *request = &running.request;
     running.session.options = options;
     running.session.scripts.directory = options->directory;
     signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     for (;;) {
-        const bool is_busy = press->is_going_on, wants = is_busy && !press->has_ended &&
-                                                         press->failure.size == 0 &&
-                                                         (!press->is_ready || press->is_asked) &&
-                                                         press->chunk.size < CHANNEL_CHUNK;
-        const bool listens = is_busy && !press->is_done && press->failure.size == 0;
+        const bool is_busy = request->is_going_on,
+                   wants = is_busy && !request->has_ended && request->failure.size == 0 &&
+                           (!request->is_ready || request->is_asked) &&
+                           request->chunk.size < CHANNEL_CHUNK;
+        const bool listens = is_busy && !request->is_done && request->failure.size == 0;
         struct pollfd fds[] = {{running.channel, POLLIN, 0},
-                               {listens ? press->control : -1, POLLIN, 0},
-                               {wants ? press->data : -1, POLLIN, 0}};
+                               {listens ? request->control : -1, POLLIN, 0},
+                               {wants ? request->data : -1, POLLIN, 0}};
         if (poll(fds, 3, -1) < 0 && errno != EINTR)
             break;
         if ((fds[2].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
@@ -509,7 +509,7 @@ void session_run(const struct session_options *options, int channel)
             break;
         cdp_session_go_on(&running);
     }
-    if (press->is_going_on)
-        cdp_session_end_press(press);
+    if (request->is_going_on)
+        cdp_session_end_request(request);
     _exit(0);
 }

@@ -8,35 +8,34 @@
 #include "inspect/hub.h"
 #include "inspect/json_write.h"
 
-static void discovery_refuse(struct hub *hub, struct connection *connection, unsigned status,
+static void discovery_refuse(struct hub *hub, struct client *client, unsigned status,
                              const char *why)
 {
-    http_refuse(&connection->out, status, why);
-    connection_move(connection, CONNECTION_LEAVES, hub->now);
+    http_refuse(&client->out, status, why);
+    client_move(client, CONNECTION_LEAVES, hub->now);
 }
 
-static void discovery_answer(struct hub *hub, struct connection *connection,
-                             const struct text *body)
+static void discovery_answer(struct hub *hub, struct client *client, const struct text *body)
 {
-    http_answer(&connection->out, 200, "application/json", body->data, body->size);
-    connection->out.failed |= body->failed;
-    connection_move(connection, CONNECTION_LEAVES, hub->now);
+    http_answer(&client->out, 200, "application/json", body->data, body->size);
+    client->out.failed |= body->failed;
+    client_move(client, CONNECTION_LEAVES, hub->now);
 }
 
-static void answer_version(struct hub *hub, struct connection *connection)
+static void answer_version(struct hub *hub, struct client *client)
 {
     _cleanup_(text_deinit) struct text body = {0};
     text_append(&body, "{\"Browser\":", strlen("{\"Browser\":"));
     json_write_string(&body, hub->options->program);
     text_printf(&body, ",\"Protocol-Version\":\"1.3\"}");
-    discovery_answer(hub, connection, &body);
+    discovery_answer(hub, client, &body);
 }
 
-static void answer_protocol(struct hub *hub, struct connection *connection)
+static void answer_protocol(struct hub *hub, struct client *client)
 {
     _cleanup_(text_deinit) struct text body = {0};
     cdp_describe(&body);
-    discovery_answer(hub, connection, &body);
+    discovery_answer(hub, client, &body);
 }
 
 /* Appends a member with an address by which the client finds this server. */
@@ -50,14 +49,14 @@ static void append_address(struct text *text, const char *member, const char *be
     text->failed |= address.failed;
 }
 
-void discovery_list(struct hub *hub, struct connection *connection)
+void discovery_list(struct hub *hub, struct client *client)
 {
     static const char
         page[] = "devtools://devtools/bundled/js_app.html?experiments=true&v8only=true&ws=",
         compatible[] =
             "devtools://devtools/bundled/inspector.html?experiments=true&v8only=true&ws=";
     _cleanup_(text_deinit) struct text body = {0};
-    const char *host = connection->host, *path = hub->address->path;
+    const char *host = client->host, *path = hub->address->path;
     text_append(&body, "[", 1);
     if (hub->target.size > 0) {
         text_printf(&body,
@@ -70,7 +69,7 @@ void discovery_list(struct hub *hub, struct connection *connection)
         text_append(&body, "}", 1);
     }
     text_append(&body, "]", 1);
-    discovery_answer(hub, connection, &body);
+    discovery_answer(hub, client, &body);
 }
 
 /* The session has described its target: all clients that wait for that are answered. */
@@ -89,46 +88,44 @@ static void target_came(struct hub *hub, const struct reply_to *to, enum channel
 }
 
 /* Asks the session for its target, and makes the client wait. A private server's list is empty. */
-static void begin_list(struct hub *hub, struct connection *connection,
-                       const struct http_request *request)
+static void begin_list(struct hub *hub, struct client *client, const struct http_request *request)
 {
     _cleanup_(text_deinit) struct text none = {0};
     if (hub->options->is_private) {
         text_append(&none, "[]", 2);
-        discovery_answer(hub, connection, &none);
+        discovery_answer(hub, client, &none);
         return;
     }
-    memcpy(connection->host, request->host.data, request->host.size);
-    connection->host[request->host.size] = '\0';
+    memcpy(client->host, request->host.data, request->host.size);
+    client->host[request->host.size] = '\0';
     if (!hub->asks_target)
-        hub->asks_target =
-            asks_ask(&hub->asks, CHANNEL_TARGET, NULL, 0, &(struct reply_to){0}, target_came);
-    connection_move(connection, CONNECTION_WAITS, hub->now);
+        hub->asks_target = questions_ask(&hub->questions, CHANNEL_TARGET, NULL, 0,
+                                         &(struct reply_to){0}, target_came);
+    client_move(client, CONNECTION_WAITS, hub->now);
 }
 
 /* Answers the handshake of a WebSocket (RFC 6455, 4.2.2). None of the offered extensions is
  * accepted. */
-static void upgrade(struct hub *hub, struct connection *connection,
-                    const struct http_request *request)
+static void upgrade(struct hub *hub, struct client *client, const struct http_request *request)
 {
     char accept[WEBSOCKET_ACCEPT];
     if (!request->is_upgrade) {
-        discovery_refuse(hub, connection, 426, "this is the address of a WebSocket");
+        discovery_refuse(hub, client, 426, "this is the address of a WebSocket");
         return;
     }
     if (!http_is(request->version, "13")) {
-        discovery_refuse(hub, connection, 426, "only version 13 of WebSocket is understood");
+        discovery_refuse(hub, client, 426, "only version 13 of WebSocket is understood");
         return;
     }
     if (!request->key.data || !websocket_accept(request->key.data, request->key.size, accept)) {
-        discovery_refuse(hub, connection, 400, "Sec-WebSocket-Key must be 16 bytes in base64");
+        discovery_refuse(hub, client, 400, "Sec-WebSocket-Key must be 16 bytes in base64");
         return;
     }
-    text_printf(&connection->out,
+    text_printf(&client->out,
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                 "Sec-WebSocket-Accept: %s\r\n\r\n",
                 accept);
-    connection_move(connection, CONNECTION_OPEN, hub->now);
+    client_move(client, CONNECTION_OPEN, hub->now);
 }
 
 /* Returns the path without a slash at its end. */
@@ -138,26 +135,24 @@ static struct http_part without_slash(struct http_part path)
     return path;
 }
 
-void discovery_request(struct hub *hub, struct connection *connection,
-                       const struct http_request *request)
+void discovery_request(struct hub *hub, struct client *client, const struct http_request *request)
 {
     const struct http_part path = without_slash(request->path);
-    if (request->is_twice || request->host.size >= sizeof(connection->host) ||
+    if (request->is_twice || request->host.size >= sizeof(client->host) ||
         !http_host_is_here(request->host, hub->address->host))
-        discovery_refuse(hub, connection, 400,
-                         "Host must be localhost or the address of this server");
+        discovery_refuse(hub, client, 400, "Host must be localhost or the address of this server");
     else if (request->origin.data && !http_is(request->origin, "devtools://devtools"))
-        discovery_refuse(hub, connection, 403, "only DevTools may connect from within a browser");
+        discovery_refuse(hub, client, 403, "only DevTools may connect from within a browser");
     else if (!http_is(request->method, "GET"))
-        discovery_refuse(hub, connection, 405, "only GET is understood");
+        discovery_refuse(hub, client, 405, "only GET is understood");
     else if (http_is(path, "/json/version"))
-        answer_version(hub, connection);
+        answer_version(hub, client);
     else if (http_is(path, "/json/protocol"))
-        answer_protocol(hub, connection);
+        answer_protocol(hub, client);
     else if (http_is(path, "/json") || http_is(path, "/json/list"))
-        begin_list(hub, connection, request);
+        begin_list(hub, client, request);
     else if (http_is(path, hub->address->path))
-        upgrade(hub, connection, request);
+        upgrade(hub, client, request);
     else
-        discovery_refuse(hub, connection, 404, "there is nothing of this name: see /json/list");
+        discovery_refuse(hub, client, 404, "there is nothing of this name: see /json/list");
 }

@@ -3,7 +3,7 @@
 #ifndef INSPECT_DISCOVERY_H
 #define INSPECT_DISCOVERY_H
 
-#include "inspect/connection.h"
+#include "inspect/client.h"
 #include "inspect/http.h"
 
 struct hub;
@@ -11,10 +11,9 @@ struct hub;
 enum { DISCOVERY_PATIENCE = 1000 }; /* milliseconds that a list waits for the session */
 
 /* Answers a request, or makes the client wait for the session. */
-void discovery_request(struct hub *hub, struct connection *connection,
-                       const struct http_request *request);
+void discovery_request(struct hub *hub, struct client *client, const struct http_request *request);
 
 /* Answers a waiting client with what is known. */
-void discovery_list(struct hub *hub, struct connection *connection);
+void discovery_list(struct hub *hub, struct client *client);
 
 #endif

@@ -16,106 +16,102 @@ enum {
     KEPT = 64 << 10    /* bytes of a buffer that stay when it is empty */
 };
 
-struct connection *hub_add(struct hub *hub, int fd)
+struct client *hub_add(struct hub *hub, int fd)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
         if (hub->connections[i])
             continue;
-        struct connection *connection = calloc(1, sizeof(*connection));
-        if (!connection)
+        struct client *client = calloc(1, sizeof(*client));
+        if (!client)
             return NULL;
-        connection->fd = fd;
-        connection->number = ++hub->last_connection;
-        connection->since = connection->taken_at = hub->now;
-        hub->connections[i] = connection;
-        return connection;
+        client->fd = fd;
+        client->number = ++hub->last_connection;
+        client->since = client->taken_at = hub->now;
+        hub->connections[i] = client;
+        return client;
     }
     return NULL;
 }
 
-void hub_remove(struct hub *hub, struct connection *connection)
+void hub_remove(struct hub *hub, struct client *client)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
-        if (hub->connections[i] == connection)
+        if (hub->connections[i] == client)
             hub->connections[i] = NULL;
-    connection_deinit(connection);
-    free(connection);
+    client_deinit(client);
+    free(client);
 }
 
 /* ---- input from clients ---- */
 
 /* Processes a whole message. */
-static void take_message(struct hub *hub, struct connection *connection, const char *data,
-                         size_t size)
+static void take_message(struct hub *hub, struct client *client, const char *data, size_t size)
 {
     if (websocket_is_utf8(data, size))
-        cdp_message(hub, connection, data, size);
+        cdp_message(hub, client, data, size);
     else
-        connection_leave(connection, WEBSOCKET_NOT_UTF8, hub->now);
+        client_leave(client, WEBSOCKET_NOT_UTF8, hub->now);
 }
 
 /* Processes a frame of a message. */
-static void take_part(struct hub *hub, struct connection *connection,
-                      const struct websocket_frame *frame)
+static void take_part(struct hub *hub, struct client *client, const struct websocket_frame *frame)
 {
-    if ((frame->opcode == WEBSOCKET_CONTINUATION) != connection->is_joining) {
-        connection_leave(connection, WEBSOCKET_PROTOCOL_ERROR, hub->now);
+    if ((frame->opcode == WEBSOCKET_CONTINUATION) != client->is_joining) {
+        client_leave(client, WEBSOCKET_PROTOCOL_ERROR, hub->now);
         return;
     }
-    if (!connection->is_joining && frame->is_last) {
-        take_message(hub, connection, frame->data, frame->size);
+    if (!client->is_joining && frame->is_last) {
+        take_message(hub, client, frame->data, frame->size);
         return;
     }
-    if (connection->joined.size + frame->size > WEBSOCKET_MOST) {
-        connection_leave(connection, WEBSOCKET_TOO_LARGE, hub->now);
+    if (client->joined.size + frame->size > WEBSOCKET_MOST) {
+        client_leave(client, WEBSOCKET_TOO_LARGE, hub->now);
         return;
     }
-    text_append(&connection->joined, frame->data, frame->size);
-    connection->is_joining = !frame->is_last;
-    if (connection->joined.failed)
-        connection_end(connection);
-    if (connection->is_joining || connection->state != CONNECTION_OPEN)
+    text_append(&client->joined, frame->data, frame->size);
+    client->is_joining = !frame->is_last;
+    if (client->joined.failed)
+        client_end(client);
+    if (client->is_joining || client->state != CONNECTION_OPEN)
         return;
-    take_message(hub, connection, connection->joined.data, connection->joined.size);
-    text_deinit(&connection->joined);
-    connection->joined = (struct text){0};
+    take_message(hub, client, client->joined.data, client->joined.size);
+    text_deinit(&client->joined);
+    client->joined = (struct text){0};
 }
 
-static void take_frame(struct hub *hub, struct connection *connection,
-                       const struct websocket_frame *frame)
+static void take_frame(struct hub *hub, struct client *client, const struct websocket_frame *frame)
 {
     if (frame->opcode == WEBSOCKET_CLOSE)
-        connection_leave(connection, WEBSOCKET_NORMAL, hub->now);
+        client_leave(client, WEBSOCKET_NORMAL, hub->now);
     else if (frame->opcode == WEBSOCKET_PING)
-        websocket_write(&connection->out, WEBSOCKET_PONG, frame->data, frame->size);
+        websocket_write(&client->out, WEBSOCKET_PONG, frame->data, frame->size);
     else if (frame->opcode != WEBSOCKET_PONG)
-        take_part(hub, connection, frame);
+        take_part(hub, client, frame);
 }
 
-static void read_head(struct hub *hub, struct connection *connection)
+static void read_head(struct hub *hub, struct client *client)
 {
     struct http_request request;
     size_t size;
-    const enum http_state state =
-        http_read(connection->in.data, connection->in.size, &request, &size);
+    const enum http_state state = http_read(client->in.data, client->in.size, &request, &size);
     if (state == HTTP_COMPLETE) {
-        connection->used = size;
-        discovery_request(hub, connection, &request);
+        client->used = size;
+        discovery_request(hub, client, &request);
     } else if (state != HTTP_PARTIAL) {
-        http_refuse(&connection->out, state == HTTP_BAD ? 400 : 431,
+        http_refuse(&client->out, state == HTTP_BAD ? 400 : 431,
                     state == HTTP_BAD ? "this is not an HTTP/1.1 request" : "this is too long");
-        connection_move(connection, CONNECTION_LEAVES, hub->now);
+        client_move(client, CONNECTION_LEAVES, hub->now);
     }
 }
 
 /* Removes the bytes that have been processed. */
-static void hub_forget(struct connection *connection)
+static void hub_forget(struct client *client)
 {
-    struct text *in = &connection->in;
-    in->size -= connection->used;
-    if (in->size > 0 && connection->used > 0)
-        memmove(in->data, in->data + connection->used, in->size);
-    connection->used = 0;
+    struct text *in = &client->in;
+    in->size -= client->used;
+    if (in->size > 0 && client->used > 0)
+        memmove(in->data, in->data + client->used, in->size);
+    client->used = 0;
     if (in->size == 0 && in->capacity > KEPT) {
         text_deinit(in);
         *in = (struct text){0};
@@ -124,43 +120,43 @@ static void hub_forget(struct connection *connection)
 
 /* Returns whether a client may be answered: it takes its answers, and not too many are under way.
  */
-static bool is_its_turn(const struct connection *connection)
+static bool is_its_turn(const struct client *client)
 {
-    return connection->asked < ASKED_MOST && connection_left(connection) < CONNECTION_FULL;
+    return client->asked < ASKED_MOST && client_left(client) < CONNECTION_FULL;
 }
 
 /* Processes the complete messages. */
-static void read_frames(struct hub *hub, struct connection *connection)
+static void read_frames(struct hub *hub, struct client *client)
 {
     struct websocket_frame frame;
     size_t size;
-    connection->is_held = false;
-    while (connection->state == CONNECTION_OPEN && connection->in.size > connection->used) {
-        connection->is_held = !is_its_turn(connection);
-        if (connection->is_held)
+    client->is_held = false;
+    while (client->state == CONNECTION_OPEN && client->in.size > client->used) {
+        client->is_held = !is_its_turn(client);
+        if (client->is_held)
             return;
-        const unsigned why = websocket_read(connection->in.data + connection->used,
-                                            connection->in.size - connection->used, &frame, &size);
+        const unsigned why = websocket_read(client->in.data + client->used,
+                                            client->in.size - client->used, &frame, &size);
         if (why != 0)
-            connection_leave(connection, why, hub->now);
+            client_leave(client, why, hub->now);
         else if (size > 0)
-            take_frame(hub, connection, &frame);
+            take_frame(hub, client, &frame);
         else
             return;
-        connection->used += size;
+        client->used += size;
     }
 }
 
-void hub_feed(struct hub *hub, struct connection *connection)
+void hub_feed(struct hub *hub, struct client *client)
 {
-    if (connection->state == CONNECTION_HEAD && connection->in.size > 0)
-        read_head(hub, connection);
-    read_frames(hub, connection);
-    if (connection->state == CONNECTION_LEAVES || connection->state == CONNECTION_WAITS)
-        connection->used = connection->in.size;
-    if (connection->in.failed || connection->out.failed)
-        connection_end(connection);
-    hub_forget(connection);
+    if (client->state == CONNECTION_HEAD && client->in.size > 0)
+        read_head(hub, client);
+    read_frames(hub, client);
+    if (client->state == CONNECTION_LEAVES || client->state == CONNECTION_WAITS)
+        client->used = client->in.size;
+    if (client->in.failed || client->out.failed)
+        client_end(client);
+    hub_forget(client);
 }
 
 /* ---- input from the session ---- */
@@ -168,26 +164,26 @@ void hub_feed(struct hub *hub, struct connection *connection)
 /* Processes an answer. An unexpected one belongs to a question that has been answered. */
 static void take_answer(struct hub *hub, const struct channel_head *head, const char *body)
 {
-    struct ask ask;
-    if (presses_answered(hub, head, body) ||
+    struct question ask;
+    if (requests_answered(hub, head, body) ||
         (head->kind != CHANNEL_ANSWER && head->kind != CHANNEL_ERROR) ||
-        !asks_take(&hub->asks, head->number, &ask))
+        !questions_take(&hub->questions, head->number, &ask))
         return;
-    struct connection *connection = hub_find(hub, ask.to.connection);
-    if (connection)
-        connection->asked--;
-    if (connection || ask.to.connection == 0)
+    struct client *client = hub_find(hub, ask.to.connection);
+    if (client)
+        client->asked--;
+    if (client || ask.to.connection == 0)
         ask.done(hub, &ask.to, head->kind, body, head->size);
 }
 
 bool hub_answered(struct hub *hub)
 {
-    struct text *in = &hub->asks.in;
+    struct text *in = &hub->questions.in;
     struct channel_head head;
     const char *body;
     size_t used = 0;
     bool is_broken = false;
-    while (asks_message(&hub->asks, used, &head, &body, &is_broken)) {
+    while (questions_message(&hub->questions, used, &head, &body, &is_broken)) {
         take_answer(hub, &head, body);
         used += sizeof(head) + head.size;
     }
@@ -200,18 +196,18 @@ bool hub_answered(struct hub *hub)
 /* ---- time ---- */
 
 /* Returns when a client's time is over. */
-static int64_t deadline(const struct connection *connection)
+static int64_t deadline(const struct client *client)
 {
-    const int64_t taken = connection->taken_at + TAKE_TIME;
-    switch (connection->state) {
+    const int64_t taken = client->taken_at + TAKE_TIME;
+    switch (client->state) {
     case CONNECTION_HEAD:
-        return connection->since + HEAD_TIME;
+        return client->since + HEAD_TIME;
     case CONNECTION_WAITS:
-        return connection->since + DISCOVERY_PATIENCE;
+        return client->since + DISCOVERY_PATIENCE;
     case CONNECTION_LEAVES:
-        return connection_left(connection) > 0 ? taken : connection->since + LEAVE_TIME;
+        return client_left(client) > 0 ? taken : client->since + LEAVE_TIME;
     default:
-        return connection_left(connection) > 0 ? taken : INT64_MAX;
+        return client_left(client) > 0 ? taken : INT64_MAX;
     }
 }
 
@@ -219,40 +215,40 @@ void hub_wake(struct hub *hub, int64_t now)
 {
     hub->now = now;
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
-        if (hub->connections[i] && connection_left(hub->connections[i]) == 0)
+        if (hub->connections[i] && client_left(hub->connections[i]) == 0)
             hub->connections[i]->taken_at = now;
 }
 
 void hub_tick(struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
-        struct connection *connection = hub->connections[i];
-        if (!connection || connection->state == CONNECTION_GONE)
+        struct client *client = hub->connections[i];
+        if (!client || client->state == CONNECTION_GONE)
             continue;
-        if (connection->is_held)
-            hub_feed(hub, connection);
-        if (deadline(connection) > hub->now)
+        if (client->is_held)
+            hub_feed(hub, client);
+        if (deadline(client) > hub->now)
             continue;
-        if (connection->state == CONNECTION_WAITS)
-            discovery_list(hub, connection);
+        if (client->state == CONNECTION_WAITS)
+            discovery_list(hub, client);
         else
-            connection_end(connection);
+            client_end(client);
     }
-    presses_tick(hub);
+    requests_tick(hub);
 }
 
 int hub_patience(const struct hub *hub)
 {
-    const int press = presses_patience(hub);
-    int64_t first = press < 0 ? INT64_MAX : hub->now + press;
+    const int request = requests_patience(hub);
+    int64_t first = request < 0 ? INT64_MAX : hub->now + request;
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
-        const struct connection *connection = hub->connections[i];
-        if (!connection || connection->state == CONNECTION_GONE)
+        const struct client *client = hub->connections[i];
+        if (!client || client->state == CONNECTION_GONE)
             continue;
-        if (connection->is_held && is_its_turn(connection))
+        if (client->is_held && is_its_turn(client))
             return 0;
-        if (deadline(connection) < first)
-            first = deadline(connection);
+        if (deadline(client) < first)
+            first = deadline(client);
     }
     return first == INT64_MAX ? -1 : first <= hub->now ? 0 : (int)(first - hub->now);
 }
@@ -262,7 +258,7 @@ void hub_deinit(struct hub *hub)
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
         if (hub->connections[i])
             hub_remove(hub, hub->connections[i]);
-    asks_deinit(&hub->asks);
-    presses_deinit(&hub->presses);
+    questions_deinit(&hub->questions);
+    requests_deinit(&hub->requests);
     text_deinit(&hub->target);
 }

@@ -16,9 +16,8 @@
  *   peer, rights        which users may connect; what this process may do
  *   hub                 the state shared by all clients, and the processing of received bytes
  *   cdp, discovery      the answers to the requests of DevTools, and to those for /json
- *   presses             the snapshots that clients wait for
- *   asks, reply         questions to the session, answers and events to clients
- *   connection          one client: its buffers, and what is sent to it
+ *   questions           questions to the session, and the snapshots that clients wait for
+ *   client              one client: its buffers, and the answers and events that it gets
  *   http, websocket     their messages, as bytes
  *   sha1, json_read, json_write
  *                       the building blocks of the protocols

@@ -277,36 +277,35 @@ static ssize_t receive_some(int fd, struct text *text)
 
 /* ---- clients ---- */
 
-static void send_to(struct hub *hub, struct connection *connection)
+static void send_to(struct hub *hub, struct client *client)
 {
-    if (connection_left(connection) > 0) {
-        const ssize_t count = send_some(connection->fd, &connection->out, &connection->sent);
-        connection->taken += count > 0 ? (size_t)count : 0;
-        if (connection_left(connection) == 0 || connection->taken >= CONNECTION_STEP) {
-            connection->taken = 0;
-            connection->taken_at = hub->now;
+    if (client_left(client) > 0) {
+        const ssize_t count = send_some(client->fd, &client->out, &client->sent);
+        client->taken += count > 0 ? (size_t)count : 0;
+        if (client_left(client) == 0 || client->taken >= CONNECTION_STEP) {
+            client->taken = 0;
+            client->taken_at = hub->now;
         }
         if (count < 0)
-            connection_end(connection);
+            client_end(client);
     }
-    if (connection->state == CONNECTION_LEAVES && connection_left(connection) == 0 &&
-        !connection->is_shut) {
-        shutdown(connection->fd, SHUT_WR);
-        connection->is_shut = true;
-        connection->since = hub->now;
+    if (client->state == CONNECTION_LEAVES && client_left(client) == 0 && !client->is_shut) {
+        shutdown(client->fd, SHUT_WR);
+        client->is_shut = true;
+        client->since = hub->now;
     }
 }
 
 /* Receives what a client has sent. A client that has finished sending may still wait for an answer
  * of HTTP. */
-static void receive_from(struct hub *hub, struct connection *connection)
+static void receive_from(struct hub *hub, struct client *client)
 {
-    if (receive_some(connection->fd, &connection->in) >= 0)
-        hub_feed(hub, connection);
-    else if (connection->state == CONNECTION_WAITS || connection_left(connection) > 0)
-        connection->has_ended = true;
+    if (receive_some(client->fd, &client->in) >= 0)
+        hub_feed(hub, client);
+    else if (client->state == CONNECTION_WAITS || client_left(client) > 0)
+        client->has_ended = true;
     else
-        connection_end(connection);
+        client_end(client);
 }
 
 /* Returns whether the process at the other end may connect. */
@@ -324,28 +323,28 @@ static void accept_one(struct hub *hub, int listener)
     const int fd = accept(listener, NULL, NULL), on = 1;
     if (fd < 0)
         return;
-    struct connection *connection = prepare(fd) ? hub_add(hub, fd) : NULL;
-    if (!connection) {
+    struct client *client = prepare(fd) ? hub_add(hub, fd) : NULL;
+    if (!client) {
         close(fd);
         return;
     }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* progress is tiny */
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* and no client is ever pinged */
     if (!may_connect(hub, fd)) {
-        http_refuse(&connection->out, 403, why);
-        connection_leave(connection, WEBSOCKET_PROTOCOL_ERROR, hub->now);
+        http_refuse(&client->out, 403, why);
+        client_leave(client, WEBSOCKET_PROTOCOL_ERROR, hub->now);
     }
 }
 
 /* Returns the client that has kept its place longest without a request, if it had time for one. */
-static struct connection *find_idle(const struct hub *hub)
+static struct client *find_idle(const struct hub *hub)
 {
-    struct connection *oldest = NULL;
+    struct client *oldest = NULL;
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
-        struct connection *connection = hub->connections[i];
-        if (connection && connection->state == CONNECTION_HEAD &&
-            hub->now - connection->since >= YOUNG && (!oldest || connection->since < oldest->since))
-            oldest = connection;
+        struct client *client = hub->connections[i];
+        if (client && client->state == CONNECTION_HEAD && hub->now - client->since >= YOUNG &&
+            (!oldest || client->since < oldest->since))
+            oldest = client;
     }
     return oldest;
 }
@@ -361,11 +360,11 @@ static bool is_full(const struct hub *hub)
 static void server_remove_gone(struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
-        struct connection *connection = hub->connections[i];
-        if (!connection || connection->state != CONNECTION_GONE)
+        struct client *client = hub->connections[i];
+        if (!client || client->state != CONNECTION_GONE)
             continue;
-        close(connection->fd);
-        hub_remove(hub, connection);
+        close(client->fd);
+        hub_remove(hub, client);
     }
 }
 
@@ -379,10 +378,10 @@ struct loop {
 
 enum { LISTENER, CHANNEL, SIGNAL, FIRST, PLACES = FIRST + HUB_CONNECTIONS };
 
-static short events_of(const struct connection *connection)
+static short events_of(const struct client *client)
 {
-    const bool wants_more = connection->in.size < IN_MOST && !connection->has_ended;
-    return (short)((wants_more ? POLLIN : 0) | (connection_left(connection) > 0 ? POLLOUT : 0));
+    const bool wants_more = client->in.size < IN_MOST && !client->has_ended;
+    return (short)((wants_more ? POLLIN : 0) | (client_left(client) > 0 ? POLLOUT : 0));
 }
 
 /* Sets what poll() waits for; new clients only if there is a place for one. */
@@ -394,25 +393,24 @@ static void set_places(const struct loop *loop, struct pollfd places[PLACES])
     places[SIGNAL] = (struct pollfd){.fd = wake[0], .events = POLLIN};
     places[CHANNEL] = (struct pollfd){
         .fd = loop->channel,
-        .events = (short)(POLLIN | (hub->asks.sent < hub->asks.out.size ? POLLOUT : 0))};
+        .events = (short)(POLLIN | (hub->questions.sent < hub->questions.out.size ? POLLOUT : 0))};
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
-        const struct connection *connection = hub->connections[i];
-        places[FIRST + i] =
-            (struct pollfd){.fd = connection ? connection->fd : -1,
-                            .events = (short)(connection ? events_of(connection) : 0)};
+        const struct client *client = hub->connections[i];
+        places[FIRST + i] = (struct pollfd){.fd = client ? client->fd : -1,
+                                            .events = (short)(client ? events_of(client) : 0)};
     }
 }
 
 /* Exchanges messages with the session. */
 static struct g2h_error *talk(struct loop *loop, short events)
 {
-    struct asks *asks = &loop->hub.asks;
+    struct questions *questions = &loop->hub.questions;
     static const char gone[] = "the process that holds the heaps has ended";
-    if (send_some(loop->channel, &asks->out, &asks->sent) < 0)
+    if (send_some(loop->channel, &questions->out, &questions->sent) < 0)
         return error_create(G2H_ERROR_SYSTEM, "%s", gone);
     if (!(events & (POLLIN | POLLHUP | POLLERR)))
         return NULL;
-    if (receive_some(loop->channel, &asks->in) < 0)
+    if (receive_some(loop->channel, &questions->in) < 0)
         return error_create(G2H_ERROR_SYSTEM, "%s", gone);
     if (!hub_answered(&loop->hub))
         return error_create(G2H_ERROR_SYSTEM, "the process that holds the heaps talks nonsense");
@@ -423,9 +421,9 @@ static struct g2h_error *talk(struct loop *loop, short events)
 static void welcome(struct loop *loop)
 {
     struct hub *hub = &loop->hub;
-    struct connection *idle = is_full(hub) ? find_idle(hub) : NULL;
+    struct client *idle = is_full(hub) ? find_idle(hub) : NULL;
     if (idle)
-        connection_end(idle);
+        client_end(idle);
     server_remove_gone(hub);
     if (!is_full(hub))
         accept_one(hub, loop->listener);
@@ -453,10 +451,9 @@ static struct g2h_error *turn(struct loop *loop)
         return NULL;
     TRY(talk(loop, places[CHANNEL].revents));
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
-        struct connection *connection = hub->connections[i];
-        if (connection && connection->state != CONNECTION_GONE &&
-            (places[FIRST + i].revents & ~POLLOUT))
-            receive_from(hub, connection);
+        struct client *client = hub->connections[i];
+        if (client && client->state != CONNECTION_GONE && (places[FIRST + i].revents & ~POLLOUT))
+            receive_from(hub, client);
     }
     hub_tick(hub);
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
@@ -470,15 +467,15 @@ static struct g2h_error *turn(struct loop *loop)
 }
 
 /* Discards what a client sends. */
-static void drain(struct connection *connection)
+static void drain(struct client *client)
 {
     ssize_t count;
     do {
-        connection->in.size = 0;
-        count = receive_some(connection->fd, &connection->in);
+        client->in.size = 0;
+        count = receive_some(client->fd, &client->in);
     } while (count > 0);
     if (count < 0)
-        connection_end(connection);
+        client_end(client);
 }
 
 /* Closes all connections, and waits for a moment until the clients have closed them, too. */
@@ -488,21 +485,21 @@ static void say_farewell(struct hub *hub, enum websocket_status why)
     bool is_left = true;
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
         if (hub->connections[i] && hub->connections[i]->state != CONNECTION_LEAVES)
-            connection_leave(hub->connections[i], why, hub->now);
+            client_leave(hub->connections[i], why, hub->now);
     for (; is_left && hub->now < end; hub->now = clock_now()) {
         struct pollfd places[HUB_CONNECTIONS];
         is_left = false;
         for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
-            struct connection *connection = hub->connections[i];
+            struct client *client = hub->connections[i];
             places[i] = (struct pollfd){.fd = -1};
-            if (!connection)
+            if (!client)
                 continue;
-            send_to(hub, connection);
-            drain(connection);
-            if (connection->state == CONNECTION_GONE)
+            send_to(hub, client);
+            drain(client);
+            if (client->state == CONNECTION_GONE)
                 continue;
-            places[i].fd = connection->fd;
-            places[i].events = (short)(POLLIN | (connection_left(connection) > 0 ? POLLOUT : 0));
+            places[i].fd = client->fd;
+            places[i].events = (short)(POLLIN | (client_left(client) > 0 ? POLLOUT : 0));
             is_left = true;
         }
         server_remove_gone(hub);
@@ -529,7 +526,7 @@ struct g2h_error *server_run(const struct server_options *options,
     say_farewell(&loop.hub, error ? WEBSOCKET_INTERNAL_ERROR : WEBSOCKET_AWAY);
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
         if (loop.hub.connections[i])
-            connection_end(loop.hub.connections[i]);
+            client_end(loop.hub.connections[i]);
     server_remove_gone(&loop.hub);
     hub_deinit(&loop.hub);
     restore_signals(&signals);

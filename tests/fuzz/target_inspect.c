@@ -29,7 +29,7 @@ static const char handshake[] = "GET /path HTTP/1.1\r\nHost: localhost\r\nUpgrad
 
 struct fuzz {
     struct hub hub;
-    struct connection *clients[CLIENTS];
+    struct client *clients[CLIENTS];
     struct channel_head questions[QUESTIONS]; /* that are not answered */
     size_t question_count;
 };
@@ -82,7 +82,7 @@ static size_t check_answer(const char *at, size_t left)
     return size;
 }
 
-static void take_out(struct connection *connection)
+static void take_out(struct client *connection)
 {
     struct text *out = &connection->out;
     for (size_t at = 0; at < out->size;) {
@@ -98,7 +98,7 @@ static void take_out(struct connection *connection)
 
 static void take_questions(struct fuzz *fuzz)
 {
-    struct asks *asks = &fuzz->hub.asks;
+    struct questions *asks = &fuzz->hub.questions;
     struct channel_head head;
     for (size_t at = 0; at < asks->out.size; at += sizeof(head) + head.size) {
         CHECK(asks->out.size - at >= sizeof(head));
@@ -115,8 +115,8 @@ static void put_answer(struct fuzz *fuzz, enum channel_kind kind, uint32_t numbe
                        size_t size)
 {
     const struct channel_head head = {(uint32_t)size, number, kind};
-    text_append(&fuzz->hub.asks.in, (const char *)&head, sizeof(head));
-    text_append(&fuzz->hub.asks.in, body, size);
+    text_append(&fuzz->hub.questions.in, (const char *)&head, sizeof(head));
+    text_append(&fuzz->hub.questions.in, body, size);
     CHECK(hub_answered(&fuzz->hub));
 }
 
@@ -171,9 +171,9 @@ static void answer_one(struct fuzz *fuzz, unsigned choice, const uint8_t *data, 
 
 /* ---- the clients ---- */
 
-static struct connection *client_of(struct fuzz *fuzz, unsigned choice)
+static struct client *client_of(struct fuzz *fuzz, unsigned choice)
 {
-    struct connection **client = &fuzz->clients[choice % CLIENTS];
+    struct client **client = &fuzz->clients[choice % CLIENTS];
     if (*client && (*client)->state == CONNECTION_GONE) {
         hub_remove(&fuzz->hub, *client);
         *client = NULL;
@@ -184,7 +184,7 @@ static struct connection *client_of(struct fuzz *fuzz, unsigned choice)
     return *client;
 }
 
-static void send_bytes(struct fuzz *fuzz, struct connection *client, const void *data, size_t size)
+static void send_bytes(struct fuzz *fuzz, struct client *client, const void *data, size_t size)
 {
     if (client->in.size > WEBSOCKET_MOST) /* no more is read from the socket */
         return;
@@ -193,8 +193,7 @@ static void send_bytes(struct fuzz *fuzz, struct connection *client, const void 
 }
 
 /* Sends a message in a frame whose mask changes nothing, after a handshake if there was none. */
-static void send_text(struct fuzz *fuzz, struct connection *client, const uint8_t *data,
-                      size_t size)
+static void send_text(struct fuzz *fuzz, struct client *client, const uint8_t *data, size_t size)
 {
     const uint8_t head[] = {0x81, 0xfe, (uint8_t)(size >> 8), (uint8_t)size, 0, 0, 0, 0};
     if (client->state == CONNECTION_HEAD && client->in.size == 0)
@@ -229,7 +228,7 @@ static void step(struct fuzz *fuzz, unsigned what, const uint8_t *data, size_t s
     CHECK(hub_patience(&fuzz->hub) >= -1 && !fuzz->hub.failed);
 }
 
-static void check_limits(const struct connection *client)
+static void check_limits(const struct client *client)
 {
     CHECK(client->asked <= 16);
     CHECK(client->joined.size <= WEBSOCKET_MOST);

@@ -1,5 +1,5 @@
-/* reply; see reply.h. */
-#include "inspect/reply.h"
+/* client; see client.h. */
+#include "inspect/client.h"
 
 #include <string.h>
 #include <time.h>
@@ -8,15 +8,54 @@
 #include "inspect/hub.h"
 #include "inspect/json_write.h"
 
+size_t client_left(const struct client *client)
+{
+    return client->out.size - client->sent;
+}
+
+void client_move(struct client *client, enum client_state state, int64_t now)
+{
+    client->state = state;
+    client->since = now;
+}
+
+void client_send(struct client *client, const char *data, size_t size)
+{
+    if (client->state == CONNECTION_OPEN)
+        websocket_write(&client->out, WEBSOCKET_TEXT, data, size);
+}
+
+void client_leave(struct client *client, enum websocket_status why, int64_t now)
+{
+    const char reason[] = {(char)(why >> 8), (char)(unsigned char)(why & 0xff)};
+    if (client->state == CONNECTION_OPEN)
+        websocket_write(&client->out, WEBSOCKET_CLOSE, reason, sizeof(reason));
+    client_move(client, CONNECTION_LEAVES, now);
+}
+
+void client_end(struct client *client)
+{
+    client->state = CONNECTION_GONE;
+}
+
+void client_deinit(struct client *client)
+{
+    text_deinit(&client->in);
+    text_deinit(&client->out);
+    text_deinit(&client->joined);
+}
+
+/* ---- answers and events ---- */
+
 /* Sends a message, unless memory ran out when it was made: then the connection ends. */
 static void send_text(struct hub *hub, uint64_t number, const struct text *text)
 {
-    struct connection *connection = hub_find(hub, number);
-    if (!connection)
+    struct client *client = hub_find(hub, number);
+    if (!client)
         return;
-    connection_send(connection, text->data, text->size);
-    if (text->failed || connection->out.failed)
-        connection_end(connection);
+    client_send(client, text->data, text->size);
+    if (text->failed || client->out.failed)
+        client_end(client);
 }
 
 /* Begins an answer: the parts of the request that it repeats. */
