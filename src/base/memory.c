@@ -169,6 +169,15 @@ void memory_prepare(void)
 #endif
 }
 
+void memory_touch(size_t size)
+{
+    enum { PAGE = 4096 }; /* or larger */
+    volatile char *const block = malloc(size);
+    for (size_t at = 0; block && at < size; at += PAGE)
+        block[at] = 1;
+    free((void *)block);
+}
+
 void memory_give_back(void)
 {
 #ifdef __GLIBC__

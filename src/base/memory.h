@@ -79,6 +79,10 @@ static inline void *not_const(const void *data)
  * they are freed. */
 void memory_prepare(void);
 
+/* Makes memory for small blocks present, this many bytes in all, so that malloc() gets them without
+ * the system's help later, if memory_prepare() has been called. Failure is ignored. */
+void memory_touch(size_t size);
+
 /* Returns freed small blocks to the system. This is slow, so it is only worth it after much was
  * freed. */
 void memory_give_back(void);

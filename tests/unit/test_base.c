@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "base/bisect.h"
 #include "base/bytes.h"
@@ -19,6 +20,45 @@
 #include "base/scope.h"
 #include "base/strings.h"
 #include "base/text.h"
+
+/* ---- memory ---- */
+
+/* Returns how many bytes of this process are resident. */
+static uint64_t resident(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file)
+        return 0;
+    assert_int_equal(fscanf(file, "%*u %llu", &pages), 1);
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Memory that was touched is there, and blocks come from it. The tests after this one have a
+ * malloc() that memory_prepare() has changed. */
+static void touched_memory_is_there(void **state)
+{
+    enum { SIZE = 40 << 20, BLOCK = 30 << 20, FEW = 5 << 20 };
+    const uint64_t begin = resident();
+    (void)state;
+#ifdef __GLIBC__
+    const bool has_own_malloc = false;
+#else
+    const bool has_own_malloc = true;
+#endif
+    if (UNIT_SANITIZED || has_own_malloc || begin == 0)
+        skip();
+    memory_prepare();
+    memory_touch(SIZE);
+    const uint64_t touched = resident();
+    assert_true(touched > begin + SIZE - FEW);
+    char *block = malloc(BLOCK);
+    assert_non_null(block);
+    memset(block, 1, BLOCK);
+    assert_true(resident() < touched + FEW);
+    free(block);
+}
 
 /* ---- ranges ---- */
 
@@ -747,6 +787,7 @@ static void what_is_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest base[] = {
+        cmocka_unit_test(touched_memory_is_there), /* while there is no free memory yet */
         cmocka_unit_test(uvarint_lengths),
         cmocka_unit_test(ranges_are_found),
         cmocka_unit_test(uvarint_overflow),
