@@ -1,0 +1,3 @@
+module many_files
+
+go 1.19
