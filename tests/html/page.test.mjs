@@ -673,7 +673,31 @@ async function testSeries() {
     assert.ok(Math.min(...points) < 15, 'the highest one reaches the top');
     values.forEach((value, i) => assert.ok(Math.abs((base - points[i]) / (base - points[values.indexOf(Math.max(...values))]) - value / Math.max(...values)) < .01));
   });
+  await test('the marks of an axis are where their values are', async () => {
+    const marks = await visit.see(() => [...document.querySelectorAll('#trends figure')].map(figure => ({
+      base: Number(figure.querySelector('.axis').getAttribute('y1')), top: Math.min(...figure.querySelector('polyline').getAttribute('points').split(' ').map(point => Number(point.split(',')[1]))),
+      at: [...figure.querySelectorAll('.mark')].map(mark => Number(mark.getAttribute('y1'))), texts: [...figure.querySelectorAll('.value')].map(value => value.textContent)})));
+    const {dumps} = series, values = [dumps.map(dump => dump.reachable), dumps.map(dump => dump.goroutines)], numberOf = text => parseFloat(text.replace(/,/g, '')) * ({kB: 1e3, MB: 1e6}[text.split(' ')[1]] ?? 1);
+    for (const [i, {base, top, at, texts}] of marks.slice(0, 2).entries()) {
+      const most = Math.max(...values[i]);
+      assert.ok(at.length >= 1 && at.length <= 4 && at.length === texts.length);
+      texts.forEach((text, j) => assert.ok(Math.abs(numberOf(text) / most - (base - at[j]) / (base - top)) < .01, `${text} of ${most}`));
+    }
+  });
   await visit.end();
+  await test('a trend says how fast it went, and how far', async () => {
+    const data = dataOf(source('series.html')), {dumps} = data.series, path = join(made, 'rates.html'), hour = 3_600_000;
+    dumps.forEach((dump, i) => Object.assign(dump, {time: Date.UTC(2026, 10, 26) + 4 * hour * i / (dumps.length - 1), reachable: 1e6 * (i + 1), goroutines: [10, 500, 3, 10][i % 4]}));
+    dumps.at(-1).reachable = 5e6;
+    dumps.at(-1).goroutines = 10;
+    writeFileSync(path, withData(source('series.html'), data));
+    const timed = await Visit.to(browser, path);
+    const [heap, goroutines] = await timed.see(() => [...document.querySelectorAll('#trends figure')].map(figure => ['.number', '.range', '.rate'].map(part => figure.querySelector(part).textContent)));
+    assert.match(heap[2], /^\+1\.00 MB per hour · grew in \d+ of \d+ intervals$/);
+    assert.match(goroutines[1], /^, from \d+ to 500 in between$/);
+    assert.match(goroutines[2], /^grew in \d+ of \d+ intervals$/);
+    await timed.end();
+  });
 }
 
 /** A heap in which the root holds 20,000 objects of as many classes, all alike. */

@@ -397,25 +397,49 @@ function intervalsOf(values) {
   return `grew in ${grew} of ${several(values.length - 1, 'interval')}`;
 }
 
+/** Round values up to the largest one, at most four, for the marks of an axis that begins at zero. */
+function valueMarks(most) {
+  const power = 10 ** Math.floor(Math.log10(most)), step = [.2, .5, 1, 2, 5].map(n => Math.max(1, n * power)).find(each => most / each < 5);
+  return Array.from({length: Math.floor(most / step)}, (_, i) => (i + 1) * step);
+}
+
+/** By how much a number has changed per minute, hour or day, the longest that the dumps span. */
+function rateOf(change, format) {
+  const minute = 60_000, units = [['minute', minute], ['hour', 60 * minute], ['day', 24 * 60 * minute]];
+  const [unit, length] = units.findLast(each => lastTime - firstTime >= each[1]) ?? units[0];
+  const rate = hasTimes ? Math.round(change * length / (lastTime - firstTime)) : 0;
+  return rate !== 0 ? `${signed(rate, format)} per ${unit} · ` : '';
+}
+
+/** The least and the largest value, if they are not at the ends. */
+function rangeOf(values, format) {
+  const least = Math.min(...values), most = Math.max(...values), ends = [values[0], values[values.length - 1]];
+  return least < Math.min(...ends) || most > Math.max(...ends) ? `, from ${format(least)} to ${format(most)} in between` : '';
+}
+
 /** A line from zero over all dumps of a series. */
 function chart(title, values, format) {
-  const width = 300, height = 84, last = values.length - 1, most = Math.max(...values, 1), base = height - 18;
-  const scale = hasTimes ? (width - 12) / (lastTime - firstTime) : (width - 12) / last;
-  const x = at => 6 + (hasTimes ? at - firstTime : at) * scale, xOf = i => x(hasTimes ? times[i] : i);
-  const y = value => base - value / most * (height - 30);
+  const width = 300, height = 96, left = 50, last = values.length - 1, most = Math.max(...values, 1), base = height - 18;
+  const scale = (width - left - 6) / (hasTimes ? lastTime - firstTime : last);
+  const x = at => left + (hasTimes ? at - firstTime : at) * scale, xOf = i => x(hasTimes ? times[i] : i);
+  const y = value => base - value / most * (base - 10);
   const points = values.map((value, i) => `${xOf(i).toFixed(1)},${y(value).toFixed(1)}`).join(' '), total = values[last] - values[0];
   const marks = hasTimes ? timeMarks() : numberMarks(last);
   return make('figure', {class: directionOf(total)},
-    make('figcaption', {}, code(title), make('div', {class: 'row small'},
-      make('span', {class: 'dim number'}, `${format(values[0])} → ${format(values[last])}`), make('span', {class: 'dim'}, intervalsOf(values)))),
+    make('figcaption', {}, code(title),
+      make('div', {class: 'dim small'}, make('span', {class: 'number'}, `${format(values[0])} → ${format(values[last])}`),
+        make('span', {class: 'range'}, rangeOf(values, format))),
+      make('div', {class: 'dim small rate'}, rateOf(total, format), intervalsOf(values))),
     draw('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${visible(title)}: ${values.map(format).join(', ')}`},
       draw('polygon', {class: 'area', points: `${xOf(0)},${base} ${points} ${xOf(last)},${base}`}),
-      draw('line', {class: 'axis', x1: 0, x2: width, y1: base, y2: base}),
+      draw('line', {class: 'axis', x1: left, x2: width, y1: base, y2: base}),
+      ...valueMarks(most).flatMap(value => [draw('line', {class: 'axis mark', x1: left, x2: width, y1: y(value), y2: y(value)}),
+        draw('text', {class: 'value', x: left - 5, y: y(value) + 4, 'text-anchor': 'end'}, format(value).replace(/\.0+(?= )/, ''))]),
       draw('polyline', {class: 'line', points}),
       ...values.length > 40 ? [] : values.map((value, i) => draw('circle', {class: 'dot', cx: xOf(i), cy: y(value), r: 2.6},
         draw('title', {}, `${hasTimes ? momentOf(times[i]) : visible(baseName(data.series.dumps[i].source))}: ${format(value)}`))),
       ...marks.map(([at, text]) => draw('text', {x: x(at), y: height - 4,
-        'text-anchor': x(at) < 20 ? 'start' : x(at) > width - 20 ? 'end' : 'middle'}, text)),
+        'text-anchor': x(at) < left + 14 ? 'start' : x(at) > width - 20 ? 'end' : 'middle'}, text)),
       ...hasTimes ? marks.map(([at]) => draw('line', {class: 'axis', x1: x(at), x2: x(at), y1: base, y2: base + 4})) : []));
 }
 
@@ -455,7 +479,7 @@ function sentenceOfSuspect(suspect) {
     return [`${several(number, 'goroutine')} at one location`, grown, ': ', code(item.replace(/^goroutines /, '')), '.',
       suspect.wait_on && [` ${number > 1 ? 'They wait' : 'It waits'} on a `, code(suspect.wait_on), '.'], starterOf(suspect)];
   }
-  const holder = within && [' in ', within.count > 1 && `${count(within.count)}\u00a0×\u00a0`, code(within.class)];
+  const holder = within && [' in ', within.part ? `one ${within.part} of ` : within.count > 1 && `${count(within.count)}\u00a0×\u00a0`, code(within.class)];
   return [
     most?.count > 1 && most.count < number && [make('b', {}, `${count(most.count)} of ${count(number)}`), ' ', code(item), ' in ', code(most.held_by),
       `: ${bytes(most.retained)} (${percent(most.retained, suspect.retained)}). All are`, holder ?? ' here', grown, '.'],
