@@ -491,7 +491,7 @@ async function testSuspects() {
       stale: {count: 17, beyond: 17, before: 0, slices: 3, of: 'main.SLICE', length: 1234},
       allocated_by: {function: 'main.ALLOCATES', file: 'FILE.go', line: 31, samples: 12, of: 14, within: 'WITHIN'}},
     {...base, item: 'goroutines [select] main.WAIT', is_goroutines: true, wait_on: 'chan CHAN', started_by: 'go statement in main.START', stack: 2345,
-      hold: [{variable: 'VARIABLE', of: 'main.OF', class: 'HELD', each: 1152}], frames: {count: 2001, most: 1999, function: 'main.DEEP'}},
+      hold: [{variable: 'VARIABLE', of: 'main.OF', class: 'HELD', each: 1152}, {class: 'BY SEVERAL', of: 'main.OF', each: 800}], frames: {count: 2001, most: 1999, function: 'main.DEEP'}},
     {...base, item: 'deferred calls of main.DEFER', is_deferred: true, hold: [{class: 'CAPTURED', count: 900, retained: 800_000}]},
     {...base, item: 'runtime.g', ended: 4321},
     {...base, item: 'main.SAME', count: 1, count_grown: 0, retained_grown: 382_000},
@@ -501,13 +501,13 @@ async function testSuspects() {
     ['205 MB', 'mapped files', 'MEANING', 'PLACE', '7.00 MB', '50 %'],
     ['5.00 MB', 'main.T', '1.23 MB', 'HOLDER', '250 kB', 'PART', '["KEY"]', '50 %', 'main.HELD', 'SHARED', 'REASON', 'main.MOST', '90 %', '77', '8 heaps', '17 of them',
       'beyond the length', 'main.SLICE', '1,234', 'main.ALLOCATES', 'FILE.go:31', '12 of 14', 'WITHIN'],
-    ['[select] main.WAIT', 'chan CHAN', 'main.START', '2.35 kB', 'VARIABLE', 'main.OF', 'HELD', '1.15 kB', '2,001 calls', '1,999', 'main.DEEP'],
+    ['[select] main.WAIT', 'chan CHAN', 'main.START', '2.35 kB', 'VARIABLE', 'main.OF', 'HELD', '1.15 kB', 'Each holds BY SEVERAL, 800 B.', '2,001 calls', '1,999', 'main.DEEP'],
     ['main.DEFER', 'CAPTURED', '900', '800 kB'], ['runtime.g', '4,321 goroutines have ended'],
     ['+382 kB', 'main.SAME.'], // a map that has grown is no more of them
   ];
   await test('all that is known of a suspect is told', async () => {
     const path = join(made, 'suspects.html'), {process, ...report} = leak.report;
-    writeFileSync(path, withData(source('leak.html'), {...leak, suspect_nodes: nodes, report: {...report, suspects, more_suspects: 6, since: {...report.since, goroutines: 0},
+    writeFileSync(path, withData(source('leak.html'), {...leak, suspect_nodes: nodes, report: {...report, suspects, more_suspects: 6, ending: {how: 'killed by the OOM killer', time: 'TIME', resident: 629_000_000, limit: 640_000_000}, since: {...report.since, goroutines: 0},
       process: {...process, rss: {bytes: 410_000_000, parts: {objects: 8_000_000, free: 100_000_000, files: 205_000_000, gc: 97_000_000}}}}}));
     const visit = await Visit.to(browser, path), cards = await visit.texts('.card');
     assert.equal(cards.length, told.length);
@@ -519,6 +519,7 @@ async function testSuspects() {
       await visit.click(`.card:nth-child(${i + 1}) .foot button`);
       await visit.addressField('node', nodes[i]);
     }
+    assert.match(await visit.text('.head'), /Killed by the OOM killer at TIME, with 629 MB resident, limit 640 MB\./);
     assert.match(await visit.text('.head'), /410 MB.*free heap 100 MB.*collector 97.0 MB/);
     testQuiet(visit);
     await visit.end();

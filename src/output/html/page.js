@@ -359,6 +359,11 @@ function growthOfHeap() {
     since.is_other_build && ', which another build of the program wrote');
 }
 
+/** How the process ended, of a heap that --at-death has written. */
+function endingOfProcess({how, time, resident, limit}) {
+  return `${how[0].toUpperCase()}${how.slice(1)} at ${time}, with ${bytes(resident)} resident${limit ? `, limit ${bytes(limit)}` : ''}.`;
+}
+
 page.append(make('header', {class: 'head'},
   make('div', {},
     make('h1', {}, code(baseName(report.heap.source))),
@@ -368,6 +373,7 @@ page.append(make('header', {class: 'head'},
       report.heap.garbage >= report.heap.reachable / 1000 && report.heap.garbage > 0 && `, and ${bytes(report.heap.garbage)} of garbage`)),
     report.heap.not_resident >= report.heap.reachable / 10 && report.heap.not_resident > 0
       && make('div', {}, `${bytes(report.heap.not_resident)} of it occupies no memory: never written to.`),
+    report.ending && make('div', {}, endingOfProcess(report.ending)),
     since && growthOfHeap()),
   memoryOfProcess()));
 
@@ -497,9 +503,9 @@ function leakedOfSuspect({leaked, count: number, is_goroutines: areMany}) {
 
 /** What goroutines and deferred calls hold. */
 function heldBySuspect(suspect) {
-  return suspect.hold?.map(held => make('p', {class: 'dim'}, held.variable !== undefined
-    ? ['Each holds ', held.class && [code(held.class), ', '], bytes(held.each), ', through variable ', code(held.variable), ' of ',
-      code(held.of), '.']
+  return suspect.hold?.map(held => make('p', {class: 'dim'}, held.each !== undefined
+    ? ['Each holds ', held.class && [code(held.class), ', '], bytes(held.each),
+      held.variable !== undefined && [', through variable ', code(held.variable), ' of ', code(held.of)], '.']
     : [`${count(held.count)} × `, code(held.class), `, ${bytes(held.retained)}.`]));
 }
 
