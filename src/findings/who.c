@@ -30,9 +30,9 @@ struct who_holders who_holders(const struct findings *findings, const struct sus
                                const struct example *example)
 {
     const bool is_above = suspect->holder == findings_node(findings, suspect->item)->parent;
-    struct who_holders holders = {
-        .count = is_above && example->above > 0 ? example->above
-                                                : findings_node(findings, suspect->holder)->count};
+    struct who_holders holders = {.count = is_above && example->above > 0
+                                               ? example->above
+                                               : findings_node(findings, suspect->holder)->count};
     if (suspect->count < 2 || example->uppermost != 1)
         return holders;
     const enum g2h_class_form form = merged_form(&findings->merged, suspect->holder);
