@@ -372,7 +372,7 @@ class Walker {
   hold({hold, count}, line) {
     assert.equal(count, this.goroutinesOf(line).length);
     const localsOf = ({variable, of, class: name}) => variable === undefined
-      ? this.linesOf(name, 'class').filter(each => each.parent.kind === 'synthetic' && each.parent.name === of && isBelow(each, line))
+      ? this.linesOf(name, 'class').filter(each => each.parent.kind === 'root' && each.parent.name === of && isBelow(each, line))
       : this.linesOf(variable, 'variable').filter(each => each.parent.name === of && isBelow(each, line) && (name === undefined || each.lines.some(below => below.name === name)));
     for (const local of hold) {
       const others = sum(local.with ?? [], part => Math.max(...localsOf(part).map(({retained}) => retained)));
