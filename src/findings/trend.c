@@ -169,11 +169,18 @@ static bool holds_pooled(const struct merged *merged, uint32_t node)
            (size >= sizeof(lists) && memcmp(name, lists, sizeof(lists) - 1) == 0);
 }
 
+/* Returns whether a node is of calls that are deferred: their records are in use. */
+static bool is_of_deferred(const struct merged *merged, uint32_t node)
+{
+    return merged->nodes.data[node].kind == MERGED_SYNTHETIC &&
+           merged_kind_of(merged, node) == G2H_NODE_DEFERS_AND_PANICS;
+}
+
 /* Returns whether a node is what the runtime keeps for reuse and no goroutine or channel holds: the
  * runtime.g of goroutines that have ended (allgs), sudogs (p.sudogcache, sched.sudogcache), and
- * records of deferred calls (p.deferpool, sched.deferpool). Their number is the largest that was in
- * use at once, and each P fills its own list: they can grow for a while in a program that does not
- * leak. */
+ * records of calls that are not deferred any more (p.deferpool, sched.deferpool). Their number is
+ * the largest that was in use at once, and each P fills its own list: they can grow for a while in
+ * a program that does not leak. */
 static bool is_pooled(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -181,7 +188,7 @@ static bool is_pooled(const struct merged *merged, uint32_t node)
     if (class != G2H_RUNTIME_G && class != G2H_RUNTIME_SUDOG && class != G2H_RUNTIME_DEFER)
         return false;
     for (uint32_t i = nodes[node].parent; i != MERGED_NONE; i = nodes[i].parent)
-        if (is_goroutines(merged, i) ||
+        if (is_goroutines(merged, i) || is_of_deferred(merged, i) ||
             (nodes[i].kind == MERGED_CLASS && merged_runtime_class(merged, i) != class &&
              !holds_pooled(merged, i)))
             return false;

@@ -255,6 +255,57 @@ static void changing_holders(void **state)
     g2h_trend_destroy(trend);
 }
 
+/* Adds a heap of as many records of calls that are deferred, and of others that the runtime keeps
+ * for reuse. */
+static void add_deferred(struct g2h_trend *trend, unsigned deferred, unsigned pooled)
+{
+    enum { SIZE = 64, MOST_POOLED = 256, RECORD_TYPE = 0x400000, POINTER_TYPE = 0x400040 };
+    const uint64_t g = 0x700000;
+    const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
+    uint64_t words[MOST_POOLED], next;
+    struct dump dump;
+    dump_start(&dump, DUMP_1_3, 8, false);
+    next = dump.heap_start;
+    dump_type(&dump, RECORD_TYPE, SIZE, "runtime._defer", true, &pointer, 1);
+    dump_type(&dump, POINTER_TYPE, 8, "*runtime._defer", true, &pointer, 1);
+    dump_goroutine(&dump, 1, g, STACK);
+    dump_frame(&dump, "main.defers", STACK, 0, NO_WORDS, 0);
+    for (unsigned i = 0; i < deferred; i++, next += SIZE) {
+        const struct g2h_record record = {.kind = G2H_RECORD_DEFER,
+                                          .defer = {.address = next, .g = g, .argp = STACK}};
+        dump_typed_object(&dump, next, RECORD_TYPE, 0, SIZE, NO_WORDS);
+        dump_record(&dump, &record, NULL, 0);
+    }
+    for (unsigned i = 0; i < pooled; i++, next += SIZE)
+        dump_typed_object(&dump, words[i] = next, RECORD_TYPE, 0, SIZE, NO_WORDS);
+    dump_typed_object(&dump, next, POINTER_TYPE, 1, sizeof(words), pooled, words);
+    dump_bss(&dump, 0x560000, WORDS(next));
+    dump_eof(&dump);
+    dump_view(&dump, 1, NULL);
+    assert_no_error(g2h_trend_add(trend, dump.view, "a heap", 0, 1));
+    dump_deinit(&dump);
+}
+
+/* Calls that a goroutine defers without end are a leak; records that are kept for reuse are not. */
+static void deferred_calls(void **state)
+{
+    (void)state;
+    for (unsigned is_pooled = 0; is_pooled < 2; is_pooled++) {
+        struct g2h_trend *trend;
+        struct founds founds = {0};
+        assert_no_error(g2h_trend_create(&trend));
+        for (unsigned i = 0; i < 8; i++)
+            add_deferred(trend, is_pooled ? 20 : 20 + 10 * i, is_pooled ? 20 + 10 * i : 20);
+        assert_no_error(trend_find(trend, founds.by_kind));
+        if (!is_pooled)
+            assert_only(trend, &founds, TREND_STEADY, "(defers and panics)", 70);
+        else
+            assert_int_equal(founds.by_kind[TREND_STEADY].count, 0);
+        free_founds(&founds);
+        g2h_trend_destroy(trend);
+    }
+}
+
 /* Few heaps are no reason to say that anything grows; garbage that grows never is. */
 static void few_heaps_and_garbage(void **state)
 {
@@ -360,15 +411,11 @@ static void memory_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(long_series),
-        cmocka_unit_test(noise),
-        cmocka_unit_test(places),
-        cmocka_unit_test(changing_holders),
-        cmocka_unit_test(few_heaps_and_garbage),
-        cmocka_unit_test(many_heaps),
-        cmocka_unit_test(memory_limit),
+        cmocka_unit_test(shapes),         cmocka_unit_test(edges),
+        cmocka_unit_test(long_series),    cmocka_unit_test(noise),
+        cmocka_unit_test(places),         cmocka_unit_test(changing_holders),
+        cmocka_unit_test(deferred_calls), cmocka_unit_test(few_heaps_and_garbage),
+        cmocka_unit_test(many_heaps),     cmocka_unit_test(memory_limit),
     };
     return UNIT_RUN(tests);
 }
