@@ -18,7 +18,9 @@ static void guard_run(const struct options *options, at_death_write *write, void
                       int answers, pid_t parent)
 {
     sigset_t requests;
-    signal(SIGUSR2, SIG_DFL); /* guard_ask() sends it, even if the caller ignored it */
+    /* guard_ask() and guard_end() send these, even if the caller ignored them. */
+    signal(SIGUSR2, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
     sigemptyset(&requests);
     sigaddset(&requests, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &requests, NULL); /* also while the heap is written */
@@ -48,6 +50,7 @@ bool guard_begin(const struct options *options, at_death_write *write, void *con
     const pid_t parent = getpid();
     int ends[2];
     *ret = (struct guard){.answers = -1};
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, nobody learns how the guard ended */
     ret->id = pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
     if (ret->id < 0) {
         say("go2heapsnapshot: cannot start a process: %s", strerror(errno));
@@ -70,7 +73,7 @@ void guard_around(void *context, bool begins)
 
 int guard_end(struct guard *guard, int status)
 {
-    int how = 0;
+    int how = SIGKILL;
     if (guard->id <= 0)
         return status;
     if (guard_ask(guard) == AT_DEATH_READY)
@@ -79,6 +82,9 @@ int guard_end(struct guard *guard, int status)
         continue;
     close(guard->answers);
     guard->id = 0;
+    if (WIFSIGNALED(how))
+        say("go2heapsnapshot: warning: the process of --at-death was killed by signal %d",
+            WTERMSIG(how));
     const int ended = WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_FAILED;
     return ended == EXIT_FAILED || status == EXIT_FINE ? ended : status;
 }

@@ -208,12 +208,17 @@ boxes() {
 
 # watches: --watch --at-death, whose snapshots and the last dump do not disturb each other.
 watches() {
-	for how in KILL TERM count; do
+	for how in KILL guard TERM count; do
 		starts leak 0
 		: >"$build/log"
 		set --
 		[ $how != count ] || set -- --count 2
-		"$g2h" --watch 1s --at-death --keep "$out" --pid "$pid" "$@" >"$build/report" 2>"$build/log" &
+		ignored=
+		case $how in count) ignored=TERM ;; guard) ignored=CHLD ;; esac # which must not matter
+		(
+			[ -z "$ignored" ] || trap '' $ignored
+			exec "$g2h" --watch 1s --at-death --keep "$out" --pid "$pid" "$@"
+		) >"$build/report" 2>"$build/log" &
 		box=$!
 		[ $how = count ] || await eval '[ -e "$out/last.dump" ]'
 		case $how in
@@ -221,6 +226,13 @@ watches() {
 			kills KILL
 			[ "$status" -eq 0 ] && grep -q 'was killed by signal 9' "$build/log" && grep -q 'heaps in' "$build/report" && [ -e "$out/first.dump.gz" ] && [ -e "$out/last.dump.gz" ] && suspects "$out"/app-*.dump.gz
 			result $? "$release, --watch --at-death, killed: the report, and the heap at the end" "$build/log"
+			continue
+			;;
+		guard)
+			kill -KILL "$(pgrep -P $box)"
+			kills KILL
+			[ "$status" -eq 1 ] && grep -q 'process of --at-death was killed by signal 9' "$build/log" && [ "$(ls "$out" | wc -l)" -eq 2 ]
+			result $? "$release, --watch --at-death, SIGKILL of the process that waits: said, status $status, 1 is right" "$build/log"
 			continue
 			;;
 		TERM) kill -TERM $box ;;
