@@ -86,7 +86,7 @@ int guard_end(struct guard *guard, int status)
         say("go2heapsnapshot: warning: the process of --at-death was killed by signal %d",
             WTERMSIG(how));
     const int ended = WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_FAILED;
-    return ended == EXIT_FAILED || status == EXIT_FINE ? ended : status;
+    return ended != EXIT_FINE && status != EXIT_FAILED ? ended : status; /* as end_with() */
 }
 
 #else

@@ -208,16 +208,17 @@ boxes() {
 
 # watches: --watch --at-death, whose snapshots and the last dump do not disturb each other.
 watches() {
-	for how in KILL guard TERM count; do
-		starts leak 0
+	for how in KILL cut guard TERM count; do
+		case $how in cut) starts leak 400 ;; *) starts leak 0 ;; esac
 		: >"$build/log"
 		set --
 		[ $how != count ] || set -- --count 2
-		ignored=
+		armed=--at-death ignored=
+		[ $how != cut ] || armed=--at-death=8M
 		case $how in count) ignored=TERM ;; guard) ignored=CHLD ;; esac # which must not matter
 		(
 			[ -z "$ignored" ] || trap '' $ignored
-			exec "$g2h" --watch 1s --at-death --keep "$out" --pid "$pid" "$@"
+			exec "$g2h" --watch 1s $armed --keep "$out" --pid "$pid" "$@"
 		) >"$build/report" 2>"$build/log" &
 		box=$!
 		[ $how = count ] || await eval '[ -e "$out/last.dump" ]'
@@ -226,6 +227,13 @@ watches() {
 			kills KILL
 			[ "$status" -eq 0 ] && grep -q 'was killed by signal 9' "$build/log" && grep -q 'heaps in' "$build/report" && [ -e "$out/first.dump.gz" ] && [ -e "$out/last.dump.gz" ] && suspects "$out"/app-*.dump.gz
 			result $? "$release, --watch --at-death, killed: the report, and the heap at the end" "$build/log"
+			continue
+			;;
+		cut)
+			await eval '[ "$(grep -c reachable "$build/log")" -ge 7 ]'
+			kills KILL
+			[ "$status" -eq 3 ] && grep -q 'the copy is cut' "$build/log"
+			result $? "$release, --watch --at-death=8M of a leak, killed: status $status, 3 is right, although 4 says that it grew" "$build/log"
 			continue
 			;;
 		guard)
