@@ -56,7 +56,7 @@ struct at_death {
     at_death_write *write;
     void *context;
     int answers;    /* for requests to let the process go; -1: there are none */
-    bool is_paused; /* the process is let go as requested */
+    bool is_let_go; /* the process is let go as requested */
     struct death_box box;
     struct child child;
     struct target_directory directory; /* of the output, if it is new */
@@ -372,16 +372,17 @@ static void answer(const struct at_death *at, char byte)
         continue;
 }
 
-/* Lets the process go as requested, or seizes it again. */
-static void pause_or_resume(struct at_death *at)
+/* Answers SIGUSR2: lets the process go, for another debugger, or seizes it again. A process that
+ * cannot be let go has come to its end, which is written first. */
+static void let_go_or_seize(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
-    at->is_paused = !at->is_paused;
-    while (at->is_paused && watch->thread != 0 && !death_let_run(watch) && !at->is_over)
+    at->is_let_go = !at->is_let_go;
+    while (at->is_let_go && watch->thread != 0 && !death_let_run(watch) && !at->is_over)
         meet_end(at);
-    if (!at->is_paused && !at->is_over)
+    if (!at->is_let_go && !at->is_over)
         seize_another(at);
-    if (!at->is_paused && at->is_over && !at->has_copy && !at->error)
+    if (!at->is_let_go && at->is_over && !at->has_copy && !at->error)
         say("go2heapsnapshot: note: process %llu ended while a snapshot was taken; nothing is "
             "written at its end",
             pid_of(at));
@@ -412,7 +413,7 @@ static void await(struct at_death *at, double seconds)
     else if (number == SIGUSR1)
         at->is_asked = true;
     else if (number == SIGUSR2)
-        pause_or_resume(at);
+        let_go_or_seize(at);
     else if (number > 0)
         at->is_over = true;
 }

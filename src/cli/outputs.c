@@ -88,7 +88,7 @@ struct g2h_error *outputs_open(const struct options *options, const char *path,
                                struct outputs *ret)
 {
     *ret = (struct outputs){.name = path ? path : "standard output"};
-    if (!options->is_dump && options->format->is_file)
+    if (!options->is_dump && options->format->is_file) /* SQLite opens its file by its name */
         ret->database = path;
     if (ret->database)
         TRY(target_refuse_database(path, !options->append, sources, count));

@@ -32,6 +32,8 @@ struct kept_list {
     bool is_cut; /* there are too many, so none are kept */
 };
 
+/* PASS_FIRST handles edges to higher numbers, counts the others, and keeps them in lists; PASS_BACK
+ * writes those into sources->back; PASS_LEAVES handles the edges to leaves. */
 enum pass { PASS_FIRST, PASS_BACK, PASS_LEAVES };
 
 struct sources_sorting {
@@ -314,7 +316,7 @@ struct g2h_error *sources_sort(struct sources *sources)
     TRY(take_all(&sorting, PASS_FIRST));
     TRY(sources_reserve(sources));
     if (sources->regions)
-        regions_turn(sources->regions);
+        regions_end_direct(sources->regions);
     TRY(take_all(&sorting, PASS_BACK));
     return sources->regions ? regions_finish(sources->regions, sorting.crossings) : NULL;
 }

@@ -241,7 +241,7 @@ bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
            crossings_add(crossings, by, target);
 }
 
-void regions_turn(struct regions *regions)
+void regions_end_direct(struct regions *regions)
 {
     const uint32_t synthetics = graph_synthetics(regions->graph);
     regions->highest = NOWHERE;

@@ -52,12 +52,12 @@ static inline bool regions_is_entry(const struct regions *regions, uint32_t numb
 /*
  * The dominators of the entries are found from the strong edges that lead to entries, in any order
  * and on any threads: first regions_hold() for edges that come from regions other than shared
- * entries'; then regions_turn(); then regions_hold_through() for all other edges, with the thread's
- * own crossings; then regions_finish() with the crossings of all threads. target is the region
- * whose entry is held.
+ * entries'; then regions_end_direct(); then regions_hold_through() for all other edges, with the
+ * thread's own crossings; then regions_finish() with the crossings of all threads. target is the
+ * region whose entry is held.
  */
 void regions_hold(struct regions *regions, uint32_t source, uint32_t target);
-void regions_turn(struct regions *regions);
+void regions_end_direct(struct regions *regions);
 
 /* by is the source's region. Returns false if memory runs out. */
 bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,

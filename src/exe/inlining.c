@@ -216,8 +216,8 @@ static void try_part(struct g2h_inlining *inlining, const struct code *code,
         *best = chain;
 }
 
-/* Finds the calls that the stack's first call represents, in all of the code. best->shared is 0 if
- * no part fits. */
+/* Finds the chain of inlined calls that led to the stack's first call, of which a sample has the
+ * function and the line only, in all code of that line. best->shared is 0 if no part fits. */
 static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
                          const struct stack *stack, struct chain *best)
 {

@@ -73,7 +73,7 @@ static void meet(const struct marker *marker, owner_number owner)
 
 /* Records that owner holds an object; known is the object's owner so far. If known is fixed, it
  * records a crossing, else it sets the bits of both owners. Returns false if memory runs out. */
-static inline bool keep_in_mind(struct marker *marker, owner_number known, owner_number owner)
+static inline bool note_holder(struct marker *marker, owner_number known, owner_number owner)
 {
     if (known == OWNER_NONE || known == owner)
         return true;
@@ -86,11 +86,12 @@ static inline bool keep_in_mind(struct marker *marker, owner_number known, owner
 
 bool marker_push(struct marker *marker, uint32_t object)
 {
+    const bool is_alone = true; /* objects are pushed between walks, not by the threads of one */
     owner_number known = OWNER_NONE;
     const bool is_new = marker->owners
-                            ? set_owner(marker->owners, object, marker->owner, true, &known)
-                            : set_mark(marker->marks, object, true);
-    return (!marker->met || keep_in_mind(marker, known, marker->owner)) &&
+                            ? set_owner(marker->owners, object, marker->owner, is_alone, &known)
+                            : set_mark(marker->marks, object, is_alone);
+    return (!marker->met || note_holder(marker, known, marker->owner)) &&
            (!is_new || vector_push(&marker->stack.objects, object));
 }
 
@@ -166,7 +167,7 @@ static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool i
             *next = *target;
             next += targets_lead(marker->targets, *target);
         }
-        if (wanted == WANTED_MEETINGS && !keep_in_mind(marker, known, owner))
+        if (wanted == WANTED_MEETINGS && !note_holder(marker, known, owner))
             return false;
     }
     marker->stack.objects.count += (size_t)(next - begin);

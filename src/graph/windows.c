@@ -244,7 +244,7 @@ static void windows_widen(struct slice_window *window, const struct slice_window
         by->capacity_end > window->capacity_end ? by->capacity_end : window->capacity_end;
 }
 
-/* Returns whether a range of an object has pointers that are not nil. */
+/* Returns whether a range of an object has words that may be pointers into the heap. */
 static bool has_pointers_in(const struct windows_finder *finder, uint32_t object, uint64_t begin,
                             uint64_t end)
 {

@@ -206,6 +206,8 @@ static void lines_came(struct hub *hub, const struct reply_to *to, enum channel_
     reply_digits(hub, to, "debuggerId", 32);
 }
 
+/* Goes on with Runtime.enable or Debugger.enable once the session has answered with its scripts:
+ * sends them as events, if there are any, and asks for the lines of the console. */
 static void scripts_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                          const char *body, size_t size)
 {

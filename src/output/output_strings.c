@@ -333,9 +333,9 @@ static void output_strings_read_key(struct g2h_edges *edges, const struct g2h_ed
     }
 }
 
-/* Reads the keys of the given edges, after their memory has been prefetched together. */
-static struct g2h_error *read_given(struct output_strings_reader *reader,
-                                    struct worker_buffer *buffer)
+/* Reads the keys of the edges in reader->given, whose memory it prefetches together. */
+static struct g2h_error *read_pending_keys(struct output_strings_reader *reader,
+                                           struct worker_buffer *buffer)
 {
     struct key_record *records = (struct key_record *)(void *)worker_buffer_reserve(
         buffer, reader->count * sizeof(*records));
@@ -359,11 +359,12 @@ static struct g2h_error *read_keys_of(struct output_strings_reader *reader, uint
             if ((read[i].flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) != 0)
                 reader->given[reader->count++] = read[i];
         if (reader->count > EDGES)
-            TRY(read_given(reader, buffer));
+            TRY(read_pending_keys(reader, buffer));
     }
     return NULL;
 }
 
+/* A task: reads the map keys that name edges of a block's nodes. */
 static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
                                    struct worker_buffer *buffer)
 {
@@ -380,7 +381,7 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
             g2h_view_prefetch(view, reader->list[i + NODES_AHEAD], G2H_SOON_NODE);
         TRY(read_keys_of(reader, reader->list[i], buffer));
     }
-    return read_given(reader, buffer);
+    return read_pending_keys(reader, buffer);
 }
 
 /* Finds the number of a key's string. A new string uses up some of *space. Once there is no space

@@ -86,8 +86,9 @@ static bool follow_path(struct dies *dies, const struct die *structure, struct g
     return true;
 }
 
-/* Finds the offset and size of a field in its structure; if the release does not have the field,
- * does not change the member. */
+/* Finds the offset and size of a field in its structure, by the first of its paths that the release
+ * has; without paths it is the end of the structure. If the release has none of them, does not
+ * change the member. */
 static void layout_dwarf_read_field(struct dies *dies, const struct die *structure,
                                     enum layout_field field, struct layout_member *member)
 {

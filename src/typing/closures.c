@@ -185,8 +185,9 @@ static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *
            closures_add_field(maker, ret, maker->code_name, maker->code, 0);
 }
 
-/* Adds the type of a function's closure. last_is_value: the type for the case that the last
- * captured variable is held by value. */
+/* Adds the type of a function's closure. DWARF does not tell whether the last captured variable is
+ * held by value, so there is a type for either case: last_is_value. A function that captures
+ * nothing may be a method value (T.M-fm), whose closure has the receiver. */
 static bool add_closure(struct closures_maker *maker, uint64_t entry, const struct g2h_bytes *name,
                         const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {

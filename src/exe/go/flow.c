@@ -461,11 +461,13 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
     return (is_element || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
 }
 
+/* Adds a use of the static word at an offset from where. An element's value is not added if its
+ * distance from the others is not known: it could be the value of any of them. */
 static bool add_use(struct flow *flow, uint32_t index, const struct static_address *where,
-                    uint64_t more, uint32_t value)
+                    uint64_t offset, uint32_t value)
 {
     const enum instruction_kind kind = flow->code.data[index].kind;
-    const uint64_t address = where->address + more;
+    const uint64_t address = where->address + offset;
     const struct flow_use use = {.address = address,
                                  .at = flow->offsets.data[index],
                                  .value = where->is_element && where->distance == 0 ? 0 : value,

@@ -208,6 +208,8 @@ static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
     return true;
 }
 
+/* Reads and checks the header. any_magic: an obfuscator may have changed the magic number, so with
+ * another one the layout is the one whose parts fit. */
 static bool pclntab_read_header(struct pclntab *pclntab, bool any_magic)
 {
     const uint8_t *header = pclntab_at(pclntab, 0, 8);
