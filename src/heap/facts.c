@@ -24,20 +24,23 @@ static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fa
     return is_zeros || cursor_skip(cursor, ret->bytes.size);
 }
 
-/* Reads how the process ended. Returns false if it is invalid. */
+/* Reads how the process ended. Returns false, and changes nothing, if it is invalid. */
 static bool heap_facts_read_ending(struct cursor *cursor, struct g2h_ending *ret)
 {
     const uint64_t year_10000 = 253402300800;
-    uint64_t seconds, status, flags;
+    uint64_t seconds, status, flags, resident, peak, limit;
     if (!cursor_uvarint(cursor, &seconds) || !cursor_uvarint(cursor, &status) ||
-        !cursor_uvarint(cursor, &flags) || !cursor_uvarint(cursor, &ret->resident) ||
-        !cursor_uvarint(cursor, &ret->peak) || !cursor_uvarint(cursor, &ret->limit) ||
+        !cursor_uvarint(cursor, &flags) || !cursor_uvarint(cursor, &resident) ||
+        !cursor_uvarint(cursor, &peak) || !cursor_uvarint(cursor, &limit) ||
         seconds >= year_10000 || status > UINT16_MAX)
         return false;
-    ret->seconds = (int64_t)seconds;
-    ret->status = (unsigned)status;
-    ret->by_oom = (flags & FACT_BY_OOM) != 0;
-    ret->by_group = (flags & FACT_BY_GROUP) != 0;
+    *ret = (struct g2h_ending){.seconds = (int64_t)seconds,
+                               .status = (unsigned)status,
+                               .by_oom = (flags & FACT_BY_OOM) != 0,
+                               .by_group = (flags & FACT_BY_GROUP) != 0,
+                               .resident = resident,
+                               .peak = peak,
+                               .limit = limit};
     return true;
 }
 

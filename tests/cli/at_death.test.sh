@@ -92,5 +92,8 @@ for wrong in '253402300800 9 0' '1 65536 0'; do
 	run go2heapsnapshot --format report dead.dump
 	check "the report's head: nothing of what cannot be: $wrong" eval '[ "$status" -eq 0 ] && ! grep -q " at .*resident" out'
 done
+ended dead.dump 1796043935 9 0 629146000 2 3 7 1 65536 0 1 1 1 # a second one, invalid
+run go2heapsnapshot --format report dead.dump
+check "the report's head: nothing of an invalid second one" grep -q '13:05:35Z, with 629 MB resident' out
 
 finish
