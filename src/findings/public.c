@@ -183,7 +183,8 @@ static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct 
     text_append(&text, " ", 1);
     public_append_name(findings, suspect->item, &text);
     if (suspect->holder != MERGED_NONE) {
-        const struct who_holders holders = who_holders(findings, suspect, example);
+        struct who_holders holders;
+        TRY(who_find_holders(findings, suspect, example, &holders));
         text_printf(&text, ", in ");
         if (holders.part) {
             text_printf(&text, "one %s of ", holders.part);

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "findings/goroutines.h"
 #include "findings/path.h"
+#include "findings/retainers.h"
 
 /* Returns whether a suspect is a group of goroutines or of deferred calls. */
 static bool is_group(const struct suspect *suspect)
@@ -26,18 +27,45 @@ int64_t who_grown(const struct findings *findings, const struct suspect *suspect
                              : (int64_t)suspect->grown;
 }
 
-struct who_holders who_holders(const struct findings *findings, const struct suspect *suspect,
-                               const struct example *example)
+/* Counts the pointers to the uppermost of a suspect's objects from outside of the suspect. from is
+ * an object of the suspect. */
+static struct g2h_error *count_pointers(const struct findings *findings, uint32_t item,
+                                        uint32_t from, uint64_t *ret)
 {
-    const bool is_above = suspect->holder == findings_node(findings, suspect->item)->parent;
-    struct who_holders holders = {.count = is_above && example->above > 0
-                                               ? example->above
-                                               : findings_node(findings, suspect->holder)->count};
-    if (suspect->count < 2 || example->uppermost != 1)
-        return holders;
+    const struct g2h_dominators *dominators = findings->dominators;
+    const uint32_t *lines = findings->merged.of;
+    uint32_t uppermost = from;
+    _cleanup_(retainers_deinit) struct retainers retainers = {.list = {0}};
+    _cleanup_free_ bool *is_below = calloc(findings->merged.nodes.count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    merged_mark_below(&findings->merged, item, is_below);
+    for (uint32_t i = g2h_dominators_number(dominators, from); i > 0 && is_below[lines[i]];
+         i = g2h_dominators_above(dominators, i))
+        uppermost = g2h_dominators_node(dominators, i);
+    TRY(retainers_find(findings, paths_edges(findings->paths), uppermost, &retainers));
+    *ret = 0;
+    for (size_t i = 0; i < retainers.list.count; i++) {
+        const struct retainer *retainer = &retainers.list.data[i];
+        const uint32_t line = lines[g2h_dominators_number(dominators, retainer->node)];
+        *ret += is_below[line] || findings_node(findings, line)->is_garbage ? 0 : retainer->count;
+    }
+    return NULL;
+}
+
+struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
+                                   const struct example *example, struct who_holders *ret)
+{
     const enum g2h_class_form form = merged_form(&findings->merged, suspect->holder);
-    holders.part = form == G2H_FORM_MAP ? "entry" : form == G2H_FORM_SLICE ? "element" : NULL;
-    return holders;
+    const bool is_above = suspect->holder == findings_node(findings, suspect->item)->parent;
+    const char *part = form == G2H_FORM_MAP ? "entry" : form == G2H_FORM_SLICE ? "element" : NULL;
+    uint64_t pointers = 0;
+    if (part && suspect->count > 1 && example->uppermost == 1)
+        TRY(count_pointers(findings, suspect->item, example->node, &pointers));
+    *ret = (struct who_holders){.count = is_above && example->above > 0
+                                             ? example->above
+                                             : findings_node(findings, suspect->holder)->count,
+                                .part = pointers == 1 ? part : NULL};
+    return NULL;
 }
 
 uint32_t who_shares(const struct findings *findings, uint32_t item)
@@ -205,6 +233,8 @@ static struct g2h_error *find_of(const struct findings *findings, struct who *wh
         (!suspect->is_goroutines && findings_is_kind(findings, suspect->item, G2H_NODE_STACK)))
         return NULL;
     TRY(example_find(findings, suspect->item, &who->example));
+    if (suspect->holder != MERGED_NONE)
+        TRY(who_find_holders(findings, suspect, &who->example, &who->holders));
     if (suspect->is_goroutines)
         return NULL;
     TRY(keys_find(findings, suspect->item, &who->keys));

@@ -12,9 +12,17 @@
 enum { WHO_SUSPECTS = 3 /* the most suspects with details */ };
 
 /* A suspect, and the details that take long to find. */
+/* The holders of a suspect. */
+struct who_holders {
+    uint64_t count;   /* of those that hold any of its objects */
+    const char *part; /* "entry" of a map or "element" of a slice: all objects hang on one,
+                         because they are a list or a tree to which one pointer leads; else NULL */
+};
+
 struct who {
     struct suspect suspect;
-    struct example example; /* of objects or goroutines */
+    struct example example;     /* of objects or goroutines */
+    struct who_holders holders; /* if the suspect has a holder */
     /* Of objects: */
     struct held_keys keys;
     struct text path;  /* to the example, as path_append() has it, */
@@ -36,16 +44,10 @@ void who_suspects_deinit(struct who_suspects *suspects);
 uint64_t who_count(const struct findings *findings, const struct suspect *suspect);
 int64_t who_grown(const struct findings *findings, const struct suspect *suspect);
 
-/* The holders of a suspect. */
-struct who_holders {
-    uint64_t count;   /* of those that hold any of its objects */
-    const char *part; /* "entry" of a map or "element" of a slice: all objects hang on one, because
-                         they are a list or a tree; otherwise NULL */
-};
-
-/* Returns the holders of a suspect that has one, given its example. */
-struct who_holders who_holders(const struct findings *findings, const struct suspect *suspect,
-                               const struct example *example);
+/* Finds the holders of a suspect that has one, given its example. Goes over all edges if the
+ * objects may hang on one entry. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
+                                   const struct example *example, struct who_holders *ret);
 
 /* Returns the node of merged that names those who hold an item together, or MERGED_NONE if the item
  * is not below such a node. */

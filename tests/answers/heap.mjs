@@ -98,6 +98,17 @@ export class Heap {
     return count;
   }
 
+  /** Returns the number of strong edges to a node from living nodes that it does not dominate. */
+  pointersInto(node) {
+    const unreachable = this.find('(unreachable)');
+    let count = 0;
+    for (let from = 0; from < this.name.length; from++) {
+      if (this.dominates(node, from) || (unreachable >= 0 && this.dominates(unreachable, from))) continue;
+      for (const edge of this.edgesOf(from)) if (this.to[edge] === node && !this.isWeak[edge]) count++;
+    }
+    return count;
+  }
+
   isEntries(node) {
     return this.kind[node] !== 'root' && this.name[node].endsWith(ENTRIES);
   }

@@ -320,8 +320,8 @@ class Walker {
   /** Returns "entry" or "element" if all items hang on one of them, of a map or slice. */
   partOf(above, items) {
     const {heap} = this, all = new Set(items);
-    const uppermost = items.filter(node => heap.nearest(heap.dominator[node], each => all.has(each)) === undefined).length;
-    if (items.length > 1 && uppermost === 1) return {'map[': 'entry', '[]': 'element'}[/^(map\[|\[\])?/.exec(above.name)[0]];
+    const uppermost = items.filter(node => heap.nearest(heap.dominator[node], each => all.has(each)) === undefined);
+    if (items.length > 1 && uppermost.length === 1 && heap.pointersInto(uppermost[0]) === 1) return {'map[': 'entry', '[]': 'element'}[/^(map\[|\[\])?/.exec(above.name)[0]];
   }
 
   /** Returns how many objects of a line hold some of the items. */

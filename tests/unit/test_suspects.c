@@ -1,6 +1,6 @@
-/* Covers how a suspect says what holds its objects (who_holders()): the holders of many lists, and
- * the one element on which a list hangs. And how a suspect grows that another variable holds than
- * in the base. */
+/* Covers how a suspect says what holds its objects (who_find_holders()): the holders of many lists,
+ * and the one element on which a list hangs. And how a suspect grows that another variable holds
+ * than in the base. */
 #include "dump_builder.h"
 
 #include <go2heapsnapshot/findings.h>
@@ -12,35 +12,44 @@ enum { COUNT = 400, SIZE = 64, NODE_TYPE = 0x400000, POINTER_TYPE = 0x400040 };
 
 #define AT(i) (dump->heap_start + (uint64_t)(i)*SIZE)
 
-/* Makes a dump of count objects that are lists equally long lists, which hang on the first elements
- * of a slice. A word of bss holds the slice. Returns the dump's view. */
-static struct g2h_view *make(struct dump *dump, int count, int lists, int word)
+/* Objects in equally long lists, or rings. An element of a slice holds each list, and another one
+ * the first list if that is held twice. */
+struct shape {
+    int count, lists;
+    bool is_ring, is_held_twice;
+    int word; /* of bss, that holds the slice */
+};
+
+/* Makes a dump of a shape. Returns the dump's view. */
+static struct g2h_view *make(struct dump *dump, const struct shape *shape)
 {
+    const int length = shape->count / shape->lists, elements = shape->lists + shape->is_held_twice;
     uint64_t heads[COUNT], words[2] = {0, 0};
     const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
     dump_start(dump, DUMP_1_3, 8, false);
     dump_type(dump, NODE_TYPE, SIZE, "main.Node", true, &pointer, 1);
     dump_type(dump, POINTER_TYPE, 8, "*main.Node", true, &pointer, 1);
-    for (int i = 0; i < count; i++) {
-        const bool is_last = (i + 1) % (count / lists) == 0;
-        dump_typed_object(dump, AT(i), NODE_TYPE, 0, SIZE, WORDS(is_last ? 0 : AT(i + 1)));
+    for (int i = 0; i < shape->count; i++) {
+        const uint64_t after = shape->is_ring ? AT(i + 1 - length) : 0;
+        dump_typed_object(dump, AT(i), NODE_TYPE, 0, SIZE,
+                          WORDS((i + 1) % length == 0 ? after : AT(i + 1)));
     }
-    for (int i = 0; i < lists; i++)
-        heads[i] = AT(i * (count / lists));
-    dump_typed_object(dump, words[word] = AT(COUNT), POINTER_TYPE, 1, sizeof(heads), (size_t)lists,
-                      heads);
+    for (int i = 0; i < elements; i++)
+        heads[i] = AT(i % shape->lists * length);
+    dump_typed_object(dump, words[shape->word] = AT(COUNT), POINTER_TYPE, 1, sizeof(heads),
+                      (size_t)elements, heads);
     dump_bss(dump, 0x560000, 2, words);
     dump_eof(dump);
     return dump_view(dump, 1, NULL);
 }
 
 /* Expects the sentence about the only suspect. */
-static void expect(int lists, const char *sentence)
+static void expect(const struct shape *shape, const char *sentence)
 {
     struct dump dump;
     struct g2h_findings *findings;
     size_t count;
-    assert_no_error(g2h_findings_create(make(&dump, COUNT, lists, 0), NULL, &findings));
+    assert_no_error(g2h_findings_create(make(&dump, shape), NULL, &findings));
     assert_no_error(g2h_findings_suspects(findings, &count));
     assert_int_equal(count, 1);
     assert_string_equal(g2h_findings_suspect(findings, 0)->sentence, sentence);
@@ -55,9 +64,10 @@ static void expect_growth(int grown)
     struct dump before, now;
     struct g2h_base *base;
     suspect_vector found = {.data = NULL};
-    const int count = COUNT - grown;
-    assert_no_error(g2h_base_create(make(&before, count, count, 0), "before", 1, &base));
-    struct findings findings = {.view = make(&now, COUNT, COUNT, 1), .base = base, .threads = 1};
+    const struct shape few = {.count = COUNT - grown, .lists = COUNT - grown},
+                       all = {.count = COUNT, .lists = COUNT, .word = 1};
+    assert_no_error(g2h_base_create(make(&before, &few), "before", 1, &base));
+    struct findings findings = {.view = make(&now, &all), .base = base, .threads = 1};
     assert_no_error(findings_begin(&findings, false));
     assert_no_error(findings_merge(&findings));
     assert_no_error(suspects_find(&findings, &found));
@@ -76,19 +86,34 @@ static void expect_growth(int grown)
 static void one_list(void **state)
 {
     (void)state;
-    expect(1, "400 main.Node, in one element of []*main.Node");
+    expect(&(struct shape){.count = COUNT, .lists = 1},
+           "400 main.Node, in one element of []*main.Node");
+}
+
+static void ring(void **state)
+{
+    (void)state;
+    expect(&(struct shape){.count = COUNT, .lists = 1, .is_ring = true},
+           "400 main.Node, in one element of []*main.Node");
+}
+
+static void list_held_twice(void **state)
+{
+    (void)state;
+    expect(&(struct shape){.count = COUNT, .lists = 1, .is_held_twice = true},
+           "400 main.Node, in []*main.Node");
 }
 
 static void two_lists(void **state)
 {
     (void)state;
-    expect(2, "400 main.Node, in []*main.Node");
+    expect(&(struct shape){.count = COUNT, .lists = 2}, "400 main.Node, in []*main.Node");
 }
 
 static void no_list(void **state)
 {
     (void)state;
-    expect(COUNT, "400 main.Node, in []*main.Node");
+    expect(&(struct shape){.count = COUNT, .lists = COUNT}, "400 main.Node, in []*main.Node");
 }
 
 static void moved(void **state)
@@ -106,7 +131,9 @@ static void moved_and_grown(void **state)
 int main(void)
 {
     const struct CMUnitTest suspect_tests[] = {
-        cmocka_unit_test(one_list), cmocka_unit_test(two_lists), cmocka_unit_test(no_list),
-        cmocka_unit_test(moved), cmocka_unit_test(moved_and_grown)};
+        cmocka_unit_test(one_list),        cmocka_unit_test(ring),
+        cmocka_unit_test(list_held_twice), cmocka_unit_test(two_lists),
+        cmocka_unit_test(no_list),         cmocka_unit_test(moved),
+        cmocka_unit_test(moved_and_grown)};
     return cmocka_run_group_tests(suspect_tests, NULL, NULL);
 }

@@ -462,7 +462,7 @@ static void report_who_put_resident(const struct report *report, const struct su
 static void put_holder(const struct report *report, const struct who *who)
 {
     const uint32_t node = who->suspect.holder;
-    const struct who_holders holders = who_holders(report->findings, &who->suspect, &who->example);
+    const struct who_holders holders = who->holders;
     page_open(report->page, "in");
     if (holders.part)
         PAGE_PUT(report->page, ", in one % of %", page_words("part", holders.part),

@@ -23,6 +23,9 @@
 //	says ^  1 .* of the heap   20,000 main\.message, in one entry of map\[string\]\*main\.message$
 //	says[plain] ^      held by     main\.last\["room 61"\]$
 //	never mostly
+//	case aliases SHAPE=aliases
+//	says ^  1 .* of the heap   20,000 main\.message, in map\[string\]\*main\.message$
+//	says[plain] ^      held by     main\.last\["room 6[12]"\]$
 //	case lists SHAPE=lists
 //	says[plain] ^      held by     main\.lists\["room 61"\]$
 //	says[plain] ^      (mostly|all in) +main\.lists\["room 61"\]
@@ -121,6 +124,10 @@ func main() {
 		r := new(room)
 		r.post(20000)
 		last["room 61"] = r.last
+	case "aliases":
+		r := new(room)
+		r.post(20000)
+		last["room 61"], last["room 62"] = r.last, r.last
 	case "lists":
 		for i := 0; i < 90; i++ {
 			l := list.New()
