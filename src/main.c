@@ -395,6 +395,7 @@ static void output_settings_begin(const struct options *options, const struct se
                                                    .threads = options->threads,
                                                    .progress = progress,
                                                    .series = series->identity,
+                                                   .largest_array = options->largest_array,
                                                    .heapsnapshot = &settings->heapsnapshot,
                                                    .report = &settings->report,
                                                    .pprof = &settings->pprof,
@@ -959,7 +960,7 @@ static struct g2h_error *report_trend_to(const struct options *options,
         outputs_open(options, options->output, sources->list, sources->count, &outputs);
     if (!error && options->keep)
         error = keep_begin(options->keep, sources->list, sources->count, options->threads,
-                           &series->keep);
+                           options->largest_array, &series->keep);
     if (!error)
         error = report_trend(options, series, &outputs, outcome);
     struct g2h_error *failed = keep_last(&series->keep);

@@ -88,7 +88,7 @@ struct g2h_object {
     uint64_t address;
     uint64_t size;             /* of the slot, as declared */
     struct g2h_bytes contents; /* the bytes of the slot that are in the file: fewer than size if
-                                  size > 0x7ffff000 (docs) */
+                                  size > 0x7ffff000, or in a shortened array (docs) */
     struct g2h_fields fields;  /* 1.4 and later; empty before 1.4 */
     uint64_t type; /* before 1.4: address of a type record, or 0. For a channel: its element type */
     uint64_t kind; /* before 1.4: G2H_OBJECT_… */
@@ -268,6 +268,12 @@ G2H_PUBLIC const char *g2h_reader_format(const struct g2h_reader *reader);
 
 /* Returns a sentence about an unusual header ("unknown version go1.9, read as 1.7"), or NULL. */
 G2H_PUBLIC const char *g2h_reader_warning(const struct g2h_reader *reader);
+
+/* Returns whether a dump may lack a part of an object's contents: if the object is inside the heap,
+ * and the heap is not larger than that of any machine. So objects that do not overlap have at most
+ * 2^47 bytes together, whatever a dump claims in a few bytes for each. */
+G2H_PUBLIC bool g2h_object_may_be_short(const struct g2h_params *params,
+                                        const struct g2h_object *object);
 
 /* Returns whether objects have a type and a kind rather than field lists (before 1.4). */
 G2H_PUBLIC bool g2h_reader_objects_have_types(const struct g2h_reader *reader);

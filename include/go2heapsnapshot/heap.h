@@ -61,9 +61,11 @@ struct g2h_account {
     uint64_t misplaced;     /* left out: objects at an address that is not an allocation slot's, or
                                larger than the heap (damage) */
     uint64_t overlapping;   /* left out: objects that overlap the next object (damage) */
-    uint64_t short_objects; /* kept, although the file lacks part of their contents (objects of 2
-                               GiB and more) */
-    uint64_t repairs;       /* corrupt type records of Go 1.5 that were skipped */
+    uint64_t short_objects; /* kept, although the file lacks part of their contents: objects of 2
+                               GiB and more, and the next */
+    uint64_t shortened_arrays; /* of these: objects without pointers that were shortened when the
+                                  dump was written; see g2h_output_options.largest_array */
+    uint64_t repairs;          /* corrupt type records of Go 1.5 that were skipped */
     uint64_t bytes_read, bytes_behind; /* up to the EOF record, and after it */
 };
 G2H_PUBLIC const struct g2h_account *g2h_heap_account(const struct g2h_heap *heap);
@@ -91,6 +93,12 @@ G2H_PUBLIC uint64_t g2h_heap_size(const struct g2h_heap *heap, uint32_t index);
 /* Finds the object whose slot contains address, which may be an interior pointer; returns false if
  * there is none. */
 G2H_PUBLIC bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret);
+
+/* Returns how many bytes of an object to write where its contents are wanted: those that the dump
+ * has, without the end that the process has never written to, and of an object without pointers at
+ * most largest_array; 0: no limit. */
+G2H_PUBLIC uint64_t g2h_heap_written_size(const struct g2h_heap *heap, uint32_t index,
+                                          uint64_t largest_array);
 
 /*
  * Return the number of regions of large objects that the process has never written to, so that they

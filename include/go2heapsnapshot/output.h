@@ -28,9 +28,13 @@ struct g2h_numbers_account {
     uint64_t nodes, edges;
 };
 
-/* Returns how many bytes of objects and of stacks an HPROF file of a view lacks because the dump
- * lacks them: an array ends where its available contents end. */
-G2H_PUBLIC uint64_t g2h_hprof_cut(const struct g2h_view *view);
+struct g2h_output_options;
+
+/* Returns how many bytes of objects and of stacks an HPROF file of a view lacks: an array ends
+ * where the dump's part of it ends, or where memory begins that the process has never written to,
+ * or at options->largest_array. options may be NULL. */
+G2H_PUBLIC uint64_t g2h_hprof_cut(const struct g2h_view *view,
+                                  const struct g2h_output_options *options);
 
 /* A summary of an earlier view, by names, for comparison: formats with G2H_TAKES_BASE show what has
  * grown since. */
@@ -171,6 +175,8 @@ struct g2h_output_options {
     const struct g2h_pprof_options *pprof;
     const struct g2h_summary_options *summary;
     const struct g2h_html_options *html;
+    uint64_t largest_array; /* of formats with G2H_TAKES_ARRAYS, and dumps: the most bytes that are
+                               written of an object without pointers; 0: no limit */
 };
 
 /* Whether a format needs dominators, or computes them itself: a bit for each. */
@@ -188,6 +194,7 @@ enum g2h_format_option {
     G2H_TAKES_NUMBERS = 128, /* heapsnapshot->numbers */
     G2H_TAKES_FOLDED = 256,  /* a folded view; the output of others is only correct for a whole
                                 one */
+    G2H_TAKES_ARRAYS = 512,  /* largest_array */
 };
 
 /* A format that views can be written in. */
@@ -210,9 +217,8 @@ struct g2h_format {
     bool is_for_devtools;
     bool leaves_out_garbage; /* it omits garbage, unless the dump is cut or damaged, because then
                                 garbage is not known */
-    uint64_t (*cut)(const struct g2h_view *view); /* NULL, or returns how many bytes of objects and
-                                                     stacks the output lacks because the dump lacks
-                                                     them */
+    /* NULL, or returns how many bytes of objects and stacks the output lacks. */
+    uint64_t (*cut)(const struct g2h_view *view, const struct g2h_output_options *options);
     /* dominators: NULL unless the format needs them. Errors: G2H_ERROR_SYSTEM (a write failed; a
      * part of the file may have been written), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT if the view
      * exceeds the format's limits; then nothing has been written. */
@@ -310,7 +316,10 @@ G2H_PUBLIC struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
 
 /*
  * Writes an input unchanged, uncompressed by default: a dump made from a core file or a live
- * process, to be converted elsewhere. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY.
+ * process, to be converted elsewhere. With options->largest_array it shortens larger objects
+ * without pointers, whose sizes stay known: docs/dump-formats.md, "Shortened arrays". Errors:
+ * G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY; G2H_ERROR_NOT_DUMP if arrays are to be shortened and it is
+ * not a heap dump, or one of Go 1.3, whose objects do not say whether they have pointers.
  */
 G2H_PUBLIC struct g2h_error *g2h_write_dump(const struct g2h_input *input,
                                             const struct g2h_output_options *options);

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { LONGEST_UVARINT = 10 };
+
 struct cursor {
     const uint8_t *at, *end;
 };

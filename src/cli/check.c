@@ -200,6 +200,8 @@ bool check_options(const struct options *options)
         {options->summary, "--summary", G2H_TAKES_SUMMARY},
         {options->numbers, "--numbers", G2H_TAKES_NUMBERS},
         {options->max_nodes > 0, "--max-nodes", G2H_TAKES_FOLDED},
+        {options->largest_array > 0 && !options->is_dump && !options->keep, "--largest-array",
+         G2H_TAKES_ARRAYS},
     };
     const char *without = g2h_format_left_out("sqlite");
     if (options->summary && without)

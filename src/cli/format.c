@@ -67,6 +67,8 @@ bool format_takes(const struct options *options, const char *option, unsigned ta
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
         if ((format->takes & takes) != 0)
             add_choice(&names, format->name, format_is_usual(format) ? NULL : format->by);
+    if ((takes & G2H_TAKES_ARRAYS) != 0)
+        add_choice(&names, FORMAT_DUMP, NULL);
     return USAGE_REFUSE("%s goes with --format %.*s, not with %s", option,
                         names.failed ? 0 : (int)names.size, names.data, name_of(options));
 }

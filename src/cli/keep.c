@@ -11,10 +11,13 @@
 #include "cli/outputs.h"
 
 struct g2h_error *keep_begin(const char *path, const struct target_source *sources, size_t count,
-                             unsigned threads, struct keep *ret)
+                             unsigned threads, uint64_t largest_array, struct keep *ret)
 {
-    *ret =
-        (struct keep){.path = path, .sources = sources, .source_count = count, .threads = threads};
+    *ret = (struct keep){.path = path,
+                         .sources = sources,
+                         .source_count = count,
+                         .threads = threads,
+                         .largest_array = largest_array};
     return directory_make(path, "--keep", &ret->directory);
 }
 
@@ -25,7 +28,8 @@ static struct g2h_error *write_to(struct target *target, const struct keep *keep
                                                .fd = target->fd,
                                                .name = target->name,
                                                .gzip = gzip,
-                                               .threads = keep->threads};
+                                               .threads = keep->threads,
+                                               .largest_array = keep->largest_array};
     TRY(g2h_write_dump(dump, &options));
     TRY(g2h_input_check(dump));
     return target_complete(target, dump);

@@ -12,6 +12,7 @@ struct keep {
     const struct target_source *sources;
     size_t source_count;
     unsigned threads;
+    uint64_t largest_array;            /* as in struct g2h_output_options */
     struct target_directory directory; /* if it is new */
     bool has_first, has_last;          /* which dumps have been written */
 };
@@ -20,7 +21,7 @@ struct keep {
  * must live as long as ret, which goes to keep_deinit() after an error, too. Errors:
  * G2H_ERROR_SYSTEM. */
 struct g2h_error *keep_begin(const char *path, const struct target_source *sources, size_t count,
-                             unsigned threads, struct keep *ret);
+                             unsigned threads, uint64_t largest_array, struct keep *ret);
 
 /* Writes the dump of a snapshot: the first one to first.dump.gz, a later one to last.dump. Does
  * nothing if nothing is kept. Errors: those of target_open() and g2h_write_dump(). */

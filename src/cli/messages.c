@@ -321,8 +321,10 @@ static void account_objects(const struct g2h_heap *heap)
          "span tails that the dumper takes for objects");
     line("their size", account->phantom_bytes, "bytes", "");
     line("left out as damaged", account->misplaced + account->overlapping, "", "");
-    if (account->short_objects > 0)
-        line("not wholly in the file", account->short_objects, "",
+    if (account->shortened_arrays > 0)
+        line("shortened arrays", account->shortened_arrays, "", "--largest-array did that");
+    if (account->short_objects > account->shortened_arrays)
+        line("not wholly in the file", account->short_objects - account->shortened_arrays, "",
              "Go writes at most 2 GiB of each");
     if (account->repairs > 0)
         line("corrupt type records passed over", account->repairs, "", "a bug of Go 1.5's dumper");
@@ -489,11 +491,14 @@ void message_size(const struct options *options, const struct g2h_input *input,
         say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
             " nodes; there are %" PRIu64 " nodes now",
             input->name, account->folded_objects, account->folded_nodes, nodes);
-    const uint64_t cut = options->format->cut ? options->format->cut(view) : 0;
+    const struct g2h_output_options output = {sizeof(output),
+                                              .largest_array = options->largest_array};
+    const uint64_t cut = options->format->cut ? options->format->cut(view, &output) : 0;
     if (cut > 0)
-        say("go2heapsnapshot: note: %s: %" PRIu64 " bytes of objects or stacks are not in the "
-            "dump, so their arrays are shorter",
-            input->name, cut);
+        say("go2heapsnapshot: note: %s: left out: %" PRIu64
+            " bytes of arrays and stacks that %sthe dump lacks or the process never wrote to",
+            input->name, cut,
+            options->largest_array > 0 ? "are beyond --largest-array, or that " : "");
     if (options->max_nodes == 0 && options->format->is_for_devtools)
         warn_of_size(input, nodes);
     if (options->max_nodes > 0 && nodes > options->max_nodes) {

@@ -162,6 +162,12 @@ static bool take_max_nodes(struct options *options, const char *text)
     return true;
 }
 
+static bool take_largest_array(struct options *options, const char *text)
+{
+    return (watch_parse_size(text, &options->largest_array) && options->largest_array >= 1024) ||
+           USAGE_REFUSE("--largest-array takes a size from 1K such as 64K or 1M, not '%s'", text);
+}
+
 static bool take_names(struct options *options, const char *text)
 {
     options->full_names = strcmp(text, "full") == 0;
@@ -343,6 +349,7 @@ static const struct known known[] = {
     {"names", .take = take_names},
     {"numbers", .take = take_numbers, .is_optional = true},
     {"max-nodes", .take = take_max_nodes},
+    {"largest-array", .take = take_largest_array},
     {"path-to", .text = AT(path_to), .is_other = true},
     {"show", .text = AT(show), .is_other = true},
     {"json", .take = take_json, .is_optional = true, .is_other = true},

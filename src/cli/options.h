@@ -59,6 +59,7 @@ struct options {
     const char *numbers_of; /* names of classes; NULL: all */
     const char *redact_key; /* a file; NULL: none */
     uint64_t max_nodes;     /* 0: no limit */
+    uint64_t largest_array; /* bytes; 0: no limit */
     bool summary, append;   /* append needs summary */
     const char **labels;    /* malloced: the label_count values of --label */
     size_t label_count;

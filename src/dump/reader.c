@@ -110,19 +110,31 @@ static bool reader_read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
     return wrong(reader, "a length is beyond the end of the input");
 }
 
-/* Reads a memory range. *declared is its length in memory, and ret is the part of it that the file
- * holds. */
-static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
-                                 struct g2h_bytes *ret)
+/* Reads the length of a memory range. *stored is how much of it a dumper writes. */
+static inline bool read_length(struct g2h_reader *reader, uint64_t *declared, uint64_t *stored)
 {
     if (!read_uvarint(reader, declared))
         return false;
     if (*declared >= OBJECT_SIZE_LIMIT)
         return wrong(reader, "a length is beyond any memory");
-    ret->size = reader->has_whole_contents ? *declared : stored_size(*declared);
-    ret->data = reader->cursor.at;
-    return cursor_skip(&reader->cursor, ret->size) ||
+    *stored = reader_stored_size(reader, *declared);
+    return true;
+}
+
+static inline bool skip_contents(struct g2h_reader *reader, uint64_t stored, struct g2h_bytes *ret)
+{
+    *ret = (struct g2h_bytes){reader->cursor.at, stored};
+    return cursor_skip(&reader->cursor, stored) ||
            reader_cut(reader, "a length is beyond the end of the input");
+}
+
+/* Reads a memory range. *declared is its length in memory, and ret is the part of it that the file
+ * holds. */
+static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
+                                 struct g2h_bytes *ret)
+{
+    uint64_t stored;
+    return read_length(reader, declared, &stored) && skip_contents(reader, stored, ret);
 }
 
 static unsigned field_words(enum g2h_field_kind kind)
@@ -236,6 +248,16 @@ bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
 
 /* ---- records ---- */
 
+/* Reads how much the dump holds of a shortened array. *stored is what a dumper would have
+ * written. */
+static bool read_shortened(struct g2h_reader *reader, uint64_t *stored)
+{
+    const uint64_t usual = *stored;
+    if (!read_uvarint(reader, stored))
+        return false;
+    return *stored < usual || wrong(reader, "a shortened array is not shorter");
+}
+
 /* Reads an object's record up to its field list. */
 static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_object *ret)
 {
@@ -249,7 +271,12 @@ static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_obje
         return false;
     if (ret->kind > G2H_OBJECT_CHAN && ret->kind != G2H_OBJECT_CONSERVATIVE)
         return wrong(reader, "unknown object kind");
-    return read_contents(reader, &ret->size, &ret->contents);
+    const uint8_t *length = reader->cursor.at;
+    uint64_t stored;
+    return read_length(reader, &ret->size, &stored) &&
+           (reader->cursor.at - length < LONGEST_UVARINT || layout->object_fields != FIELDS_ENDED ||
+            read_shortened(reader, &stored)) &&
+           skip_contents(reader, stored, &ret->contents);
 }
 
 static inline uint64_t eight_bytes(const uint8_t *at)
@@ -338,7 +365,9 @@ static bool read_object(struct g2h_reader *reader, struct g2h_object *ret)
         ret->fields = (struct g2h_fields){.left = 0};
         return true;
     }
-    return read_object_fields(reader, ret->size, &ret->fields);
+    return read_object_fields(reader, ret->size, &ret->fields) &&
+           (ret->contents.size == ret->size || *ret->fields.at == 0 ||
+            !reader_is_shortened(reader, ret) || wrong(reader, "a shortened array has pointers"));
 }
 
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
@@ -837,6 +866,14 @@ const char *g2h_reader_warning(const struct g2h_reader *reader)
 bool g2h_reader_objects_have_types(const struct g2h_reader *reader)
 {
     return reader->layout->object_has_type;
+}
+
+bool g2h_object_may_be_short(const struct g2h_params *params, const struct g2h_object *object)
+{
+    const uint64_t largest_heap = (uint64_t)1 << 47;
+    return params->heap_end - params->heap_start <= largest_heap &&
+           object->address >= params->heap_start && object->address < params->heap_end &&
+           object->size <= params->heap_end - object->address;
 }
 
 uint64_t reader_offset(const struct g2h_reader *reader)

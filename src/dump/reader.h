@@ -15,6 +15,7 @@
 
 #include "base/cursor.h"
 #include "dump/dump_layout.h"
+#include "dump/stored.h"
 
 /*
  * Field lists that were read, found by the size of their object and by the first bytes of the list.
@@ -50,6 +51,19 @@ struct g2h_reader {
     struct known_lists *known; /* NULL: lists are not remembered. Two readers must not share it */
     struct known_list *list;   /* the list of the last object, if it is remembered */
 };
+
+/* Returns how many bytes of contents with a declared size a dumper writes. */
+static inline uint64_t reader_stored_size(const struct g2h_reader *reader, uint64_t size)
+{
+    return reader->has_whole_contents ? size : stored_size(size);
+}
+
+/* Returns whether an object is an array that was shortened after it had been dumped. */
+static inline bool reader_is_shortened(const struct g2h_reader *reader,
+                                       const struct g2h_object *object)
+{
+    return object->contents.size < reader_stored_size(reader, object->size);
+}
 
 /* Returns the byte offset after the last record that was read. */
 uint64_t reader_offset(const struct g2h_reader *reader);

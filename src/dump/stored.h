@@ -3,7 +3,9 @@
  * docs/dump-formats.md, "Short writes".
  *
  * Go's dumper writes too little of very large memory. A dump that is made from outside holds all of
- * it, and is marked accordingly.
+ * it, and is marked accordingly. In any dump, arrays without pointers may have been shortened: the
+ * size of such an object is padded to LONGEST_UVARINT bytes, which no dumper does, and is followed
+ * by the number of bytes that are left.
  */
 #ifndef DUMP_STORED_H
 #define DUMP_STORED_H

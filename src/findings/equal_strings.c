@@ -23,6 +23,13 @@ static int equals_compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
+/* Returns whether the dump lacks a part of a string: it may differ there from others. */
+static bool is_shortened(const struct g2h_view *view, const struct g2h_node *node)
+{
+    const struct g2h_object object = g2h_heap_object(g2h_view_heap(view), node->object);
+    return object.contents.size < object.size;
+}
+
 struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
@@ -40,7 +47,8 @@ struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals
         const char *data = g2h_view_text(view, i, &text, &size);
         uint64_t hash = map_hash_text(data, size);
         if (node.size > LONG)
-            hash = map_hash_pair(hash, g2h_view_text_size(view, i));
+            hash = map_hash_pair(hash, is_shortened(view, &node) ? ((uint64_t)1 << 63) + i
+                                                                 : g2h_view_text_size(view, i));
         TRY_MEMORY(!text.failed && vector_push(&equals->hashes, hash) &&
                    vector_push(&equals->nodes, i));
         equals->bytes += node.size;
@@ -101,8 +109,9 @@ static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, s
     uint32_t number = (uint32_t)equals->list.count;
     const uint32_t text = equals->nodes.data[index];
     g2h_view_brief(view, text, &node);
-    const uint64_t hash =
-        node.size > LONG ? hash_whole(view, text, &node) : equals->hashes.data[index];
+    const uint64_t hash = node.size > LONG && !is_shortened(view, &node)
+                              ? hash_whole(view, text, &node)
+                              : equals->hashes.data[index];
     TRY_MEMORY(map_put(by_hash, hash, number, &number));
     if (number == equals->list.count) {
         TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = text})));

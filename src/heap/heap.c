@@ -155,6 +155,17 @@ uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index, uint32_t 
     return range.end - range.begin;
 }
 
+uint64_t g2h_heap_written_size(const struct g2h_heap *heap, uint32_t index, uint64_t largest_array)
+{
+    const struct slot_class *slot_class = heap_slot_class(heap, index);
+    const uint64_t address = heap_address(heap, index),
+                   size =
+                       ranges_trim(&heap->facts.untouched, address, address + slot_class->stored) -
+                       address;
+    return largest_array > 0 && size > largest_array && !slot_class->has_pointers ? largest_array
+                                                                                  : size;
+}
+
 size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind kind)
 {
     return kind < G2H_RECORD_KINDS ? heap->records[kind].count : 0;

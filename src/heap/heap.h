@@ -348,8 +348,8 @@ static inline uint32_t slot_classes_find_noscan(const struct slot_classes *slot_
                                                 const struct g2h_object *object)
 {
     return slot_classes->form == POINTERS_LISTED && object->size < 4096 * 8 &&
-                   object->size % 8 == 0 && object->fields.at < object->fields.end &&
-                   *object->fields.at == 0
+                   object->size % 8 == 0 && object->contents.size == object->size &&
+                   object->fields.at < object->fields.end && *object->fields.at == 0
                ? slot_classes->small[0][object->size / 8]
                : MAP_NONE;
 }

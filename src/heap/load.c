@@ -144,6 +144,7 @@ static bool take_over(struct loader *loader, struct chunk *chunk)
     struct g2h_heap *heap = loader->heap;
     heap->account.misplaced += chunk->misplaced;
     heap->account.short_objects += chunk->short_objects;
+    heap->account.shortened_arrays += chunk->shortened_arrays;
     chunk->slot_class_numbers = malloc((chunk->slot_classes.count + 1) * sizeof(uint32_t));
     bool good = chunk->slot_class_numbers != NULL;
     for (size_t i = 0; i < chunk->slot_classes.count && good; i++)

@@ -90,24 +90,11 @@ static bool close_run(struct run_reader *reader)
     return vector_push(&reader->chunk.runs, *run);
 }
 
-/*
- * Returns whether an object whose contents are not all in the file claims memory that cannot exist:
- * outside the heap, or in a heap larger than any machine's. So objects that do not overlap have at
- * most 2^47 bytes together, whatever a dump claims in ten bytes each.
- */
-static bool runs_is_too_large(const struct g2h_params *params, const struct g2h_object *object)
-{
-    const uint64_t largest_heap = (uint64_t)1 << 47;
-    return object->contents.size < object->size &&
-           (params->heap_end - params->heap_start > largest_heap ||
-            object->address < params->heap_start || object->address >= params->heap_end ||
-            object->size > params->heap_end - object->address);
-}
-
 static bool is_misplaced(const struct g2h_params *params, const struct g2h_object *object)
 {
     return object->address % 8 != 0 || object->address == 0 || object->address >= ADDRESS_LIMIT ||
-           object->size == 0 || runs_is_too_large(params, object);
+           object->size == 0 ||
+           (object->contents.size < object->size && !g2h_object_may_be_short(params, object));
 }
 
 /* Adds an object whose record ends at offset end. */
@@ -134,7 +121,10 @@ static bool runs_add_object(struct run_reader *reader, const struct g2h_object *
         return false;
     if (list)
         list->tag = number + 1;
-    chunk->short_objects += object->contents.size < object->size;
+    if (object->contents.size < object->size) {
+        chunk->short_objects++;
+        chunk->shortened_arrays += reader_is_shortened(reader->heap->reader, object);
+    }
 
     const struct slot_class *slot_class = &reader->slot_classes.list.data[number];
     struct slot_run *run = &reader->run;

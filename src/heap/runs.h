@@ -36,7 +36,8 @@ struct chunk {
     uint64_t records;             /* number of object records, including misplaced ones */
     uint64_t misplaced; /* objects that are not in the runs, because no slot has their address or
                            size */
-    uint64_t short_objects; /* objects whose contents are not all in the file */
+    uint64_t short_objects;    /* objects whose contents are not all in the file */
+    uint64_t shortened_arrays; /* of these, arrays that --largest-array shortened */
 };
 
 typedef VECTOR(struct chunk) chunk_vector;

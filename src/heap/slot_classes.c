@@ -33,7 +33,8 @@ static bool is_small(const struct slot_class *slot_class)
 {
     return slot_class->type_address == 0 && slot_class->kind == G2H_OBJECT_VALUE &&
            slot_class->fields_size == 0 && !slot_class->is_headless &&
-           slot_class->size <= SMALL_LIMIT && slot_class->size % 8 == 0;
+           slot_class->size <= SMALL_LIMIT && slot_class->size % 8 == 0 &&
+           slot_class->stored == slot_class->size;
 }
 
 static bool slot_class_has_pointers(const struct g2h_object *object)
@@ -127,9 +128,9 @@ void slot_classes_finish(struct g2h_heap *heap)
 
 static bool slot_class_equal(const struct slot_class *a, const struct slot_class *b)
 {
-    return a->size == b->size && a->type_address == b->type_address && a->kind == b->kind &&
-           a->has_pointers == b->has_pointers && a->is_headless == b->is_headless &&
-           a->fields_size == b->fields_size &&
+    return a->size == b->size && a->stored == b->stored && a->type_address == b->type_address &&
+           a->kind == b->kind && a->has_pointers == b->has_pointers &&
+           a->is_headless == b->is_headless && a->fields_size == b->fields_size &&
            (a->fields_size == 0 || memcmp(a->fields, b->fields, a->fields_size) == 0);
 }
 
@@ -139,7 +140,7 @@ static uint64_t slot_class_key(const struct slot_class *slot_class)
     const uint64_t key =
         map_hash_pair(slot_class->size << 9 | (uint64_t)slot_class->kind << 2 |
                           (uint64_t)slot_class->is_headless << 1 | slot_class->has_pointers,
-                      slot_class->type_address);
+                      slot_class->type_address ^ (slot_class->size - slot_class->stored));
     return slot_class->fields
                ? map_hash_pair(key, map_hash_text(slot_class->fields, slot_class->fields_size))
                : key;

@@ -1,11 +1,18 @@
 /*
- * dump: writes an input as it is: the dump that all other outputs are made from.
+ * dump: writes an input as it is: the dump that all other outputs are made from. Large arrays
+ * without pointers may be shortened; their records then say so, and still have their sizes:
+ * docs/dump-formats.md, "Shortened arrays".
  *
  * Holes of the input become holes of the file that is written, or are written as zeros where that
  * is not possible. They are not read, which would fill memory with zeros.
  */
+#include <stdlib.h>
+
 #include <go2heapsnapshot/output.h>
 
+#include "base/bisect.h"
+#include "base/cursor.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/option_size.h"
 #include "base/scope.h"
@@ -13,10 +20,96 @@
 
 enum { CHUNK = 1 << 20 };
 
+/* Bytes of the input that are replaced: an array's size by two numbers, or the end of its contents
+ * by nothing. */
+struct dump_edit {
+    uint64_t begin, end; /* offsets in the input */
+    uint8_t bytes[2 * LONGEST_UVARINT];
+    uint8_t size; /* of bytes */
+};
+
 struct copying {
     const struct g2h_input *input;
     bool gzip;
+    VECTOR(struct dump_edit) edits; /* ascending */
 };
+
+/* ---- shortening ---- */
+
+/* Writes a number in the most bytes that one can have. */
+static void put_longest(uint8_t *at, uint64_t value)
+{
+    for (int i = 0; i < LONGEST_UVARINT - 1; i++, value >>= 7)
+        at[i] = (uint8_t)(value | 0x80);
+    at[LONGEST_UVARINT - 1] = (uint8_t)value;
+}
+
+/* Returns the offset of an object's size in the input: after the tag and the address. */
+static uint64_t offset_of_size(const struct g2h_input *input, const struct g2h_record *record)
+{
+    struct cursor cursor = {input->data + record->offset, record->object.contents.data};
+    uint64_t number;
+    return cursor_uvarint(&cursor, &number) && cursor_uvarint(&cursor, &number)
+               ? (uint64_t)(cursor.at - input->data)
+               : record->offset;
+}
+
+/* Shortens the array of a record to size bytes. */
+static bool copying_shorten(struct copying *copying, const struct g2h_record *record, uint64_t size)
+{
+    const struct g2h_object *object = &record->object;
+    const uint64_t contents = (uint64_t)(object->contents.data - copying->input->data);
+    struct dump_edit sizes = {offset_of_size(copying->input, record), contents,
+                              .size = sizeof(sizes.bytes)};
+    const struct dump_edit rest = {contents + size, contents + object->contents.size, .size = 0};
+    put_longest(sizes.bytes, object->size);
+    put_longest(sizes.bytes + LONGEST_UVARINT, size);
+    return vector_push(&copying->edits, sizes) && vector_push(&copying->edits, rest);
+}
+
+/* Returns whether a record is an object without pointers that has more bytes than largest. */
+static bool is_long_array(const struct g2h_record *record, const struct g2h_params *params,
+                          uint64_t largest)
+{
+    return record->kind == G2H_RECORD_OBJECT && record->object.contents.size > largest &&
+           *record->object.fields.at == 0 && g2h_object_may_be_short(params, &record->object);
+}
+
+/* Finds the arrays to shorten, up to the end of the dump or to where it is damaged. */
+static struct g2h_error *find_arrays(struct copying *copying, struct g2h_reader *reader,
+                                     uint64_t largest)
+{
+    struct g2h_record record = {.kind = G2H_RECORD_PARAMS};
+    struct g2h_params params = {.heap_end = 0};
+    struct g2h_error *damage = NULL;
+    bool good = true;
+    while (!damage && good && record.kind != G2H_RECORD_EOF) {
+        damage = g2h_reader_next(reader, &record);
+        if (!damage && record.kind == G2H_RECORD_PARAMS)
+            params = record.params;
+        if (!damage && is_long_array(&record, &params, largest))
+            good = copying_shorten(copying, &record, largest);
+    }
+    g2h_error_destroy(damage);
+    return good ? NULL : &error_no_memory;
+}
+
+static struct g2h_error *shorten_arrays(struct copying *copying, uint64_t largest)
+{
+    struct g2h_reader *reader;
+    TRY(g2h_reader_create(copying->input, &reader));
+    struct g2h_error *error =
+        g2h_reader_objects_have_types(reader)
+            ? error_create(G2H_ERROR_NOT_DUMP,
+                           "%s: arrays of a dump of Go 1.3 cannot be shortened: its objects do not "
+                           "say whether they have pointers",
+                           copying->input->name)
+            : find_arrays(copying, reader, largest);
+    g2h_reader_destroy(reader);
+    return error;
+}
+
+/* ---- copying ---- */
 
 static struct g2h_error *put_zeros(const struct copying *copying, struct worker_buffer *buffer,
                                    uint64_t zeros)
@@ -29,19 +122,39 @@ static struct g2h_error *put_zeros(const struct copying *copying, struct worker_
     return NULL;
 }
 
-static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned worker,
-                                           struct worker_buffer *buffer)
+/* Copies bytes of the input. */
+static struct g2h_error *copying_put(const struct copying *copying, struct worker_buffer *buffer,
+                                     uint64_t begin, uint64_t end)
 {
-    const struct copying *copying = context;
     const struct g2h_input *input = copying->input;
-    const uint64_t begin = (uint64_t)task * CHUNK, left = input->size - begin,
-                   end = begin + (left < CHUNK ? left : CHUNK);
     uint64_t hole, behind;
-    (void)worker;
     for (uint64_t at = begin; at < end; at = behind) {
         (void)g2h_input_hole(input, at, end, &hole, &behind);
         TRY_MEMORY(worker_buffer_put(buffer, input->data + at, (size_t)(hole - at)));
         TRY(put_zeros(copying, buffer, behind - hole));
+    }
+    return NULL;
+}
+
+static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned worker,
+                                           struct worker_buffer *buffer)
+{
+    const struct copying *copying = context;
+    const struct dump_edit *edits = copying->edits.data;
+    const uint64_t begin = (uint64_t)task * CHUNK, left = copying->input->size - begin,
+                   end = begin + (left < CHUNK ? left : CHUNK);
+    size_t next;
+    (void)worker;
+    BISECT(next, copying->edits.count, edits[next].end <= begin);
+    for (uint64_t at = begin; at < end; next++) {
+        const bool is_last = next == copying->edits.count || edits[next].begin >= end;
+        TRY(copying_put(copying, buffer, at, is_last ? end : edits[next].begin));
+        if (is_last)
+            break;
+        if (edits[next].begin >= begin)
+            TRY_MEMORY(
+                worker_buffer_put(buffer, (const char *)edits[next].bytes, edits[next].size));
+        at = edits[next].end;
     }
     return NULL;
 }
@@ -51,8 +164,13 @@ struct g2h_error *g2h_write_dump(const struct g2h_input *input,
 {
     struct g2h_output_options known;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
-    struct copying copying = {input, options->gzip};
+    struct copying copying = {input, options->gzip, {0}};
     const size_t tasks = (size_t)((input->size + CHUNK - 1) / CHUNK);
     const unsigned threads = options->threads > 0 ? options->threads : workers_available();
-    return sink_run(options, threads, tasks, dump_copy_produce, &copying);
+    struct g2h_error *error =
+        options->largest_array > 0 ? shorten_arrays(&copying, options->largest_array) : NULL;
+    if (!error)
+        error = sink_run(options, threads, tasks, dump_copy_produce, &copying);
+    free(copying.edits.data);
+    return error;
 }

@@ -91,7 +91,7 @@ static const struct g2h_format formats[] = {
         .memory = 110,
         .leaves_out_garbage = true,
         .cut = g2h_hprof_cut,
-        .takes = G2H_TAKES_FOLDED,
+        .takes = G2H_TAKES_FOLDED | G2H_TAKES_ARRAYS,
         .write = g2h_write_hprof,
     },
 #ifdef WITH_SQLITE

@@ -51,7 +51,7 @@ static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask 
     const uint64_t end = mask->words < words - first ? mask->words : words - first;
     for (uint64_t i = 0; i < end; i += AT_A_TIME) {
         uint8_t *at =
-            (uint8_t *)worker_buffer_reserve(buffer, (size_t)AT_A_TIME * (1 + LONGEST_NUMBER));
+            (uint8_t *)worker_buffer_reserve(buffer, (size_t)AT_A_TIME * (1 + LONGEST_UVARINT));
         if (!at)
             return false;
         const uint8_t *start = at;

@@ -11,6 +11,7 @@
 #include <go2heapsnapshot/process.h>
 #include <go2heapsnapshot/progress.h>
 
+#include "base/cursor.h"
 #include "base/workers.h"
 #include "process/counters.h"
 #include "process/give_back.h"
@@ -86,8 +87,6 @@ struct g2h_error *records_put_kept(struct records *records);
 /* Appends a name of the program, or an empty name once too many have been written. */
 bool records_put_name(struct records *records, struct g2h_bytes name);
 
-enum { LONGEST_NUMBER = 10 };
-
 /* Writes a number where there is space for the longest one. Returns the position after it. */
 static inline uint8_t *put_at(uint8_t *at, uint64_t value)
 {
@@ -99,7 +98,7 @@ static inline uint8_t *put_at(uint8_t *at, uint64_t value)
 
 static inline bool put_numbers(struct worker_buffer *buffer, const uint64_t *values, size_t count)
 {
-    uint8_t *const start = (uint8_t *)worker_buffer_reserve(buffer, count * LONGEST_NUMBER);
+    uint8_t *const start = (uint8_t *)worker_buffer_reserve(buffer, count * LONGEST_UVARINT);
     uint8_t *at = start;
     for (size_t i = 0; start && i < count; i++)
         at = put_at(at, values[i]);

@@ -221,3 +221,36 @@ status=${PIPESTATUS[0]}
 said "stdout that nobody reads, SIGPIPE ignored" 1 "go2heapsnapshot: standard output: cannot write: Broken pipe"
 
 finish
+
+# --largest-array: the dump is smaller, and all that is said of it is the same.
+gzip -dc "$top/samples/leakserver.2.dump.gz" >whole.dump
+gzip -dc "$top/samples/leakserver.exe.gz" >app
+go2heapsnapshot --format dump --largest-array 2K -o 2K.dump whole.dump
+go2heapsnapshot --format dump --largest-array 1K -o 1K.dump whole.dump
+check "--largest-array: smaller dumps" [ "$(stat -c %s 1K.dump)" -lt "$(stat -c %s 2K.dump)" -a "$(stat -c %s 2K.dump)" -lt "$(stat -c %s whole.dump)" ]
+for format in heapsnapshot report; do
+	for size in 1K 2K; do
+		cp whole.dump app.dump
+		go2heapsnapshot --exe app --format $format app.dump >whole.out 2>whole.err
+		cp $size.dump app.dump
+		run go2heapsnapshot --exe app --format $format app.dump
+		wrote "--largest-array $size: the same $format" whole.out
+	done
+done
+cp whole.dump app.dump
+go2heapsnapshot --exe app --format hprof --largest-array 1K app.dump >short.hprof 2>/dev/null
+run go2heapsnapshot --exe app --format hprof app.dump
+check "--largest-array 1K: a smaller Java heap dump" [ "$(stat -c %s short.hprof)" -lt "$(stat -c %s out)" ]
+cp 1K.dump app.dump
+run go2heapsnapshot --exe app --format hprof app.dump
+wrote "--largest-array 1K: the Java heap dump of the shortened dump" short.hprof
+run go2heapsnapshot --exe app -v 1K.dump
+check "--largest-array 1K: -v counts them" grep -q '^  shortened arrays  *[1-9]' err
+for options in '1K 2K.dump 1K.dump' '4K 2K.dump 2K.dump'; do
+	read -r size from to <<<"$options"
+	run go2heapsnapshot --format dump --largest-array "$size" -z -j 3 "$from"
+	check "--largest-array $size of an array that has been shortened" cmp "$to" <(gzip -dc out)
+done
+run go2heapsnapshot --format dump --largest-array 1K good.dump
+said "--largest-array with a dump of Go 1.3" 1 "go2heapsnapshot: good.dump: arrays of a dump of Go 1.3 cannot be shortened: its objects do not say whether they have pointers"
+wrote_nothing "--largest-array with a dump of Go 1.3"

@@ -11,7 +11,7 @@ expected_help >help.expected
 run go2heapsnapshot --help
 said "--help" 0
 wrote "--help prints help.expected" help.expected
-check "--help fits 80 columns and 81 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 81 }' out
+check "--help fits 80 columns and 82 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 82 }' out
 run go2heapsnapshot -h
 wrote "-h is --help" help.expected
 
@@ -108,6 +108,12 @@ if grep -q '^ *sqlite ' help.expected; then
 	equal "a label in any language" "$status" 0
 	run go2heapsnapshot --format sqlite --summary --max-nodes 2K -o new.db good.dump
 	said "--summary with --max-nodes" 2 "go2heapsnapshot: --summary is small whatever is folded: it does not go with --max-nodes" "$hint"
+	for size in 0 1023 64X -1; do
+		run go2heapsnapshot --format dump --largest-array $size good.dump
+		said "--largest-array $size" 2 "go2heapsnapshot: --largest-array takes a size from 1K such as 64K or 1M, not '$size'" "$hint"
+	done
+	run go2heapsnapshot --format report --largest-array 1K good.dump
+	said "--largest-array with a report" 2 "go2heapsnapshot: --largest-array goes with --format hprof or dump, not with report" "$hint"
 	run go2heapsnapshot --format sqlite --summary --append good.dump
 	said "--append to standard output" 2 "go2heapsnapshot: --format sqlite is written to a file, not to standard output: -o app.db" "$hint"
 	equal "wrong usage: nothing is written" "$(ls -d new* 2>/dev/null)" ""

@@ -454,6 +454,57 @@ static struct g2h_error *write_output(const struct g2h_view *view, unsigned thre
     return error;
 }
 
+/* Checks that a dump differs from another one only by its arrays, which have largest bytes at
+ * most. */
+static void check_shortened(const struct g2h_input *whole, const struct g2h_input *shortened,
+                            uint64_t largest)
+{
+    struct g2h_heap *heaps[2];
+    struct g2h_error *error = g2h_heap_load(whole, NULL, &heaps[0]);
+    if (error) { /* then the other one has the same damage before its first object */
+        g2h_error_destroy(error);
+        return;
+    }
+    CHECK(!g2h_heap_load(shortened, NULL, &heaps[1]));
+    const uint32_t count = g2h_heap_object_count(heaps[0]);
+    CHECK(g2h_heap_object_count(heaps[1]) == count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct g2h_object before = g2h_heap_object(heaps[0], i),
+                                after = g2h_heap_object(heaps[1], i);
+        CHECK(after.address == before.address && after.size == before.size);
+        const bool is_long = *before.fields.at == 0 && before.contents.size > largest &&
+                             g2h_object_may_be_short(g2h_heap_params(heaps[0]), &before);
+        CHECK(after.contents.size == (is_long ? largest : before.contents.size));
+        CHECK(memcmp(after.contents.data, before.contents.data, (size_t)after.contents.size) == 0);
+        CHECK(after.contents.size == before.contents.size || *after.fields.at == 0);
+    }
+    g2h_heap_destroy(heaps[1]);
+    g2h_heap_destroy(heaps[0]);
+}
+
+/* Writes a dump with shorter arrays, and checks it. */
+static void write_shortened(const struct g2h_input *input, uint64_t choice)
+{
+    char path[FUZZ_PATH];
+    struct g2h_input *shortened;
+    const struct g2h_output_options options = {.size = sizeof(options),
+                                               .fd = memfd_create("output", MFD_CLOEXEC),
+                                               .name = "the output",
+                                               .gzip = choice % 2 == 0,
+                                               .threads = 1 + (unsigned)(choice % 3),
+                                               .largest_array = 1 + choice / 6 % 300};
+    CHECK(options.fd >= 0);
+    struct g2h_error *error = g2h_write_dump(input, &options);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", options.fd);
+    if (!error) {
+        CHECK(!g2h_input_open(path, NULL, &shortened));
+        check_shortened(input, shortened, options.largest_array);
+        g2h_input_close(shortened);
+    }
+    g2h_error_destroy(error);
+    close(options.fd);
+}
+
 /* Writes the dump itself, and checks that it has not changed on the way. */
 static void write_dump(const struct g2h_input *input, uint64_t choice)
 {
@@ -472,6 +523,7 @@ static void write_dump(const struct g2h_input *input, uint64_t choice)
     CHECK(memcmp(unpacked, input->data, (size_t)input->size) == 0);
     free(unpacked);
     close(options.fd);
+    write_shortened(input, choice);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

@@ -287,6 +287,12 @@ add('object-4gib', 'an object of more than 4 GiB: only its length mod 2^32 bytes
   bss: bssOf(at(0x100000000)),
 }, { format: '1.7', objects: 3, unreachable: [], classes: { [at(0)]: `ptr${BIG}` },
   edges: [[at(0), 0, at(BIG)], [at(0), 1048576, at(BIG + 16)], [at(BIG), 8, at(BIG + 16)], [at(BIG + 16), 0, at(0)]] });
+add('shortened', 'arrays without pointers of which the dump has the beginning', '1.7', {
+  ...small, version: 'go1.26.1',
+  objects: [{ address: at(0), size: 8192, words: { 8: at(8192 + 5000), 16: at(0x100000) } }, { address: at(8192), size: 8192, left: 1024, fields: [] },
+    { address: at(16384), size: 8192 }, { address: at(0x100000), size: 0x100000, left: 1, fields: [] }],
+  bss: bssOf(at(0)),
+}, { format: '1.7', objects: 4, unreachable: [at(16384)], edges: [[at(0), 8, at(8192)], [at(0), 16, at(0x100000)]] });
 add('far-apart', 'arenas that are terabytes apart: addresses do not fit into ids one by one', '1.7', {
   version: 'go1.21.0',
   objects: [{ address: 0x2998b8000000n, size: 16, words: { 8: 0x3998b8000010n } }, { address: 0x3998b8000010n, size: 16, words: { 8: 0x7f0000000020n } },

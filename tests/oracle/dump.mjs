@@ -126,9 +126,11 @@ class Cursor {
   }
 
   /** As contents(), for memory that the dumper wrote with one write(2) and a 32-bit length (§4). */
-  bulk() {
+  bulk(maybeShortened = false) {
+    const start = this.at;
     const declared = this.num();
-    const available = Math.min(declared % 2 ** 32, 0x7ffff000);
+    // docs/dump-formats.md, "Shortened arrays"
+    const available = maybeShortened && this.at - start === 10 ? this.num() : Math.min(declared % 2 ** 32, 0x7ffff000);
     const offset = this.at;
     this.skip(available);
     return { offset, declared, available };
@@ -171,7 +173,7 @@ const RECORDS = {
       o.type = c.big();
       o.kind = c.num();
     }
-    o.contents = c.bulk();
+    o.contents = c.bulk(!layout.typed);
     o.size = o.contents.declared;
     o.offset = o.contents.offset;
     if (!layout.typed) o.fields = c.fields(layout.kinds);

@@ -56,6 +56,11 @@ class Output {
     }
   }
 
+  /** A uvarint of ten bytes. */
+  longest(value) {
+    for (let i = 0n; i < 10n; i++) this.byte(Number(BigInt(value) >> (7n * i) & 0x7fn) | (i < 9n ? 0x80 : 0));
+  }
+
   string(text) {
     const bytes = Buffer.isBuffer(text) ? text : Buffer.from(text, 'utf8');
     this.num(bytes.length);
@@ -95,7 +100,13 @@ export function encode(variant, description) {
     out.num(0);
   };
   /** Writes contents of `size` bytes, of which only `stored` are in the file (§4); the first of them have `words`. */
-  const contents = ({ size, words, stored = size, head = Math.min(stored, 4096) }) => {
+  const contents = ({ size, words, stored = size, head = Math.min(stored, 4096), left }) => {
+    if (left !== undefined) { // a shortened array
+      out.longest(size);
+      out.num(left);
+      out.raw(memory(left, words, d));
+      return;
+    }
     out.num(size);
     if (size <= 1 << 20) {
       out.raw(memory(size, words, d));

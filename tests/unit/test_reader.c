@@ -806,6 +806,74 @@ static void object_of_2_gib(void **state)
     dump_deinit(&tail);
 }
 
+/* ---- shortened arrays ---- */
+
+/* Writes an object of size bytes that has been shortened: its size takes ten bytes, as no dumper
+ * writes it. */
+static void dump_shortened(struct dump *dump, uint64_t address, uint64_t size, uint64_t left)
+{
+    static const uint8_t zeros[4096];
+    uint8_t number[LONGEST_UVARINT];
+    for (size_t i = 0; i < sizeof(number); i++)
+        number[i] = (uint8_t)(size >> (7 * i) | (i + 1 < sizeof(number) ? 0x80 : 0));
+    dump_tag(dump, G2H_RECORD_OBJECT);
+    dump_uvarint(dump, address);
+    dump_bytes(dump, number, sizeof(number));
+    dump_uvarint(dump, left);
+    dump_bytes(dump, zeros, left);
+}
+
+/* A shortened array has its size, and is another slot class than a whole one of that size. */
+static void shortened_arrays(void **state)
+{
+    (void)state;
+    const uint64_t first = 0xc000000000, sizes[] = {2048, 2048, 2048, 1 << 20},
+                   lefts[] = {2048, 1000, 2048, 100};
+    uint64_t address = first;
+    struct dump dump;
+    dump_start_large(&dump, "go1.26.1", 1 << 22);
+    for (int i = 0; i < 4; i++) {
+        if (lefts[i] < sizes[i]) {
+            dump_shortened(&dump, address, sizes[i], lefts[i]);
+            dump_uvarint(&dump, 0);
+        } else {
+            dump_object(&dump, address, sizes[i], NO_WORDS);
+        }
+        address += sizes[i];
+    }
+    dump_eof(&dump);
+    dump_load(&dump, 1);
+    assert_null(g2h_heap_damage(dump.heap));
+    assert_int_equal(g2h_heap_account(dump.heap)->short_objects, 2);
+    assert_int_equal(g2h_heap_account(dump.heap)->shortened_arrays, 2);
+    assert_int_equal(g2h_heap_account(dump.heap)->object_bytes, address - first);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct g2h_object object = g2h_heap_object(dump.heap, i);
+        assert_int_equal(object.size, sizes[i]);
+        assert_int_equal(object.contents.size, lefts[i]);
+        assert_int_equal(g2h_heap_written_size(dump.heap, i, 500), lefts[i] < 500 ? lefts[i] : 500);
+    }
+    dump_deinit(&dump);
+}
+
+static void damaged_shortened_arrays(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_start_large(&dump, "go1.26.1", 1 << 22);
+    dump_shortened(&dump, 0xc000000000, 64, 64);
+    expect_damage(&dump, G2H_RECORD_OBJECT, "is not shorter");
+    dump_start_large(&dump, "go1.26.1", 1 << 22);
+    dump_shortened(&dump, 0xc000000000, 64, 16);
+    dump_uvarints(&dump, WORDS(1, 8, 0));
+    dump_eof(&dump);
+    expect_damage(&dump, G2H_RECORD_OBJECT, "a shortened array has pointers");
+    dump_start_large(&dump, "go1.26.1", 1 << 22);
+    dump_shortened(&dump, 0xc000000000, 64, 16);
+    dump.size -= 8;
+    expect_damage(&dump, G2H_RECORD_OBJECT, "beyond the end of the input");
+}
+
 static void dump_whole_contents(struct dump *dump)
 {
     static const char text[] = "whole contents";
@@ -953,6 +1021,8 @@ int main(void)
         cmocka_unit_test(corrupt_type_record),
         cmocka_unit_test(sizes_in_the_file),
         cmocka_unit_test(object_of_2_gib),
+        cmocka_unit_test(shortened_arrays),
+        cmocka_unit_test(damaged_shortened_arrays),
         cmocka_unit_test(whole_contents_said_too_late),
         cmocka_unit_test(whole_object_of_5_gib),
     };

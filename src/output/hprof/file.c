@@ -2,6 +2,7 @@
 #include "output/hprof/file.h"
 
 #include "base/error.h"
+#include "base/option_size.h"
 
 struct g2h_error *file_is_too_large(const struct file *file)
 {
@@ -15,11 +16,15 @@ struct g2h_error *file_is_too_large(const struct file *file)
 
 enum { STACK_MOST = 8 << 10, MANY = 64 };
 
-struct written written_begin(const struct g2h_view *view)
+struct written written_begin(const struct g2h_view *view, const struct g2h_output_options *options)
 {
-    const struct g2h_account *account = g2h_heap_account(g2h_view_heap(view));
+    const struct g2h_heap *heap = g2h_view_heap(view);
+    const struct g2h_account *account = g2h_heap_account(heap);
+    const uint64_t largest = options->largest_array;
     return (struct written){.view = view,
-                            .cuts_objects = account->short_objects > 0,
+                            .largest_array = largest,
+                            .cuts_objects = account->short_objects > 0 || largest > 0 ||
+                                            g2h_heap_untouched_count(heap) > 0,
                             .cuts_stacks =
                                 g2h_view_account(view)->stack_bytes > account->bytes_read};
 }
@@ -31,7 +36,8 @@ static uint64_t size_of_one(const struct written *written, const struct g2h_node
     if (node->kind == G2H_NODE_STACK && written->cuts_stacks)
         most = STACK_MOST;
     else if (node->object != UINT32_MAX && written->cuts_objects)
-        most = g2h_heap_object(g2h_view_heap(written->view), node->object).contents.size;
+        most = g2h_heap_written_size(g2h_view_heap(written->view), node->object,
+                                     written->largest_array);
     return node->size < most ? node->size : most;
 }
 
@@ -50,9 +56,10 @@ uint64_t written_size(const struct written *written, uint32_t number, const stru
     return size;
 }
 
-uint64_t g2h_hprof_cut(const struct g2h_view *view)
+uint64_t g2h_hprof_cut(const struct g2h_view *view, const struct g2h_output_options *given)
 {
-    const struct written written = written_begin(view);
+    struct g2h_output_options options;
+    const struct written written = written_begin(view, OPTIONS_COPY(&options, given));
     const uint32_t count = g2h_view_node_count(view);
     struct g2h_node nodes[MANY];
     uint64_t cut = 0;

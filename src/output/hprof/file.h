@@ -11,11 +11,13 @@
  * contain; a file is not longer than the existing data. */
 struct written {
     const struct g2h_view *view;
-    bool cuts_objects; /* the dump lacks a part of some objects: their arrays end where it ends */
+    uint64_t largest_array; /* as in struct g2h_output_options */
+    bool cuts_objects; /* the dump lacks a part of some objects, or their last pages take no memory,
+                          or there is a largest array: their arrays end there */
     bool cuts_stacks;  /* the space of all stacks is larger than the dump: each has 8 KB at most */
 };
 
-struct written written_begin(const struct g2h_view *view);
+struct written written_begin(const struct g2h_view *view, const struct g2h_output_options *options);
 
 /* Returns the bytes of an object, a stack, or a folded node. Those of a folded node take time for
  * each of its members if something is cut. */

@@ -234,7 +234,7 @@ struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
     struct hprof_writing writing = {.progress = options->progress};
     (void)dominators;
     writing.file.view = view;
-    writing.file.written = written_begin(view);
+    writing.file.written = written_begin(view, options);
     writing.file.heap = g2h_view_heap(view);
     writing.file.name = options->name;
     writing.file.nodes = g2h_view_node_count(view);
