@@ -173,8 +173,9 @@ static void message_dead(const struct origin *origin)
     const struct g2h_process_account *account = &origin->account;
     const char *name = origin->input->name;
     say("go2heapsnapshot: note: %s: its end was delayed by %.3f s while %" PRIu64
-        " bytes were copied",
-        name, account->stopped, account->memory_bytes);
+        " bytes were copied (%.2f GB/s)",
+        name, account->stopped, account->memory_bytes,
+        account->stopped > 0 ? (double)account->memory_bytes / account->stopped / 1e9 : 0);
     if (account->goroutines_scanned > 0)
         say("go2heapsnapshot: note: %s: %" PRIu64 " goroutine%s running: the frames are not known, "
             "and every word of the stack that looks "

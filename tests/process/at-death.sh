@@ -87,8 +87,10 @@ killed() {
 	starts leak 0
 	arms =8M
 	kills KILL
-	[ "$status" -eq 3 ] && grep -q 'warning: process .*: the copy is cut: of [0-9]* bytes [0-9]* ' "$build/log" && [ -e "$out/app.dump.gz" ]
+	[ "$status" -eq 3 ] && grep -q 'warning: process .*: the copy is cut: of [0-9]* bytes [0-9]* ' "$build/log"
 	result $? "$release, --at-death=8M: a cut dump, and status $status, 3 is right" "$build/log"
+	suspects "$out/app.dump.gz"
+	result $? "$release, --at-death=8M: the leak is the first suspect all the same" "$build/report"
 }
 
 out_of_memory() {

@@ -4,9 +4,11 @@
 #ifdef __linux__
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/available.h"
@@ -198,16 +200,101 @@ static bool list_zeros(struct dying *dying)
     return true;
 }
 
-/* Lists the pages that may have to be read from a disk. They come last: a page that has to be read
- * in counts for the process's control group, and if that is full, waits until the kernel reclaims
- * the process's memory. */
-static bool list_slow(struct dying *dying)
+/* The process's executable, whose pages that the process has not written to are read from the file.
+ * path is the one in /proc/PID/maps. */
+struct dying_file {
+    int descriptor; /* -1: none */
+    char *path;
+};
+
+static void dying_file_open(uint64_t thread, struct dying_file *ret)
 {
-    for (size_t i = 0; i < dying->all.slow.count; i++) {
-        const struct attach_run *run = &dying->all.slow.data[i];
-        if (!add_run(&dying->lists[SLOW], run->address, run->size, run->kind))
+    ret->path = copied_executable(thread);
+    ret->descriptor = ret->path ? open(procfs_path(thread, "exe").text, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+static void dying_file_close(struct dying_file *file)
+{
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    free(file->path);
+}
+
+/* Reads pages that the process has not written to from the executable. *ret_size is how many bytes:
+ * 0 if they are of another file. Returns false if memory runs out. */
+static bool read_clean(struct dying *dying, const struct dying_file *file, struct range pages,
+                       struct process *ret, struct attach_account *account, uint64_t *ret_size)
+{
+    const struct attach_run run = {pages.begin, pages.end - pages.begin, ATTACH_WRITTEN};
+    const struct mapped_file *mapped = mapped_at(&ret->files, pages.begin);
+    *ret_size = 0;
+    if (file->descriptor < 0 || !mapped || run.size > dying->left ||
+        run.size > mapped->size - (pages.begin - mapped->address) ||
+        !bytes_same(mapped->path, bytes_of(file->path)))
+        return true;
+    uint8_t *const to = attach_space_at(&dying->reserve->space, &run);
+    const ssize_t size = pread(file->descriptor, to, (size_t)run.size,
+                               (off_t)(mapped->offset + (pages.begin - mapped->address)));
+    *ret_size = size > 0 ? (uint64_t)size & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1) : 0;
+    dying->left -= *ret_size;
+    account->bytes += *ret_size;
+    account->reads++;
+    return memory_add(&ret->memory, pages.begin, *ret_size, to);
+}
+
+/* Lists the pages of a mapping that the process has written to, among others. */
+static bool list_changed(const struct attach_run *runs, size_t count,
+                         const struct attach_run *mapping, struct ranges *ret)
+{
+    const uint64_t end = mapping->address + mapping->size;
+    for (size_t i = 0; i < count; i++) {
+        const struct range run = {runs[i].address, runs[i].address + runs[i].size};
+        if (runs[i].kind != ATTACH_FILE && run.begin < end && run.end > mapping->address &&
+            !vector_push(&ret->list, run))
             return false;
     }
+    ranges_sort(ret);
+    return true;
+}
+
+/* Reads the pages of a mapping that the process has not written to, or lists them to be copied. */
+static bool list_clean(struct dying *dying, const struct dying_file *file,
+                       const struct attach_run *mapping, struct process *ret,
+                       struct attach_account *account)
+{
+    const struct attach_pages *all = &dying->all;
+    const uint64_t end = mapping->address + mapping->size;
+    _cleanup_(ranges_deinit) struct ranges changed = {0};
+    struct range next;
+    if (!list_changed(all->runs.data, all->runs.count, mapping, &changed) ||
+        !list_changed(all->slow.data, all->slow.count, mapping, &changed))
+        return false;
+    for (uint64_t at = mapping->address, size; at < end; at = next.end) {
+        (void)ranges_next(&changed, at, end, &next);
+        const struct range pages = {at, next.begin};
+        if (!read_clean(dying, file, pages, ret, account, &size) ||
+            !add_run(&dying->lists[SLOW], at + size, next.begin - (at + size), ATTACH_FILE))
+            return false;
+    }
+    return true;
+}
+
+/* Lists the pages that may have to be read from a disk. They come last: a page that has to be read
+ * in counts for the process's control group, and if that is full, waits until the kernel reclaims
+ * the process's memory. Those of the executable are read from the file at once, because without all
+ * of the program's data there are no types. */
+static bool list_slow(struct dying *dying, struct process *ret, struct attach_account *account)
+{
+    _cleanup_(dying_file_close) struct dying_file file;
+    dying_file_open((uint64_t)dying->watch->thread, &file);
+    for (size_t i = 0; i < dying->all.slow.count; i++) {
+        const struct attach_run *run = &dying->all.slow.data[i];
+        if (!(run->kind == ATTACH_FILE
+                  ? list_clean(dying, &file, run, ret, account)
+                  : add_run(&dying->lists[SLOW], run->address, run->size, run->kind)))
+            return false;
+    }
+    memory_sort(&ret->memory);
     return true;
 }
 
@@ -330,7 +417,7 @@ static uint64_t count_missing(const struct attach_pages *pages, const struct mem
 static int copy_lists(struct dying *dying, struct process *ret, struct attach_account *account,
                       struct death_loss *loss)
 {
-    int error = list_outside(dying) && list_slow(dying) ? 0 : ENOMEM;
+    int error = list_outside(dying) && list_slow(dying, ret, account) ? 0 : ENOMEM;
     if (error == 0)
         error = copy_list(dying, &dying->lists[OUTSIDE], ret, account, loss);
     if (error == 0 && !list_heap(dying, &ret->memory))
@@ -362,15 +449,15 @@ static int death_copy_all(struct dying *dying, struct process *ret, struct attac
         return error;
     if (!make_space(&dying->all, dying->reserve))
         return ENOMEM;
+    ret->maps = take_pointer(dying->all.maps);
+    if (!mapped_parse_maps(ret->maps, &ret->files))
+        return ENOMEM;
     error = copied_note_resident(&dying->all, ret);
     if (error == 0)
         error = copy_lists(dying, ret, account, loss);
     if (error != 0)
         return error;
     ret->entry = procfs_auxv(thread, AT_ENTRY);
-    ret->maps = take_pointer(dying->all.maps);
-    if (!mapped_parse_maps(ret->maps, &ret->files))
-        return ENOMEM;
     error = note_loss(dying, ret, account, loss);
     if (error == 0 && !loss->is_late && loss->lost == 0)
         copied_note_smaps(thread, ret);

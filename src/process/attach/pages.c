@@ -232,7 +232,7 @@ static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *
 /* Adds a file that may be written to to the slow pages. */
 static bool add_slow_file(struct attach_pages *pages, const struct attach_mapping *mapping)
 {
-    const struct attach_run run = {mapping->address, mapping->size, ATTACH_WRITTEN};
+    const struct attach_run run = {mapping->address, mapping->size, ATTACH_FILE};
     return !mapping->is_writable || mapping->size > MOST_OF_FILE || vector_push(&pages->slow, run);
 }
 

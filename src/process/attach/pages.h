@@ -32,6 +32,7 @@ struct attach_run {
         ATTACH_ZERO,  /* the pages were never written to: they need not be read */
         ATTACH_MAYBE, /* they may be zero, as pages that were read but never written to are: the
                          collector reads the words of all pointers */
+        ATTACH_FILE,  /* in slow only: a whole mapping of a file that may be written to */
     } kind;
 };
 
