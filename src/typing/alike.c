@@ -34,9 +34,10 @@ static void alike_deinit(struct alike *alike)
     free(alike->slots.data);
 }
 
-/* Returns the object whose value begins at the target of a word of a frame, or UINT32_MAX. */
-static uint32_t target_of(const struct typing *typing, const struct heap_stack_frame *frame,
-                          uint64_t offset)
+/* Returns the object that a word of a frame points to, or UINT32_MAX. Pointers into the middle of a
+ * value do not count: they show the type of a part only. */
+static uint32_t value_pointed_to(const struct typing *typing, const struct heap_stack_frame *frame,
+                                 uint64_t offset)
 {
     const uint64_t value = heap_word(typing->heap, frame->contents.data + offset);
     const uint32_t object = heap_find(typing->heap, value);
@@ -46,7 +47,9 @@ static uint32_t target_of(const struct typing *typing, const struct heap_stack_f
                : UINT32_MAX;
 }
 
-/* Records the type of an object, if that is known for certain and is not an array. */
+/* Records under key, which identifies a slot, the type of an object that the slot points to. Skips
+ * untyped and guessed objects. An array, another type or another size turns the slot into a
+ * CONFLICT, from which nothing is guessed. Returns false if memory runs out. */
 static bool alike_note(struct alike *alike, uint64_t key, uint32_t object)
 {
     const struct typing *typing = alike->typer->typing;
@@ -67,7 +70,8 @@ static bool alike_note(struct alike *alike, uint64_t key, uint32_t object)
     return true;
 }
 
-/* Proposes the type of a slot's other objects for an untyped object. */
+/* Proposes for an untyped object the type that the slot's other targets have, if enough of them
+ * agree and the object has their size. */
 static void alike_propose(const struct alike *alike, uint64_t key, uint32_t object)
 {
     const struct typing *typing = alike->typer->typing;
@@ -83,8 +87,10 @@ static void alike_propose(const struct alike *alike, uint64_t key, uint32_t obje
     typer_propose(alike->typer, object, object_base(typing->heap, object), &reference);
 }
 
-/* Visits all words of frames that the collector follows. */
-static bool each_word(struct alike *alike, bool is_proposing)
+/* Visits the pointers in all frames that lead to the start of an object. A first pass records the
+ * types of typed targets; a second pass (is_proposing) proposes them for untyped targets of the
+ * same slots. Returns false if memory runs out. */
+static bool visit_frame_words(struct alike *alike, bool is_proposing)
 {
     const struct typing *typing = alike->typer->typing;
     const uint64_t size = typing->heap->params.pointer_size;
@@ -96,7 +102,7 @@ static bool each_word(struct alike *alike, bool is_proposing)
             if (frame.contents.size < size || offset > frame.contents.size - size)
                 continue;
             const uint64_t key = map_hash_pair(frame.pc, offset);
-            const uint32_t object = target_of(typing, &frame, offset);
+            const uint32_t object = value_pointed_to(typing, &frame, offset);
             if (object == UINT32_MAX)
                 continue;
             if (is_proposing)
@@ -111,11 +117,11 @@ static bool each_word(struct alike *alike, bool is_proposing)
 void typing_seed_alike(struct typer *typer)
 {
     _cleanup_(alike_deinit) struct alike alike = {.typer = typer};
-    if (!each_word(&alike, false)) {
+    if (!visit_frame_words(&alike, false)) {
         typer->no_memory = true;
         return;
     }
     if (alike.slots.count > 0)
-        each_word(&alike, true);
+        visit_frame_words(&alike, true);
     typer_flush(typer);
 }

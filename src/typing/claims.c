@@ -9,9 +9,9 @@ static void push_item(struct typer *typer, uint32_t object, uint32_t part,
         typer->no_memory = true;
 }
 
-/* Queues a new claim on a start for following, if its type has pointers. While threads run, objects
- * whose claims have no pointers are noted as well: such a claim stops being fresh when the round
- * ends. */
+/* Queues a new claim on a start for following, if its type has pointers. While several threads run,
+ * claims without pointers are listed in typer->fresh as well: the end of the round clears
+ * CLAIM_FRESH for both lists. */
 static inline void push_start(struct typer *typer, uint32_t object, const struct pointer_map *map)
 {
     if (map->has_others ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
@@ -22,7 +22,8 @@ static inline void push_start(struct typer *typer, uint32_t object, const struct
 /* The value in shard->known for a type that does not fit. */
 #define PART_REFUSED (MAP_NONE - 1)
 
-/* Returns a key for a claim on a part of an object. */
+/* Returns a hash by which shard->known finds a claim on a part of an object; different claims may
+ * share it. */
 static uint64_t part_key(uint32_t object, uint64_t offset, uint32_t type, bool is_array)
 {
     return map_hash_pair((uint64_t)object << 32 | type, offset << 1 | is_array);
@@ -39,6 +40,7 @@ bool part_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool i
         result = true;
     } else if (found != MAP_NONE) {
         struct typed_part *known = &shard->parts.data[found];
+        /* Equal hashes are no proof, so all properties are compared. */
         result = known->object == object && known->offset == offset &&
                  known->type == reference->type && known->is_array == is_array &&
                  known->count >= reference->count && (!is_array || reference->count > 0) &&
@@ -60,14 +62,15 @@ void part_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t
  * often. Few programs come near these limits, which keep a damaged dump from taking forever. Parts
  * that come after a limit has been reached are left out.
  */
-static bool is_too_much(const struct g2h_heap *heap, const struct typed_part *part,
-                        const struct typed_part *last)
+static bool exceeds_part_limits(const struct g2h_heap *heap, const struct typed_part *part,
+                                const struct typed_part *last)
 {
     const uint64_t size = heap_object_size(heap, part->object);
-    return last && (last->number >= 64 + size / 64 || last->reach / 16 > size + 4096);
+    return last && (last->number >= 64 + size / 64 /* parts */ ||
+                    last->reach / 16 > size + 4096 /* array bytes: each byte 16 times over */);
 }
 
-bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
+bool typer_defer(struct typer *typer, uint32_t object, uint64_t offset,
                  const struct reference *reference)
 {
     if (!typer->shared)
@@ -84,13 +87,12 @@ bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
     return true;
 }
 
-/*
- * Returns whether a part without pointers is the first one of its object and is to be added. Only
- * the part that comes first by part_is_before() matters, since it names the object if nothing is
- * known about the object's start; so a part that comes before the existing one replaces it.
- */
-static bool is_first_pointerless(const struct typing *typing, struct shard *shard,
-                                 const struct typed_part *part)
+/* Returns whether a part without pointers is the first one of its object, so that the caller has to
+ * add it. Only the part that comes first by part_is_before() matters: it names the object if
+ * nothing is known about the object's start. So a later part either replaces the existing one in
+ * place or is dropped. */
+static bool keep_first_pointerless(const struct typing *typing, struct shard *shard,
+                                   const struct typed_part *part)
 {
     const uint32_t found = map_get(&shard->pointerless, part->object);
     if (found == MAP_NONE)
@@ -106,12 +108,17 @@ static bool is_first_pointerless(const struct typing *typing, struct shard *shar
     return false;
 }
 
+/* Adds the part in front of the object's chain of parts, unless a known part covers it. Pointers
+ * may lead to one array with different counts: the part with more values then supersedes the part
+ * with fewer, and keeps the better source of both. */
 void claim_part(struct typer *typer, uint32_t object, const struct typed_part *wanted,
                 const struct pointer_map *map)
 {
     const struct typing *typing = typer->typing;
     struct shard *shard = shard_of(typer->typing, object);
     struct typed_part part = *wanted;
+    /* Parts without pointers only name the object, and there may be millions of them: see
+     * keep_first_pointerless(). */
     const bool pointerless =
         map->known && map->field_count == 0 && part.offset != object_base(typing->heap, object);
     const uint64_t key = part_key(object, part.offset, part.type, part.is_array);
@@ -120,7 +127,7 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
     const uint32_t found = pointerless ? MAP_NONE : map_get(&shard->known, key);
     const struct typed_part *last = first == MAP_NONE ? NULL : &shard->parts.data[first];
     uint32_t number;
-    bool good = !pointerless || is_first_pointerless(typing, shard, &part);
+    bool good = !pointerless || keep_first_pointerless(typing, shard, &part);
     if (found < shard->parts.count) {
         struct typed_part *known = &shard->parts.data[found];
         if (known->count >= part.count) {
@@ -130,13 +137,14 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
             good = false;
         }
     }
-    if (good && !is_too_much(typing->heap, &part, last)) {
+    if (good && !exceeds_part_limits(typing->heap, &part, last)) {
         part.next = first == MAP_NONE ? UINT32_MAX : first;
         part.number = last ? last->number + 1 : 1;
         part.reach = (last ? last->reach : 0) + part.count * map->size;
         good = added < PART_REFUSED && vector_push(&shard->parts, part) &&
                (pointerless ? map_put(&shard->pointerless, object, added, &number)
                             : map_put(&shard->known, key, added, &number));
+        /* The same value with fewer elements was known: the new part takes its place. */
         if (good && !pointerless && number != added && number < added) {
             struct typed_part *old = &shard->parts.data[number], *new = &shard->parts.data[added];
             map_set(&shard->known, key, added);
@@ -158,7 +166,7 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
         push_item(typer, object, added, map);
 }
 
-bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
+bool has_enough_for_array(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
 {
     struct shard *shard = shard_of(typer->typing, object);
     uint32_t count = 0, number = 0;
@@ -173,9 +181,11 @@ bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint3
     return count >= ENOUGH_FOR_ARRAY;
 }
 
-/* Adds a claim on the object's start that differs from the existing one. */
-static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint32_t claim,
-                      const struct pointer_map *map)
+/* Adds a claim on the object's start that differs from the existing one, for the judge to choose
+ * from. The claims array has space for one claim, so this one becomes a part at the object's
+ * start. */
+static void claim_start_again(struct typer *typer, uint32_t object, uint64_t base, uint32_t claim,
+                              const struct pointer_map *map)
 {
     uint32_t *claimed = &typer->typing->claims[object];
     const uint32_t old = *claimed;
@@ -196,6 +206,8 @@ static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint3
         push_start(typer, object, map);
 }
 
+/* Writes the claim without a lock: threads that claim the same object retry until one of them has
+ * added to what the others wrote. The results are the same in any order. */
 void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_array, bool is_exact,
                  const struct reference *reference, const struct pointer_map *map)
 {
@@ -206,8 +218,8 @@ void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_ar
         uint32_t wanted = claim | typer->shared;
         if (old != 0) {
             if (!claim_is_same(old, claim)) {
-                if (!typer_waits(typer, object, base, reference))
-                    claim_too(typer, object, base, claim, map);
+                if (!typer_defer(typer, object, base, reference))
+                    claim_start_again(typer, object, base, claim, map);
                 return;
             }
             /* takes the better source; the claim is exact if one of the two is */
@@ -225,6 +237,8 @@ void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_ar
     }
 }
 
+/* Extends the recorded end of the object's strings, without a lock, as in claim_start(). A 16-byte
+ * block may hold several small strings, so each string's first byte is marked, too. */
 void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t offset,
                 uint64_t length)
 {

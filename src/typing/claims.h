@@ -58,11 +58,11 @@ enum { ENOUGH_FOR_ARRAY = 16 };
 
 /* Counts a value at offset. Returns whether ENOUGH_FOR_ARRAY values have been counted, including
  * this one. */
-bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type);
+bool has_enough_for_array(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type);
 
 /* If other threads propose as well, defers a reference whose order matters. Returns whether it was
  * deferred. */
-bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
+bool typer_defer(struct typer *typer, uint32_t object, uint64_t offset,
                  const struct reference *reference);
 
 #endif

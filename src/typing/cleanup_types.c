@@ -36,6 +36,7 @@ enum {
 
 /* ---- functions and types ---- */
 
+/* Returns whether a name begins with a prefix. */
 static bool cleanup_types_begins_with(const struct g2h_bytes *text, const char *prefix)
 {
     return text->size >= strlen(prefix) && memcmp(text->data, prefix, strlen(prefix)) == 0;
@@ -60,7 +61,8 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
     return NULL;
 }
 
-/* Finds T, the parameter of a type "func(T)". Returns false if the type has another form. */
+/* Finds the name of T, the parameter of a type "func(T)", in the name of that type. Returns false
+ * if the type has another form. */
 static bool parameter_of(const struct types *types, uint32_t type, const char **ret_text,
                          size_t *ret_size)
 {
@@ -79,7 +81,7 @@ static bool parameter_of(const struct types *types, uint32_t type, const char **
  * runtime.AddCleanup[T, S] or, since Go 1.26, of runtime.callCleanup[S], which has the types
  * func(S), followed by S or *S.
  */
-static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t address)
+static uint32_t argument_in_dictionary(const struct typing *typing, uint64_t address)
 {
     const struct types *types = typing->types;
     const uint64_t word = typing->heap->params.pointer_size;
@@ -87,6 +89,7 @@ static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t add
     bool is_known = false;
     if (in_heap_range(typing->heap, address))
         return TYPE_NONE;
+    /* The first func(S) in the dictionary gives the name of S, ... */
     for (unsigned i = 0; i < DICTIONARY_WORDS; i++) {
         const char *text;
         size_t size;
@@ -94,6 +97,7 @@ static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t add
         if (in[i] != TYPE_NONE && !is_known && parameter_of(types, in[i], &text, &size))
             is_known = string_pool_find(&types->names, text, size, &wanted);
     }
+    /* ... and an entry S, or *S, its type. */
     for (unsigned i = 0; i < DICTIONARY_WORDS && is_known; i++) {
         if (in[i] == TYPE_NONE)
             continue;
@@ -107,7 +111,8 @@ static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t add
     return TYPE_NONE;
 }
 
-/* Returns whether an object is the closure of a cleanup. */
+/* Returns whether an object is the closure of a cleanup, by the code that it points to. *ret is
+ * then the object. */
 static bool is_cleanup(const struct typing *typing, uint32_t object, struct g2h_object *ret)
 {
     const uint32_t claim = typing->claims[object];
@@ -129,11 +134,14 @@ static uint32_t argument_type(const struct typing *typing, const struct g2h_obje
     if (words > CLOSURE_WORDS)
         words = CLOSURE_WORDS;
     while (words-- > 1 && type == TYPE_NONE)
-        type = argument_of_dictionary(
+        type = argument_in_dictionary(
             typing, heap_word(typing->heap, closure->contents.data + words * word));
     return type;
 }
 
+/* Reads the second word of the cleanup's closure: until Go 1.24 the func value that the cleanup
+ * calls, in 1.25 the address of it. A func value points to a closure, whose first word is the
+ * code. */
 uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object)
 {
     struct g2h_object closure;
@@ -165,20 +173,24 @@ struct cleanup_types_gatherer {
     uint32_t handle_type;
 };
 
-static void point(struct cleanup_types_gatherer *gatherer, uint32_t object)
+/* Marks an object as the target of a pointer. */
+static void mark_pointed(struct cleanup_types_gatherer *gatherer, uint32_t object)
 {
     if (object != NO_TARGET)
         gatherer->pointed[object / 64] |= (uint64_t)1 << (object % 64);
 }
 
-static void point_by_words(void *gatherer, struct pointers *pointers)
+/* Marks the objects that a root points to. */
+static void mark_pointed_by_words(void *gatherer, struct pointers *pointers)
 {
     uint64_t offset, value;
     while (pointers_next(pointers, &offset, &value))
-        point(gatherer, heap_find(pointers->heap, value));
+        mark_pointed(gatherer, heap_find(pointers->heap, value));
 }
 
-static bool find_pointed(struct cleanup_types_gatherer *gatherer)
+/* Marks every object that another object, a root or a process's record of a cleanup points to. Only
+ * the unmarked rest can be boxes and handles. Returns false if memory runs out. */
+static bool mark_all_pointed(struct cleanup_types_gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typer->typing;
     const struct g2h_heap *heap = typing->heap;
@@ -189,13 +201,13 @@ static bool find_pointed(struct cleanup_types_gatherer *gatherer)
     for (size_t i = 0; i < typing->targets->block_count; i++) {
         const struct target_block *block = &typing->targets->blocks[i];
         for (uint32_t j = 0; j < block->starts[block->objects]; j++)
-            point(gatherer, block->targets[j]);
+            mark_pointed(gatherer, block->targets[j]);
     }
-    pointers_of_roots(heap, point_by_words, gatherer); /* stale words do not count */
+    pointers_of_roots(heap, mark_pointed_by_words, gatherer); /* stale words do not count */
     const struct map *boxes = &gatherer->box_of_closure;
     for (size_t i = 0; boxes->entries && i <= boxes->mask; i++)
         if (boxes->entries[i].value != MAP_NONE)
-            point(gatherer, boxes->entries[i].value);
+            mark_pointed(gatherer, boxes->entries[i].value);
     return true;
 }
 
@@ -208,9 +220,9 @@ static bool cleanup_types_add_part(struct typing *typing, uint32_t object, uint3
 
 /* ---- cleanups ---- */
 
-/* Adds one box with an argument of a type to the wanted boxes. Since 1.26 a box is an object of its
- * own. Returns false if memory runs out. */
-static bool want_box(struct cleanup_types_gatherer *gatherer, uint32_t type)
+/* Notes that one more box with an argument of this type is to be found among the objects that
+ * nothing points to. Since 1.26 a box is an object of its own. Returns false if memory runs out. */
+static bool expect_box(struct cleanup_types_gatherer *gatherer, uint32_t type)
 {
     uint32_t number = (uint32_t)gatherer->boxes.count;
     if (type == TYPE_NONE || number >= MOST_ARGUMENTS)
@@ -240,13 +252,14 @@ static void follow_closure(struct typer *typer, const struct g2h_object *closure
                     NO_TARGET, SOURCE_CLOSURE);
 }
 
-/* Types the box if the process has a record of it, or adds one to the wanted boxes. */
+/* Types the box of a cleanup's argument if the process has a record of it; otherwise notes that it
+ * has to be searched for. Returns false if memory runs out. */
 static bool find_box(struct cleanup_types_gatherer *gatherer, uint32_t closure, uint32_t argument)
 {
     struct typer *typer = gatherer->typer;
     const uint32_t box = map_get(&gatherer->box_of_closure, closure);
     if (box == MAP_NONE)
-        return want_box(gatherer, argument);
+        return expect_box(gatherer, argument);
     if (argument != TYPE_NONE && typer_type_of(typer->typing, argument)->size > 0)
         typer_refer(typer, REFERENCE_VALUE,
                     heap_address(typer->typing->heap, box) + object_base(typer->typing->heap, box),
@@ -254,6 +267,9 @@ static bool find_box(struct cleanup_types_gatherer *gatherer, uint32_t closure, 
     return true;
 }
 
+/* Lists the closures of all cleanups with the types of their arguments, and types what belongs to
+ * them: before 1.26 the targets of the closure's words, since then the box. Returns false if memory
+ * runs out. */
 static bool gather_closures(struct cleanup_types_gatherer *gatherer)
 {
     struct typer *typer = gatherer->typer;
@@ -278,6 +294,7 @@ static bool gather_closures(struct cleanup_types_gatherer *gatherer)
 
 /* ---- boxes and handles ---- */
 
+/* Returns whether all bytes from offset on are 0. */
 static bool is_zero_from(const struct g2h_bytes *contents, uint64_t offset)
 {
     while (offset < contents->size && contents->data[offset] == 0)
@@ -286,8 +303,8 @@ static bool is_zero_from(const struct g2h_bytes *contents, uint64_t offset)
 }
 
 /* Returns whether an object holds a handle: the address of an object. Before 1.26 a handle is one
- * of several small values of a block; since then it has a block of its own, and may point to any
- * offset of the object. */
+ * of several small values of a block; since then it has a block of its own, and may point to
+ * any offset of the object. */
 static bool is_handle(const struct typing *typing, const struct g2h_object *object)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -305,10 +322,11 @@ static bool is_handle(const struct typing *typing, const struct g2h_object *obje
     return false;
 }
 
-/* Returns whether an object may be the box of a value of a type. If so, claims the object, unless
- * the value is small and has no pointers. */
-static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object *record,
-                   uint32_t number)
+/* Returns whether an object may be the box of a value of a type (number), by its size, its pointers
+ * and the zeros after the value; if so, claims it as one. A value that is small and has no pointers
+ * shares its block with others, so that block is not claimed. */
+static bool claim_box(struct typer *typer, uint32_t object, const struct g2h_object *record,
+                      uint32_t number)
 {
     const struct typing *typing = typer->typing;
     const struct type *type = typer_type_of(typing, number);
@@ -318,14 +336,14 @@ static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object
         typer->no_memory = true;
         return false;
     }
-    const bool is_boxed = type->size < TINY && map->word_count == 0;
-    const uint64_t size = is_boxed ? TINY : type->size;
+    const bool is_tiny = type->size < TINY && map->word_count == 0;
+    const uint64_t size = is_tiny ? TINY : type->size;
     if (record->contents.size != heap_object_size(typing->heap, object) ||
         !fits_class(typing, size + base, record->contents.size) ||
         (map->word_count > 0) != object_has_pointers(typing->heap, object) ||
         !is_zero_from(&record->contents, base + type->size))
         return false;
-    if (is_boxed)
+    if (is_tiny)
         return true;
     const struct reference reference = {.value = record->address + base,
                                         .type = number,
@@ -361,7 +379,7 @@ static bool gather_part(struct cleanup_types_gatherer *gatherer, uint32_t object
     for (size_t i = 0; i < gatherer->boxes.count; i++) {
         struct wanted_box *box = &gatherer->boxes.data[i];
         if (box->left == 0 || (claim != 0 && (claim & CLAIM_TYPE) != box->type + 1) ||
-            !is_box(typer, object, &record, box->type))
+            !claim_box(typer, object, &record, box->type))
             continue;
         box->left--;
         return cleanup_types_add_part(typing, object, box->type, CLEANUP_ARGUMENT);
@@ -379,6 +397,8 @@ static int compare_boxes(const void *a, const void *b)
     return one->type < other->type ? -1 : one->type > other->type;
 }
 
+/* Finds the closures of all cleanups, and then the boxes and handles among the objects that nothing
+ * points to. Returns false if memory runs out. */
 static bool cleanup_types_gather(struct cleanup_types_gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typer->typing;
@@ -390,7 +410,7 @@ static bool cleanup_types_gather(struct cleanup_types_gatherer *gatherer)
     if (!typing->has_weak_handles &&
         (typing->release.minor < SINCE_BOXES || typing->cleanup_parts.count == 0))
         return true;
-    if (!find_pointed(gatherer))
+    if (!mark_all_pointed(gatherer))
         return false;
     if (gatherer->boxes.count > 0)
         qsort(gatherer->boxes.data, gatherer->boxes.count, sizeof(*gatherer->boxes.data),

@@ -59,6 +59,7 @@ static bool may_be_closure(const struct g2h_bytes *name)
            bytes_contain(*name, "-fm") || bytes_contain(*name, "-range");
 }
 
+/* Maps the name of each type to the type. Returns false if memory runs out. */
 static bool map_names(struct closures_maker *maker)
 {
     for (size_t i = 0; i < maker->types->list.count; i++) {
@@ -69,8 +70,9 @@ static bool map_names(struct closures_maker *maker)
     return true;
 }
 
-static uint32_t closures_find_name(const struct closures_maker *maker, const char *text,
-                                   size_t size)
+/* Returns the type with a name, or TYPE_NONE. */
+static uint32_t closures_type_named(const struct closures_maker *maker, const char *text,
+                                    size_t size)
 {
     uint32_t name;
     if (!string_pool_find(&maker->types->names, text, size, &name))
@@ -78,7 +80,8 @@ static uint32_t closures_find_name(const struct closures_maker *maker, const cha
     return map_get(&maker->by_name, name); /* MAP_NONE == TYPE_NONE */
 }
 
-/* Returns the receiver's type of "main.(*T).M-fm" or "main.T.M-fm", or TYPE_NONE. */
+/* Returns the receiver's type of a method value's function, or TYPE_NONE: T for "main.T.M-fm"; for
+ * "main.(*T).M-fm" it is the type named "*main.T". */
 static uint32_t closures_receiver_of(const struct closures_maker *maker,
                                      const struct g2h_bytes *name)
 {
@@ -93,31 +96,34 @@ static uint32_t closures_receiver_of(const struct closures_maker *maker,
     size = (size_t)(dot - text);
     const char *star = memmem(text, size, "(*", 2);
     if (!star)
-        return closures_find_name(maker, text, size);
+        return closures_type_named(maker, text, size);
     if (text[size - 1] != ')')
         return TYPE_NONE;
     const size_t package = (size_t)(star - text), rest = size - package - 3;
     buffer[0] = '*';
     memcpy(buffer + 1, text, package);
     memcpy(buffer + 1 + package, star + 2, rest);
-    return closures_find_name(maker, buffer, 1 + package + rest);
+    return closures_type_named(maker, buffer, 1 + package + rest);
 }
 
+/* Appends a field to a closure's type, which then ends after the field. Returns false if memory
+ * runs out. */
 static bool closures_add_field(struct closures_maker *maker, struct type *type, uint32_t name,
-                               uint32_t number, uint64_t offset)
+                               uint32_t field_type, uint64_t offset)
 {
-    if (number >= maker->types->list.count || offset < type->size || offset > UINT32_MAX ||
-        maker->types->list.data[number].size > UINT32_MAX)
+    if (field_type >= maker->types->list.count || offset < type->size || offset > UINT32_MAX ||
+        maker->types->list.data[field_type].size > UINT32_MAX)
         return true; /* damage: fields ascend, and a closure is small */
-    struct type_field field = {.name = name, .type = number, .offset = offset};
+    struct type_field field = {.name = name, .type = field_type, .offset = offset};
     type->field_count++;
-    type->size = offset + maker->types->list.data[number].size;
+    type->size = offset + maker->types->list.data[field_type].size;
     return vector_push(&maker->types->fields, field);
 }
 
-/* Returns the type of x if DWARF names a captured variable "&x" and x may be captured by value,
- * else TYPE_NONE. */
-static uint32_t closures_value_of(const struct types *types, const struct dwarf_captured *captured)
+/* Returns the type of x if DWARF names a captured variable "&x" and the closure may hold x itself,
+ * else TYPE_NONE. The compiler captures variables that never change by value, up to 128 bytes. */
+static uint32_t captured_value_type(const struct types *types,
+                                    const struct dwarf_captured *captured)
 {
     enum { MOST_BY_VALUE = 128 }; /* cmd/compile/internal/escape.(*batch).finish */
     size_t size;
@@ -131,26 +137,27 @@ static uint32_t closures_value_of(const struct types *types, const struct dwarf_
 }
 
 /* Returns whether the closure holds the value of a captured variable rather than a reference to it.
- * The offset of the next variable shows it; for the last variable, the object will
- * (last_is_value). */
-static bool is_value(const struct types *types, const struct dwarf_captured *captured, bool is_last,
-                     bool last_is_value)
+ * The distance to the next variable shows it. The last variable has no next one: last_is_value is
+ * the answer for it, and both answers are tried on the objects. */
+static bool is_captured_by_value(const struct types *types, const struct dwarf_captured *captured,
+                                 bool is_last, bool last_is_value)
 {
-    const uint32_t value = closures_value_of(types, captured);
+    const uint32_t value = captured_value_type(types, captured);
     if (value == TYPE_NONE || is_last)
         return value != TYPE_NONE && last_is_value;
     const uint64_t size = types->list.data[value].size;
     return size > types->pointer_size && captured[1].offset - captured->offset >= size;
 }
 
-/* Adds the captured variables to a closure's type: with is_value(), x by its own type, not "&x". */
+/* Adds the captured variables to a closure's type: with is_captured_by_value(), x by its own type,
+ * not "&x". */
 static bool add_captured(struct closures_maker *maker, struct type *type,
                          const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
     struct types *types = maker->types;
     for (size_t i = 0; i < count; i++) {
         uint32_t name = captured[i].name, number = captured[i].type;
-        if (is_value(types, &captured[i], i + 1 == count, last_is_value)) {
+        if (is_captured_by_value(types, &captured[i], i + 1 == count, last_is_value)) {
             size_t size;
             char text[256];
             const char *all = string_pool_text(&types->names, name, &size);
@@ -158,7 +165,7 @@ static bool add_captured(struct closures_maker *maker, struct type *type,
             memcpy(text, all + 1, size); /* the pool may move when it grows */
             if (!types_intern(types, text, size, &name))
                 return false;
-            number = closures_value_of(types, &captured[i]);
+            number = captured_value_type(types, &captured[i]);
         }
         if (!closures_add_field(maker, type, name, number, captured[i].offset))
             return false;
@@ -174,6 +181,7 @@ static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *
     const size_t size = name->size < sizeof(text) - 5 ? (size_t)name->size : sizeof(text) - 5;
     memcpy(text, "func ", 5);
     memcpy(text + 5, name->data, size);
+    /* UINT64_MAX: no descriptor says which words are pointers, so the fields do. */
     *ret = (struct type){.kind = TYPE_STRUCT,
                          .role = ROLE_CLOSURE,
                          .pointer_bytes = UINT64_MAX,
@@ -241,28 +249,31 @@ static bool find_layouts(struct closures_maker *maker)
 
 /* Returns whether a name is X and a number, a generated name that does not identify the
  * variable. */
-static bool is_numbered(const struct types *types, uint32_t name)
+static bool is_numbered_name(const struct types *types, uint32_t name)
 {
     size_t size;
     const char *text = string_pool_text(&types->names, name, &size);
     return size >= 2 && text[0] == 'X' && strspn(text + 1, "0123456789") >= size - 1;
 }
 
-static bool is_type(const struct types *types, uint32_t number, uint32_t wanted)
+/* Returns whether two types are the same. One type may have two numbers with the same name, one
+ * from its descriptor and one from DWARF. */
+static bool is_same_type(const struct types *types, uint32_t number, uint32_t wanted)
 {
     return number < types->list.count &&
            (number == wanted || types->list.data[number].name == types->list.data[wanted].name);
 }
 
-/* Returns whether a field of a layout can be a variable: a field holds a variable "x"; it holds a
- * variable "&x" or the value that "&x" points to. */
-static bool is_variable(const struct types *types, const struct type_field *field,
-                        const struct dwarf_captured *variable)
+/* Returns whether a field of a layout can hold a captured variable. The types must agree: a
+ * variable "&x" is held as it is, or x is held itself. So must the names, unless the compiler has
+ * numbered the fields. */
+static bool field_may_be_variable(const struct types *types, const struct type_field *field,
+                                  const struct dwarf_captured *variable)
 {
-    if (!is_type(types, variable->type, field->type) &&
-        !is_type(types, closures_value_of(types, variable), field->type))
+    if (!is_same_type(types, variable->type, field->type) &&
+        !is_same_type(types, captured_value_type(types, variable), field->type))
         return false;
-    if (variable->name == field->name || is_numbered(types, field->name))
+    if (variable->name == field->name || is_numbered_name(types, field->name))
         return true;
     size_t size, field_size;
     const char *text = string_pool_text(&types->names, variable->name, &size),
@@ -282,6 +293,7 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
                    fields = types->list.data[layout].field_count;
     enum { MOST = 64 };
     uint32_t names[MOST];
+    /* A bit per variable that a field has already. */
     uint64_t taken = 0;
     if (count > MOST || fields > count + 1)
         return true;
@@ -289,7 +301,7 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
         const struct type_field *field = &types->fields.data[first + i];
         size_t found = count, candidates = 0;
         for (size_t j = 0; j < count; j++)
-            if (is_variable(types, field, &variables[j])) {
+            if (field_may_be_variable(types, field, &variables[j])) {
                 candidates++;
                 if (found == count && (taken >> j & 1) == 0)
                     found = j;
@@ -324,18 +336,22 @@ static bool add_candidates(struct closures_maker *maker, uint64_t entry,
     if (type == MAP_NONE || !exe_function_at(maker->typing->exe, entry, &function, &start))
         return true;
     uint32_t alternatives = TYPE_NONE;
+    /* Layouts are indexed by the type of their first variable. Any of the variables may come first,
+     * by its own type (even i) or by the type that it points to (odd i). Each type is looked up
+     * once. */
     for (size_t i = 0; i < 2 * count; i++) {
         const struct dwarf_captured *variable = &variables[i / 2];
-        const uint32_t of = i % 2 == 0 ? variable->type : closures_value_of(types, variable);
-        bool is_repeated = of >= types->list.count;
+        const uint32_t held_type =
+            i % 2 == 0 ? variable->type : captured_value_type(types, variable);
+        bool is_repeated = held_type >= types->list.count;
         for (size_t j = 0; j < i && !is_repeated; j++)
-            is_repeated = is_type(types,
-                                  j % 2 == 0 ? variables[j / 2].type
-                                             : closures_value_of(types, &variables[j / 2]),
-                                  of);
+            is_repeated = is_same_type(types,
+                                       j % 2 == 0 ? variables[j / 2].type
+                                                  : captured_value_type(types, &variables[j / 2]),
+                                       held_type);
         if (is_repeated)
             continue;
-        uint32_t number = map_get(&maker->layouts_by_first, types->list.data[of].name);
+        uint32_t number = map_get(&maker->layouts_by_first, types->list.data[held_type].name);
         while (number != MAP_NONE && maker->layouts_left > 0) {
             const struct closure_layout layout = maker->layouts.data[number];
             maker->layouts_left--;
@@ -348,6 +364,8 @@ static bool add_candidates(struct closures_maker *maker, uint64_t entry,
     return true;
 }
 
+/* Adds the possible types of the closures of all functions for which DWARF has variables but not
+ * their offsets. These variables are sorted by function. Returns false if memory runs out. */
 static bool add_all_candidates(struct closures_maker *maker)
 {
     const struct dwarf_info *dwarf = maker->typing->dwarf_info;
@@ -367,6 +385,8 @@ static bool add_all_candidates(struct closures_maker *maker)
 
 /* ---- by the code that makes a closure ---- */
 
+/* Maps each function's name to its index in the pclntab, Go's table of functions. Returns false if
+ * memory runs out. */
 static bool map_functions(struct closures_maker *maker)
 {
     const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
@@ -380,9 +400,10 @@ static bool map_functions(struct closures_maker *maker)
     return true;
 }
 
-/* Returns the function that makes a closure: main.f for main.f.func1, or for main.f.g.func1 if g is
- * inlined in main.f; MAP_NONE if there is none. */
-static uint32_t maker_of(const struct closures_maker *maker, struct g2h_bytes name)
+/* Returns the function that makes a closure, by the name of the closure: main.f for main.f.func1,
+ * or for main.f.g.func1 if g is inlined in main.f. Cuts the last part off the name until a function
+ * has the rest. Returns MAP_NONE if there is none. */
+static uint32_t maker_by_name(const struct closures_maker *maker, struct g2h_bytes name)
 {
     const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
     enum { MOST = 8 }; /* names are nested this deep */
@@ -412,7 +433,9 @@ static bool note_made(struct closures_maker *maker, uint32_t closure, uint32_t l
     return true;
 }
 
-/* Finds the layouts of the closures that a function makes, in its code. */
+/* Finds the layouts of the closures that a function makes. addresses are the constants in its code,
+ * in order: that of a descriptor (the closure is allocated with it), later that of the closure's
+ * function (its address is stored there). Returns false if memory runs out. */
 static bool read_maker(struct closures_maker *maker, uint32_t function,
                        const address_vector *addresses)
 {
@@ -435,6 +458,7 @@ static bool read_maker(struct closures_maker *maker, uint32_t function,
     return true;
 }
 
+/* Reads the code of each function that makes a closure, once. Returns false if memory runs out. */
 static bool read_makers(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
@@ -482,8 +506,8 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
     return true;
 }
 
-/* Returns the type of a closure whose captured variables are described nowhere else, or
- * MAP_NONE. */
+/* Returns the type of the closure with this code if nothing has described its captured variables so
+ * far, else MAP_NONE. */
 static uint32_t unknown_closure(const struct closures_maker *maker, uint64_t entry)
 {
     const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
@@ -493,7 +517,8 @@ static uint32_t unknown_closure(const struct closures_maker *maker, uint64_t ent
                : MAP_NONE;
 }
 
-/* Adds the layouts found in the code of the functions that make closures. */
+/* Finds the layouts of closures that neither DWARF nor a descriptor describes, in the code of the
+ * functions that make them, and adds these as alternatives. Returns false if memory runs out. */
 static bool add_all_made(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
@@ -505,7 +530,7 @@ static bool add_all_made(struct closures_maker *maker)
     for (uint64_t i = 0; i < functions && i < AMBIGUOUS; i++) {
         if (unknown_closure(maker, exe_function(exe, i, &name)) == MAP_NONE)
             continue;
-        const uint32_t function = maker_of(maker, name);
+        const uint32_t function = maker_by_name(maker, name);
         if (function != MAP_NONE && !map_put(&maker->makers, i, function, &known))
             return false;
     }
@@ -524,6 +549,8 @@ static bool add_all_made(struct closures_maker *maker)
 
 /* ---- all functions ---- */
 
+/* Adds a type for each function that may be a closure: by DWARF's captured variables, which are
+ * sorted by function, or with the code pointer alone. Returns false if memory runs out. */
 static bool closures_add_all(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
@@ -540,7 +567,7 @@ static bool closures_add_all(struct closures_maker *maker)
         if (!exe_function_at(exe, captured->entry + slide, &function, &start))
             continue;
         if (!add_closure(maker, captured->entry + slide, &function, captured, count, false) ||
-            (closures_value_of(maker->types, &captured[count - 1]) != TYPE_NONE &&
+            (captured_value_type(maker->types, &captured[count - 1]) != TYPE_NONE &&
              !add_closure(maker, captured->entry + slide, &function, captured, count, true)))
             return false;
     }

@@ -32,6 +32,7 @@ void coded_deinit(struct coded *coded)
     map_deinit(&coded->by_name);
 }
 
+/* Returns a word type, which is unknown if the type is. */
 static struct word_type word_type(enum word_is is, uint32_t type)
 {
     return (struct word_type){type == TYPE_NONE ? WORD_IS_UNKNOWN : is, type, false};
@@ -59,8 +60,9 @@ static struct word_type word_of_value(const struct typing *typing, uint32_t numb
     }
 }
 
-/* Returns the word type of the word at an offset in a value of a type. */
-static struct word_type word_in(const struct typing *typing, uint32_t type, uint64_t offset)
+/* Returns the word type of the word at an offset in a value of a type. Enters fields and elements
+ * until a type has none; DEEPEST stops at damaged types that contain themselves. */
+static struct word_type word_type_at(const struct typing *typing, uint32_t type, uint64_t offset)
 {
     enum { DEEPEST = 64 };
     for (unsigned i = 0; i < DEEPEST && type < typing->types->list.count; i++)
@@ -75,19 +77,20 @@ static struct word_type word_of_data(const struct typing *typing, uint32_t type)
 {
     if (type == TYPE_NONE)
         return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
-    return typer_type_of(typing, type)->direct_interface ? word_in(typing, type, 0)
+    return typer_type_of(typing, type)->direct_interface ? word_type_at(typing, type, 0)
                                                          : word_type(WORD_POINTS_TO, type);
 }
 
 /* ---- receivers ---- */
 
-static uint32_t coded_find_name(const struct coded *coded, const char *name, size_t size)
+/* Returns the type with a name, or TYPE_NONE. */
+static uint32_t coded_type_named(const struct coded *coded, const char *name, size_t size)
 {
-    uint32_t number;
-    if (!string_pool_find(&coded->typing->types->names, name, size, &number))
+    uint32_t found;
+    if (!string_pool_find(&coded->typing->types->names, name, size, &found))
         return TYPE_NONE;
-    number = map_get(&coded->by_name, number);
-    return number == MAP_NONE ? TYPE_NONE : number;
+    found = map_get(&coded->by_name, found);
+    return found == MAP_NONE ? TYPE_NONE : found;
 }
 
 /* Returns the type whose name begins with a prefix, "main.stack[", in the dictionary of such a
@@ -128,12 +131,14 @@ static struct word_type coded_receiver_of(const struct coded *coded,
     const uint8_t *star = memmem(method.data, (size_t)method.size, ".(*", 3);
     if (!star) {
         const uint8_t *dot = memrchr(method.data, '.', (size_t)method.size);
-        return dot ? word_in(coded->typing,
-                             coded_find_name(coded, (const char *)method.data,
-                                             (size_t)(dot - method.data)),
-                             0)
+        return dot ? word_type_at(coded->typing,
+                                  coded_type_named(coded, (const char *)method.data,
+                                                   (size_t)(dot - method.data)),
+                                  0)
                    : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
     }
+    /* "pkg.(*T).m" or "pkg.(*T[shape]).m": the name of the type is "pkg.T" or begins with
+     * "pkg.T[". */
     const uint64_t behind = (uint64_t)(method.data + method.size - star);
     const uint8_t *bracket = memchr(star, '[', (size_t)behind),
                   *end = bracket ? bracket + 1 : memchr(star, ')', (size_t)behind);
@@ -145,7 +150,7 @@ static struct word_type coded_receiver_of(const struct coded *coded,
     name[package + rest] = '\0';
     struct word_type type = word_type(
         WORD_POINTS_TO,
-        !bracket ? coded_find_name(coded, name, package + rest)
+        !bracket ? coded_type_named(coded, name, package + rest)
         : evidence->dictionary != 0
             ? find_in_dictionary(typing, name, evidence->dictionary + exe_slide(typing->exe))
             : TYPE_NONE);
@@ -155,8 +160,10 @@ static struct word_type coded_receiver_of(const struct coded *coded,
 
 /* ---- evidence ---- */
 
-/* Returns the word type of a piece of evidence before its steps. */
-static struct word_type first_of(const struct coded *coded, const struct code_evidence *evidence)
+/* Returns the word type that a piece of evidence begins with, before the loads that lead from there
+ * to the word in question. */
+static struct word_type evidence_start(const struct coded *coded,
+                                       const struct code_evidence *evidence)
 {
     const struct typing *typing = coded->typing;
     const uint64_t address = evidence->what + exe_slide(typing->exe);
@@ -185,15 +192,16 @@ static struct word_type first_of(const struct coded *coded, const struct code_ev
 struct word_type coded_type(const struct coded *coded, const struct code_evidence *evidence)
 {
     const struct typing *typing = coded->typing;
-    struct word_type type = first_of(coded, evidence);
+    struct word_type type = evidence_start(coded, evidence);
     for (unsigned i = 0; i < evidence->step_count; i++) {
         if (type.is != WORD_POINTS_TO && type.is != WORD_POINTS_TO_MANY)
             return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+        /* Which element of an array the code reads does not matter: all have the same type. */
         const uint64_t size = typer_type_of(typing, type.type)->size;
         const uint64_t offset = type.is == WORD_POINTS_TO_MANY && size > 0
                                     ? evidence->steps[i] % size
                                     : evidence->steps[i];
-        type = word_in(typing, type.type, offset);
+        type = word_type_at(typing, type.type, offset);
     }
     /* The address of a variable's first field is that of the variable. */
     type.is_receiver = type.is_receiver || (evidence->is_stored && type.is == WORD_POINTS_TO);
@@ -249,8 +257,10 @@ void coded_refer(struct typer *typer, struct word_type type, const uint8_t *at,
 
 /* ---- data and bss ---- */
 
-/* Finds the segment that contains a word of the process. Returns false if there is none. */
-static bool find_segment(const struct g2h_heap *heap, uint64_t address, struct g2h_segment *ret)
+/* Finds the segment of data or bss that contains a whole word at an address. Returns false if there
+ * is none. */
+static bool find_data_segment(const struct g2h_heap *heap, uint64_t address,
+                              struct g2h_segment *ret)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
     for (size_t i = 0; i < 2; i++)
@@ -265,6 +275,8 @@ static bool find_segment(const struct g2h_heap *heap, uint64_t address, struct g
     return false;
 }
 
+/* Refers to the target of a word of data or bss, unless DWARF describes a variable there or the
+ * word belongs to a value that was found by following pointers: these are more certain. */
 static void coded_seed_word(struct typer *typer, struct word_type type, uint64_t address)
 {
     const struct typing *typing = typer->typing;
@@ -272,7 +284,7 @@ static void coded_seed_word(struct typer *typer, struct word_type type, uint64_t
     uint64_t inside;
     if (typing_global(typing, address, NULL) ||
         outside_value_at(&typing->outside, typing->heap, address, &inside) ||
-        !find_segment(typing->heap, address, &segment))
+        !find_data_segment(typing->heap, address, &segment))
         return;
     const struct extent extent = {segment.contents.data,
                                   segment.contents.data + segment.contents.size};
@@ -280,7 +292,7 @@ static void coded_seed_word(struct typer *typer, struct word_type type, uint64_t
     coded_refer(typer, type, segment.contents.data + (address - segment.address), &extent);
 }
 
-/* Follows the pointers of a value in data or bss. */
+/* Follows the pointers of a value in data or bss, unless DWARF describes a variable there. */
 static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t address)
 {
     const struct typing *typing = typer->typing;
@@ -289,7 +301,7 @@ static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t addres
     if (!map)
         typer->no_memory = true;
     if (!map || typing_global(typing, address, NULL) ||
-        !find_segment(typing->heap, address, &segment) ||
+        !find_data_segment(typing->heap, address, &segment) ||
         segment.contents.size - (address - segment.address) < map->size)
         return;
     const struct extent extent = {segment.contents.data,
@@ -309,7 +321,7 @@ static void coded_seed_elements(struct typer *typer, struct word_type type, uint
     const struct g2h_heap *heap = typer->typing->heap;
     const uint64_t word = heap->params.pointer_size;
     struct g2h_segment segment;
-    if (!find_segment(heap, address, &segment) || distance == 0)
+    if (!find_data_segment(heap, address, &segment) || distance == 0)
         return;
     uint64_t size = end - segment.address;
     if (size > segment.contents.size)
@@ -331,15 +343,16 @@ static uint64_t end_of_array(const struct static_words *words, uint64_t address,
     return at < words->users.count ? words->users.data[at].address : address;
 }
 
-/* Follows a word of the target of a word in data or bss. */
-static void seed_field(struct typer *typer, struct word_type type, uint64_t address,
-                       uint64_t offset)
+/* Follows the word at an offset of what a word in data or bss points to: code loads the pointer,
+ * and then the word. */
+static void coded_seed_field(struct typer *typer, struct word_type type, uint64_t address,
+                             uint64_t offset)
 {
     const struct typing *typing = typer->typing;
     const uint64_t size = typing->heap->params.pointer_size;
     const uint64_t target = typing_word(typing, address) + offset;
     const uint8_t *at;
-    if (target < offset || target == offset)
+    if (target <= offset) /* the pointer is nil, or the sum overflows */
         return;
     if (!in_heap_range(typing->heap, target)) {
         coded_seed_word(typer, type, target);
@@ -383,7 +396,7 @@ static void seed_known(struct typer *typer, const struct static_words *words,
                             end_of_array(words, word->address, word->offset) + slide, word->offset);
         break;
     case STATIC_FIELD:
-        seed_field(typer, type, address, word->offset);
+        coded_seed_field(typer, type, address, word->offset);
         break;
     case STATIC_VALUE:
         if (type.is == WORD_POINTS_TO) {

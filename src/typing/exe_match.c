@@ -16,6 +16,8 @@
 #include "exe/go/pclntab.h"
 #include "heap/heap.h"
 
+/* Returns the error that the executable did not write the dump. why and name say how they
+ * differ. */
 static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why, struct g2h_bytes name)
 {
     return error_create(G2H_ERROR_NOT_EXE, "%s: is not the executable that wrote the dump: %s%.*s",
@@ -23,6 +25,7 @@ static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why, st
                         (const char *)name.data);
 }
 
+/* Checks that the executable has the word size, byte order and release of Go of the dump. */
 static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     const struct image *image = exe_image(exe);
@@ -39,6 +42,7 @@ static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h
 
 /* ---- functions ---- */
 
+/* Returns whether a frame has the name of its function. */
 static bool has_function(const struct heap_stack_frame *frame)
 {
     return frame->function.size > 0 && !bytes_are(frame->function, "unknown function");
@@ -81,8 +85,9 @@ static bool has_sizes(const struct moduledata *module, const struct g2h_record *
 
 /* ---- several modules ---- */
 
-/* Returns whether all frames with code of the executable, if the process has it at a distance, have
- * functions that it has there, and whether there are any. */
+/* Returns whether the dump's frames agree with the executable at this distance (slide) from its own
+ * addresses: at least one frame is in its code, and each such frame has the name of the function
+ * that the executable has there. */
 static bool has_functions_at(const struct g2h_exe *exe, const struct g2h_heap *heap, uint64_t slide)
 {
     const struct moduledata *module = exe_module(exe);
@@ -178,12 +183,16 @@ struct constants {
     uint64_t begin, end;
 };
 
+/* Returns whether the program cannot change a section: .data.rel.ro is writable only until the
+ * dynamic linker has relocated it. */
 static bool is_constant_section(const struct image_section *section)
 {
     return (section->flags & SHF_ALLOC) != 0 &&
            ((section->flags & SHF_WRITE) == 0 || bytes_begin(section->name, ".data.rel.ro"));
 }
 
+/* Finds the range of addresses that encloses all constant sections: is_constant() excludes most
+ * words by it. */
 static void constants_init(struct constants *ret, const struct image *image)
 {
     *ret = (struct constants){image, UINT64_MAX, 0};
@@ -246,6 +255,7 @@ static bool find_module_data(const struct g2h_exe *exe, const struct g2h_heap *h
 {
     const struct moduledata *module = exe_module(exe);
     const uint64_t count = g2h_heap_record_count(heap, G2H_RECORD_DATA);
+    /* A process with plugins has several data segments. */
     for (uint64_t i = 0; module->data != 0 && i < count; i++) {
         g2h_heap_record(heap, G2H_RECORD_DATA, (size_t)i, ret);
         if (ret->segment.address == module->data + slide)
@@ -268,6 +278,7 @@ static struct g2h_error *match_constants(const struct g2h_exe *exe, const struct
     if (!file)
         return NULL;
     TRY(count_constants(exe_image(exe), file, &data, process->slide, &count, &foreign));
+    /* A program may assign other constants to a few variables; another build differs in most. */
     return foreign > 4 + count / 100
                ? mismatch(exe, "its data points to other constants than in the dump", bytes_none)
                : NULL;

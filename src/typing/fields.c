@@ -12,7 +12,8 @@
 /* How many fields may be read per word of an object, and how many more in any object. */
 enum { FIELD_VISITS = 64, FIELD_VISITS_MORE = 1 << 16 };
 
-/* Records where fields begin, up to the end of the list. */
+/* Records for each part of FIELD_STRIDE bytes where its first field is in the list, and the end of
+ * the list as the last entry. Returns false if memory runs out. */
 static bool note_starts(const struct g2h_object *record, struct field_index *index)
 {
     struct g2h_fields fields = record->fields;

@@ -26,7 +26,7 @@ bool fits_class(const struct typing *typing, uint64_t size, uint64_t slot)
     if (size > slot)
         return false;
     if (typing->has_red_zones)
-        size += size_class_red_zone(size);
+        size += size_class_red_zone(size); /* -asan appends it, so size may exceed slot now */
     if (size == slot)
         return true;
     const uint64_t class = size_class(size);
@@ -35,7 +35,7 @@ bool fits_class(const struct typing *typing, uint64_t size, uint64_t slot)
     if (slot == 16 && size < 16)
         return true; /* small values share a block, those with pointers have one of 8 bytes */
     if (class == 0)
-        return slot - size < SPAN_UNIT;
+        return slot - size < SPAN_UNIT; /* a large object: whole pages */
     return class == slot || (class == 24 && slot == 32);
 }
 
@@ -96,16 +96,18 @@ static bool has_array(const struct types *types, uint8_t *has, uint32_t number, 
     return result;
 }
 
+/* Compares two types by size, and types of the same size by number, so that the order is always the
+ * same. */
 static int fit_compare_sizes(const void *one, const void *other, void *context)
 {
-    const struct types *types = context; /* equal sizes: by number, for the same order everywhere */
+    const struct types *types = context;
     const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
     const uint64_t size = types->list.data[a].size, other_size = types->list.data[b].size;
     return size != other_size ? (size < other_size ? -1 : 1) : a < b ? -1 : a > b;
 }
 
 /* Returns whether a struct has the field that forbids allocating it in the heap, since Go 1.20. */
-static bool is_forbidden(const struct types *types, const struct type *type)
+static bool is_not_in_heap(const struct types *types, const struct type *type)
 {
     static const char marker[] = "/sys.NotInHeap"; /* this package has moved */
     const size_t size = sizeof(marker) - 1;
@@ -119,11 +121,12 @@ static bool is_forbidden(const struct types *types, const struct type *type)
     return false;
 }
 
-/* Returns whether objects may have a type: allocating them needs its descriptor. If no type has
- * one, the release has descriptors that are not supported. */
-static bool is_allocated(const struct types *types, const struct type *type)
+/* Returns whether objects may have a type. The runtime allocates by descriptor, so a type without
+ * one is never allocated. If no type has one, the release has descriptors that are not supported,
+ * and none is excluded. */
+static bool may_be_allocated(const struct types *types, const struct type *type)
 {
-    return (type->address != 0 || types->low >= types->high) && !is_forbidden(types, type);
+    return (type->address != 0 || types->low >= types->high) && !is_not_in_heap(types, type);
 }
 
 struct g2h_error *typing_find_arrays(struct typing *typing)
@@ -133,7 +136,7 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
     TRY_MEMORY(has);
     for (uint32_t i = 0; i < types->list.count; i++)
         if (types->list.data[i].kind == TYPE_STRUCT && types->list.data[i].size > 0 &&
-            is_allocated(types, &types->list.data[i]) && has_array(types, has, i, ARRAYS_DEPTH))
+            may_be_allocated(types, &types->list.data[i]) && has_array(types, has, i, ARRAYS_DEPTH))
             TRY_MEMORY(vector_push(&typing->with_arrays, i));
     if (typing->with_arrays.count > 0)
         qsort_r(typing->with_arrays.data, typing->with_arrays.count,
@@ -141,8 +144,8 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
     return NULL;
 }
 
-/* Returns whether a struct has an array of a type at offset, with count or more values from there
- * on. */
+/* Returns whether a struct (number) has an array of elem at offset, with count or more values from
+ * there on. */
 static bool has_array_at(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
                          uint64_t count)
 {
@@ -163,6 +166,7 @@ bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, u
     size_t at;
     BISECT(at, typing->with_arrays.count,
            typer_type_of(typing, typing->with_arrays.data[at])->size <= slot - base);
+    /* From the largest struct that fits downwards, until structs are too small for the slot. */
     while (at-- > 0) {
         const uint32_t holder = typing->with_arrays.data[at];
         if (!fits_class(typing, base + typer_type_of(typing, holder)->size, slot))
@@ -195,6 +199,7 @@ uint64_t count_fitting(struct g2h_fields fields, uint64_t base, uint64_t stride,
             }
             more = fields_next_pointer(&fields, &offset);
         }
+        /* A pointer is left within the value, which the type does not have. */
         if (more && offset < start + stride && offset < start + map->size) {
             *ret_rest = true;
             return matching;

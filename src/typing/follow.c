@@ -12,8 +12,10 @@ struct pointer {
     uint8_t source;
 };
 
-static void refer(struct typer *typer, enum reference_form form, const struct pointer *pointer,
-                  uint32_t type, uint64_t count)
+/* Adds a reference to the target of a pointer, unless the pointer is nil or the type of the target
+ * is needed but unknown. */
+static void refer_if_known(struct typer *typer, enum reference_form form,
+                           const struct pointer *pointer, uint32_t type, uint64_t count)
 {
     if (pointer->value == 0 || (form != REFERENCE_TEXT && form != REFERENCE_CLOSURE &&
                                 type >= typer->typing->types->list.count))
@@ -25,11 +27,11 @@ static void refer(struct typer *typer, enum reference_form form, const struct po
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source)
 {
     const struct pointer pointer = {value, NO_TARGET, (uint8_t)source};
-    refer(typer, REFERENCE_ARRAY, &pointer, elem, 0);
+    refer_if_known(typer, REFERENCE_ARRAY, &pointer, elem, 0);
 }
 
-/* Returns the type of the only pointer field of a value that is as large as a pointer, or
- * TYPE_NONE. */
+/* Returns the type of the pointer that a value consists of, or TYPE_NONE. An interface holds such a
+ * value directly, in its data word. */
 static uint32_t only_pointer_field(const struct types *types, uint32_t number)
 {
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
@@ -59,7 +61,9 @@ static bool word_near(const struct g2h_heap *heap, const uint8_t *at, const stru
     return true;
 }
 
-/* Refers to the target of a pointer, whose type depends on enum type_target. */
+/* Refers to the target of a pointer of type `number`. enum type_target says how its type follows
+ * from the pointer's type: some of the runtime's pointers lead to arrays whose length is in a word
+ * nearby. */
 static void follow_pointer(struct typer *typer, const uint8_t *at, const struct extent *extent,
                            const struct pointer *pointer, uint32_t number)
 {
@@ -68,31 +72,31 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
     const struct type *type = typer_type_of(typer->typing, number);
     switch ((enum type_target)type->target) {
     case TARGET_ONE:
-        refer(typer, REFERENCE_VALUE, pointer, type->elem, 0);
+        refer_if_known(typer, REFERENCE_VALUE, pointer, type->elem, 0);
         break;
     case TARGET_MANY:
-        refer(typer, REFERENCE_ARRAY, pointer, type->elem, 0);
+        refer_if_known(typer, REFERENCE_ARRAY, pointer, type->elem, 0);
         break;
     case TARGET_COUNTED:
         if (word_near(heap, at, extent, type->length, &word) && word > 0)
-            refer(typer, REFERENCE_ARRAY, pointer, type->elem, word);
+            refer_if_known(typer, REFERENCE_ARRAY, pointer, type->elem, word);
         break;
     case TARGET_BY_WORD:
         if (word_near(heap, at, extent, type->length, &word) && word == 0)
-            refer(typer, REFERENCE_VALUE, pointer, type->elem, 0);
+            refer_if_known(typer, REFERENCE_VALUE, pointer, type->elem, 0);
         else
-            refer(typer, REFERENCE_ARRAY, pointer, type->other, 0);
+            refer_if_known(typer, REFERENCE_ARRAY, pointer, type->other, 0);
         break;
     case TARGET_BY_CONTENT:
-        refer(typer, REFERENCE_CONTENT, pointer, number, 0);
+        refer_if_known(typer, REFERENCE_CONTENT, pointer, number, 0);
         break;
     }
 }
 
-/* Finds the form and type of the reference that a word makes if it is a value of a type, or the
- * only pointer of one. Returns false if such a word is not a reference. */
-static bool word_leads(const struct types *types, uint32_t number, enum reference_form *ret,
-                       uint32_t *ret_type)
+/* Finds the form and target type of the reference that a word makes if it is a value of type
+ * `number`. Returns false if such a value is not a pointer, map, channel or func. */
+static bool word_reference(const struct types *types, uint32_t number, enum reference_form *ret,
+                           uint32_t *ret_type)
 {
     const struct type *type = &types->list.data[number];
     *ret = REFERENCE_VALUE;
@@ -117,10 +121,12 @@ static void follow_word(struct typer *typer, const struct pointer *pointer, uint
 {
     enum reference_form form;
     uint32_t type;
-    if (word_leads(typer->typing->types, number, &form, &type))
-        refer(typer, form, pointer, type, 0);
+    if (word_reference(typer->typing->types, number, &form, &type))
+        refer_if_known(typer, form, pointer, type, 0);
 }
 
+/* Finds what the data word of an interface refers to, by the interface's first word, for the
+ * thread's cache. */
 static void find_interface(const struct typing *typing, struct known_interface *known)
 {
     enum reference_form form = REFERENCE_VALUE;
@@ -129,7 +135,7 @@ static void find_interface(const struct typing *typing, struct known_interface *
     known->type = number;
     if (number != TYPE_NONE && typer_type_of(typing, number)->direct_interface &&
         ((number = only_pointer_field(typing->types, number)) == TYPE_NONE ||
-         !word_leads(typing->types, number, &form, &known->type)))
+         !word_reference(typing->types, number, &form, &known->type)))
         known->state = INTERFACE_LEADS_NOWHERE;
     known->form = (uint8_t)form;
 }
@@ -163,12 +169,12 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
         follow_pointer(typer, at, extent, &pointer, field->type);
         break;
     case TYPE_STRING:
-        refer(typer, REFERENCE_TEXT, &pointer, 0, heap_word(heap, at + word));
+        refer_if_known(typer, REFERENCE_TEXT, &pointer, 0, heap_word(heap, at + word));
         break;
     case TYPE_SLICE: {
         const uint64_t capacity = heap_word(heap, at + 2 * word);
         if (capacity > 0)
-            refer(typer, REFERENCE_ARRAY, &pointer, type->elem, capacity);
+            refer_if_known(typer, REFERENCE_ARRAY, &pointer, type->elem, capacity);
         break;
     }
     case TYPE_INTERFACE:
@@ -195,6 +201,9 @@ struct claimed {
     struct extent extent; /* of the object, as far as it is in the file */
 };
 
+/* Follows the pointer fields of a claim, read one by one from the object's contents: for claims
+ * that the targets of the field list do not help with. A value that is only partly in the file ends
+ * it. */
 static void follow_fields(struct typer *typer, const struct claimed *claimed)
 {
     const struct pointer_map *map = claimed->map;
@@ -304,6 +313,8 @@ static inline uint64_t usual_word(const struct g2h_heap *heap, const uint8_t *at
     return word;
 }
 
+/* Calls follow_words_of() with constants, so that the compiler makes a fast version for the byte
+ * order and word size of nearly all dumps. */
 static void follow_words(struct typer *typer, const struct claimed *claimed, const uint32_t *target,
                          const uint32_t *end, bool leaves_heap)
 {
@@ -345,7 +356,9 @@ static inline bool begin_claim(struct typer *typer, uint32_t type, const struct 
     return true;
 }
 
-/* Follows the claim on an object's start. */
+/* Follows the claim on an object's start. Its words are those of the object's field list, whose
+ * targets are known already; objects without pointers for the collector have no such list, and are
+ * read field by field. */
 static void follow_start(struct typer *typer, uint32_t object)
 {
     const struct typing *typing = typer->typing;
@@ -366,10 +379,13 @@ static void follow_start(struct typer *typer, uint32_t object)
         follow_fields(typer, &claimed);
         return;
     }
+    /* The malloc header may be the first pointer of the list; the claim begins after it. */
     target += claimed.offset > 0 && follow_is_header_listed(heap, object);
     follow_words(typer, &claimed, target, end, leaves_heap);
 }
 
+/* Follows a claim on a part of an object, unless the whole object has no pointers that lead
+ * anywhere. */
 static void follow_part(struct typer *typer, const struct item *item)
 {
     struct typing *typing = typer->typing;

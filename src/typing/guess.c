@@ -19,6 +19,7 @@
 #define AMBIGUOUS   (UINT32_MAX - 1)
 #define GUESS_ARRAY (1u << 31) /* an array of the type: types are fewer than 2^26 */
 
+/* Returns a hash of what an untyped object shows of its type: its field list and its slot size. */
 static uint64_t pattern_key(const uint8_t *code, size_t size, uint64_t slot)
 {
     return map_hash_pair(map_hash_text(code, size), slot);
@@ -107,24 +108,29 @@ static uint32_t guess_array_of(const struct typing *typing, const struct guesses
 {
     uint32_t result = TYPE_NONE;
     uint64_t key = 0;
-    for (size_t each = 1; 2 * each <= count; each++) {
-        const uint64_t size = words[each] - words[0];
-        key = map_hash_pair(key, words[each - 1]);
+    /* Tries each number of pointers that an element may have. The distance from the first pointer
+     * to the one after them is then the element's size. */
+    for (size_t per_element = 1; 2 * per_element <= count; per_element++) {
+        const uint64_t size = words[per_element] - words[0];
+        key = map_hash_pair(key, words[per_element - 1]);
         const uint32_t number = map_get(&guesses->elements_by_key, map_hash_pair(key, size));
         if (number == MAP_NONE)
             continue;
         const struct guess_element *element = &guesses->elements.data[number];
         const struct pointer_map *map = element->map;
-        if (map->word_count != each || map->size != size || size > slot / 2 ||
-            (!is_cut && (count % each != 0 || !fits_class(typing, count / each * size, slot))))
+        if (map->word_count != per_element || map->size != size || size > slot / 2 ||
+            (!is_cut &&
+             (count % per_element != 0 || !fits_class(typing, count / per_element * size, slot))))
             continue;
         size_t word = 0;
-        while (word < count && words[word] == word / each * size + map->words[word % each])
+        while (word < count &&
+               words[word] == word / per_element * size + map->words[word % per_element])
             word++;
         if (word < count)
             continue;
         const bool is_telling =
-            each >= 8 || (each >= 2 && count / each >= 4); /* not just pointers in a row */
+            per_element >= 8 ||
+            (per_element >= 2 && count / per_element >= 4); /* not just pointers in a row */
         if (result != TYPE_NONE || !is_telling)
             return AMBIGUOUS;
         result = element->type;
@@ -178,8 +184,9 @@ static bool is_telling_part(const struct typing *typing, uint32_t type, bool is_
            typer_type_of(typing, type)->role == ROLE_NONE;
 }
 
-/* Returns the first informative part of an object. */
-static struct guess_part part_of(struct typing *typing, uint32_t object)
+/* Returns the value in an object that says most about the object's type: the struct at the lowest
+ * offset that a typed pointer leads to. */
+static struct guess_part first_telling_part(struct typing *typing, uint32_t object)
 {
     struct guess_part part = {0, TYPE_NONE};
     const uint32_t claim = typing->claims[object];
@@ -222,9 +229,10 @@ static bool may_hold(struct typing *typing, uint32_t target, uint64_t address, u
            value_fits(&object, NULL, map, offset, &rest);
 }
 
-/* Returns whether the pointers and slices of an object lead to objects that are possible if it is a
- * value of a type. */
-static bool leads_well(struct typing *typing, const struct g2h_object *object, uint32_t number)
+/* Returns whether an object may be a value of a type (number): the targets of its pointers and
+ * slices are large enough for what the type's fields lead to, and have their pointers. */
+static bool pointers_are_plausible(struct typing *typing, const struct g2h_object *object,
+                                   uint32_t number)
 {
     const struct g2h_heap *heap = typing->heap;
     const uint64_t word = heap->params.pointer_size;
@@ -248,10 +256,12 @@ static bool leads_well(struct typing *typing, const struct g2h_object *object, u
     return true;
 }
 
-/* Returns the only type of objects with a pattern that has a part and, unless object is NULL,
- * passes leads_well(), or AMBIGUOUS. */
-static uint32_t type_with(const struct guesses *guesses, struct typing *typing, uint64_t key,
-                          const struct guess_part *part, const struct g2h_object *object)
+/* Returns the only type among those with an object's pattern (key) that contains a known part, or
+ * AMBIGUOUS. With an object, only types that pass pointers_are_plausible() count: that depends on
+ * this object, so the answer is not cached. */
+static uint32_t only_type_with_part(const struct guesses *guesses, struct typing *typing,
+                                    uint64_t key, const struct guess_part *part,
+                                    const struct g2h_object *object)
 {
     enum { MOST = 64 }; /* types that are tried for each object */
     uint32_t result = AMBIGUOUS, left = MOST;
@@ -261,7 +271,7 @@ static uint32_t type_with(const struct guesses *guesses, struct typing *typing, 
         if (object && left-- == 0)
             return AMBIGUOUS;
         if (type == part->type || !type_holds(typing->types, type, part->offset, part->type) ||
-            (object && !leads_well(typing, object, type)))
+            (object && !pointers_are_plausible(typing, object, type)))
             continue;
         if (result != AMBIGUOUS &&
             typer_type_of(typing, result)->name != typer_type_of(typing, type)->name)
@@ -271,23 +281,24 @@ static uint32_t type_with(const struct guesses *guesses, struct typing *typing, 
     return result;
 }
 
-/* Proposes the only type with an object's pattern that has its parts, if there is one. */
-static bool guess_by_part(struct typer *typer, const struct guesses *guesses, struct map *memory,
+/* Proposes the only type with an object's pattern (key) that has its parts, if there is one. cache
+ * has the answers that depend on pattern and part alone. Returns false if memory runs out. */
+static bool guess_by_part(struct typer *typer, const struct guesses *guesses, struct map *cache,
                           const struct g2h_object *record, uint32_t object, uint64_t key)
 {
     struct typing *typing = typer->typing;
-    const struct guess_part part = part_of(typing, object);
+    const struct guess_part part = first_telling_part(typing, object);
     if (part.type == TYPE_NONE)
         return true;
     const uint64_t own = map_hash_pair(map_hash_pair(key, part.offset), part.type);
-    uint32_t known, guess = map_get(memory, own);
+    uint32_t known, guess = map_get(cache, own);
     if (guess == MAP_NONE) {
-        guess = type_with(guesses, typing, key, &part, NULL);
-        if (!map_put(memory, own, guess, &known))
+        guess = only_type_with_part(guesses, typing, key, &part, NULL);
+        if (!map_put(cache, own, guess, &known))
             return false;
     }
     if (guess == AMBIGUOUS)
-        guess = type_with(guesses, typing, key, &part, record);
+        guess = only_type_with_part(guesses, typing, key, &part, record);
     if (guess == AMBIGUOUS ||
         (typing_has_parts(typing, object) && !has_its_parts(typing, object, guess)))
         return true;
@@ -299,7 +310,10 @@ static bool guess_by_part(struct typer *typer, const struct guesses *guesses, st
 
 /* ---- all of it ---- */
 
-bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
+/* A value or an array must fit, but not both. The answer depends only on the object's pattern, and
+ * is cached for all objects that share it; if it is ambiguous, the object's known parts may
+ * decide. */
+bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *cache,
                  uint32_t number)
 {
     const struct g2h_heap *heap = typer->typing->heap;
@@ -313,7 +327,7 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     if (count == 0)
         return true;
     const uint64_t key = pattern_key(object.fields.at, size, slot);
-    uint32_t known, guess = map_get(memory, key);
+    uint32_t known, guess = map_get(cache, key);
     if (guess == MAP_NONE) {
         const bool is_cut = count == MOST_WORDS;
         const uint32_t element = guess_array_of(typer->typing, guesses, words, count, is_cut, slot),
@@ -322,11 +336,11 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
             guess = element < AMBIGUOUS ? element | GUESS_ARRAY : AMBIGUOUS;
         else
             guess = element == TYPE_NONE ? value : AMBIGUOUS;
-        if (!map_put(memory, key, guess, &known))
+        if (!map_put(cache, key, guess, &known))
             return false;
     }
     if (guess == AMBIGUOUS)
-        return guess_by_part(typer, guesses, memory, &object, number, key);
+        return guess_by_part(typer, guesses, cache, &object, number, key);
     const struct reference reference = {
         .type = guess & ~GUESS_ARRAY,
         .source = has_its_parts(typer->typing, number, guess & ~GUESS_ARRAY) ? SOURCE_POINTER

@@ -13,7 +13,9 @@
 
 enum { FIRST_SIZE = 512 }; /* entries of the table in the program's data */
 
-/* Returns the number of entries if an object is a table of itabs, else 0. */
+/* Returns the number of entries if an object is a table of itabs, else 0. The size is a power of 2
+ * that explains the slot; each entry is 0 or the address of an itab, as many of them as count says,
+ * and nothing follows the entries. */
 static uint64_t table_size(const struct typing *typing, uint32_t object)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -40,7 +42,8 @@ static uint64_t table_size(const struct typing *typing, uint32_t object)
     return found == count && count > 0 ? size : 0;
 }
 
-/* Adds a type {size, count, entries} for tables with size entries. */
+/* Adds the type runtime.itabTableType {size, count, entries} for tables with this many entries.
+ * Returns false if memory runs out. */
 static bool itabs_add_type(struct types *types, uint64_t size, uint32_t *ret)
 {
     static const char *const names[] = {"size", "count", "entries"};

@@ -21,6 +21,7 @@ struct candidate {
     uint8_t source;
 };
 
+/* Compares the names of two types as strings. */
 static int compare_names(const struct types *types, uint32_t one, uint32_t other)
 {
     size_t size, other_size;
@@ -101,7 +102,8 @@ static bool is_better(const struct typing *typing, const struct candidate *one,
     return order != 0 ? order < 0 : one->type < other->type;
 }
 
-static struct candidate of_claim(uint32_t claim)
+/* Unpacks the claim on an object's start. */
+static struct candidate candidate_of_claim(uint32_t claim)
 {
     return (struct candidate){(claim & CLAIM_TYPE) - 1, (claim & CLAIM_ARRAY) != 0,
                               (claim & CLAIM_EXACT) != 0,
@@ -115,8 +117,8 @@ static struct candidate of_claim(uint32_t claim)
  * (runtime.newoverflow: "safe non-nil pointer") does not turn the array of the malloc header into a
  * single bucket.
  */
-static bool gives_way(const struct typing *typing, const struct candidate *header,
-                      const struct candidate *other)
+static bool header_yields_to(const struct typing *typing, const struct candidate *header,
+                             const struct candidate *other)
 {
     const struct type *type = typer_type_of(typing, header->type),
                       *rival = typer_type_of(typing, other->type);
@@ -129,8 +131,8 @@ static bool gives_way(const struct typing *typing, const struct candidate *heade
  * on its start: it is if the guessed type begins with the claimed type. The pointer that the claim
  * comes from may be gone in the next dump, and then there would be only the guess.
  */
-static bool is_completed(const struct typing *typing, const struct candidate *best,
-                         const struct candidate *guess)
+static bool guess_completes(const struct typing *typing, const struct candidate *best,
+                            const struct candidate *guess)
 {
     return !best->is_exact && best->source != SOURCE_GUESS && guess->is_exact &&
            guess->source == SOURCE_GUESS && type_holds(typing->types, guess->type, 0, best->type);
@@ -138,19 +140,19 @@ static bool is_completed(const struct typing *typing, const struct candidate *be
 
 enum { HOLDERS = 16, AHEAD = 16 /* slots of a map, to prefetch */ };
 
-/*
- * Drops the parts that add nothing to a claim on the object's start. If such a claim comes before
- * them, they are not added at all (is_old_news() in propose.c); if they come before it, they must
- * be dropped here, because the result must not depend on the order.
- */
-static void drop_held(struct typing *typing, uint32_t object, struct shard *shard, uint32_t first)
+/* Drops the parts that follow from the claims on the object's start: a field of a struct that is
+ * known to be there. If such a claim comes before them, they are not added at all (is_old_news() in
+ * propose.c); if they come before it, they must be dropped here, because the result must not depend
+ * on the order. */
+static void drop_contained_parts(struct typing *typing, uint32_t object, struct shard *shard,
+                                 uint32_t first)
 {
     const uint64_t base = object_base(typing->heap, object);
     struct candidate holders[HOLDERS];
     size_t count = 0;
     if (typing->claims[object] == 0)
         return;
-    holders[count++] = of_claim(typing->claims[object]);
+    holders[count++] = candidate_of_claim(typing->claims[object]);
     for (uint32_t at = first; at != UINT32_MAX; at = shard->parts.data[at].next) {
         const struct typed_part *part = &shard->parts.data[at];
         struct candidate candidate = {part->type, part->is_array, part->is_exact, part->source};
@@ -173,7 +175,8 @@ static void drop_held(struct typing *typing, uint32_t object, struct shard *shar
     }
 }
 
-/* Stores the best claim on the object's start in typing->claims. */
+/* Stores the best claim on the object's start in typing->claims. The further claims on the start
+ * are parts at its offset. A malloc header's type wins unless header_yields_to() another one. */
 static void judge_object(struct typing *typing, uint32_t object, const struct shard *shard,
                          uint32_t first)
 {
@@ -181,7 +184,7 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
     uint32_t *claim = &typing->claims[object];
     if (*claim == 0)
         return;
-    const struct candidate header = of_claim(*claim);
+    const struct candidate header = candidate_of_claim(*claim);
     const bool has_header = header.source == SOURCE_HEADER;
     struct candidate best = header;
     bool any = !has_header;
@@ -190,7 +193,7 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
         const struct candidate candidate = {part->type, part->is_array, part->is_exact,
                                             part->source};
         if (part->offset != base || part->count != 0 ||
-            (has_header && !gives_way(typing, &header, &candidate)))
+            (has_header && !header_yields_to(typing, &header, &candidate)))
             continue;
         if (!any || is_better(typing, &candidate, &best))
             best = candidate;
@@ -199,12 +202,14 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
     for (uint32_t at = first; at != UINT32_MAX && !has_header; at = shard->parts.data[at].next) {
         const struct typed_part *part = &shard->parts.data[at];
         const struct candidate guess = {part->type, part->is_array, part->is_exact, part->source};
-        if (part->offset == base && part->count == 0 && is_completed(typing, &best, &guess))
+        if (part->offset == base && part->count == 0 && guess_completes(typing, &best, &guess))
             best = guess; /* an object has only one guess */
     }
     *claim = claim_pack(best.is_array, best.is_exact, best.source, best.type);
 }
 
+/* Compares two parts by object and offset; at one offset the better part comes first, then the one
+ * with more values. */
 static int judge_order_parts(const struct typing *typing, const struct typed_part *one,
                              const struct typed_part *other)
 {
@@ -289,11 +294,12 @@ static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker
     const struct map_entry *entries = shard->first.entries;
     (void)worker;
     for (size_t i = 0; entries && i <= shard->first.mask; i++) {
+        /* The objects of a map come in no order, so each would miss the cache. */
         if (i + AHEAD <= shard->first.mask && entries[i + AHEAD].value != MAP_NONE)
             typer_prefetch_target(typing, REFERENCE_VALUE, (uint32_t)entries[i + AHEAD].key);
         if (entries[i].value == MAP_NONE)
             continue;
-        drop_held(typing, (uint32_t)entries[i].key, shard, entries[i].value);
+        drop_contained_parts(typing, (uint32_t)entries[i].key, shard, entries[i].value);
         judge_object(typing, (uint32_t)entries[i].key, shard, entries[i].value);
     }
     shard_forget(shard);

@@ -17,10 +17,10 @@
 
 enum { SLOTS = 8 /* of a bucket or group */, DEPTH_LIMIT = 32 };
 
-/* Finds a field's position, which is the same for all key and element types of the map. Returns
- * false if there is no such field, or if it has more than 8 bytes. */
-static bool find_field(const struct types *types, uint32_t type, const char *name,
-                       struct map_field *ret)
+/* Finds a field of the runtime's map structures, whose offset is the same for all key and element
+ * types. Returns false if there is no such field, or if it has more than 8 bytes. */
+static bool find_small_field(const struct types *types, uint32_t type, const char *name,
+                             struct map_field *ret)
 {
     const struct type_field *field = types_field(types, type, name);
     if (!field || field->type >= types->list.count)
@@ -31,7 +31,9 @@ static bool find_field(const struct types *types, uint32_t type, const char *nam
     return size <= sizeof(uint64_t);
 }
 
-/* Returns the type of a map's tables, or TYPE_NONE if the type is not a Swiss map. */
+/* Returns the type of a map type's tables, or TYPE_NONE if it is not a Swiss map. Map.dirPtr points
+ * to a group or, if the map is large, to a directory of pointers to tables: that is the pointer
+ * type's other target. */
 static uint32_t map_finder_table_of(const struct types *types, uint32_t map)
 {
     const uint32_t count = (uint32_t)types->list.count,
@@ -46,6 +48,8 @@ static uint32_t map_finder_table_of(const struct types *types, uint32_t map)
     return to_table < count ? types->list.data[to_table].elem : TYPE_NONE;
 }
 
+/* Finds the layout of Go 1.24's Swiss maps by one map type. Returns false if there is none, or if
+ * maps and tables have one size class, so that an object's size could not tell them apart. */
 static bool find_swiss(const struct types *types, uint32_t map, struct swiss_layout *ret)
 {
     const uint32_t table = map_finder_table_of(types, map), count = (uint32_t)types->list.count;
@@ -53,33 +57,34 @@ static bool find_swiss(const struct types *types, uint32_t map, struct swiss_lay
         return false;
     const uint32_t header = types->list.data[map].header;
     const struct type_field *groups = types_field(types, table, "groups");
-    if (!groups || !find_field(types, groups->type, "data", &ret->groups) ||
-        !find_field(types, groups->type, "lengthMask", &ret->mask))
+    if (!groups || !find_small_field(types, groups->type, "data", &ret->groups) ||
+        !find_small_field(types, groups->type, "lengthMask", &ret->mask))
         return false;
     ret->groups.offset += groups->offset;
     ret->mask.offset += groups->offset;
     ret->table_size = types->list.data[table].size;
     ret->map_size = types->list.data[header].size;
-    return find_field(types, table, "used", &ret->used) &&
-           find_field(types, table, "capacity", &ret->capacity) &&
-           find_field(types, header, "used", &ret->elements) &&
-           find_field(types, header, "dirPtr", &ret->directory) &&
-           find_field(types, header, "dirLen", &ret->length) &&
-           find_field(types, header, "globalDepth", &ret->depth) &&
+    return find_small_field(types, table, "used", &ret->used) &&
+           find_small_field(types, table, "capacity", &ret->capacity) &&
+           find_small_field(types, header, "used", &ret->elements) &&
+           find_small_field(types, header, "dirPtr", &ret->directory) &&
+           find_small_field(types, header, "dirLen", &ret->length) &&
+           find_small_field(types, header, "globalDepth", &ret->depth) &&
            size_class(ret->table_size) != size_class(ret->map_size);
 }
 
+/* Finds the layout of runtime.hmap by one map type. Returns false if a field is missing. */
 static bool find_classic(const struct types *types, uint32_t map, struct classic_layout *ret)
 {
     const uint32_t header = types->list.data[map].header;
     *ret = (struct classic_layout){.map_size = types->list.data[header].size};
-    (void)find_field(types, header, "noverflow", &ret->overflows); /* since Go 1.8 */
-    return find_field(types, header, "count", &ret->elements) &&
-           find_field(types, header, "flags", &ret->flags) &&
-           find_field(types, header, "B", &ret->shift) &&
-           find_field(types, header, "hash0", &ret->seed) &&
-           find_field(types, header, "buckets", &ret->buckets) &&
-           find_field(types, header, "oldbuckets", &ret->old_buckets);
+    (void)find_small_field(types, header, "noverflow", &ret->overflows); /* since Go 1.8 */
+    return find_small_field(types, header, "count", &ret->elements) &&
+           find_small_field(types, header, "flags", &ret->flags) &&
+           find_small_field(types, header, "B", &ret->shift) &&
+           find_small_field(types, header, "hash0", &ret->seed) &&
+           find_small_field(types, header, "buckets", &ret->buckets) &&
+           find_small_field(types, header, "oldbuckets", &ret->old_buckets);
 }
 
 /* Returns whether the objects of a slot class have pointers and can hold a structure of size
@@ -91,6 +96,7 @@ static bool has_size(const struct typing *typing, const struct slot_class *slot_
            slot_class->stored >= size;
 }
 
+/* Returns whether the objects of a slot class may be maps or tables, by their size. */
 static enum map_role role_of(const struct map_finder *finder, const struct typing *typing,
                              const struct slot_class *slot_class)
 {
@@ -101,6 +107,7 @@ static enum map_role role_of(const struct map_finder *finder, const struct typin
                                                                   : NO_MAP;
 }
 
+/* Finds the role of each slot class. Returns false if memory runs out. */
 static bool find_roles(struct map_finder *finder, const struct typing *typing)
 {
     const struct slot_class *classes = typing->heap->slot_classes.list.data;
@@ -111,6 +118,8 @@ static bool find_roles(struct map_finder *finder, const struct typing *typing)
     return finder->roles != NULL;
 }
 
+/* Finds the layouts by the first map type, since they are the same for all, and the table type of
+ * every map type. */
 bool map_finder_init(struct map_finder *finder, const struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -147,6 +156,7 @@ static uint32_t known_table(const struct map_finder *finder, uint32_t map)
                : TYPE_NONE;
 }
 
+/* Reads a field of a map or table, in the dump's byte order. */
 static uint64_t map_finder_number_at(const struct g2h_heap *heap, const struct g2h_bytes *contents,
                                      const struct map_field *field)
 {
@@ -165,9 +175,9 @@ static bool map_finder_is_open(const struct typing *typing, uint32_t object)
            typer_type_of(typing, (claim & CLAIM_TYPE) - 1)->is_generic;
 }
 
-/* Returns whether an object's slot is the one that Go allocates for count values of a size. */
-static bool holds_values(const struct typing *typing, uint32_t object, uint64_t count,
-                         uint64_t size)
+/* Returns whether Go would allocate a slot of this object's size for count values of a size. */
+static bool is_allocated_for(const struct typing *typing, uint32_t object, uint64_t count,
+                             uint64_t size)
 {
     const uint64_t slot = heap_object_size(typing->heap, object);
     uint64_t bytes;
@@ -191,7 +201,7 @@ static uint32_t map_of_array(const struct map_finder_search *search, const struc
     if (claim != 0) {
         const struct type *part = typer_type_of(typing, (claim & CLAIM_TYPE) - 1);
         if ((part->role == ROLE_MAP_GROUP || part->role == ROLE_MAP_BUCKET) &&
-            holds_values(typing, array->object, array->allocated, part->size))
+            is_allocated_for(typing, array->object, array->allocated, part->size))
             return part->elem;
         if (!map_finder_is_open(typing, array->object))
             return TYPE_NONE;
@@ -199,6 +209,8 @@ static uint32_t map_of_array(const struct map_finder_search *search, const struc
     return map_parts_find(search->typer, &search->finder->parts, search->memory, array);
 }
 
+/* Returns the map type of the groups at an address, of which used slots are in use, or
+ * TYPE_NONE. */
 static uint32_t map_of_groups(const struct map_finder_search *search, uint64_t address,
                               uint64_t groups, uint64_t used)
 {
@@ -220,6 +232,7 @@ static uint32_t map_of_table(const struct map_finder_search *search,
     const uint64_t mask = map_finder_number_at(heap, contents, &layout->mask),
                    capacity = map_finder_number_at(heap, contents, &layout->capacity),
                    used = map_finder_number_at(heap, contents, &layout->used);
+    /* The number of groups is a power of 2, and mask is one less (groupsReference.lengthMask). */
     if ((mask & (mask + 1)) != 0 || capacity != (mask + 1) * SLOTS || used > capacity)
         return TYPE_NONE;
     return map_of_groups(search, map_finder_number_at(heap, contents, &layout->groups), mask + 1,
@@ -234,7 +247,7 @@ static uint32_t map_of_directory(const struct map_finder_search *search, uint64_
     const struct g2h_heap *heap = typing->heap;
     const uint64_t word = heap->params.pointer_size;
     const uint32_t directory = value_at(typing, address);
-    if (directory == NO_TARGET || !holds_values(typing, directory, length, word))
+    if (directory == NO_TARGET || !is_allocated_for(typing, directory, length, word))
         return TYPE_NONE;
     const uint64_t base = object_base(heap, directory);
     const struct g2h_bytes contents = heap_contents(heap, directory);
@@ -257,6 +270,7 @@ static uint32_t map_of_swiss(const struct map_finder_search *search,
                    length = map_finder_number_at(heap, contents, &layout->length),
                    address = map_finder_number_at(heap, contents, &layout->directory),
                    elements = map_finder_number_at(heap, contents, &layout->elements);
+    /* A map of up to 8 elements has a single group instead of a directory. */
     if (length == 0)
         return depth == 0 && elements <= SLOTS ? map_of_groups(search, address, 1, elements)
                                                : TYPE_NONE;
@@ -275,6 +289,7 @@ static uint32_t map_of_classic(const struct map_finder_search *search,
     const uint64_t elements = map_finder_number_at(heap, contents, &layout->elements),
                    shift = map_finder_number_at(heap, contents, &layout->shift),
                    old_buckets = map_finder_number_at(heap, contents, &layout->old_buckets);
+    /* A used map has a random seed, and hmap.flags has four bits. */
     if (shift >= DEPTH_LIMIT || elements == 0 ||
         map_finder_number_at(heap, contents, &layout->flags) >= 1 << 4 ||
         map_finder_number_at(heap, contents, &layout->seed) == 0)
@@ -293,6 +308,7 @@ static uint32_t map_of_classic(const struct map_finder_search *search,
     if (array.object == NO_TARGET)
         return TYPE_NONE;
     const uint32_t found = map_of_array(search, &array);
+    /* The buckets of a map literal may have been allocated without overflow buckets. */
     if (found != TYPE_NONE || array.allocated == buckets)
         return found;
     array.allocated = buckets;

@@ -39,10 +39,10 @@ void map_parts_deinit(struct map_parts *parts);
 
 /*
  * Returns the only map type whose buckets or groups an object can consist of, or TYPE_NONE. The
- * targets of the entries in use must fit the entries' types, too. memory is the thread's own cache,
+ * targets of the entries in use must fit the entries' types, too. cache is the thread's own,
  * empty at first. Sets typer->no_memory if memory runs out.
  */
-uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, struct map *memory,
+uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, struct map *cache,
                         const struct map_array *array);
 
 /* ---- map_finder.c ---- */

@@ -27,7 +27,7 @@ enum {
 
 /* Returns the element type of a field that is an array with one element for each slot, or
  * TYPE_NONE. */
-static uint32_t slots_of(const struct types *types, const struct type_field *field)
+static uint32_t slot_array_elem(const struct types *types, const struct type_field *field)
 {
     if (!field || field->type >= types->list.count)
         return TYPE_NONE;
@@ -44,8 +44,8 @@ static bool map_parts_find_slots(const struct types *types, uint32_t type, struc
     const struct type_field *keys = types_field(types, type, "keys"),
                             *elems = types_field(types, type, "elems"),
                             *slots = types_field(types, type, "slots");
-    const uint32_t key = slots_of(types, keys), elem = slots_of(types, elems),
-                   slot = slots_of(types, slots);
+    const uint32_t key = slot_array_elem(types, keys), elem = slot_array_elem(types, elems),
+                   slot = slot_array_elem(types, slots);
     if (key != TYPE_NONE && elem != TYPE_NONE) {
         ret->keys = keys->offset;
         ret->elems = elems->offset;
@@ -105,8 +105,8 @@ void map_parts_deinit(struct map_parts *parts)
 /* ---- slots ---- */
 
 /* Returns whether a slot of the bucket or group at value is in use. */
-static bool is_used(const struct g2h_heap *heap, const struct map_parts *parts,
-                    const uint8_t *value, unsigned slot)
+static bool is_slot_used(const struct g2h_heap *heap, const struct map_parts *parts,
+                         const uint8_t *value, unsigned slot)
 {
     if (!parts->swiss) /* runtime/map.go: minTopHash */
         return value[slot] >= parts->least_used;
@@ -123,9 +123,10 @@ static unsigned used_slots(const struct map_parts *parts, const uint8_t *value)
     return used;
 }
 
-/* Returns whether the number of slots in use agrees with the map. */
-static bool has_entries(const struct map_parts *parts, const struct g2h_bytes *values,
-                        uint64_t size, const struct map_array *array)
+/* Returns whether as many slots of the buckets or groups are in use as the map's own words say:
+ * exactly, or at most if the map also has entries elsewhere. */
+static bool usage_agrees(const struct map_parts *parts, const struct g2h_bytes *values,
+                         uint64_t size, const struct map_array *array)
 {
     const uint64_t stored = values->size / size,
                    count = array->allocated < stored ? array->allocated : stored;
@@ -154,15 +155,16 @@ static unsigned map_parts_slot_of(const struct map_part *part, uint64_t offset)
 /* How well a value agrees with its supposed type. */
 enum agreement { DISAGREES, MAY_AGREE /* if it is a part of a larger value */, AGREES };
 
-/* Returns whether the dump's release of Go allocates a slot of this size for size bytes. */
-static bool fits_exactly(const struct typing *typing, uint64_t size, uint64_t slot)
+/* Returns whether the dump's release of Go allocates a slot of this size for size bytes.
+ * fits_class() accepts 32 bytes for 17 to 24, as before Go 1.16, which had no class of 24. */
+static bool fits_class_of_release(const struct typing *typing, uint64_t size, uint64_t slot)
 {
     const int minor = typing->release.minor;
     return fits_class(typing, size, slot) && (minor == 0 || minor < 16 || slot != 32 || size > 24);
 }
 
 /* Returns how well the memory at an address agrees with count consecutive values of a type; count
- * is at least 1. */
+ * is at least 1. Memory that is not in the heap cannot be checked, and agrees. */
 static enum agreement values_agree(struct typer *typer, uint64_t address, uint32_t type,
                                    uint64_t count)
 {
@@ -184,6 +186,7 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
         offset > slot_class->size || size > slot_class->size - offset)
         return DISAGREES;
     bool rest = false;
+    /* The collector sees no pointers in the object, but the type has some. */
     if (!slot_class->has_pointers && map->word_count > 0 &&
         !typer_type_of(typing, type)->may_be_noscan)
         return DISAGREES;
@@ -199,11 +202,13 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
     const uint32_t claim = __atomic_load_n(&typing->claims[number], __ATOMIC_RELAXED);
     if (offset == base && claim_is_certain(claim) && (claim & CLAIM_TYPE) - 1 != type)
         return type_holds(typing->types, (claim & CLAIM_TYPE) - 1, 0, type) ? MAY_AGREE : DISAGREES;
-    return offset == base && !rest && fits_exactly(typing, base + size, slot_class->size)
+    return offset == base && !rest && fits_class_of_release(typing, base + size, slot_class->size)
                ? AGREES
                : MAY_AGREE;
 }
 
+/* Returns how well a string agrees: its bytes are in an object without pointers, up to its
+ * length. */
 static enum agreement string_agrees(const struct g2h_heap *heap, uint64_t address, uint64_t length)
 {
     if (length == 0)
@@ -221,6 +226,8 @@ static enum agreement string_agrees(const struct g2h_heap *heap, uint64_t addres
                : DISAGREES;
 }
 
+/* Returns how well a slice agrees: its length, its capacity, and the values of type elem up to the
+ * capacity. */
 static enum agreement slice_agrees(struct typer *typer, const uint8_t *at, uint32_t elem)
 {
     const struct g2h_heap *heap = typer->typing->heap;
@@ -264,7 +271,8 @@ static enum agreement chan_agrees(const struct typing *typing, uint64_t address,
                : AGREES;
 }
 
-/* Returns how well a pointer field agrees. Its value is at `at`, with all of its words. */
+/* Returns how well a pointer field of a type (number) agrees with what it points to. Its value is
+ * at `at`, with all of its words. */
 static enum agreement field_agrees(struct typer *typer, uint32_t number, const uint8_t *at)
 {
     const struct typing *typing = typer->typing;
@@ -296,7 +304,8 @@ static enum agreement field_agrees(struct typer *typer, uint32_t number, const u
     }
 }
 
-/* Returns how well the worst of the entries in use of the first count buckets or groups agrees. */
+/* Returns how well the entries in use of the first count buckets or groups agree with their type:
+ * as the worst of them. The other slots may have any content. */
 static enum agreement entries_agree(struct typer *typer, const struct map_parts *parts,
                                     const struct map_part *part, const struct g2h_bytes *values,
                                     uint64_t count)
@@ -309,7 +318,7 @@ static enum agreement entries_agree(struct typer *typer, const struct map_parts 
         for (uint32_t j = 0; j < map->field_count && worst != DISAGREES; j++) {
             const struct pointer_field *field = &map->fields[j];
             const unsigned slot = map_parts_slot_of(part, field->offset);
-            if (slot == SLOTS || !is_used(heap, parts, value, slot))
+            if (slot == SLOTS || !is_slot_used(heap, parts, value, slot))
                 continue;
             const enum agreement one = field_agrees(typer, field->type, value + field->offset);
             worst = one < worst ? one : worst;
@@ -346,6 +355,8 @@ struct map_parts_choice {
     bool several;
 };
 
+/* Adds a part to a choice, which becomes ambiguous if the part belongs to another map type. Types
+ * of the same name are one type. */
 static void map_parts_choose(const struct typing *typing, const struct map_parts *parts,
                              struct map_parts_choice *choice, uint32_t part)
 {
@@ -373,9 +384,10 @@ static struct g2h_bytes values_of(const struct g2h_heap *heap, uint32_t object)
                                 : (struct g2h_bytes){0};
 }
 
-/* Returns whether the buckets or groups of two map types have the same size and pointers. */
-static bool is_alike(const struct typer *typer, const struct map_part *one,
-                     const struct map_part *other)
+/* Returns whether the buckets or groups of two map types have the same size and pointers, so that
+ * pointers_fit() has the same answer for both. */
+static bool has_same_pointers(const struct typer *typer, const struct map_part *one,
+                              const struct map_part *other)
 {
     const struct typing *typing = typer->typing;
     const struct pointer_map *left = pointer_map_of(&typing->pointer_maps, one->type),
@@ -387,8 +399,9 @@ static bool is_alike(const struct typer *typer, const struct map_part *one,
            memcmp(left->code, right->code, left->code_size) == 0;
 }
 
-/* Returns the index in parts->list of the part whose values, allocated in number, make up an
- * object, or NOTHING. */
+/* Returns the index in parts->list of the only part that an object can consist of, if `allocated`
+ * buckets or groups were requested, or NOTHING. Parts are sorted by size: those that Go would
+ * allocate this slot for are adjacent. */
 static uint32_t map_parts_index(struct typer *typer, const struct map_parts *parts, uint32_t object,
                                 uint64_t allocated)
 {
@@ -411,7 +424,7 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
         const uint64_t stored = values.size / part->size,
                        whole = allocated < stored ? allocated : stored,
                        count = whole < FIT_LIMIT ? whole : FIT_LIMIT;
-        if (!last || !is_alike(typer, last, part))
+        if (!last || !has_same_pointers(typer, last, part))
             fits = pointers_fit(typer, object, part, count);
         last = part;
         const enum agreement agreement =
@@ -423,20 +436,20 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
     return chosen(&best, &others);
 }
 
-uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, struct map *memory,
+uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, struct map *cache,
                         const struct map_array *array)
 {
     const uint64_t key = map_hash_pair(array->object, array->allocated);
-    uint32_t part = map_get(memory, key), first;
+    uint32_t part = map_get(cache, key), first;
     if (part == MAP_NONE) {
         part = map_parts_index(typer, parts, array->object, array->allocated);
-        if (!map_put(memory, key, part, &first))
+        if (!map_put(cache, key, part, &first))
             typer->no_memory = true;
     }
     if (part == NOTHING)
         return TYPE_NONE;
     const struct g2h_bytes values = values_of(typer->typing->heap, array->object);
-    return has_entries(parts, &values, parts->list.data[part].size, array)
+    return usage_agrees(parts, &values, parts->list.data[part].size, array)
                ? parts->list.data[part].map
                : TYPE_NONE;
 }

@@ -25,7 +25,7 @@ enum {
 /* Returns whether a function is the closure of an instance, by its name:
  * "sync.OnceValue[go.shape.*uint8].func1" or, if the call is inlined in main.init,
  * "main.init.OnceValue[go.shape.*uint8].func3". */
-static bool is_once(struct g2h_bytes name)
+static bool is_once_closure(struct g2h_bytes name)
 {
     static const char begin[] = ".OnceValue", shape[] = "[go.shape.";
     const uint8_t *end = name.data + name.size;
@@ -44,7 +44,7 @@ struct g2h_error *typing_find_once(struct typing *typing)
         struct g2h_bytes name;
         const uint64_t entry = exe_function(typing->exe, i, &name);
         uint32_t first;
-        if (is_once(name) && !map_put(&typing->once_by_entry, entry, 1, &first))
+        if (is_once_closure(name) && !map_put(&typing->once_by_entry, entry, 1, &first))
             return &error_no_memory;
     }
     return NULL;
@@ -60,8 +60,8 @@ struct dictionary {
 };
 
 /* Adds a result by its name. Returns false if no type has the name. */
-static bool add_result(const struct types *types, struct dictionary *dictionary, const char *name,
-                       size_t size)
+static bool add_result_name(const struct types *types, struct dictionary *dictionary,
+                            const char *name, size_t size)
 {
     return dictionary->result_count < MOST_RESULTS &&
            string_pool_find(&types->names, name, size,
@@ -78,19 +78,21 @@ static bool find_results(const struct types *types, struct dictionary *dictionar
     if (type->kind != TYPE_FUNC || size <= from || memcmp(name, begin, from) != 0)
         return false;
     if (name[from] != '(')
-        return add_result(types, dictionary, name + from, size - from);
+        return add_result_name(types, dictionary, name + from, size - from);
+    /* Splits "(T, U)" at the comma that is outside all brackets: T may be "map[[2]int]func(a, b
+     * int)". */
     from++;
     size--;
     for (size_t i = from; i < size; i++) {
         depth += strchr("([{", name[i]) != NULL;
         depth -= strchr(")]}", name[i]) != NULL;
         if (depth == 0 && name[i] == ',') {
-            if (!add_result(types, dictionary, name + from, i - from))
+            if (!add_result_name(types, dictionary, name + from, i - from))
                 return false;
             from = i + 2; /* after ", " */
         }
     }
-    return from < size && add_result(types, dictionary, name + from, size - from);
+    return from < size && add_result_name(types, dictionary, name + from, size - from);
 }
 
 /* Reads a dictionary. Returns false if there is none at the address. */
@@ -108,9 +110,10 @@ static bool read_dictionary(const struct typing *typing, uint64_t address, struc
     return true;
 }
 
-/* Returns the type in a dictionary of the struct that contains everything since Go 1.25, or
- * TYPE_NONE. */
-static uint32_t struct_of(const struct typing *typing, const struct dictionary *dictionary)
+/* Returns the type of the struct that the closure refers to since Go 1.25, or TYPE_NONE: the type
+ * in the dictionary whose first field is the function. */
+static uint32_t struct_in_dictionary(const struct typing *typing,
+                                     const struct dictionary *dictionary)
 {
     for (unsigned i = 1; i < DICTIONARY_WORDS; i++) {
         if (dictionary->types[i] == TYPE_NONE)
@@ -123,8 +126,10 @@ static uint32_t struct_of(const struct typing *typing, const struct dictionary *
     return TYPE_NONE;
 }
 
-static uint32_t result_of(const struct typing *typing, const struct dictionary *dictionary,
-                          uint32_t number)
+/* Returns the type of a result, which the dictionary has under the name of the result, or
+ * TYPE_NONE. */
+static uint32_t result_type(const struct typing *typing, const struct dictionary *dictionary,
+                            uint32_t number)
 {
     for (unsigned i = 1; i < DICTIONARY_WORDS; i++)
         if (dictionary->types[i] != TYPE_NONE &&
@@ -135,9 +140,9 @@ static uint32_t result_of(const struct typing *typing, const struct dictionary *
 
 /* ---- closures ---- */
 
-/* Proposes a type for the object that a word of a closure points to. */
-static void propose_kept(struct typer *typer, const struct g2h_object *closure, unsigned index,
-                         uint32_t type)
+/* Proposes a type, if there is one, for the object that a word of a closure refers to. */
+static void propose_captured(struct typer *typer, const struct g2h_object *closure, unsigned index,
+                             uint32_t type)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const uint64_t value =
@@ -149,6 +154,8 @@ static void propose_kept(struct typer *typer, const struct g2h_object *closure, 
         typer_propose(typer, target, value - heap_address(heap, target), &reference);
 }
 
+/* The closure does not say which release's form it has, so each possible position of the dictionary
+ * is tried: no other word is the address of one. */
 void typer_follow_once(struct typer *typer, const struct g2h_object *closure, uint64_t code)
 {
     const struct typing *typing = typer->typing;
@@ -159,7 +166,7 @@ void typer_follow_once(struct typer *typer, const struct g2h_object *closure, ui
     if (words > 2 &&
         read_dictionary(typing, heap_word(typing->heap, closure->contents.data + 2 * word),
                         &dictionary))
-        propose_kept(typer, closure, 1, struct_of(typing, &dictionary));
+        propose_captured(typer, closure, 1, struct_in_dictionary(typing, &dictionary));
     for (unsigned i = 1; i <= MOST_RESULTS && words > BEFORE_RESULTS + i; i++) {
         const uint64_t at = (BEFORE_RESULTS + i) * word;
         if (!read_dictionary(typing, heap_word(typing->heap, closure->contents.data + at),
@@ -167,6 +174,7 @@ void typer_follow_once(struct typer *typer, const struct g2h_object *closure, ui
             dictionary.result_count != i)
             continue;
         for (unsigned j = 0; j < i; j++)
-            propose_kept(typer, closure, BEFORE_RESULTS + j, result_of(typing, &dictionary, j));
+            propose_captured(typer, closure, BEFORE_RESULTS + j,
+                             result_type(typing, &dictionary, j));
     }
 }

@@ -45,6 +45,8 @@ static uint64_t *listed_words(const struct g2h_heap *heap, const struct g2h_segm
     return listed;
 }
 
+/* Adds the data and bss segments of the dump. *words counts the words that get an entry in
+ * value_of_word. Returns false if memory runs out. */
 static bool add_segments(struct outside *outside, const struct g2h_heap *heap, uint64_t *words)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
@@ -124,6 +126,8 @@ static bool add_image(struct outside *outside, const struct image *image, uint64
     return true;
 }
 
+/* Adds the frames of all goroutines. *words as in add_segments(). Returns false if memory runs
+ * out. */
 static bool outside_words_add_frames(struct outside *outside, const struct g2h_heap *heap,
                                      uint64_t *words)
 {
@@ -143,6 +147,7 @@ static bool outside_words_add_frames(struct outside *outside, const struct g2h_h
     return true;
 }
 
+/* Widens a range, empty at first, to include an area. */
 static void outside_words_widen(uint64_t *low, uint64_t *high, const struct area *area)
 {
     if (*high == 0 || area->address < *low)
@@ -189,6 +194,8 @@ struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *h
               compare_areas);
     drop_overlaps(outside);
     for (size_t i = 0; i < outside->areas.count; i++)
+        /* The number of words to be visited is limited, since values may overlap in damaged
+         * files. */
         words += outside->areas.data[i].contents.size / heap->params.pointer_size;
     outside->left = WORD_VISITS * words + WORD_VISITS_MORE;
     return NULL;
@@ -205,6 +212,7 @@ void outside_deinit(struct outside *outside)
     map_deinit(&outside->seen);
 }
 
+/* Returns the area that contains an address, or NULL. */
 static const struct area *outside_words_area_at(const struct outside *outside, uint64_t address)
 {
     size_t behind;
@@ -244,6 +252,7 @@ static bool outside_words_leads_on(struct typer *typer, uint32_t type)
     return map && map->known && map->size > 0 && map->field_count > 0;
 }
 
+/* Orders pointers by target, the longer array first: then its values need not be followed again. */
 static int compare_pointers(const void *a, const void *b)
 {
     const struct outside_pointer *one = a, *other = b;
@@ -256,8 +265,8 @@ static int compare_pointers(const void *a, const void *b)
     return one->count > other->count ? -1 : one->count < other->count;
 }
 
-/* Adds a pointer that was found in an object. The same pointers are found in many objects, so a
- * thread keeps each of them once, except those whose keys collide. */
+/* Adds a pointer that was found in an object to the thread's own list, once. If the key of another
+ * pointer collides, a duplicate may get into the list; typer_sort_outside() drops it. */
 static void outside_words_remember(struct typer *typer, const struct outside_pointer *pointer)
 {
     const uint64_t key =
@@ -275,6 +284,8 @@ static void outside_words_remember(struct typer *typer, const struct outside_poi
         typer->no_memory = true;
 }
 
+/* Pointers found in objects come in an order that depends on the threads, so they are only listed
+ * until typer_sort_outside(); all others are queued at once. */
 void typer_refer_outside(struct typer *typer, const struct outside_words_holder *holder,
                          enum reference_form form, uint64_t value, uint64_t count, uint32_t type)
 {
@@ -308,8 +319,8 @@ static uint32_t outside_words_goroutine_of(const struct typing *typing,
     return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
 }
 
-/* Finds the type of a pointer if only its target memory determines it. Returns false if that
- * determines none. */
+/* Finds the type of a pointer whose target determines it: a closure's by its code, or one of two by
+ * the first byte. Returns false if the target determines none. */
 static bool resolve_type(const struct typing *typing, const struct area *area,
                          struct outside_pointer *pointer)
 {
@@ -372,6 +383,9 @@ static void name_words(struct typing *typing, const struct area *area, uint64_t 
  * size. */
 enum { SLID_SIZE = 4096 };
 
+/* Returns a value as the process had it. The file has addresses without the slide (ASLR), so a copy
+ * gets the slide added to each word that may be an address. Returns NULL if the value is too large
+ * for that. */
 static const uint8_t *slide_words(const struct typing *typing, const struct area *area,
                                   const uint8_t *at, const struct pointer_map *map, uint8_t *copy)
 {
@@ -393,6 +407,7 @@ static const uint8_t *slide_words(const struct typing *typing, const struct area
     return copy;
 }
 
+/* Follows the pointers of a value, which becomes the holder of what they lead to. */
 static void follow_value(struct typer *typer, const struct area *area, uint64_t offset,
                          const struct pointer_map *map, uint32_t number)
 {
@@ -414,9 +429,11 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
 }
 
 /* Returns the value that a pointer leads to, which is added if it is new, or UINT32_MAX if there is
- * nothing new to follow. *ret_from: how many of its values have been visited already. */
-static uint32_t outside_words_value_of(struct typer *typer, const struct outside_pointer *pointer,
-                                       uint64_t count, uint64_t *ret_from)
+ * nothing new to follow. *ret_from: how many of its values have been visited already, through a
+ * shorter slice. */
+static uint32_t outside_words_enter_value(struct typer *typer,
+                                          const struct outside_pointer *pointer, uint64_t count,
+                                          uint64_t *ret_from)
 {
     struct outside *outside = &typer->typing->outside;
     const bool is_array = pointer->form == REFERENCE_ARRAY;
@@ -455,7 +472,9 @@ static uint32_t outside_words_value_of(struct typer *typer, const struct outside
     return added;
 }
 
-static void follow_outside(struct typer *typer, struct outside_pointer pointer)
+/* Follows a pointer out of the heap: if the memory there can hold all its values, adds them as one
+ * value outside the heap and follows their pointers. */
+static void follow_outside_pointer(struct typer *typer, struct outside_pointer pointer)
 {
     struct typing *typing = typer->typing;
     struct outside *outside = &typing->outside;
@@ -485,7 +504,7 @@ static void follow_outside(struct typer *typer, struct outside_pointer pointer)
         if (!outside_words_fits(typing, area, offset + i * map->size, map))
             return;
     }
-    const uint32_t number = outside_words_value_of(typer, &pointer, count, &from);
+    const uint32_t number = outside_words_enter_value(typer, &pointer, count, &from);
     for (uint64_t i = from; number != UINT32_MAX && i < count && !typer->no_memory; i++) {
         name_words(typing, area, offset + i * map->size, map, number);
         follow_value(typer, area, offset + i * map->size, map, number);
@@ -496,7 +515,7 @@ void typer_follow_outside(struct typer *typer)
 {
     struct outside *outside = &typer->typing->outside;
     while (outside->next < outside->pointers.count && !typer->no_memory)
-        follow_outside(typer, outside->pointers.data[outside->next++]);
+        follow_outside_pointer(typer, outside->pointers.data[outside->next++]);
     outside->next = outside->pointers.count = 0;
 }
 

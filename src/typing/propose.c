@@ -44,9 +44,9 @@ static uint64_t values_of_whole(struct field_index *index, const struct g2h_obje
 }
 
 /* Returns whether a slice that ends before its slot does leads into an array of its own, whose
- * capacity was cut: "b[100:112:112]". It does unless the array may be a field of a struct. */
-static bool propose_is_cut(const struct typer *typer, const struct slot_class *slot_class,
-                           uint64_t base, uint64_t offset, const struct reference *reference)
+ * capacity was cut: "b[100:112:112]". It does unless a struct may have the array as a field. */
+static bool is_cut_slice(const struct typer *typer, const struct slot_class *slot_class,
+                         uint64_t base, uint64_t offset, const struct reference *reference)
 {
     return (slot_class->size != TINY_BLOCK || slot_class->has_pointers) &&
            !is_array_field(typer->typing, slot_class->size, base, offset - base, reference->type,
@@ -85,7 +85,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
         if (map->word_count > 0 && !typer_type_of(typing, reference->type)->may_be_noscan)
             return;
         whole = (offset - base) % stride == 0;
-        exact = exact || (whole && propose_is_cut(typer, slot_class, base, offset, reference));
+        exact = exact || (whole && is_cut_slice(typer, slot_class, base, offset, reference));
     } else {
         if (offset != base && !exact && part_is_known(typer, number, offset, true, reference))
             return;
@@ -99,14 +99,15 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
             exact = exact ||
                     (whole && fits_class(typing, base + (values - 1) * stride, slot_class->size) &&
                      (is_telling(map, values - 1) ||
-                      propose_is_cut(typer, slot_class, base, offset, reference)));
+                      is_cut_slice(typer, slot_class, base, offset, reference)));
         }
     }
+    /* A whole array is claimed from its start, even if the slice begins later. */
     if (whole && (offset == base || exact)) {
         claim_start(typer, number, base, true, exact, reference, map);
         return;
     }
-    if (typer_waits(typer, number, offset, reference))
+    if (typer_defer(typer, number, offset, reference))
         return;
     struct typed_part part = {.offset = offset,
                               .type = reference->type,
@@ -128,24 +129,25 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
     claim_part(typer, number, &part, map);
 }
 
-/*
- * Returns whether a reference is not to be proposed now, because it adds nothing or has to wait. It
- * waits before the object is examined if it may add a part, or if the object is large, since the
- * fields of a large object may be read only so often (struct field_index).
- */
-static inline bool waits_first(struct typer *typer, uint32_t number,
-                               const struct slot_class *slot_class, uint64_t base, uint64_t offset,
-                               const struct reference *reference)
+/* Returns whether a reference is not to be proposed now: it adds nothing, or it is deferred
+ * (typer_defer). It is deferred before the object is examined if it may add a part, or if the
+ * object is large, since the fields of a large object may be read only so often (struct
+ * field_index). */
+static inline bool skip_for_now(struct typer *typer, uint32_t number,
+                                const struct slot_class *slot_class, uint64_t base, uint64_t offset,
+                                const struct reference *reference)
 {
     const bool is_array = reference->form == REFERENCE_ARRAY;
     if (!typer->shared || (offset == base && (!is_array || slot_class->size < INDEXED_SIZE)))
         return false;
     return (!is_array && offset != base &&
             part_is_known(typer, number, offset, false, reference)) ||
-           typer_waits(typer, number, offset, reference);
+           typer_defer(typer, number, offset, reference);
 }
 
-/* Proposes a value that begins at offset. */
+/* Proposes a value that begins at offset. Where the collector's field list is available, the object
+ * must have pointers exactly where the type has them; a channel must name the right element
+ * type. */
 static void propose_value(struct typer *typer, uint32_t number, const struct slot_class *slot_class,
                           uint64_t base, uint64_t offset, const struct reference *reference,
                           const struct pointer_map *map)
@@ -178,18 +180,19 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
             return;
         size += channel_buffer_size(typing, type, &object, offset);
     }
+    /* Exact: the value is all that the object holds. */
     const bool exact = offset == base && fills_slot(typing, slot_class, size) &&
                        (!rest || rest_repeats(typing, slot_class, &object, map));
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
                     map);
         /* The object may be the bucket array of a map of which only an overflow bucket is left,
-         * whose pointer leads to the array's first bucket: see gives_way() in judge.c. */
+         * whose pointer leads to the array's first bucket: see header_yields_to() in judge.c. */
         if (rest && !exact && base == 0 && type->role == ROLE_MAP_BUCKET) {
             struct reference array = *reference;
             array.form = REFERENCE_ARRAY;
             array.count = 0;
-            if (!waits_first(typer, number, slot_class, base, base, &array))
+            if (!skip_for_now(typer, number, slot_class, base, base, &array))
                 propose_array(typer, number, slot_class, base, base, &array, map);
         }
         return;
@@ -197,9 +200,10 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
     struct typed_part part = {
         .offset = offset, .type = reference->type, .source = reference->source};
     claim_part(typer, number, &part, map);
+    /* Pointers to many elements show an array even if no slice of it is left. */
     if ((offset - base) % map->size == 0 && map->known &&
         slot_class->size / map->size >= ENOUGH_FOR_ARRAY &&
-        is_one_of_many(typer, number, offset, reference->type)) {
+        has_enough_for_array(typer, number, offset, reference->type)) {
         struct reference array = *reference;
         array.count = 0;
         propose_array(typer, number, slot_class, base, base, &array, map);
@@ -318,7 +322,8 @@ static const struct known_fit *known_fit(struct typer *typer, uint32_t object,
     return known;
 }
 
-/* Returns whether a reference repeats the claim on the object's start. */
+/* Returns whether a reference repeats the claim on the object's start, and has no better source.
+ * This test is cheap, and most references end here. */
 static inline bool is_repeated(uint64_t base, uint32_t old, uint64_t offset,
                                const struct reference *reference)
 {
@@ -329,7 +334,8 @@ static inline bool is_repeated(uint64_t base, uint32_t old, uint64_t offset,
            ((old & CLAIM_EXACT) != 0 || !is_array);
 }
 
-/* Returns whether a reference adds nothing to the claim on the object's start. */
+/* Returns whether a reference adds nothing to the claim on the object's start: the claim comes from
+ * the malloc header, or its type contains the reference's. */
 static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old, uint64_t offset,
                         const struct reference *reference)
 {
@@ -360,7 +366,7 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
     }
     if (map->size == 0 ||
         (!map->known && (is_array || typer_type_of(typing, reference->type)->role == ROLE_NONE)) ||
-        waits_first(typer, object, slot_class, base, offset, reference))
+        skip_for_now(typer, object, slot_class, base, offset, reference))
         return;
     if (is_array)
         propose_array(typer, object, slot_class, base, offset, reference, map);
@@ -368,11 +374,11 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
         propose_value(typer, object, slot_class, base, offset, reference, map);
 }
 
-/* Proposes a reference's type, by the slot class if that is enough, otherwise by the object's
- * fields. */
-static inline void propose_propose(struct typer *typer, uint32_t object,
-                                   const struct slot_class *slot_class, uint64_t offset,
-                                   const struct reference *reference)
+/* Proposes a type that the reference has itself. Mostly the slot class is enough to decide;
+ * otherwise the object's own fields are read. */
+static inline void propose_resolved(struct typer *typer, uint32_t object,
+                                    const struct slot_class *slot_class, uint64_t offset,
+                                    const struct reference *reference)
 {
     struct typing *typing = typer->typing;
     const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
@@ -397,9 +403,11 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
     if ((own.form == REFERENCE_CLOSURE || own.form == REFERENCE_CONTENT) &&
         !resolve_content(typer, object, offset, &own))
         return;
-    propose_propose(typer, object, heap_slot_class(typer->typing->heap, object), offset, &own);
+    propose_resolved(typer, object, heap_slot_class(typer->typing->heap, object), offset, &own);
 }
 
+/* The claim was accepted in the round, so its type fits; only other claims on the object can have
+ * made it superfluous. */
 void typer_claim_again(struct typer *typer, const struct typer_waiting *claim)
 {
     struct typing *typing = typer->typing;
@@ -418,6 +426,8 @@ void typer_claim_again(struct typer *typer, const struct typer_waiting *claim)
 
 /* ---- references ---- */
 
+/* Finds the target objects of the batch's references, all at once: index_find_many() overlaps the
+ * cache misses. */
 static void propose_find_targets(struct typer *typer)
 {
     struct typing *typing = typer->typing;
@@ -463,6 +473,8 @@ static void prefetch_objects(const struct typer *typer)
     }
 }
 
+/* Proposes the types of all references of the batch. The loops before the last one only prefetch
+ * memory that it reads. */
 void typer_flush(struct typer *typer)
 {
     struct typing *typing = typer->typing;
@@ -487,7 +499,7 @@ void typer_flush(struct typer *typer)
         if (offset >= slot_class->size)
             continue;
         if (reference->form == REFERENCE_VALUE || reference->form == REFERENCE_ARRAY)
-            propose_propose(typer, reference->target, slot_class, offset, reference);
+            propose_resolved(typer, reference->target, slot_class, offset, reference);
         else if (reference->form != REFERENCE_TEXT)
             typer_propose(typer, reference->target, offset, reference);
         else if (!slot_class->has_pointers)

@@ -54,6 +54,8 @@ static bool is_clearer(const struct dwarf_local *one, const struct dwarf_local *
     return one->function == UINT32_MAX && other->function != UINT32_MAX;
 }
 
+/* A variable may consist of pieces, at offsets from the canonical frame address (CFA), which is the
+ * caller's sp. Of several variables there, the clearest is returned. */
 const struct dwarf_local *typing_local_at(const struct typing *typing,
                                           const struct heap_stack_frame *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset)
@@ -88,7 +90,8 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
     return size > 0;
 }
 
-/* An array of bytes does not show what the bytes mean; a string does. */
+/* An array of bytes does not show what the bytes mean; a string does. So does a string in a 16-byte
+ * block, which small values share. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {
     return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||

@@ -62,7 +62,9 @@ static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
     return heap->params.big_endian ? (unsigned)at[0] << 8 | at[1] : (unsigned)at[1] << 8 | at[0];
 }
 
-/* Reads a field's name. Returns false if there is none, or if it is not text. */
+/* Reads the name of a struct's field from its encoding: a byte of flags, the length (a uvarint
+ * since Go 1.17, before that two bytes), the bytes. Returns false if there is none, or if it has
+ * control characters. */
 static bool reflected_read_name(const struct reflected_reader *reader, uint64_t address,
                                 struct g2h_bytes *ret, uint8_t *ret_flags)
 {
@@ -138,6 +140,8 @@ static uint32_t reflected_part_at(struct reflected_reader *reader, const struct 
     return type_at(reader, heap_word(heap, contents->data + at), depth);
 }
 
+/* Reads the direction of a channel, the word after the element type, and appends the name of the
+ * type. Returns false if it is invalid. */
 static bool read_chan(struct reflected_reader *reader, const struct g2h_bytes *contents,
                       uint64_t parts, struct type *type, struct text *name)
 {
@@ -150,6 +154,7 @@ static bool read_chan(struct reflected_reader *reader, const struct g2h_bytes *c
     size_t size;
     const char *elem =
         string_pool_text(&reader->types->names, reader->types->list.data[type->elem].name, &size);
+    /* "chan <-chan T" would read as a channel to which chan T is sent. */
     const bool ambiguous = direction == (RECEIVE | SEND) && size > 2 && memcmp(elem, "<-", 2) == 0;
     append_text(name, ambiguous ? "(" : "");
     reflected_append_type(reader, name, type->elem);
@@ -157,6 +162,9 @@ static bool read_chan(struct reflected_reader *reader, const struct g2h_bytes *c
     return true;
 }
 
+/* Reads the types of parameters and results, and appends the name of the func type. Both counts are
+ * 16-bit numbers, and the highest bit of the second says variadic; the types follow, after the
+ * methods (uncommonType) if there are any. Returns false if a type is unknown. */
 static bool read_func(struct reflected_reader *reader, const struct g2h_bytes *contents,
                       uint64_t parts, bool is_uncommon, struct text *name, unsigned depth)
 {
@@ -187,6 +195,9 @@ static bool read_func(struct reflected_reader *reader, const struct g2h_bytes *c
     return true;
 }
 
+/* Reads the fields of a struct, three words each (name, type, offset), adds them, and appends the
+ * name of the struct type. Fields must ascend and end within the struct. Returns false if one is
+ * invalid. */
 static bool reflected_read_fields(struct reflected_reader *reader, const struct g2h_bytes *contents,
                                   uint64_t parts, struct type *type, struct text *name,
                                   unsigned depth)
@@ -248,8 +259,8 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
     return good && !reader->no_memory;
 }
 
-/* Reads the kind-specific part of a descriptor, after the header. Returns false if it is
- * invalid. */
+/* Reads what follows the header of a descriptor, which depends on the kind, and appends the name of
+ * the type. parts is where it begins. Returns false if it is invalid. */
 static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *contents,
                        uint64_t parts, bool is_uncommon, struct type *type, struct text *name,
                        unsigned depth)
@@ -303,8 +314,8 @@ static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *
     }
 }
 
-/* Returns the collector's mask, in which the first words of interfaces are pointers as well, or
- * NULL if it is missing. */
+/* Returns the collector's mask of pointers (GCData), or NULL if the descriptor has none. In it the
+ * first words of interfaces are pointers as well. */
 static const uint8_t *reflected_read_mask(const struct reflected_reader *reader,
                                           const uint8_t *header)
 {
@@ -368,6 +379,8 @@ static bool may_be_descriptors(const struct g2h_heap *heap, const struct slot_cl
            !heap_has_malloc_header(heap, slot_class);
 }
 
+/* Returns whether an object begins with a valid abi.Type: its sizes, alignment and flags agree, it
+ * is unnamed, and the offset of its string is negative. */
 static bool is_header(const struct g2h_heap *heap, const struct g2h_object *object)
 {
     const uint64_t word = heap->params.pointer_size;
@@ -383,7 +396,9 @@ static bool is_header(const struct g2h_heap *heap, const struct g2h_object *obje
            size % flags[1] == 0;
 }
 
-static bool list_all(struct reflected_reader *reader)
+/* Lists the objects that may be descriptors, by slot class and header. Returns false if memory runs
+ * out. */
+static bool list_descriptors(struct reflected_reader *reader)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const size_t slot_classes = heap->slot_classes.list.count;
@@ -411,7 +426,7 @@ static bool list_all(struct reflected_reader *reader)
 struct g2h_error *typing_add_reflected(struct typing *typing, struct types *types)
 {
     struct reflected_reader reader = {.typing = typing, .types = types, .parts = MOST_PARTS};
-    if (!list_all(&reader))
+    if (!list_descriptors(&reader))
         reader.no_memory = true;
     for (uint32_t i = 0; i < reader.list.count && !reader.no_memory; i++)
         read_made(&reader, i, 0);

@@ -11,8 +11,8 @@
 
 /* ---- objects ---- */
 
-/* Proposes that an object holds a value, or several, from an offset on. address is that of the
- * values' type. */
+/* Proposes for an object, from offset on, the type whose descriptor is at an address. A value, or
+ * several if there is space: a malloc header does not say which. */
 static void seed_object(struct typer *typer, uint32_t object, uint64_t offset, uint64_t address)
 {
     const struct typing *typing = typer->typing;
@@ -58,10 +58,11 @@ void typer_seed_facts(struct typer *typer)
     }
 }
 
-/* Returns whether the word at offset is the data word of an interface that begins one word before
- * it. A reflect.Type is such an interface, and holds the address of a type. */
-static bool seeds_is_held(const struct typing *typing, const struct g2h_bytes *contents,
-                          uint64_t offset)
+/* Returns whether the word at offset is the data word of an interface with methods, which begins
+ * one word before it. A reflect.Type is one, and its data word is the address of a type: no
+ * interface begins with that word, though it looks like it. */
+static bool is_interface_data(const struct typing *typing, const struct g2h_bytes *contents,
+                              uint64_t offset)
 {
     const uint64_t word = typing->heap->params.pointer_size;
     return offset >= word &&
@@ -70,7 +71,8 @@ static bool seeds_is_held(const struct typing *typing, const struct g2h_bytes *c
 }
 
 /* Follows pairs of words that look like interfaces: the first word is the address of a type or an
- * itab, and the second word is listed as a pointer. address: of a segment's contents; else 0. */
+ * itab, and the second word is listed as a pointer. is_typed excludes words whose type is known.
+ * address: of a segment's contents; else 0. */
 static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, uint64_t address,
                         struct g2h_fields fields, bool (*is_typed)(void *context, uint64_t offset),
                         void *context)
@@ -89,7 +91,7 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, u
                 (struct outside_words_holder){.kind = HOLDER_WORD, .offset = address + offset};
         if (first != 0 && data != 0 &&
             !typer_follow_interface(typer, first, data, false, NO_TARGET, SOURCE_SWEEP) &&
-            !seeds_is_held(typer->typing, contents, offset - word))
+            !is_interface_data(typer->typing, contents, offset - word))
             typer_follow_interface(typer, first, data, true, NO_TARGET, SOURCE_SWEEP);
     }
     typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
@@ -144,7 +146,7 @@ void typer_sweep(struct typer *typer, uint32_t object)
 
 /* ---- the runtime's records ---- */
 
-static void seeds_value(struct typer *typer, uint64_t address, uint32_t type)
+static void seed_value(struct typer *typer, uint64_t address, uint32_t type)
 {
     if (type != TYPE_NONE)
         typer_refer(typer, REFERENCE_VALUE, address, 0, type, NO_TARGET, SOURCE_RUNTIME);
@@ -155,6 +157,8 @@ static void seed_closure(struct typer *typer, uint64_t address)
     typer_refer(typer, REFERENCE_CLOSURE, address, 0, 0, NO_TARGET, SOURCE_CLOSURE);
 }
 
+/* Seeds the types of what the runtime's records refer to: g, m, defers, panics' values, and objects
+ * with finalizers, whose type the record has. */
 static void seed_records(struct typer *typer)
 {
     const struct typing *typing = typer->typing;
@@ -167,8 +171,8 @@ static void seed_records(struct typer *typer)
                                                  G2H_RECORD_QUEUEDFINALIZER};
     for (size_t i = 0; i < heap->goroutines.count; i++) {
         const struct g2h_goroutine *goroutine = &heap->goroutines.data[i].record;
-        seeds_value(typer, goroutine->address, g);
-        seeds_value(typer, goroutine->m, m);
+        seed_value(typer, goroutine->address, g);
+        seed_value(typer, goroutine->m, m);
         seed_closure(typer, goroutine->ctxt);
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -176,9 +180,9 @@ static void seed_records(struct typer *typer)
             struct g2h_record record;
             g2h_heap_record(heap, kinds[i], j, &record);
             if (kinds[i] == G2H_RECORD_OSTHREAD) {
-                seeds_value(typer, record.osthread.m, m);
+                seed_value(typer, record.osthread.m, m);
             } else if (kinds[i] == G2H_RECORD_DEFER) {
-                seeds_value(typer, record.defer.address, defer);
+                seed_value(typer, record.defer.address, defer);
                 seed_closure(typer, record.defer.funcval);
             } else if (kinds[i] == G2H_RECORD_PANIC) {
                 typer_follow_interface(typer, record.panic.type, record.panic.data, true, NO_TARGET,
@@ -186,7 +190,7 @@ static void seed_records(struct typer *typer)
             } else {
                 const uint32_t type = types_at(typing->types, record.finalizer.object_type);
                 if (type != TYPE_NONE && typer_type_of(typing, type)->kind == TYPE_POINTER)
-                    seeds_value(typer, record.finalizer.object, typer_type_of(typing, type)->elem);
+                    seed_value(typer, record.finalizer.object, typer_type_of(typing, type)->elem);
                 seed_closure(typer, record.finalizer.funcval);
             }
         }
@@ -199,7 +203,9 @@ struct segment_context {
     uint64_t address;
 };
 
-static bool is_global(void *context, uint64_t offset)
+/* Returns whether a word of a segment belongs to a variable of DWARF or to a value that pointers
+ * led to. */
+static bool has_known_type(void *context, uint64_t offset)
 {
     const struct segment_context *segment = context;
     const struct typing *typing = segment->typing;
@@ -213,10 +219,10 @@ static bool is_global(void *context, uint64_t offset)
  * variables overlap in damaged executables. */
 enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 
-/* Follows the pointers of the values of one type in a row, except those that were never written
- * to. */
-static void seeds_elements(struct typer *typer, const struct g2h_segment *segment, uint64_t offset,
-                           const struct pointer_map *map, uint64_t count)
+/* Follows the pointers of consecutive values of one type. Skips holes: parts of a large bss that
+ * were never written to, and are not even in memory. */
+static void seed_elements(struct typer *typer, const struct g2h_segment *segment, uint64_t offset,
+                          const struct pointer_map *map, uint64_t count)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const struct g2h_bytes *contents = &segment->contents;
@@ -240,6 +246,7 @@ static void seeds_elements(struct typer *typer, const struct g2h_segment *segmen
     }
 }
 
+/* Follows the pointers of DWARF's variables in a segment of data or bss. */
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct typing *typing = typer->typing;
@@ -277,18 +284,21 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
         if (count * map->size > left)
             continue;
         left -= count * map->size;
-        seeds_elements(typer, segment, offset, map, count);
+        seed_elements(typer, segment, offset, map, count);
     }
 }
 
 static void sweep_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct segment_context context = {typer->typing, segment->address};
-    sweep_words(typer, &segment->contents, segment->address, segment->fields, is_global, &context);
+    sweep_words(typer, &segment->contents, segment->address, segment->fields, has_known_type,
+                &context);
 }
 
-static void each_segment(struct typer *typer,
-                         void (*seed)(struct typer *typer, const struct g2h_segment *segment))
+/* Calls seed for each segment of data and bss, and then follows the pointers that lead to values
+ * outside the heap. */
+static void seed_all_segments(struct typer *typer,
+                              void (*seed)(struct typer *typer, const struct g2h_segment *segment))
 {
     const struct g2h_heap *heap = typer->typing->heap;
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
@@ -303,7 +313,7 @@ static void each_segment(struct typer *typer,
 
 /* ---- frames ---- */
 
-static bool seeds_is_local(void *context, uint64_t offset)
+static bool is_local_word(void *context, uint64_t offset)
 {
     const uint8_t *typed = context;
     return typed[offset / 4] != 0;
@@ -359,9 +369,9 @@ static bool load_frame(struct typer *typer, struct stack_parts *parts, size_t nu
  * the variable has all of it. The memory of dead variables is reused; the field list shows which
  * words are live.
  */
-static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf_local *local,
-                                 const struct stack_part *parts, uint64_t offset, uint64_t size,
-                                 bool must_be_listed, uint64_t *ret_offset)
+static const uint8_t *find_local_bytes(const struct typing *typing, const struct dwarf_local *local,
+                                       const struct stack_part *parts, uint64_t offset,
+                                       uint64_t size, bool must_be_listed, uint64_t *ret_offset)
 {
     for (uint32_t i = 0; i < local->piece_count; i++) {
         const struct dwarf_piece *piece = &typing->scopes->pieces.data[local->first_piece + i];
@@ -390,7 +400,7 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf
  * the pointer as that of the whole slice. Then the other two words can be anything, and are usually
  * more than there is space for.
  */
-static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t elem)
+static bool is_plausible_slice(const struct typing *typing, const uint8_t *words, uint32_t elem)
 {
     const struct g2h_heap *heap = typing->heap;
     const uint64_t word = heap->params.pointer_size, value = heap_word(heap, words),
@@ -405,8 +415,9 @@ static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t
                (heap_object_size(heap, object) - (value - heap_address(heap, object))) / size;
 }
 
-/* Follows a variable of a frame, and marks its words in typed. left: how many words of the frame's
- * variables may still be searched. */
+/* Follows a variable of a frame, and marks its words in typed, so that the sweep skips them. A live
+ * variable has its pointer word in the frame's field list (an interface: its second word). left:
+ * how many words of the frame's variables may still be searched. */
 static void seed_local(struct typer *typer, const struct dwarf_local *local,
                        const struct stack_part *parts, uint8_t *typed, uint64_t *left)
 {
@@ -431,20 +442,21 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
         unsigned found = 0;
         for (uint64_t at = 0; at < size; at += word) {
             const bool must_be_listed = at == (kind == TYPE_INTERFACE ? word : 0);
-            const uint8_t *bytes = find_bytes(typing, local, parts, field->offset + at, word,
-                                              must_be_listed, &offsets[at / word]);
+            const uint8_t *bytes = find_local_bytes(typing, local, parts, field->offset + at, word,
+                                                    must_be_listed, &offsets[at / word]);
             if (bytes) {
                 memcpy(copy + at, bytes, (size_t)word);
                 found |= 1u << at / word;
             }
         }
+        /* A bit per word: all of them were found. */
         const bool is_whole = found == (1u << size / word) - 1;
         typer->holder =
             (struct outside_words_holder){.kind = HOLDER_LOCAL,
                                           .frame = parts[0].number,
                                           .local = (uint32_t)(local - typing->scopes->locals.data),
                                           .offset = field->offset};
-        if (is_whole && (kind != TYPE_SLICE || is_slice(typing, copy, elem)))
+        if (is_whole && (kind != TYPE_SLICE || is_plausible_slice(typing, copy, elem)))
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, field, NO_TARGET,
                          SOURCE_POINTER);
         else if (kind == TYPE_SLICE &&
@@ -463,7 +475,8 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
  * Variables share memory, but not without limit. */
 enum { LOCAL_VISITS = 8, LOCAL_VISITS_MORE = 512 };
 
-static void seeds_frame(struct typer *typer, const struct stack_parts *all)
+/* Follows the variables of a frame, and sweeps the words that belong to none. */
+static void seed_frame(struct typer *typer, const struct stack_parts *all)
 {
     struct typing *typing = typer->typing;
     const struct stack_part *parts = all->of;
@@ -476,10 +489,12 @@ static void seeds_frame(struct typer *typer, const struct stack_parts *all)
         for (uint32_t k = 0; k < count; k++)
             if (locals[k].is_made == (made != 0))
                 seed_local(typer, &locals[k], parts, all->typed.data, &left);
-    sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, seeds_is_local,
+    sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, is_local_word,
                 all->typed.data);
 }
 
+/* Follows the variables of all frames. The frames of a goroutine are visited from the outermost one
+ * on, so that each frame's caller, which has its arguments, is loaded already. */
 static void seed_frames(struct typer *typer)
 {
     const struct g2h_heap *heap = typer->typing->heap;
@@ -489,7 +504,7 @@ static void seed_frames(struct typer *typer)
         parts.of[0].listed = NULL;
         for (uint32_t j = goroutine->frame_count; j-- > 0 && !typer->no_memory;)
             if (load_frame(typer, &parts, goroutine->first_frame + j))
-                seeds_frame(typer, &parts);
+                seed_frame(typer, &parts);
             else
                 typer->no_memory = true;
     }
@@ -499,10 +514,10 @@ static void seed_frames(struct typer *typer)
 void typing_seed_roots(struct typer *typer)
 {
     seed_records(typer);
-    each_segment(typer, seed_segment);
+    seed_all_segments(typer, seed_segment);
     seed_frames(typer);
     typer_follow_outside(typer);
     /* Values that no variable leads to get their path from this sweep. */
-    each_segment(typer, sweep_segment);
+    seed_all_segments(typer, sweep_segment);
     typer_flush(typer);
 }

@@ -51,15 +51,18 @@ static enum belief belief_in(struct g2h_bytes name)
                                                                              : ALL;
 }
 
-static bool is_believed(const struct flow *flow, const struct flow_value *value, uint32_t fact,
-                        enum belief belief)
+/* Returns whether a fact about a value counts: in a function that is not believed in all, only that
+ * a call made the value by its type, as runtime.newobject does. */
+static bool counts_as_evidence(const struct flow *flow, const struct flow_value *value,
+                               uint32_t fact, enum belief belief)
 {
     return belief == ALL || (value->origin == FLOW_RESULT && fact != UINT32_MAX &&
                              (flow->facts.data[fact].kind == FLOW_POINTS_TO ||
                               flow->facts.data[fact].kind == FLOW_POINTS_TO_MANY));
 }
 
-/* Combines all evidence of the code about a value. */
+/* Combines all evidence of the code about a value. The word is unknown if pieces contradict each
+ * other, or if the code uses more memory than the receiver's type has. */
 static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32_t number,
                                            enum belief belief)
 {
@@ -69,7 +72,7 @@ static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32
     struct code_evidence evidence;
     uint32_t fact = value->first_fact;
     do {
-        if (is_believed(flow, value, fact, belief) &&
+        if (counts_as_evidence(flow, value, fact, belief) &&
             flow_evidence(flow, number, fact, &evidence) &&
             !coded_agree(spiller->typer->typing, &word.type, coded_type(spiller->coded, &evidence)))
             return (struct spilled_word){.reach = 0};
@@ -117,7 +120,8 @@ static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32
 }
 
 /* Returns the type of a value in the frame whose address the code passes on, or TYPE_NONE. */
-static uint32_t type_behind(const struct spiller *spiller, uint32_t value, enum belief belief)
+static uint32_t type_of_local_value(const struct spiller *spiller, uint32_t value,
+                                    enum belief belief)
 {
     const struct types *types = spiller->typer->typing->types;
     const struct word_type word = spilled_word_of(spiller, value, belief).type;
@@ -128,7 +132,7 @@ static uint32_t type_behind(const struct spiller *spiller, uint32_t value, enum 
 
 /* Adds the known values in the frames of the function that was read last. Slots that have one value
  * and later another are left out. */
-static bool add_values(struct spiller *spiller, enum belief belief)
+static bool add_frame_values(struct spiller *spiller, enum belief belief)
 {
     enum { SEVERAL = TYPE_NONE - 1 };
     const struct flow *flow = &spiller->coded->flow;
@@ -144,7 +148,7 @@ static bool add_values(struct spiller *spiller, enum belief belief)
             value->number >= flow->slot_count)
             continue;
         uint32_t *known = &types[value->number];
-        const uint32_t type = type_behind(spiller, i, belief);
+        const uint32_t type = type_of_local_value(spiller, i, belief);
         if (type != TYPE_NONE)
             *known = *known == TYPE_NONE || *known == type ? type : SEVERAL;
     }
@@ -161,7 +165,8 @@ static int compare_pcs(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Reads each function that has a frame once. */
+/* Reads each function that has a frame once: the program counters are sorted. pc is within the
+ * call; pc + 1 is the frame's return address, the key of what is found. */
 static struct g2h_error *read_functions(struct spiller *spiller)
 {
     const struct pclntab *pclntab = spiller->coded->flow.pclntab;
@@ -178,7 +183,7 @@ static struct g2h_error *read_functions(struct spiller *spiller)
         if (index != last) {
             TRY(flow_read(&spiller->coded->flow, index, true));
             first = (uint32_t)spiller->values.count;
-            TRY_MEMORY(add_values(spiller, belief));
+            TRY_MEMORY(add_frame_values(spiller, belief));
         }
         last = index;
         TRY_MEMORY(map_put(&spiller->values_of, pc + 1, first, &put));
@@ -198,7 +203,9 @@ uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame 
     return number == MAP_NONE ? 0 : typing->pools.data[number];
 }
 
-/* Types the target of a word of a frame, if the code that the key belongs to determines it. */
+/* Types the target of a word of a frame, if it is untyped and the code that the key belongs to
+ * determines its type. A receiver counts only if its type fills the object, which may otherwise be
+ * a larger value. */
 static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
                               uint64_t offset, uint64_t key)
 {
@@ -252,8 +259,9 @@ static void seed_values(struct spiller *spiller, const struct heap_stack_frame *
     }
 }
 
-/* The callee, if there is one, has its arguments in the frame, and space to spill those that it got
- * in registers: the code of both may determine such a word. */
+/* Types the targets of a frame's words. The callee, if there is one, has its arguments in the
+ * frame, and space to spill those that it got in registers: the code of both may determine such a
+ * word. */
 static void spilled_seed_frame(struct spiller *spiller, const struct heap_stack_frame *frame,
                                const struct heap_stack_frame *callee)
 {
@@ -279,6 +287,8 @@ static void spiller_deinit(struct spiller *spiller)
     free(spiller->pcs.list.data);
 }
 
+/* Reads the functions that have frames, then types what the words of the frames lead to.
+ * Consecutive frames belong to one stack if one ends where the other begins. */
 struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
 {
     const struct typing *typing = typer->typing;

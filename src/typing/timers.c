@@ -44,6 +44,8 @@ static bool has_period(const struct typing *typing, uint32_t object, uint64_t pe
            memcmp(contents.data + period, none, sizeof(none)) != 0;
 }
 
+/* Finds the parts of type runtime.timer at the offset that they have in a time.Timer: the runtime's
+ * pointers lead there, so the object is a time.Timer or, if the timer repeats, a time.Ticker. */
 void typing_seed_timers(struct typer *typer)
 {
     struct typing *typing = typer->typing;

@@ -379,9 +379,9 @@ struct guesses {
 struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing);
 void guesses_deinit(struct guesses *guesses);
 
-/* Proposes the only type that an untyped object without malloc header can have. memory is the
- * thread's own cache, empty at first. Returns false if memory runs out. */
-bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
+/* Proposes the only type that an untyped object without malloc header can have. cache is the
+ * thread's own, empty at first. Returns false if memory runs out. */
+bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *cache,
                  uint32_t number);
 
 /* ---- judge.c ---- */

@@ -105,6 +105,7 @@ static uint32_t typing_task_end(const struct typing *typing, uint32_t first)
     return first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
 }
 
+/* Proposes the types that the malloc headers of a task's objects name. */
 static struct g2h_error *headers_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
@@ -125,6 +126,8 @@ static bool is_sweepable(const struct typing *typing, uint32_t object)
            heap_object_size(typing->heap, object) > typing->elemtype_offset;
 }
 
+/* Searches a task's untyped objects for words that look like an interface, a closure or a
+ * channel. */
 static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
@@ -138,6 +141,7 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
+/* Types the objects of a task that must be maps, or their tables, by their contents. */
 static struct g2h_error *maps_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
@@ -161,6 +165,7 @@ static bool is_unknown(const struct typing *typing, uint32_t object)
     return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0;
 }
 
+/* Proposes the only type that fits for each of a task's objects that is still unknown. */
 static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
@@ -174,7 +179,8 @@ static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-static struct g2h_error *each_object(struct typing_run *run, workers_task *task)
+/* Runs a task for all objects on all threads; the claims that it makes are not followed yet. */
+static struct g2h_error *propose_for_all_objects(struct typing_run *run, workers_task *task)
 {
     const size_t objects = run->typing->heap->object_count;
     return waves_run(&run->waves, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, task, run);
@@ -185,19 +191,22 @@ static struct g2h_error *typing_find_maps(struct typing_run *run)
 {
     if (run->maps.parts.list.count == 0)
         return NULL;
-    TRY(each_object(run, maps_task));
+    TRY(propose_for_all_objects(run, maps_task));
     return waves_follow(&run->waves);
 }
 
+/* Proposes the only type that fits for each unknown object. The guesses and the caches of threads
+ * remain for the caller to free. */
 static struct g2h_error *make_guesses(struct typing_run *run)
 {
     run->memories = calloc(run->typing->threads, sizeof(*run->memories));
     TRY_MEMORY(run->memories);
     TRY(guesses_init(&run->guesses, run->typing));
-    return each_object(run, guess_task);
+    return propose_for_all_objects(run, guess_task);
 }
 
-static struct g2h_error *guess(struct typing_run *run)
+/* Guesses the types of unknown objects, and follows these guesses. */
+static struct g2h_error *guess_types(struct typing_run *run)
 {
     struct g2h_error *error = make_guesses(run);
     for (unsigned i = 0; run->memories && i < run->typing->threads; i++)
@@ -245,11 +254,12 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
 }
 
 /* Runs all steps in their order: each source that depends on the types found before comes after
- * them. */
+ * them, and waves_follow() follows what a source has found before the next one. A surer source
+ * comes first, since the later ones look only at objects without a type. */
 static struct g2h_error *find_types(struct typing_run *run)
 {
     struct typer *alone = &run->waves.typers[0];
-    TRY(each_object(run, headers_task));
+    TRY(propose_for_all_objects(run, headers_task));
     typer_seed_facts(alone);
     typing_seed_roots(alone);
     TRY(coded_init(&run->coded, run->typing));
@@ -259,7 +269,7 @@ static struct g2h_error *find_types(struct typing_run *run)
     typing_seed_itab_tables(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
-    TRY(each_object(run, sweep_task));
+    TRY(propose_for_all_objects(run, sweep_task));
     TRY(waves_follow(&run->waves));
     TRY(typing_seed_spilled(alone, &run->coded));
     TRY_MEMORY(!alone->no_memory);
@@ -274,13 +284,13 @@ static struct g2h_error *find_types(struct typing_run *run)
     typing_seed_alike(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
-    TRY(guess(run)); /* without DWARF the types of the runtime's processors are guesses */
+    TRY(guess_types(run)); /* without DWARF the types of the runtime's processors are guesses */
     TRY(typing_find_maps(run)); /* large groups have no malloc header, and may have been guessed */
     typing_seed_timers(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
     TRY(typing_judge(run->typing));
-    return each_object(run, texts_task);
+    return propose_for_all_objects(run, texts_task);
 }
 
 /* ---- sums ---- */
@@ -317,6 +327,7 @@ static struct g2h_type_sum *sum_of(const struct typing *typing, uint32_t object,
     }
 }
 
+/* Adds the objects of a task to the worker's sums. */
 static struct g2h_error *account_task(void *context, size_t task, unsigned worker)
 {
     const struct accounting *accounting = context;
@@ -334,7 +345,7 @@ static struct g2h_error *account_task(void *context, size_t task, unsigned worke
 }
 
 /* Computes the totals from the sums of sources and kinds. */
-static void typing_add_up(struct g2h_type_account *account)
+static void add_up_account(struct g2h_type_account *account)
 {
     account->typed = account->text;
     for (int i = 0; i < SOURCE_GUESS; i++)
@@ -345,6 +356,8 @@ static void typing_add_up(struct g2h_type_account *account)
     add_sum(&account->all, &account->untyped);
 }
 
+/* Each worker sums up its own tasks, so that none waits for another; the sums are added at the
+ * end. */
 struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,
                                  struct g2h_type_account *ret)
 {
@@ -363,7 +376,7 @@ struct g2h_error *typing_account(const struct typing *typing, const uint64_t *li
         add_sum(&sums.part, &more->part);
         add_sum(&sums.untyped, &more->untyped);
     }
-    typing_add_up(&sums);
+    add_up_account(&sums);
     *ret = sums;
     return NULL;
 }
@@ -379,7 +392,8 @@ static void run_deinit(struct typing_run *run)
     memory_give_back();
 }
 
-static struct g2h_error *run_all(struct typing *typing)
+/* Collects the types and the memory outside the heap, allocates the claims, and finds the types. */
+static struct g2h_error *typing_run_steps(struct typing *typing)
 {
     const uint32_t objects = typing->heap->object_count;
     TRY(collect_types(typing));
@@ -411,7 +425,7 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     typing->exe = exe;
     typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
-    TRY(run_all(typing));
+    TRY(typing_run_steps(typing));
     /* If memory for a pointer map ran out, its type was taken not to fit, and the snapshot would
      * differ. */
     TRY_MEMORY(!pointer_maps_failed(&typing->pointer_maps));

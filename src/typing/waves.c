@@ -77,6 +77,8 @@ static int compare_details(const struct typing *typing, const struct typer_waiti
     return one->source < other->source ? -1 : one->source > other->source;
 }
 
+/* Returns whether one waiting reference is proposed before the other: by object, offset and
+ * compare_details(). */
 static inline bool is_earlier(const struct typing *typing, const struct typer_waiting *one,
                               const struct typer_waiting *other)
 {
@@ -92,7 +94,7 @@ typedef VECTOR(struct typer_waiting) waiting_vector;
 /* Withdraws the claim on an object's start that was made in this round, and adds it to the
  * references that have waited, so that it gets no precedence over them. Returns false if memory
  * runs out. */
-static bool take_back(struct typing *typing, uint32_t object, waiting_vector *all)
+static bool withdraw_fresh_claim(struct typing *typing, uint32_t object, waiting_vector *all)
 {
     uint32_t *claim = &typing->claims[object];
     if ((*claim & CLAIM_FRESH) == 0)
@@ -113,6 +115,7 @@ static bool take_back(struct typing *typing, uint32_t object, waiting_vector *al
 /* Runs of this length are sorted by insertion, then merged. */
 enum { RUN = 8 };
 
+/* Sorts a few references by insertion. */
 static void sort_run(const struct typing *typing, struct typer_waiting *run, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -124,6 +127,8 @@ static void sort_run(const struct typing *typing, struct typer_waiting *run, siz
     }
 }
 
+/* Sorts references by merging runs, from scratch to data and back. Nearly all lists are short, and
+ * partly sorted. */
 static void sort_merging(const struct typing *typing, struct typer_waiting *data,
                          struct typer_waiting *scratch, size_t count)
 {
@@ -152,30 +157,34 @@ static void sort_merging(const struct typing *typing, struct typer_waiting *data
  * are. */
 enum { MANY = 1 << 12, DIGIT = 11, BUCKETS = 1 << DIGIT };
 
-static inline uint64_t part_of_key(const struct typer_waiting *waiting, unsigned part)
+/* Returns a part of the sort key: the offset (part 0), which is sorted first, or the object. */
+static inline uint64_t key_part(const struct typer_waiting *waiting, unsigned part)
 {
     return part == 0 ? waiting->offset : waiting->object;
 }
 
-static void sort_by_word(struct typer_waiting *data, struct typer_waiting *scratch, size_t count)
+/* Sorts references by object and then offset: a radix sort, DIGIT bits at a time, from the lowest
+ * digit on. */
+static void sort_by_place(struct typer_waiting *data, struct typer_waiting *scratch, size_t count)
 {
     struct typer_waiting *from = data, *to = scratch;
     for (unsigned part = 0; part < 2; part++) {
+        /* some ^ all has the bits in which the keys differ; the other digits need no pass. */
         uint64_t some = 0, all = UINT64_MAX;
         for (size_t i = 0; i < count; i++) {
-            some |= part_of_key(&from[i], part);
-            all &= part_of_key(&from[i], part);
+            some |= key_part(&from[i], part);
+            all &= key_part(&from[i], part);
         }
         for (unsigned shift = 0; shift < 64 && (some ^ all) >> shift != 0; shift += DIGIT) {
             size_t starts[BUCKETS + 1] = {0};
             if (((some ^ all) >> shift & (BUCKETS - 1)) == 0)
                 continue; /* all have the same digit here */
             for (size_t i = 0; i < count; i++)
-                starts[(part_of_key(&from[i], part) >> shift & (BUCKETS - 1)) + 1]++;
+                starts[(key_part(&from[i], part) >> shift & (BUCKETS - 1)) + 1]++;
             for (size_t i = 0; i < BUCKETS; i++)
                 starts[i + 1] += starts[i];
             for (size_t i = 0; i < count; i++)
-                to[starts[part_of_key(&from[i], part) >> shift & (BUCKETS - 1)]++] = from[i];
+                to[starts[key_part(&from[i], part) >> shift & (BUCKETS - 1)]++] = from[i];
             struct typer_waiting *sorted = to;
             to = from;
             from = sorted;
@@ -185,6 +194,8 @@ static void sort_by_word(struct typer_waiting *data, struct typer_waiting *scrat
         memcpy(data, from, count * sizeof(*data));
 }
 
+/* Sorts waiting references into the order in which they are proposed, by the fastest method for
+ * their number. Returns false if memory runs out. */
 static bool sort_waiting(const struct typing *typing, waiting_vector *all)
 {
     struct typer_waiting *data = all->data, *scratch;
@@ -198,7 +209,7 @@ static bool sort_waiting(const struct typing *typing, waiting_vector *all)
     if (all->count < MANY) {
         sort_merging(typing, data, scratch, all->count);
     } else {
-        sort_by_word(data, scratch, all->count);
+        sort_by_place(data, scratch, all->count);
         for (size_t i = 0; i < all->count; i = end) {
             for (end = i + 1; end < all->count && data[end].object == data[i].object &&
                               data[end].offset == data[i].offset;)
@@ -218,7 +229,8 @@ static bool waves_gather(struct waves *waves, size_t shard, waiting_vector *all)
         struct typer *typer = &waves->typers[i];
         for (size_t j = 0; j < typer->waiting[shard].count; j++) {
             const struct typer_waiting *waiting = &typer->waiting[shard].data[j];
-            if (!vector_push(all, *waiting) || !take_back(waves->typing, waiting->object, all))
+            if (!vector_push(all, *waiting) ||
+                !withdraw_fresh_claim(waves->typing, waiting->object, all))
                 return false;
         }
         typer->waiting[shard].count = 0;
@@ -267,6 +279,8 @@ static void forget_fresh(struct waves *waves, struct typer *typer)
     typer->fresh.count = 0;
 }
 
+/* Moves a thread's new claims to the first thread's list, which waves_follow() follows. Returns
+ * false if memory runs out. */
 static bool take_items(struct waves *waves, struct typer *typer)
 {
     item_vector *items = &waves->typers[0].items;
@@ -278,6 +292,8 @@ static bool take_items(struct waves *waves, struct typer *typer)
     return true;
 }
 
+/* Ends a round: proposes the references that have waited, one thread per shard, and gathers the new
+ * claims of all threads. */
 static struct g2h_error *waves_settle(struct waves *waves)
 {
     const unsigned threads = waves->typing->threads;
@@ -296,6 +312,8 @@ static struct g2h_error *waves_settle(struct waves *waves)
     return error;
 }
 
+/* Runs tasks on all threads, then settles what had to wait. While `shared` is set, claims are
+ * marked as fresh and references whose order matters are deferred. */
 static struct g2h_error *run_round(struct waves *waves, size_t tasks, workers_task *run,
                                    void *context)
 {
@@ -340,6 +358,7 @@ static void prefetch_item(const struct waves *waves, size_t i)
     __builtin_prefetch(record + 64);
 }
 
+/* Follows a task's items of the round. */
 static struct g2h_error *follow_task(void *context, size_t task, unsigned worker)
 {
     const struct round *round = context;
@@ -406,8 +425,8 @@ static struct g2h_error *follow_wave(struct waves *waves)
 
 /* ---- waves ---- */
 
-/* Returns whether an item comes before another item of the same object: the claim on the start
- * comes first. */
+/* Returns whether an item comes before another item of the same object. The claim on the start
+ * comes first: its part is ITEM_START, which becomes 0 when 1 is added. */
 static bool waves_is_before(const struct item *one, const struct item *other)
 {
     return one->part + 1 < other->part + 1;
@@ -444,6 +463,7 @@ static void waves_order_parts(struct typing *typing, item_vector *items)
     items->count = kept;
 }
 
+/* Sorts a few items by object, by insertion. */
 static void sort_few(const item_vector *items)
 {
     for (size_t i = 1; i < items->count; i++) {
@@ -513,6 +533,7 @@ static struct g2h_error *follow_objects(struct waves *waves)
     while (items->count > 0) {
         if (!sort_items(waves->typing, items, &waves->wave))
             return &error_no_memory;
+        /* The claims that this wave leads to are gathered in the memory of the previous one. */
         const item_vector empty = waves->wave;
         waves->wave = *items;
         *items = empty;
