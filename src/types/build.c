@@ -20,16 +20,18 @@ enum {
     DESCRIPTOR_NAME_MOST = 2048, /* longer than the name of any descriptor */
 };
 
-static uint32_t out_of_memory(struct runtime_types *runtime)
+/* Notes that memory has run out. Returns TYPE_NONE, for the caller to return. */
+static uint32_t note_no_memory(struct runtime_types *runtime)
 {
     runtime->no_memory = true;
     return TYPE_NONE;
 }
 
+/* Adds a type. Returns its number, or TYPE_NONE if memory runs out. */
 static uint32_t type_builder_add(struct runtime_types *runtime, const struct type *type)
 {
     uint32_t number;
-    return types_add(runtime->types, type, &number) ? number : out_of_memory(runtime);
+    return types_add(runtime->types, type, &number) ? number : note_no_memory(runtime);
 }
 
 /* ---- names ---- */
@@ -39,7 +41,7 @@ uint32_t build_intern(struct runtime_types *runtime, struct g2h_bytes text)
     uint32_t number;
     return types_intern(runtime->types, (const char *)text.data, (size_t)text.size, &number)
                ? number
-               : out_of_memory(runtime);
+               : note_no_memory(runtime);
 }
 
 bool build_has_prefix(const struct runtime_types *runtime, uint32_t type, const char *text)
@@ -73,10 +75,11 @@ static void type_builder_append_type(struct text *name, const struct runtime_typ
 static uint32_t intern_text(struct runtime_types *runtime, const struct text *name)
 {
     if (name->failed)
-        return out_of_memory(runtime);
+        return note_no_memory(runtime);
     return build_intern(runtime, (struct g2h_bytes){(const uint8_t *)name->data, name->size});
 }
 
+/* Composes the name that DWARF and the compiler give such a structure: "bucket<string,int>". */
 uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t first,
                     uint32_t second)
 {
@@ -92,6 +95,7 @@ uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t fi
     return intern_text(runtime, &name);
 }
 
+/* "chan <-chan T" would read as a channel to which chan T is sent, so "chan (<-chan T)". */
 uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem)
 {
     const bool is_ambiguous = build_has_prefix(runtime, elem, "<-chan ");
@@ -112,6 +116,8 @@ uint32_t build_find(const struct runtime_types *runtime, struct g2h_bytes name)
 
 /* ---- types that are derived from others ---- */
 
+/* Returns the key of a type that is derived from elem: elem has 32 bits, the kind 8, and an array's
+ * length, which is below 1000, the rest. */
 static uint64_t derived_key(unsigned kind, uint32_t elem, uint64_t length)
 {
     return (uint64_t)elem | (uint64_t)kind << 32 | length << 40;
@@ -132,6 +138,8 @@ bool build_note_derived(struct runtime_types *runtime, unsigned kind, uint32_t e
     return !runtime->no_memory;
 }
 
+/* Makes a type findable by its name, and by what it is derived from: *T, []T or [N]T. A name that
+ * two different types have finds neither. */
 bool build_register(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = &runtime->types->list.data[number];
@@ -202,6 +210,8 @@ uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t leng
                   length * runtime->types->list.data[elem].size);
 }
 
+/* Copies the type *elem with another target, for a pointer of the runtime that leads to more than
+ * one value. The copy has no descriptor of its own. */
 uint32_t build_target(struct runtime_types *runtime, enum type_target target, uint32_t elem,
                       uint32_t key, uint64_t length)
 {
@@ -247,7 +257,9 @@ static const struct basic {
     {"string", TYPE_STRING, 0},
 };
 
-static uint32_t build_basic(struct runtime_types *runtime, struct g2h_bytes name)
+/* Returns a type of the language by its name, the executable's own if it has the right kind and
+ * size, or TYPE_NONE if no such type exists. */
+static uint32_t build_language_type(struct runtime_types *runtime, struct g2h_bytes name)
 {
     const struct basic *basic = NULL;
     for (size_t i = 0; i < sizeof(basics) / sizeof(*basics) && !basic; i++)
@@ -288,17 +300,18 @@ static uint32_t build_basic(struct runtime_types *runtime, struct g2h_bytes name
     return found;
 }
 
-static struct g2h_bytes after(struct g2h_bytes text, size_t size)
+/* Returns a string without its first size bytes. */
+static struct g2h_bytes bytes_after(struct g2h_bytes text, size_t size)
 {
     return (struct g2h_bytes){text.data + size, text.size - size};
 }
 
-static uint32_t type_builder_type_of(struct runtime_types *runtime, struct g2h_bytes expression,
-                                     const uint32_t *arguments, unsigned depth);
+static uint32_t type_of_expression(struct runtime_types *runtime, struct g2h_bytes expression,
+                                   const uint32_t *arguments, unsigned depth);
 
-/* Returns the type of "[8]X" or "[]X". */
-static uint32_t type_builder_array_of(struct runtime_types *runtime, struct g2h_bytes expression,
-                                      const uint32_t *arguments, unsigned depth)
+/* Returns the type of "[8]X" or "[]X", or TYPE_NONE. A length has at most four digits. */
+static uint32_t array_of_expression(struct runtime_types *runtime, struct g2h_bytes expression,
+                                    const uint32_t *arguments, unsigned depth)
 {
     uint64_t length = 0;
     size_t at = 1;
@@ -309,7 +322,7 @@ static uint32_t type_builder_array_of(struct runtime_types *runtime, struct g2h_
     if (at == expression.size || expression.data[at] != ']')
         return TYPE_NONE;
     const uint32_t elem =
-        type_builder_type_of(runtime, after(expression, at + 1), arguments, depth + 1);
+        type_of_expression(runtime, bytes_after(expression, at + 1), arguments, depth + 1);
     if (elem == TYPE_NONE)
         return TYPE_NONE;
     return at > 1 ? build_array(runtime, elem, length)
@@ -317,31 +330,33 @@ static uint32_t type_builder_array_of(struct runtime_types *runtime, struct g2h_
                            3 * (uint64_t)runtime->types->pointer_size);
 }
 
-static uint32_t type_builder_type_of(struct runtime_types *runtime, struct g2h_bytes expression,
-                                     const uint32_t *arguments, unsigned depth)
+/* Returns the type that an expression of the tables names, or TYPE_NONE: "$0" is the first
+ * argument, "*X", "[]X" and "[8]X" are derived from X, and everything else is a name. */
+static uint32_t type_of_expression(struct runtime_types *runtime, struct g2h_bytes expression,
+                                   const uint32_t *arguments, unsigned depth)
 {
     if (expression.size == 0 || depth > 8)
         return TYPE_NONE;
     if (arguments && expression.data[0] == '$')
         return arguments[expression.data[1] - '0'];
-    uint32_t found = build_basic(runtime, expression);
+    uint32_t found = build_language_type(runtime, expression);
     if (found == TYPE_NONE)
         found = build_find(runtime, expression);
     if (found != TYPE_NONE || runtime->no_memory)
         return found;
     if (expression.data[0] == '*') {
         const uint32_t elem =
-            type_builder_type_of(runtime, after(expression, 1), arguments, depth + 1);
+            type_of_expression(runtime, bytes_after(expression, 1), arguments, depth + 1);
         return runtime->no_memory ? TYPE_NONE : build_pointer(runtime, elem);
     }
-    return expression.data[0] == '[' ? type_builder_array_of(runtime, expression, arguments, depth)
+    return expression.data[0] == '[' ? array_of_expression(runtime, expression, arguments, depth)
                                      : named_struct(runtime, expression);
 }
 
 uint32_t build_type(struct runtime_types *runtime, struct g2h_bytes expression,
                     const uint32_t *arguments)
 {
-    return type_builder_type_of(runtime, expression, arguments, 0);
+    return type_of_expression(runtime, expression, arguments, 0);
 }
 
 /* ---- traits that follow from a type's parts ---- */
@@ -352,7 +367,8 @@ enum {
     TRAIT_IN_WORK = 32,
 };
 
-/* Returns the alignment of a type, and whether its values hold pointers. */
+/* Returns the alignment of a type, and whether its values hold pointers: the two facts that the
+ * offsets of a struct's fields and the noscan property depend on. The answer is cached by type. */
 static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigned depth)
 {
     struct types *types = runtime->types;
@@ -408,6 +424,7 @@ static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigne
         traits = 4;
         break;
     default:
+        /* A number is aligned to its size, up to one word. */
         for (traits = 1; traits < word && type->size && type->size % (2u * traits) == 0;)
             traits = (uint8_t)(2 * traits);
     }
@@ -441,6 +458,8 @@ uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32
                                            .header = TYPE_NONE});
 }
 
+/* Places the members that the release has one after the other, each aligned, as the Go compiler
+ * does. */
 bool build_fill(struct runtime_types *runtime, uint32_t number, const struct member *members,
                 size_t count, const uint32_t *arguments)
 {
@@ -489,6 +508,9 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
     return true;
 }
 
+/* Composes the name that the compiler gives the structure's type (members, with a type's name for
+ * each %), and moves the descriptor of the type with this name to the type that was built: then
+ * malloc headers lead to the built one, which knows more. */
 bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const char *members,
                            uint32_t first, uint32_t second)
 {

@@ -62,9 +62,10 @@ static const struct member traceable_chan[] = {
     EMBEDDED("maybeTraceablePtr", "$0"),
 };
 
-/* Returns a struct that contains a type. */
-static uint32_t wrap(struct runtime_types *runtime, const char *name, const struct member *members,
-                     size_t count, uint32_t type)
+/* Returns a new struct type with these members, whose $0 is a type, or TYPE_NONE if memory runs
+ * out. */
+static uint32_t wrap_in_struct(struct runtime_types *runtime, const char *name,
+                               const struct member *members, size_t count, uint32_t type)
 {
     const uint32_t wrapped =
         build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, build_intern(runtime, bytes_of(name)));
@@ -73,28 +74,28 @@ static uint32_t wrap(struct runtime_types *runtime, const char *name, const stru
 
 /* Returns the type of a pointer in a sudog: from 1.26 on it has two words, because it may be hidden
  * from the collector. */
-static uint32_t traceable(struct runtime_types *runtime, uint32_t pointer)
+static uint32_t sudog_pointer(struct runtime_types *runtime, uint32_t pointer)
 {
     return runtime->release.minor < 26 || pointer == TYPE_NONE
                ? pointer
-               : wrap(runtime, "runtime.maybeTraceablePtr", traceable_ptr,
-                      sizeof(traceable_ptr) / sizeof(*traceable_ptr), pointer);
+               : wrap_in_struct(runtime, "runtime.maybeTraceablePtr", traceable_ptr,
+                                sizeof(traceable_ptr) / sizeof(*traceable_ptr), pointer);
 }
 
-/* Like traceable(), for a pointer to a channel. */
-static uint32_t traceable_channel(struct runtime_types *runtime, uint32_t pointer)
+/* Like sudog_pointer(), for a pointer to a channel, which 1.26 wraps in one more struct. */
+static uint32_t sudog_channel_pointer(struct runtime_types *runtime, uint32_t pointer)
 {
-    const uint32_t inner = traceable(runtime, pointer);
+    const uint32_t inner = sudog_pointer(runtime, pointer);
     return runtime->release.minor < 26 || inner == TYPE_NONE
                ? inner
-               : wrap(runtime, "runtime.maybeTraceableChan", traceable_chan,
-                      sizeof(traceable_chan) / sizeof(*traceable_chan), inner);
+               : wrap_in_struct(runtime, "runtime.maybeTraceableChan", traceable_chan,
+                                sizeof(traceable_chan) / sizeof(*traceable_chan), inner);
 }
 
 bool chans_sudog(struct runtime_types *runtime, uint32_t sudog, uint32_t elem, uint32_t header)
 {
-    const uint32_t to_elem = traceable(runtime, build_pointer(runtime, elem));
-    const uint32_t to_channel = traceable_channel(runtime, build_pointer(runtime, header));
+    const uint32_t to_elem = sudog_pointer(runtime, build_pointer(runtime, elem));
+    const uint32_t to_channel = sudog_channel_pointer(runtime, build_pointer(runtime, header));
     return to_elem != TYPE_NONE && to_channel != TYPE_NONE &&
            BUILD_FILL(runtime, sudog, sudog_members, sudog, to_elem, to_channel);
 }
@@ -112,6 +113,8 @@ static uint32_t header_name(struct runtime_types *runtime, uint32_t channel, uin
     return build_channel_name(runtime, elem);
 }
 
+/* The header's type depends on the element type: it has pointers to the buffer and, through the
+ * queues, to the sudogs of waiting goroutines, which point to an element. */
 uint32_t chans_header(struct runtime_types *runtime, uint32_t channel)
 {
     struct types *types = runtime->types;

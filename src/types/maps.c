@@ -33,6 +33,8 @@ static const struct member bucket_members[] = {
     FIELD("overflow", "*$2"),
 };
 
+/* Builds the types from the bucket up: the bucket, mapextra, which points to overflow buckets, and
+ * hmap. The bucket's type in the executable is unnamed, and its descriptor is moved. */
 uint32_t maps_header(struct runtime_types *runtime, uint32_t map)
 {
     struct types *types = runtime->types;
@@ -112,7 +114,10 @@ static const struct member split_members[] = {
     FIELD("elems", "[8]$1"),
 };
 
-static uint32_t group_of(struct runtime_types *runtime, uint32_t map, uint32_t key, uint32_t elem)
+/* Returns the type of a map's groups, or TYPE_NONE: 8 slots of key and elem or, in releases with
+ * split groups, 8 keys followed by 8 elems. Keys and elems are pointers if they are large. */
+static uint32_t build_group(struct runtime_types *runtime, uint32_t map, uint32_t key,
+                            uint32_t elem)
 {
     const uint32_t group =
         build_struct(runtime, ROLE_MAP_GROUP, map, build_name(runtime, "group", key, elem));
@@ -139,12 +144,14 @@ static uint32_t group_of(struct runtime_types *runtime, uint32_t map, uint32_t k
                : TYPE_NONE;
 }
 
+/* Builds the types from the group up: groupsReference, table, and Map, whose dirPtr leads to a
+ * single group while dirLen, the next word, is 0, else to a directory of tables. */
 uint32_t swiss_header(struct runtime_types *runtime, uint32_t map)
 {
     struct types *types = runtime->types;
     const uint32_t name = types->list.data[map].name;
     const uint32_t key = types->list.data[map].key, elem = types->list.data[map].elem;
-    const uint32_t group = group_of(runtime, map, key, elem);
+    const uint32_t group = build_group(runtime, map, key, elem);
     if (group == TYPE_NONE)
         return TYPE_NONE;
     const uint32_t reference = build_struct(runtime, ROLE_INTERNAL, map,

@@ -119,6 +119,8 @@ static uint32_t named_sudog(struct runtime_types *runtime, struct g2h_bytes name
                : TYPE_NONE;
 }
 
+/* Builds one of the structures of the table by its name, if the release has it. The sudog is built
+ * apart, since its types depend on what it waits for. */
 uint32_t named_struct(struct runtime_types *runtime, struct g2h_bytes name)
 {
     if (bytes_are(name, "runtime.sudog"))

@@ -42,7 +42,8 @@ struct measurer {
     VECTOR(struct pointer_map_limits_work) stack;
 };
 
-/* Adds the cost of count values of a type to the cost of the type that contains them. */
+/* Adds the cost of count values of a type to the cost of the type that contains them. Elements
+ * without pointer fields cost as much as one: flatten() visits only the first. */
 static void add_measure(struct measure *measure, const struct measure *part, uint64_t count)
 {
     const uint64_t times = part->fields == 0 && count > 1 ? 1 : count,
@@ -60,9 +61,8 @@ static void add_measure(struct measure *measure, const struct measure *part, uin
 
 /* Gets the next type within a type that is being measured, and the number of adjacent values of it.
  * Returns false if there are no more. */
-static bool pointer_map_limits_next_part(const struct types *types,
-                                         struct pointer_map_limits_work *at, uint32_t *ret,
-                                         uint64_t *ret_count)
+static bool next_inner_type(const struct types *types, struct pointer_map_limits_work *at,
+                            uint32_t *ret, uint64_t *ret_count)
 {
     const struct type *type = &types->list.data[at->type];
     *ret_count = 1;
@@ -77,12 +77,16 @@ static bool pointer_map_limits_next_part(const struct types *types,
     return true;
 }
 
+/* Returns whether a value of a type is a pointer field itself, for example a pointer or a string:
+ * one that the collector follows. */
 static bool has_pointer_field(const struct type *type)
 {
     return type->kind >= TYPE_CHAN && type->kind != TYPE_STRUCT && type->pointer_bytes > 0;
 }
 
-/* Measures the types within a type, then the type itself. Returns false if memory runs out. */
+/* Measures the types within a type, then the type itself, with a stack of its own: damaged types
+ * may be nested arbitrarily deep. A type that contains itself is found by is_busy. Returns false if
+ * memory runs out. */
 static bool measure_type(struct measurer *measurer, uint32_t root)
 {
     const struct types *types = measurer->types;
@@ -100,7 +104,7 @@ static bool measure_type(struct measurer *measurer, uint32_t root)
                                         .fields = has_pointer_field(&types->list.data[at->type]),
                                         .is_busy = true};
         const struct pointer_map_limits_work before = *at;
-        if (measure->work == TOO_MANY || !pointer_map_limits_next_part(types, at, &part, &count)) {
+        if (measure->work == TOO_MANY || !next_inner_type(types, at, &part, &count)) {
             measure->is_busy = false;
             measurer->stack.count--;
         } else if (part >= types->list.count) {
@@ -132,6 +136,7 @@ static int compare_large(const void *a, const void *b)
     return one->type < other->type ? -1 : 1;
 }
 
+/* Notes that a type gets no map of its pointers. */
 static void mark_too_large(struct pointer_maps *maps, uint32_t type)
 {
     maps->too_large[type / 64] |= (uint64_t)1 << (type % 64);
@@ -215,6 +220,7 @@ static bool has_first_words(const struct types *types)
 
 /* ---- the maps of all types ---- */
 
+/* Only measures the types: a map is made when it is first used, since most types are never used. */
 struct g2h_error *pointer_maps_init(struct pointer_maps *maps, const struct types *types)
 {
     *maps = (struct pointer_maps){.types = types, .count = types->list.count};
@@ -264,6 +270,7 @@ void pointer_maps_deinit(struct pointer_maps *maps)
 
 /* ---- fields ---- */
 
+/* Adds a pointer field of type `number` at an offset. */
 static void pointer_map_add_field(struct pointer_map_maker *maker, uint64_t offset, uint32_t number)
 {
     const struct type *type = &maker->types->list.data[number];
@@ -342,6 +349,7 @@ static void add_word(struct pointer_map_maker *maker, uint64_t offset)
         maker->no_memory = true;
 }
 
+/* Adds the pointer words by the collector's own mask of the type. */
 static void words_of_mask(struct pointer_map_maker *maker, const struct type *type)
 {
     const uint64_t size = maker->types->pointer_size;
@@ -354,6 +362,8 @@ static void words_of_mask(struct pointer_map_maker *maker, const struct type *ty
             add_word(maker, i * size);
 }
 
+/* Adds the pointer words of a type without a mask, by its fields. Of an interface the collector
+ * scans the second word; with old compilers also the first. */
 static void words_of_fields(struct pointer_map_maker *maker, bool first_words)
 {
     for (size_t i = 0; i < maker->fields.count; i++) {
@@ -380,10 +390,11 @@ uint64_t pointer_field_size(const struct types *types, uint32_t type)
     }
 }
 
-/* Returns the description of a field's word. If the target's type is not known, the word points to
+/* Returns how to follow a word that belongs to a field of type `number`: follow.c treats these
+ * forms without looking up the type again. If the target's type is not known, the word points to
  * nothing known. */
-static struct pointer_word pointer_map_word_of(const struct types *types, uint32_t offset,
-                                               uint32_t field, uint32_t number)
+static struct pointer_word describe_word(const struct types *types, uint32_t offset, uint32_t field,
+                                         uint32_t number)
 {
     const struct type *type = &types->list.data[number];
     struct pointer_word word = {offset, field, number, WORD_OTHER};
@@ -422,18 +433,19 @@ static void match_fields(struct pointer_map_maker *maker, uint64_t size)
         if (word < maker->words.count && maker->words.data[word] == pointer &&
             pointer_field_size(maker->types, field->type) <= size &&
             field->offset <= size - pointer_field_size(maker->types, field->type)) {
-            maker->followed[word] = pointer_map_word_of(maker->types, maker->words.data[word],
-                                                        (uint32_t)count, field->type);
+            maker->followed[word] =
+                describe_word(maker->types, maker->words.data[word], (uint32_t)count, field->type);
             maker->fields.data[count++] = *field;
         }
     }
     maker->fields.count = count;
 }
 
-/* Encodes the words. For each pointer, a dump's field list has its kind, 1, and its offset as a
- * uvarint. */
-static bool encode(struct pointer_map *map)
+/* Encodes the words like a dump's field list, so that the two can be compared by memcmp(): for each
+ * pointer its kind, 1, and its offset as a uvarint. Returns false if memory runs out. */
+static bool encode_words(struct pointer_map *map)
 {
+    /* A byte for the kind, and at most five for 32 bits of offset. */
     map->code = malloc((size_t)map->word_count * 6 + 1);
     if (!map->code)
         return false;
@@ -449,6 +461,7 @@ static bool encode(struct pointer_map *map)
     return true;
 }
 
+/* Moves what the maker has found into the map. */
 static void pointer_map_fill(struct pointer_map *map, const struct pointer_map_maker *maker)
 {
     map->fields = maker->fields.data;
@@ -463,6 +476,8 @@ static void pointer_map_fill(struct pointer_map *map, const struct pointer_map_m
     map->followed = maker->followed;
 }
 
+/* Makes the map of a type (number), or one with known = false if the type is too large. Returns
+ * NULL if memory runs out. */
 static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uint32_t number)
 {
     const struct types *types = maps->types;
@@ -488,13 +503,15 @@ static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uin
         free(maker.words.data);
         free(maker.followed);
     }
-    if (maker.no_memory || !encode(map)) {
+    if (maker.no_memory || !encode_words(map)) {
         pointer_map_destroy(map);
         return NULL;
     }
     return map;
 }
 
+/* Makes a map under the lock; another thread may have made it meanwhile. Readers do not lock: they
+ * see either NULL or a complete map, since it is stored with release semantics. */
 const struct pointer_map *pointer_maps_make(const struct pointer_maps *maps, uint32_t type)
 {
     struct pointer_maps_state *state = maps->state;

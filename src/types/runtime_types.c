@@ -24,6 +24,8 @@ void runtime_types_deinit(struct runtime_types *runtime)
     *runtime = (struct runtime_types){0};
 }
 
+/* The names are those of structures that do not know the types of keys and elements, unlike those
+ * that this module makes for each map and channel type. */
 bool runtime_is_generic(struct g2h_bytes name)
 {
     static const char *const whole[] = {
@@ -87,6 +89,8 @@ static void add_structures(struct runtime_types *runtime, uint32_t number)
         runtime->types->list.data[number].header = header;
 }
 
+/* Registers all types by name before it derives structures, which find types by name. Both only
+ * visit types that were added since the last call. */
 bool runtime_types_add(struct runtime_types *runtime)
 {
     struct types *types = runtime->types;

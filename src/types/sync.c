@@ -18,8 +18,8 @@ enum { TEXT_MOST = 4096 }; /* limit for the names built here */
 
 /* Returns the field with this name if it is an unsafe.Pointer or one of the runtime's atomic ones,
  * else NULL. */
-static struct type_field *find_untyped(struct runtime_types *runtime, uint32_t number,
-                                       const char *name)
+static struct type_field *find_unsafe_pointer(struct runtime_types *runtime, uint32_t number,
+                                              const char *name)
 {
     const struct types *types = runtime->types;
     const struct type *type = &types->list.data[number];
@@ -35,10 +35,11 @@ static struct type_field *find_untyped(struct runtime_types *runtime, uint32_t n
     return NULL;
 }
 
-/* Sets the type of such a field, unless type is TYPE_NONE. */
+/* Sets the type of a field that find_unsafe_pointer() finds, unless type is TYPE_NONE. */
 static void retype(struct runtime_types *runtime, uint32_t number, const char *name, uint32_t type)
 {
-    struct type_field *field = type == TYPE_NONE ? NULL : find_untyped(runtime, number, name);
+    struct type_field *field =
+        type == TYPE_NONE ? NULL : find_unsafe_pointer(runtime, number, name);
     if (field)
         field->type = type;
 }
@@ -47,7 +48,7 @@ static void retype(struct runtime_types *runtime, uint32_t number, const char *n
 
 /* Returns an argument in a generic type's name, by its index 0 or 1: "a" and "b" in "x[a,b]". Empty
  * if there is no such argument. */
-static struct g2h_bytes argument_text(const struct runtime_types *runtime, uint32_t type,
+static struct g2h_bytes argument_name(const struct runtime_types *runtime, uint32_t type,
                                       unsigned index)
 {
     const struct g2h_bytes name = types_name(runtime->types, type);
@@ -77,7 +78,7 @@ static struct g2h_bytes text_bytes(const struct text *text)
 
 /* Replaces "%2e" with a dot: arguments have dots in the last part of an import path escaped, as in
  * symbols. Returns false if nothing is escaped, or the name is too long. */
-static bool unescape(struct g2h_bytes name, struct text *ret)
+static bool unescape_dots(struct g2h_bytes name, struct text *ret)
 {
     for (uint64_t at = 0; at < name.size && name.size <= TEXT_MOST;) {
         const struct g2h_bytes rest = {name.data + at, name.size - at};
@@ -88,12 +89,12 @@ static bool unescape(struct g2h_bytes name, struct text *ret)
     return ret->size > 0 && ret->size < name.size;
 }
 
-/* Returns the type that is an argument of a generic type. */
-static uint32_t argument(struct runtime_types *runtime, uint32_t type, unsigned index)
+/* Returns the type that is an argument of a generic type, by its index, or TYPE_NONE. */
+static uint32_t argument_type(struct runtime_types *runtime, uint32_t type, unsigned index)
 {
-    const struct g2h_bytes name = argument_text(runtime, type, index);
+    const struct g2h_bytes name = argument_name(runtime, type, index);
     _cleanup_(text_deinit) struct text unescaped = {0};
-    const bool is_escaped = unescape(name, &unescaped); /* first: adding types may move name */
+    const bool is_escaped = unescape_dots(name, &unescaped); /* first: adding types may move name */
     const uint32_t found = build_type(runtime, name, NULL);
     runtime->no_memory |= unescaped.failed;
     if (found != TYPE_NONE || !is_escaped || runtime->no_memory)
@@ -103,7 +104,7 @@ static uint32_t argument(struct runtime_types *runtime, uint32_t type, unsigned 
 
 /* Returns the target type of a generic pointer: by its field _ [0]*T or, if it has none, by its
  * name. */
-static uint32_t pointed_at(struct runtime_types *runtime, uint32_t number)
+static uint32_t generic_pointer_target(struct runtime_types *runtime, uint32_t number)
 {
     const struct types *types = runtime->types;
     const struct type *type = &types->list.data[number];
@@ -117,7 +118,7 @@ static uint32_t pointed_at(struct runtime_types *runtime, uint32_t number)
             types->list.data[pointer].elem < types->list.count)
             return types->list.data[pointer].elem;
     }
-    return argument(runtime, number, 0);
+    return argument_type(runtime, number, 0);
 }
 
 /* ---- weak.Pointer ---- */
@@ -138,8 +139,9 @@ static uint32_t new_struct(struct runtime_types *runtime, struct g2h_bytes name)
     return build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, build_intern(runtime, name));
 }
 
-/* Returns the type of a pointer to the word with the address, which the collector does not follow:
- * getOrAddWeakHandle(). */
+/* Returns the type of a pointer to a handle, the word with the object's address that weak pointers
+ * share (runtime.getOrAddWeakHandle). The word is a uintptr, since the collector does not follow
+ * it. */
 static uint32_t weak_handle_pointer(struct runtime_types *runtime)
 {
     const struct g2h_bytes name = bytes_of(WEAK_HANDLE_TYPE);
@@ -158,7 +160,7 @@ static uint32_t weak_handle_pointer(struct runtime_types *runtime)
     return build_pointer(runtime, handle);
 }
 
-static void weak_pointer(struct runtime_types *runtime, uint32_t type)
+static void retype_weak_pointer(struct runtime_types *runtime, uint32_t type)
 {
     retype(runtime, type, "u", weak_handle_pointer(runtime));
 }
@@ -211,9 +213,9 @@ static bool sibling_name(struct runtime_types *runtime, uint32_t node, const cha
 }
 
 /* Returns the type weak.Pointer[T] for a node[T]. */
-static uint32_t weak_pointer_of(struct runtime_types *runtime, uint32_t node)
+static uint32_t weak_pointer_type(struct runtime_types *runtime, uint32_t node)
 {
-    const struct g2h_bytes own = argument_text(runtime, node, 0);
+    const struct g2h_bytes own = argument_name(runtime, node, 0);
     _cleanup_(text_deinit) struct text name = {0};
     if (own.size == 0 || own.size > TEXT_MOST)
         return TYPE_NONE;
@@ -233,7 +235,9 @@ static uint32_t weak_pointer_of(struct runtime_types *runtime, uint32_t node)
                : TYPE_NONE;
 }
 
-static uint32_t trie_entry_of(struct runtime_types *runtime, uint32_t node, const char *package)
+/* Returns the type of the entry that belongs to a node of a HashTrieMap, the executable's own or a
+ * new one, or TYPE_NONE. */
+static uint32_t trie_entry_type(struct runtime_types *runtime, uint32_t node, const char *package)
 {
     _cleanup_(text_deinit) struct text name = {0};
     if (!sibling_name(runtime, node, package, "entry", &name))
@@ -242,8 +246,9 @@ static uint32_t trie_entry_of(struct runtime_types *runtime, uint32_t node, cons
     if (found != TYPE_NONE)
         return found;
     const bool of_unique = strcmp(package, "unique.") == 0;
-    const uint32_t key = of_unique ? weak_pointer_of(runtime, node) : argument(runtime, node, 0);
-    const uint32_t value = of_unique ? TYPE_NONE : argument(runtime, node, 1);
+    const uint32_t key =
+        of_unique ? weak_pointer_type(runtime, node) : argument_type(runtime, node, 0);
+    const uint32_t value = of_unique ? TYPE_NONE : argument_type(runtime, node, 1);
     if (key == TYPE_NONE || (!of_unique && value == TYPE_NONE))
         return TYPE_NONE;
     const uint32_t entry = new_struct(runtime, text_bytes(&name));
@@ -253,14 +258,15 @@ static uint32_t trie_entry_of(struct runtime_types *runtime, uint32_t node, cons
     return TYPE_NONE;
 }
 
-/* Returns the type of pointers to a node, which is at the start of an indirect or of an entry. */
+/* Returns the type of pointers to a node, or TYPE_NONE. A node is the first field of either an
+ * indirect, an inner node of the trie, or an entry, and its first byte, isEntry, says of which. */
 static uint32_t node_pointer(struct runtime_types *runtime, uint32_t node, const char *package)
 {
     _cleanup_(text_deinit) struct text name = {0};
     if (!sibling_name(runtime, node, package, "indirect", &name))
         return TYPE_NONE;
     const uint32_t indirect = build_find(runtime, text_bytes(&name));
-    const uint32_t entry = trie_entry_of(runtime, node, package);
+    const uint32_t entry = trie_entry_type(runtime, node, package);
     if (indirect == TYPE_NONE || entry == TYPE_NONE)
         return TYPE_NONE;
     return build_target(runtime, TARGET_BY_CONTENT, indirect, entry, 0);
@@ -268,9 +274,10 @@ static uint32_t node_pointer(struct runtime_types *runtime, uint32_t node, const
 
 /* ---- sync/atomic.Pointer ---- */
 
-static void atomic_pointer(struct runtime_types *runtime, uint32_t type)
+/* Sets the target of the unsafe.Pointer in an atomic.Pointer[T]. */
+static void retype_atomic_pointer(struct runtime_types *runtime, uint32_t type)
 {
-    const uint32_t elem = pointed_at(runtime, type);
+    const uint32_t elem = generic_pointer_target(runtime, type);
     if (elem == TYPE_NONE)
         return;
     const char *package = trie_package(runtime, elem);
@@ -289,14 +296,16 @@ static const struct member pool_local[] = {
     FIELD("pad", "$0"),
 };
 
-/* Sets the targets of local and victim in sync.Pool, arrays of sync.poolLocal. */
-static void sync_pool(struct runtime_types *runtime, uint32_t pool)
+/* Sets the targets of local and victim in sync.Pool: arrays of sync.poolLocal, one for each P
+ * (processor). */
+static void retype_pool(struct runtime_types *runtime, uint32_t pool)
 {
     uint32_t local = build_find(runtime, bytes_of("sync.poolLocal"));
     if (local == TYPE_NONE) {
         const uint32_t inner = build_type(runtime, bytes_of("sync.poolLocalInternal"), NULL);
         if (inner == TYPE_NONE)
             return;
+        /* sync.poolLocal is padded to multiples of 128 bytes, so that no two share a cache line. */
         const uint64_t pad = 128 - runtime->types->list.data[inner].size % 128;
         local = new_struct(runtime, bytes_of("sync.poolLocal"));
         const uint32_t bytes =
@@ -314,7 +323,7 @@ static void sync_pool(struct runtime_types *runtime, uint32_t pool)
 
 /* Changes a struct of the two words of an interface to an interface. Unlike for other interfaces,
  * the collector scans both words. */
-static void sync_eface(struct runtime_types *runtime, uint32_t number)
+static void retype_eface(struct runtime_types *runtime, uint32_t number)
 {
     static const uint8_t both = 3;
     struct type *type = &runtime->types->list.data[number];
@@ -329,13 +338,13 @@ static void sync_eface(struct runtime_types *runtime, uint32_t number)
 }
 
 /* In sync.Map before 1.24: p is a pointer to the value. */
-static void sync_entry(struct runtime_types *runtime, uint32_t type)
+static void retype_map_entry(struct runtime_types *runtime, uint32_t type)
 {
     retype(runtime, type, "p", build_type(runtime, bytes_of("*interface {}"), NULL));
 }
 
 /* In sync.Cond: head and tail point to sudogs. */
-static void notify_list(struct runtime_types *runtime, uint32_t type)
+static void retype_notify_list(struct runtime_types *runtime, uint32_t type)
 {
     const uint32_t sudog = build_type(runtime, bytes_of("*runtime.sudog"), NULL);
     retype(runtime, type, "head", sudog);
@@ -345,14 +354,15 @@ static void notify_list(struct runtime_types *runtime, uint32_t type)
 /* ---- runtime.g ---- */
 
 /* The labels that package runtime/pprof has set for a goroutine; nothing else sets them. */
-static void goroutine_labels(struct runtime_types *runtime, uint32_t type)
+static void retype_labels(struct runtime_types *runtime, uint32_t type)
 {
     retype(runtime, type, "labels", build_type(runtime, bytes_of("*runtime/pprof.labelMap"), NULL));
 }
 
 /* ---- time ---- */
 
-static void time_timer(struct runtime_types *runtime, uint32_t type)
+/* Sets the type of a timer's channel, by which the program receives the time. */
+static void retype_time_channel(struct runtime_types *runtime, uint32_t type)
 {
     uint32_t channel = build_find(runtime, bytes_of("chan time.Time"));
     if (channel == TYPE_NONE)
@@ -362,7 +372,7 @@ static void time_timer(struct runtime_types *runtime, uint32_t type)
 
 /* Before 1.23 a time.Timer contains a struct of package time that the runtime treats as a
  * runtime.timer, and points to. */
-static void runtime_timer(struct runtime_types *runtime, uint32_t type)
+static void retype_timer(struct runtime_types *runtime, uint32_t type)
 {
     const struct types *types = runtime->types;
     const struct type_field *field = types_field(types, type, "r");
@@ -373,6 +383,8 @@ static void runtime_timer(struct runtime_types *runtime, uint32_t type)
         runtime->types->fields.data[field - types->fields.data].type = timer;
 }
 
+/* Since Go 1.23 pointers to time.Timer and iter.coro lead to larger structures of the runtime, so
+ * their target is changed to these. */
 void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
 {
     const uint32_t elem = runtime->types->list.data[number].elem;
@@ -390,7 +402,7 @@ void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
     const uint32_t timer = build_type(runtime, bytes_of("runtime.timeTimer"), NULL);
     if (timer == TYPE_NONE)
         return;
-    time_timer(runtime, timer);
+    retype_time_channel(runtime, timer);
     runtime->types->list.data[number].elem = timer;
 }
 
@@ -402,19 +414,19 @@ void sync_retype(struct runtime_types *runtime, uint32_t type)
         const char *name;
         void (*apply)(struct runtime_types *runtime, uint32_t type);
     } rules[] = {
-        {"sync/atomic.Pointer[", atomic_pointer},
-        {"internal/runtime/atomic.Pointer[", atomic_pointer},
-        {"runtime/internal/atomic.Pointer[", atomic_pointer},
-        {"weak.Pointer[", weak_pointer},
-        {"internal/weak.Pointer[", weak_pointer},
-        {"sync.Pool", sync_pool},
-        {"sync.eface", sync_eface},
-        {"sync.entry", sync_entry},
-        {"sync.notifyList", notify_list},
-        {"runtime.g", goroutine_labels},
-        {"runtime.timeTimer", time_timer},
-        {"time.Timer", runtime_timer},
-        {"time.Ticker", runtime_timer},
+        {"sync/atomic.Pointer[", retype_atomic_pointer},
+        {"internal/runtime/atomic.Pointer[", retype_atomic_pointer},
+        {"runtime/internal/atomic.Pointer[", retype_atomic_pointer},
+        {"weak.Pointer[", retype_weak_pointer},
+        {"internal/weak.Pointer[", retype_weak_pointer},
+        {"sync.Pool", retype_pool},
+        {"sync.eface", retype_eface},
+        {"sync.entry", retype_map_entry},
+        {"sync.notifyList", retype_notify_list},
+        {"runtime.g", retype_labels},
+        {"runtime.timeTimer", retype_time_channel},
+        {"time.Timer", retype_timer},
+        {"time.Ticker", retype_timer},
     };
     if (runtime->types->list.data[type].is_generic)
         return;

@@ -44,6 +44,8 @@ bool types_copy(struct types *types, const struct types *others)
     return false;
 }
 
+/* low and high are the range of all descriptors: most words that might be their addresses are
+ * outside it, and types_at() needs no lookup. */
 bool types_add(struct types *types, const struct type *type, uint32_t *ret)
 {
     const uint32_t number = (uint32_t)types->list.count;
@@ -60,6 +62,8 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret)
     return map_put(&types->by_address, type->address, number, &first);
 }
 
+/* Types that package reflect made are in the heap, so they get a range of their own: one range for
+ * both would contain the whole heap. */
 bool types_add_made(struct types *types, const struct type *type, uint32_t *ret)
 {
     const uint64_t low = types->low, high = types->high;
@@ -90,6 +94,7 @@ bool types_intern(struct types *types, const char *text, size_t size, uint32_t *
     return string_pool_intern(&types->names, text, size, ret);
 }
 
+/* Finds the first type with a name; a size of 0 means that DWARF only declares it. */
 uint32_t types_find(const struct types *types, const char *name)
 {
     uint32_t wanted;
@@ -130,6 +135,7 @@ const struct type_field *types_field_at(const struct types *types, const struct 
     return NULL;
 }
 
+/* An offset in padding belongs to no field, so it returns false for that, too. */
 bool types_step_into(const struct types *types, uint32_t *number, uint64_t *offset)
 {
     const struct type *type = &types->list.data[*number];
@@ -151,6 +157,7 @@ bool types_step_into(const struct types *types, uint32_t *number, uint64_t *offs
     return true;
 }
 
+/* The parts of a map have the map type as their elem; pointers, slices and arrays lead to parts. */
 uint32_t types_map_inside(const struct types *types, uint32_t number)
 {
     enum { STEPS_MOST = 4 }; /* enough for [2]*[]*bucket */
@@ -167,6 +174,8 @@ uint32_t types_map_inside(const struct types *types, uint32_t number)
     return TYPE_NONE;
 }
 
+/* Appends a field's name or an index for each level that contains the offset; a path that does not
+ * fit is cut. */
 size_t types_path(const struct types *types, uint32_t number, uint64_t offset, char *buffer,
                   size_t size)
 {
