@@ -27,6 +27,7 @@ struct blocks {
     struct map by_value; /* address → index in claims */
 };
 
+/* Returns whether an object is a block that small values without pointers share. */
 static bool is_block(const struct matches *matches, uint32_t object)
 {
     const struct slot_class *slot_class = heap_slot_class(matches->after->heap, object);
@@ -35,8 +36,9 @@ static bool is_block(const struct matches *matches, uint32_t object)
 
 /* ---- which values matter ---- */
 
-/* Lists the values in surviving blocks that a changed object still points to, and marks the
- * blocks. */
+/* Lists the values in surviving blocks that a changed object still points to by the same words, and
+ * marks the blocks. If nothing else points to such a value, the object survived with it. Returns
+ * false if memory runs out. */
 static bool list_values(struct matches *matches, uint32_t object, claim_vector *ret)
 {
     const struct g2h_heap *heap = matches->after->heap;
@@ -60,6 +62,7 @@ static bool list_values(struct matches *matches, uint32_t object, claim_vector *
     return true;
 }
 
+/* Lists the values that matter for the changed objects of a task. */
 static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
 {
     const struct blocks *blocks = context;
@@ -71,7 +74,8 @@ static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Merges the values of all threads; a value of several objects is shared. */
+/* Merges the values of all threads; a value that several objects point to is shared, and no
+ * evidence. Returns false if memory runs out. */
 static bool blocks_gather(struct blocks *blocks)
 {
     for (unsigned i = 0; i < blocks->matches->threads; i++)
@@ -92,22 +96,25 @@ static bool blocks_gather(struct blocks *blocks)
 
 /* ---- other pointers to them ---- */
 
-/* object is the holder of a pointer to value; NO_TARGET: it is a root. */
-static void share(struct blocks *blocks, uint64_t value, uint32_t object)
+/* Marks a listed value as shared if a pointer of another object than the listed one leads to it.
+ * object: the pointer's holder; NO_TARGET: a root. */
+static void note_pointer(struct blocks *blocks, uint64_t value, uint32_t object)
 {
     const uint32_t number = map_get(&blocks->by_value, value);
     if (number != MAP_NONE && blocks->claims.data[number].object != object)
         __atomic_store_n(&blocks->claims.data[number].is_shared, true, __ATOMIC_RELAXED);
 }
 
+/* Returns whether an object is a block with listed values. */
 static bool is_asked(const struct matches *matches, uint32_t object)
 {
     return object != NO_TARGET &&
            (__atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_ASKED) != 0;
 }
 
-/* Marks the values that other objects point to as shared. */
-static struct g2h_error *share_task(void *context, size_t task, unsigned worker)
+/* Marks the listed values that the objects of a task point to as shared. Objects that point to no
+ * such block are skipped without reading them. */
+static struct g2h_error *note_pointers_task(void *context, size_t task, unsigned worker)
 {
     struct blocks *blocks = context;
     const struct matches *matches = blocks->matches;
@@ -124,20 +131,21 @@ static struct g2h_error *share_task(void *context, size_t task, unsigned worker)
             continue;
         pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
         while (pointers_next(&pointers, &offset, &value))
-            share(blocks, value, object);
+            note_pointer(blocks, value, object);
     }
     return NULL;
 }
 
-static void share_roots(void *context, struct pointers *pointers)
+static void note_root_pointers(void *context, struct pointers *pointers)
 {
     uint64_t offset, value;
     while (pointers_next(pointers, &offset, &value))
-        share(context, value, NO_TARGET);
+        note_pointer(context, value, NO_TARGET);
 }
 
 /* ---- all of it ---- */
 
+/* Lists the values, finds the shared ones, and marks the holders of all others as survivors. */
 static struct g2h_error *blocks_find_all(struct blocks *blocks, object_vector *found)
 {
     struct matches *matches = blocks->matches;
@@ -145,8 +153,9 @@ static struct g2h_error *blocks_find_all(struct blocks *blocks, object_vector *f
     TRY_MEMORY(blocks_gather(blocks));
     if (blocks->claims.count == 0)
         return NULL;
-    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), share_task, blocks));
-    pointers_of_roots(matches->after->heap, share_roots, blocks);
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), note_pointers_task,
+                    blocks));
+    pointers_of_roots(matches->after->heap, note_root_pointers, blocks);
     for (size_t i = 0; i < blocks->claims.count; i++) {
         const struct claim *claim = &blocks->claims.data[i];
         if (!claim->is_shared && mark_same(matches, claim->object))

@@ -12,6 +12,8 @@ struct holders_finding {
     uint32_t *holders;
 };
 
+/* Records an object as a holder: HOLDER_NONE becomes the object, and another object becomes
+ * HOLDER_MANY, whatever the threads' order. */
 static void add_holder(uint32_t *holder, uint32_t object)
 {
     uint32_t old = HOLDER_NONE;
@@ -21,6 +23,7 @@ static void add_holder(uint32_t *holder, uint32_t object)
         __atomic_store_n(holder, HOLDER_MANY, __ATOMIC_RELAXED);
 }
 
+/* Records the objects of a task as holders of what they point to, except of themselves. */
 static struct g2h_error *holders_find_task(void *context, size_t task, unsigned worker)
 {
     const struct holders_finding *finding = context;

@@ -53,8 +53,8 @@ struct g2h_error *g2h_identity_check(const struct g2h_identity *identity,
 
 /* ---- classes ---- */
 
-/* Gets the class of each object, an index into the series' classes, by the object's class name.
- * Names that no object has are not looked up. */
+/* Finds the class of each object, an index into the names of the series, by the object's class
+ * name. Names of this dump are looked up once each, when the first object has them. */
 static struct g2h_error *identity_find_classes(struct g2h_identity *identity,
                                                const struct g2h_graph *graph, uint32_t *ret)
 {
@@ -94,6 +94,7 @@ static void map_classes_deinit(struct map_classes *classes)
     free(classes->layouts);
 }
 
+/* Notes that the class with a name consists of parts of maps, and the layout of their entries. */
 static void add_map_class(const struct g2h_identity *identity, const struct names *names,
                           uint32_t name, const struct map_entries *entries, struct map_classes *ret)
 {
@@ -109,6 +110,7 @@ static void add_map_class(const struct g2h_identity *identity, const struct name
         ret->layouts[class] = entries;
 }
 
+/* Finds the classes of buckets, groups, tables and directories by the types that maps lead to. */
 static struct g2h_error *find_map_classes(const struct g2h_identity *identity,
                                           const struct g2h_graph *graph, struct map_classes *ret)
 {
@@ -129,6 +131,7 @@ static struct g2h_error *find_map_classes(const struct g2h_identity *identity,
     return NULL;
 }
 
+/* Marks the objects that are buckets or groups, whose layout is known. */
 static struct g2h_error *identity_find_entries(const struct g2h_graph *graph,
                                                struct identified *after)
 {
@@ -145,15 +148,15 @@ static struct g2h_error *identity_find_entries(const struct g2h_graph *graph,
 
 /* ---- ids ---- */
 
-static struct g2h_error *no_ids(const struct g2h_heap *heap)
+static struct g2h_error *too_many_ids(const struct g2h_heap *heap)
 {
     return error_create(G2H_ERROR_LIMIT, "%s: the series has more than 2^31 objects",
                         heap->input->name);
 }
 
 /* Assigns each survivor its previous id, and each other object the next one. */
-static struct g2h_error *give_ids(struct g2h_identity *identity, const struct matches *matches,
-                                  const struct identified *after)
+static struct g2h_error *assign_ids(struct g2h_identity *identity, const struct matches *matches,
+                                    const struct identified *after)
 {
     struct g2h_identity_account *account = &identity->account;
     for (uint32_t i = 0; i < after->heap->object_count; i++) {
@@ -165,7 +168,7 @@ static struct g2h_error *give_ids(struct g2h_identity *identity, const struct ma
             continue;
         }
         if (identity->next > LAST_ID)
-            return no_ids(after->heap);
+            return too_many_ids(after->heap);
         after->ids[i] = (uint32_t)identity->next;
         identity->next += 2;
     }
@@ -176,6 +179,8 @@ static struct g2h_error *give_ids(struct g2h_identity *identity, const struct ma
     return NULL;
 }
 
+/* Matches the objects with those of the last dump, and assigns the ids. Classes of the runtime's
+ * objects that are never freed are matched by their addresses alone. */
 static struct g2h_error *identity_match(struct g2h_identity *identity,
                                         const struct g2h_graph *graph,
                                         const struct identified *after)
@@ -199,9 +204,11 @@ static struct g2h_error *identity_match(struct g2h_identity *identity,
     matches.is_map_part = map_classes.is_part;
     matches.layouts = map_classes.layouts;
     TRY(matches_find(&matches));
-    return give_ids(identity, &matches, after);
+    return assign_ids(identity, &matches, after);
 }
 
+/* Finds what matching needs to know about the objects of a dump, and assigns their ids: by
+ * matching, if there is an earlier dump. */
 static struct g2h_error *identity_identify(struct g2h_identity *identity,
                                            const struct g2h_graph *graph, struct identified *after)
 {
@@ -214,9 +221,11 @@ static struct g2h_error *identity_identify(struct g2h_identity *identity,
     TRY(holders_find(graph, identity->threads, &after->holders));
     TRY(identity_find_entries(graph, after));
     return identity->last.heap ? identity_match(identity, graph, after)
-                               : give_ids(identity, NULL, after);
+                               : assign_ids(identity, NULL, after);
 }
 
+/* The new dump becomes the last one only if all has succeeded; the swap leaves the previous one for
+ * _cleanup_ to free. */
 struct g2h_error *g2h_identity_add(struct g2h_identity *identity, const struct g2h_graph *graph)
 {
     _cleanup_(identified_deinit) struct identified after = {.heap = NULL};
@@ -246,6 +255,8 @@ uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t objec
 
 /* ---- nodes that are not objects ---- */
 
+/* Several nodes may have the same kind and key; they are told apart by their order, which is
+ * counted in likes. A node keeps the id that it had in the previous snapshot. */
 bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind, uint64_t key,
                        uint32_t *ret)
 {

@@ -29,6 +29,7 @@
 
 /* ---- candidates ---- */
 
+/* Returns whether an object has the same bytes as its partner had. */
 static bool has_equal_contents(const struct matches *matches, uint32_t object, uint32_t partner)
 {
     const struct g2h_bytes is = heap_contents(matches->after->heap, object),
@@ -36,6 +37,7 @@ static bool has_equal_contents(const struct matches *matches, uint32_t object, u
     return is.size == was.size && memcmp(is.data, was.data, (size_t)is.size) == 0;
 }
 
+/* Returns whether an object points to any object. */
 static bool points_to_object(const struct matches *matches, uint32_t object)
 {
     const uint32_t *end, *target = object_targets(matches->graph, object, &end);
@@ -44,6 +46,7 @@ static bool points_to_object(const struct matches *matches, uint32_t object)
     return target < end;
 }
 
+/* Returns whether a class is of runtime objects that are never freed. */
 static bool match_is_kept(const struct matches *matches, uint32_t class)
 {
     for (size_t i = 0; i < matches->kept_class_count; i++)
@@ -64,6 +67,8 @@ static enum match match_contents(const struct matches *matches, uint32_t object,
                                                                              : MATCH_EQUAL;
 }
 
+/* Returns whether an object may be its partner, the object that was at its address, by size,
+ * pointers and class. */
 static bool is_candidate(const struct matches *matches, uint32_t object, uint32_t partner)
 {
     const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
@@ -73,7 +78,8 @@ static bool is_candidate(const struct matches *matches, uint32_t object, uint32_
            matches->before->classes[partner] == matches->after->classes[object];
 }
 
-/* Finds candidates, by the ascending addresses of both dumps. */
+/* Finds the partners of a task's objects, and the states that follow from their contents. Both
+ * dumps are sorted by address, so one pass over both finds all. */
 static struct g2h_error *candidates_task(void *context, size_t task, unsigned worker)
 {
     const struct matching *matching = context;
@@ -110,15 +116,17 @@ static bool is_other_text(const struct matches *matches, uint32_t object)
            heap_object_size(matches->after->heap, object) != TINY_BLOCK;
 }
 
-/* The object is held by the same word of the same holder as before. */
+/* A word still holds the object at the address as before, so it was not freed in between: it is a
+ * survivor. */
 bool match_held(struct matches *matches, uint32_t object, object_vector *found)
 {
     return is_other_text(matches, object) || !mark_same(matches, object) ||
            vector_push(found, object);
 }
 
-/* Marks the only holder of a survivor, if it was the only holder before too. */
-static bool hold_alone(struct matches *matches, uint32_t object, object_vector *found)
+/* Marks the only holder of a survivor as one, if it was the only holder before too: had it been
+ * freed, the survivor would have been freed with it. Returns false if memory runs out. */
+static bool mark_only_holder(struct matches *matches, uint32_t object, object_vector *found)
 {
     const uint32_t holder = matches->after->holders[object];
     if (holder == HOLDER_NONE || holder == HOLDER_MANY ||
@@ -128,8 +136,9 @@ static bool hold_alone(struct matches *matches, uint32_t object, object_vector *
     return !mark_same(matches, holder) || vector_push(found, holder);
 }
 
-/* Notes a move if the array or map at was may have moved to object: a word pointed to was before,
- * and points to object now. */
+/* Notes a move if the array or map at `was` may have moved to object: a word of a survivor pointed
+ * to `was` before, and points to object now. Arrays move only when they grow. Returns false if
+ * memory runs out. */
 static bool note_move(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
 {
     const struct g2h_heap *before = matches->before->heap;
@@ -170,7 +179,8 @@ static bool has_moved(const struct matches *matches, uint32_t map)
     return false;
 }
 
-/* Follows the pointers of a survivor, and examines its holder. */
+/* Follows the pointers of a survivor, and examines its holder. Skips survivors whose targets are
+ * all decided already. Returns false if memory runs out. */
 static bool expand(struct matches *matches, uint32_t object, object_vector *found,
                    move_vector *moves)
 {
@@ -181,7 +191,7 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
     const uint32_t *end, *target = object_targets(matches->graph, object, &end), *any = target;
     struct pointers pointers;
     uint64_t offset, value;
-    if (!hold_alone(matches, object, found))
+    if (!mark_only_holder(matches, object, found))
         return false;
     /* Everything that a map leads to belongs to the map, and is handled together with it. */
     if (may_move && match_is_map(matches, object) && has_moved(matches, object))
@@ -203,6 +213,7 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
     return true;
 }
 
+/* Expands the survivors of a task: of the wave or, at first, of all objects. */
 static struct g2h_error *expand_task(void *context, size_t task, unsigned worker)
 {
     const struct matching *matching = context;
@@ -231,7 +242,8 @@ struct root_walk {
     move_vector *moves;
 };
 
-/* Walks the pointers of a segment or frame, whose previous contents are was. */
+/* Walks the pointers of a segment or frame, whose previous contents are was. was_there: it existed
+ * in the previous dump. Returns false if memory runs out. */
 static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct g2h_fields fields,
                       struct g2h_bytes was, bool was_there)
 {
@@ -270,6 +282,7 @@ static struct g2h_bytes segment_before(const struct g2h_heap *before, enum g2h_r
     return (struct g2h_bytes){NULL, 0};
 }
 
+/* Walks the pointers of data and bss. Returns false if memory runs out. */
 static bool walk_segments(const struct root_walk *walk)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
@@ -295,6 +308,7 @@ static uint64_t frame_key(uint64_t goid, const struct heap_stack_frame *frame)
     return map_hash_pair(map_hash_pair(goid, frame->sp), frame->entry);
 }
 
+/* Maps the key of each frame to its index. Returns false if memory runs out. */
 static bool list_frames(const struct g2h_heap *heap, struct map *ret)
 {
     uint32_t number;
@@ -310,6 +324,8 @@ static bool list_frames(const struct g2h_heap *heap, struct map *ret)
     return true;
 }
 
+/* Walks the pointers of all frames; those that the previous dump has too are the same calls.
+ * Returns false if memory runs out. */
 static bool match_walk_frames(const struct root_walk *walk, const struct map *frames_before)
 {
     const struct g2h_heap *heap = walk->matches->after->heap, *before = walk->matches->before->heap;
@@ -328,6 +344,7 @@ static bool match_walk_frames(const struct root_walk *walk, const struct map *fr
     return true;
 }
 
+/* Marks the object at an address as a survivor. Returns false if memory runs out. */
 static bool mark_root(struct matches *matches, uint64_t address, object_vector *found)
 {
     const uint32_t object = heap_find(matches->after->heap, address);
@@ -399,6 +416,7 @@ static struct g2h_error *follow_moves(struct matching *matching)
 
 /* ---- step 4 ---- */
 
+/* Notes for the undecided objects that an object points to whether a survivor holds them. */
 static void note_held(struct matches *matches, uint32_t object)
 {
     const uint32_t *end, *target = object_targets(matches->graph, object, &end);
@@ -410,6 +428,7 @@ static void note_held(struct matches *matches, uint32_t object)
             __atomic_fetch_or(&matches->states[*target], bit, __ATOMIC_RELAXED);
 }
 
+/* Notes what the objects of a task hold: see step 4. */
 static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
 {
     const struct matching *matching = context;
@@ -420,7 +439,8 @@ static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Decides the remaining undecided objects: step 4. */
+/* Decides the objects of a task that are still undecided, as step 4 says, and clears the bits that
+ * were needed to find out. */
 static struct g2h_error *decide_task(void *context, size_t task, unsigned worker)
 {
     const struct matching *matching = context;
@@ -463,6 +483,8 @@ static struct g2h_error *match_find_all(struct matching *matching, struct map *f
     return workers_run(matches->threads, object_tasks(matches->after->heap), decide_task, matching);
 }
 
+/* Allocates what the steps share, runs them, and sums up how many objects were decided by step 4
+ * only. */
 struct g2h_error *matches_find(struct matches *matches)
 {
     const size_t objects = matches->after->heap->object_count;

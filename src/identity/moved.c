@@ -41,6 +41,7 @@ struct moving {
     object_vector parts;
 };
 
+/* Marks an object as visited. Returns whether it was not before. */
 static bool set_seen(struct side *side, uint32_t object)
 {
     const bool is_first = !has_bit(side->seen, object);
@@ -53,6 +54,8 @@ static uint64_t value_base(const struct g2h_heap *heap, uint32_t object)
     return heap_value_base(heap, heap_slot_class(heap, object));
 }
 
+/* Handles the previous and the present value of one word of an array or map that has moved. Returns
+ * false if memory runs out. */
 static bool moved_follow_word(struct moving *moving, uint64_t was, uint64_t is)
 {
     const struct g2h_heap *heap = moving->matches->after->heap;
@@ -63,20 +66,20 @@ static bool moved_follow_word(struct moving *moving, uint64_t was, uint64_t is)
 
 /* ---- arrays ---- */
 
-/* Returns whether at least half of the pointers of an array are at the same indexes of another
- * one. */
-static bool is_copy(const struct moving *moving, uint32_t was, uint32_t is)
+/* Returns whether at least half of the pointers of an array (was) are at the same indexes of
+ * another one (is). The rest may have been assigned since. */
+static bool is_grown_copy(const struct moving *moving, uint32_t was, uint32_t is)
 {
     const struct g2h_heap *heap = moving->matches->before->heap,
                           *after = moving->matches->after->heap;
     const struct g2h_bytes copy = heap_contents(after, is);
-    const uint64_t old = value_base(heap, was), fresh = value_base(after, is),
+    const uint64_t old_base = value_base(heap, was), new_base = value_base(after, is),
                    word = heap->params.pointer_size;
     struct pointers pointers;
     uint64_t offset, value, all = 0, same = 0;
     pointers_of(heap, was, heap_slot_class(heap, was), &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        const uint64_t there = offset - old + fresh;
+        const uint64_t there = offset - old_base + new_base;
         all++;
         same += copy.size >= word && there <= copy.size - word &&
                 heap_word(heap, copy.data + there) == value;
@@ -84,23 +87,24 @@ static bool is_copy(const struct moving *moving, uint32_t was, uint32_t is)
     return same > 0 && same >= all - same;
 }
 
-/* Follows the words of an array and of its copy, if the two are one. */
+/* Follows the words of an array and of its larger successor at equal indexes, if one is a copy of
+ * the other. Returns false if memory runs out. */
 static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
 {
     const struct g2h_heap *heap = moving->matches->after->heap;
     const struct g2h_bytes contents = heap_contents(moving->matches->before->heap, was);
-    const uint64_t old = value_base(moving->matches->before->heap, was),
-                   fresh = value_base(heap, is), word = heap->params.pointer_size;
+    const uint64_t old_base = value_base(moving->matches->before->heap, was),
+                   new_base = value_base(heap, is), word = heap->params.pointer_size;
     struct pointers pointers;
     uint64_t offset, value;
     if (!set_seen(&moving->before, was) || !set_seen(&moving->after, is) ||
-        !is_copy(moving, was, is))
+        !is_grown_copy(moving, was, is))
         return true;
     pointers_of(heap, is, heap_slot_class(heap, is), &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        if (offset < fresh)
+        if (offset < new_base)
             continue;
-        const uint64_t there = offset - fresh + old;
+        const uint64_t there = offset - new_base + old_base;
         if (contents.size < word || there > contents.size - word)
             break;
         if (!moved_follow_word(moving, heap_word(heap, contents.data + there), value))
@@ -126,6 +130,7 @@ static uint64_t hash_key(const struct moving *moving, const struct entry *entry)
     return map_hash_text(key_at(moving, entry), (size_t)key_size(moving));
 }
 
+/* Records an entry of the previous dump by its key. Returns false if memory runs out. */
 static bool note_entry(struct moving *moving, const struct entry *entry)
 {
     uint32_t number;
@@ -136,7 +141,7 @@ static bool note_entry(struct moving *moving, const struct entry *entry)
 
 /* Returns whether the objects that a key points to are survivors: for a string, the key's bytes
  * alone are not enough. */
-static bool is_same_key(const struct moving *moving, const struct entry *entry)
+static bool key_survives(const struct moving *moving, const struct entry *entry)
 {
     const struct matches *matches = moving->matches;
     const struct g2h_heap *heap = matches->after->heap;
@@ -151,7 +156,8 @@ static bool is_same_key(const struct moving *moving, const struct entry *entry)
     return true;
 }
 
-/* Follows the pointers of an entry's elem, if the map had an entry with the same key before. */
+/* Follows the pointers of an entry's elem together with those that it had before, if the map had an
+ * entry with the same key. Returns false if memory runs out. */
 static bool match_entry(struct moving *moving, const struct entry *entry)
 {
     const struct map_entries *layout = moving->layout;
@@ -161,7 +167,7 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
         return true;
     const struct entry *was = &moving->entries.data[number];
     if (memcmp(key_at(moving, was), key_at(moving, entry), (size_t)key_size(moving)) != 0 ||
-        !is_same_key(moving, entry))
+        !key_survives(moving, entry))
         return true;
     const uint64_t size = moving->matches->graph->typing->types->list.data[layout->elem].size,
                    first = layout->elems + entry->slot * layout->elem_stride,
@@ -195,6 +201,7 @@ static bool moved_add_part(struct moving *moving, struct side *side, uint64_t va
     return vector_push(&moving->parts, part);
 }
 
+/* Adds all parts of a map that an object points to. Returns false if memory runs out. */
 static bool add_parts(struct moving *moving, struct side *side, uint32_t object)
 {
     const struct g2h_heap *heap = side->of->heap;
@@ -208,7 +215,7 @@ static bool add_parts(struct moving *moving, struct side *side, uint32_t object)
 }
 
 /* Passes the entries in an object's buckets or groups to each(), and adds the parts that these lead
- * to. */
+ * to, which are overflow buckets. Returns false if memory runs out. */
 static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_t object,
                                bool (*each)(struct moving *moving, const struct entry *entry))
 {
@@ -221,6 +228,7 @@ static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_
          at += size) {
         struct entry entry = {contents.data + at, 0};
         unsigned used = map_entries_used(names, layout, entry.value);
+        /* A bit per used slot; the loop clears the lowest one. */
         for (; used != 0; used &= used - 1) {
             entry.slot = (unsigned)__builtin_ctz(used);
             if (!each(moving, &entry))
@@ -266,9 +274,10 @@ static bool keep_parts(struct moving *moving)
     return true;
 }
 
-/* Visits a part or a map before and after. The previous one is read once for all its successors,
- * because a table of a map may have been split. */
-static bool match_map(struct moving *moving, const struct move *move, bool is_first)
+/* Visits a map, or a part of it, before and after. is_first: the previous one has not been read; it
+ * is read once for all its successors, because a table may have been split into two. Returns false
+ * if memory runs out. */
+static bool match_map_parts(struct moving *moving, const struct move *move, bool is_first)
 {
     if (is_first) {
         moving->class = UINT32_MAX;
@@ -309,13 +318,14 @@ static bool moved_go_through(struct moving *moving, move_vector *moves)
             continue;
         const uint32_t class = matches->after->classes[move.after];
         last = move;
-        if (has_root || is_map_part(matches, class) ? !match_map(moving, &move, is_first)
+        if (has_root || is_map_part(matches, class) ? !match_map_parts(moving, &move, is_first)
                                                     : !match_array(moving, move.before, move.after))
             return false;
     }
     return true;
 }
 
+/* The bits of visited objects remain for later calls, so that no object is visited twice. */
 struct g2h_error *moves_follow(struct matches *matches, move_vector *moves, object_vector *found)
 {
     if (moves->count == 0)

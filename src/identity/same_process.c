@@ -18,6 +18,7 @@
 /* Indexes into the numbers of runtime.MemStats. */
 enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280, PAUSE_COUNT = 256 };
 
+/* Returns the error that two dumps are not from one process. */
 static struct g2h_error *same_process_refuse(const struct g2h_heap *before,
                                              const struct g2h_heap *after, const char *why)
 {
@@ -25,6 +26,7 @@ static struct g2h_error *same_process_refuse(const struct g2h_heap *before,
                         after->input->name, before->input->name, why);
 }
 
+/* Checks that both dumps are of one architecture, format and release of Go. */
 static struct g2h_error *check_program(const struct g2h_heap *before, const struct g2h_heap *after)
 {
     const struct g2h_params *one = &before->params, *other = &after->params;
@@ -94,6 +96,8 @@ static bool first_thread(const struct g2h_heap *heap, uint64_t *ret)
     return false;
 }
 
+/* Checks that both dumps have the same first thread, if they have its number: its id is the
+ * process's. */
 static struct g2h_error *check_threads(const struct g2h_heap *before, const struct g2h_heap *after)
 {
     uint64_t was, is;
@@ -104,7 +108,8 @@ static struct g2h_error *check_threads(const struct g2h_heap *before, const stru
     return same_process_refuse(before, after, why);
 }
 
-/* Returns whether a word of bss is an address far from the heap and from the variables. */
+/* Returns whether a word of bss is an address far from the heap and from the variables: one that
+ * the system chose, for the stack or a mapping. */
 static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
 {
     const uint64_t least = UINT64_C(1) << 40, near = UINT64_C(1) << 32;
@@ -112,7 +117,8 @@ static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
            value - heap->index.low >= heap->index.high - heap->index.low;
 }
 
-/* Checks that some word of bss still points to the same memory outside the heap. */
+/* Checks that some word of bss still points to the same memory outside the heap. If there are too
+ * few such words, nothing is concluded. */
 static struct g2h_error *check_outside(const struct g2h_heap *before, const struct g2h_heap *after)
 {
     enum { LEAST_WORDS = 3 };
