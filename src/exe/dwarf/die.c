@@ -47,6 +47,8 @@ struct g2h_error *dies_inflate(struct image *image, unsigned threads)
     return image_inflate(image, section_names, SECTIONS, threads);
 }
 
+/* Reads all sections before the units: entries refer to strings, addresses and lists in the
+ * others. */
 struct g2h_error *dies_init(struct dies *dies, struct image *image)
 {
     *dies = (struct dies){.big_endian = image->big_endian};
@@ -72,6 +74,8 @@ void dies_deinit(struct dies *dies)
 
 /* ---- entries ---- */
 
+/* Returns the abbreviation with a code in the table of a unit, or NULL. An abbreviation says which
+ * attributes an entry has, and in which form. */
 static const struct die_abbreviation *find_abbreviation(const struct dies *dies,
                                                         const struct die_unit *unit, uint64_t code)
 {
@@ -159,6 +163,7 @@ static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct cursor cursor = {die->values, dies->info.data + die->unit->end};
     const struct die_abbreviation *own = die->abbreviation;
+    /* Attributes of known sizes need not be read one by one. */
     if (own->is_fixed) {
         const uint64_t size = own->bytes + (uint64_t)own->addresses * die->unit->address_size +
                               (uint64_t)own->offsets * die->unit->offset_size +
@@ -200,6 +205,8 @@ static bool find_sibling(struct dies *dies, const struct die *die, uint64_t *ret
     return *ret > die->offset && *ret < die->unit->end;
 }
 
+/* Entries follow each other in preorder: without DW_AT_sibling all entries below must be read to
+ * get to the next sibling. level is how deep they are. */
 bool die_next(struct dies *dies, struct die *die)
 {
     const struct die_unit *unit = die->unit;
@@ -232,6 +239,7 @@ bool die_next(struct dies *dies, struct die *die)
     }
 }
 
+/* The caller has read the entry's children and knows where they end, so they are not read again. */
 bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind)
 {
     const struct die_unit *unit = die->unit;
@@ -242,6 +250,8 @@ bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind)
 
 /* ---- attributes ---- */
 
+/* Attributes have no index: to get to one, all before it must be skipped. die_pay() limits the work
+ * that damaged files may cause. */
 bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
 {
     struct cursor cursor = {die->values, dies->info.data + die->unit->end};
@@ -259,7 +269,8 @@ bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die
     return true;
 }
 
-/* Finds the entry that the value of an attribute refers to. */
+/* Finds the entry that a reference leads to: by its offset in the unit, in the section, or by the
+ * signature of a type unit. Returns false if there is none. */
 static bool die_follow(struct dies *dies, struct die_attribute attribute, struct die *ret)
 {
     const struct die_unit *unit = attribute.unit;
@@ -296,6 +307,7 @@ static bool die_follow(struct dies *dies, struct die_attribute attribute, struct
            read_entry(dies, unit, unit->start + number, ret);
 }
 
+/* Looks for the attribute in the entry, then in the entries that complete it. */
 bool die_find(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
 {
     struct die_attribute origin;
@@ -313,6 +325,7 @@ bool die_find(struct dies *dies, const struct die *die, uint32_t name, struct di
     return false;
 }
 
+/* Each form encodes a number differently (DWARF 5, section 7.5.6). */
 bool die_attribute_number(struct dies *dies, struct die_attribute attribute, uint64_t *ret)
 {
     struct cursor *value = &attribute.value;
@@ -370,7 +383,7 @@ bool die_reference(struct dies *dies, const struct die *die, uint32_t name, stru
 
 /* Finds the string that is the value of an attribute. *ret reaches to the end of the section or
  * unit that contains it. Returns false if there is none. */
-static bool find_text(struct dies *dies, struct die_attribute attribute, struct cursor *ret)
+static bool find_string_value(struct dies *dies, struct die_attribute attribute, struct cursor *ret)
 {
     const struct die_unit *unit = attribute.unit;
     const struct g2h_bytes *section = &dies->str;
@@ -412,12 +425,12 @@ struct g2h_bytes die_name(struct dies *dies, const struct die *die)
     const struct g2h_bytes none = {NULL, 0};
     struct die_attribute attribute;
     struct cursor text;
-    if (!die_find(dies, die, DW_AT_name, &attribute) || !find_text(dies, attribute, &text))
+    if (!die_find(dies, die, DW_AT_name, &attribute) || !find_string_value(dies, attribute, &text))
         return none;
     const size_t left = cursor_left(&text), most = left < NAME_MOST ? left : NAME_MOST;
     const uint8_t *end = memchr(text.at, 0, most);
     const size_t size = end ? (size_t)(end - text.at) : most;
-    /* Many entries may share one string. */
+    /* Many entries may share one long string. */
     if (!die_pay(dies, size / 8))
         return none;
     return (struct g2h_bytes){text.at, size};

@@ -4,7 +4,8 @@
 
 /* ---- expressions ---- */
 
-/* Reads one operation. Returns false if it cannot be read, or is not known. */
+/* Reads one operation and its operands (DWARF 5, section 7.7). Returns false if it cannot be read,
+ * or is not known. */
 static bool read_operation(const struct dies *dies, const struct die_unit *unit,
                            struct cursor *cursor, struct die_operation *ret)
 {
@@ -99,7 +100,8 @@ static bool read_operation(const struct dies *dies, const struct die_unit *unit,
            ret->atom == DW_OP_GNU_push_tls_address || ret->atom == DW_OP_GNU_uninit;
 }
 
-/* Finds the bytes of an expression. Go writes blocks where DWARF 4 requires DW_FORM_exprloc. */
+/* Narrows an attribute to the bytes of its expression. Go writes blocks where DWARF 4 requires
+ * DW_FORM_exprloc. Returns false if it is not an expression. */
 static bool find_block(const struct dies *dies, struct die_attribute *attribute)
 {
     struct cursor *value = &attribute->value;
@@ -128,6 +130,7 @@ static bool find_block(const struct dies *dies, struct die_attribute *attribute)
     return true;
 }
 
+/* Reads an expression that consists of one operation, such as the address of a global variable. */
 bool die_operation(struct dies *dies, const struct die *die, uint32_t name,
                    struct die_operation *ret)
 {
@@ -259,18 +262,19 @@ static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct 
     return false;
 }
 
-/* Does the same for a list of DWARF 2 to 4. */
+/* Does the same for a list of DWARF 2 to 4: pairs of offsets, in which two zeros are the end, and
+ * the largest number is followed by a new base. */
 static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct cursor *list,
                          uint64_t *base, uint64_t *ret_low, uint64_t *ret_high)
 {
     const unsigned size = unit->address_size;
-    const uint64_t select = size == 8 ? UINT64_MAX : UINT32_MAX;
+    const uint64_t base_marker = size == 8 ? UINT64_MAX : UINT32_MAX;
     uint64_t low, high;
     while (die_pay(dies, 1) && die_read(dies, list, size, &low) &&
            die_read(dies, list, size, &high)) {
         if (low == 0 && high == 0)
             return false;
-        if (low == select) {
+        if (low == base_marker) {
             *base = high;
             continue;
         }
@@ -283,6 +287,8 @@ static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct 
 
 /* ---- locations ---- */
 
+/* Reads all operations of an expression; if one is not known, there are none. Returns false if
+ * memory runs out. */
 static bool read_operations(struct dies *dies, const struct die_unit *unit, struct cursor block,
                             die_operation_vector *ret)
 {
@@ -298,6 +304,8 @@ static bool read_operations(struct dies *dies, const struct die_unit *unit, stru
     return true;
 }
 
+/* The location is an expression, or a list of expressions with the addresses of code where each is
+ * valid. */
 bool die_location(struct dies *dies, const struct die *die, uint64_t address,
                   die_operation_vector *ret)
 {
@@ -350,6 +358,8 @@ static bool read_bounds(struct dies *dies, const struct die *die, uint64_t *ret_
     return true;
 }
 
+/* The first call reads the entry's single range, if it has one; otherwise each call reads the next
+ * range of its list. */
 bool die_range(struct dies *dies, const struct die *die, struct die_ranges *ranges,
                uint64_t *ret_low, uint64_t *ret_high)
 {

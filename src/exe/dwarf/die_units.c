@@ -7,6 +7,7 @@
 
 /* ---- abbreviations ---- */
 
+/* Sorts by code; of abbreviations with the same code, the one that was read first comes first. */
 static int compare_abbreviations(const void *a, const void *b)
 {
     const struct die_abbreviation *one = a, *other = b;
@@ -37,6 +38,7 @@ static bool read_specs(struct dies *dies, struct cursor *cursor,
             return false;
         abbreviation->count++;
         abbreviation->has_sibling |= name == DW_AT_sibling;
+        /* Sums of sizes: find_end() in die.c gets the size of an entry from these. */
         abbreviation->is_fixed &= spec.size <= SIZE_REFERENCE;
         abbreviation->bytes += spec.size <= SIZE_BYTES_MOST ? spec.size : 0;
         abbreviation->addresses += spec.size == SIZE_ADDRESS;
@@ -94,6 +96,7 @@ static bool die_units_read_header(const struct dies *dies, uint64_t start, struc
     *ret = (struct die_unit){.start = start, .offset_size = 4};
     if (!die_read(dies, &cursor, 4, &length))
         return false;
+    /* 64-bit DWARF. */
     if (length == 0xffffffff) {
         ret->offset_size = 8;
         if (!die_read(dies, &cursor, 8, &length))
@@ -131,7 +134,7 @@ static bool die_units_read_header(const struct dies *dies, uint64_t start, struc
 
 /* Finds the start of the unit's parts of other sections: after the sections' headers, unless the
  * unit's first entry has other offsets. */
-static void read_bases(struct dies *dies, struct die_unit *unit, size_t index)
+static void read_unit_bases(struct dies *dies, struct die_unit *unit, size_t index)
 {
     struct die die;
     struct die_attribute attribute;
@@ -171,7 +174,7 @@ static bool add_unit(struct dies *dies, struct die_unit *unit, uint64_t abbrev, 
     if (!vector_push(&dies->units, *unit) ||
         (unit->type != 0 && !map_put(&dies->type_units, unit->signature, (uint32_t)index, &first)))
         return false;
-    read_bases(dies, &dies->units.data[index], index);
+    read_unit_bases(dies, &dies->units.data[index], index);
     return true;
 }
 

@@ -1,6 +1,8 @@
 /* die_values; see die_values.h. */
 #include "exe/dwarf/die_values.h"
 
+/* Reads a signed LEB128: seven bits per byte, the lowest first; bit 6 of the last byte is the
+ * sign. */
 bool die_read_signed(struct cursor *cursor, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -20,6 +22,7 @@ bool die_read_signed(struct cursor *cursor, uint64_t *ret)
     return false;
 }
 
+/* The size lets an entry be skipped without interpreting it. */
 uint8_t die_size_of_form(uint64_t form)
 {
     switch (form) {
@@ -88,6 +91,8 @@ uint8_t die_size_of_form(uint64_t form)
     }
 }
 
+/* The order of the checks avoids overflow: index * size is computed only once index is known to be
+ * small. */
 bool die_read_indexed(const struct dies *dies, const struct g2h_bytes *section, uint64_t base,
                       uint64_t index, unsigned size, uint64_t *ret)
 {
