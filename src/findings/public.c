@@ -205,7 +205,8 @@ static struct g2h_error *keep_example(struct g2h_findings *found, const struct s
     _cleanup_(text_deinit) struct text held_by = {0};
     ret->example = example->node;
     if (findings_node(findings, suspect->item)->kind == MERGED_CLASS)
-        TRY(path_append(findings->paths, example->node, &held_by, &ret->example));
+        TRY(who_append_path(findings, suspect, example, &held_by, &ret->example));
+    ret->is_container = suspect->held_at != MERGED_NONE;
     return keep(&found->suspects, &held_by, &ret->held_by);
 }
 

@@ -226,6 +226,16 @@ static uint32_t holder_at(const struct findings *findings, uint32_t line, uint32
                       : findings_node(findings, line)->example;
 }
 
+struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
+                                  const struct example *example, struct text *text,
+                                  uint32_t *ret_end)
+{
+    const uint32_t held = suspect->held_at != MERGED_NONE
+                              ? holder_at(findings, suspect->held_at, example->node)
+                              : example->node;
+    return path_append(findings->paths, held, text, ret_end);
+}
+
 static struct g2h_error *find_of(const struct findings *findings, struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -238,10 +248,7 @@ static struct g2h_error *find_of(const struct findings *findings, struct who *wh
     if (suspect->is_goroutines)
         return NULL;
     TRY(keys_find(findings, suspect->item, &who->keys));
-    const uint32_t held = suspect->held_at != MERGED_NONE
-                              ? holder_at(findings, suspect->held_at, who->example.node)
-                              : who->example.node;
-    TRY(path_append(findings->paths, held, &who->path, &who->path_end));
+    TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
     TRY_MEMORY(!who->path.failed);
     return NULL;
 }

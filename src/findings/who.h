@@ -11,7 +11,6 @@
 
 enum { WHO_SUSPECTS = 3 /* the most suspects with details */ };
 
-/* A suspect, and the details that take long to find. */
 /* The holders of a suspect. */
 struct who_holders {
     uint64_t count;   /* of those that hold any of its objects */
@@ -19,6 +18,7 @@ struct who_holders {
                          because they are a list or a tree to which one pointer leads; else NULL */
 };
 
+/* A suspect, and the details that take long to find. */
 struct who {
     struct suspect suspect;
     struct example example;     /* of objects or goroutines */
@@ -48,6 +48,12 @@ int64_t who_grown(const struct findings *findings, const struct suspect *suspect
  * objects may hang on one entry. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
                                    const struct example *example, struct who_holders *ret);
+
+/* Appends the path to a suspect's example, or to the container that holds it if all objects are in
+ * one (suspect->held_at), as path_append() does. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
+                                  const struct example *example, struct text *text,
+                                  uint32_t *ret_end);
 
 /* Returns the node of merged that names those who hold an item together, or MERGED_NONE if the item
  * is not below such a node. */

@@ -13,8 +13,9 @@
 #include "process/core.h"
 #include "process/attach/procfs.h"
 
-/* A process has a few hundred libraries; a forged core may name any number of files. */
-enum { MOST_FILES = 4096 };
+/* A process has a few hundred libraries, and at most this many mappings, unless vm.max_map_count is
+ * raised; a forged core may name any number of files. */
+enum { MOST_FILES = 1 << 16 };
 
 static const char deleted[] = " (deleted)";
 
