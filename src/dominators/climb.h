@@ -13,7 +13,9 @@ struct climb {
     uint32_t skip, depth;
 };
 
-/* Adds a node below a parent that has been added; the root, 0, is its own parent. */
+/* Adds a node below a parent that has been added; the root, 0, is its own parent. If the parent's
+ * skip and that one's skip span equally many levels, the node skips both; otherwise it skips to its
+ * parent. So skips double like digits of a skew binary number. */
 static inline void climb_add(struct climb *climbs, uint32_t node, uint32_t parent)
 {
     const struct climb *up = &climbs[parent], *skip = &climbs[up->skip];
@@ -34,6 +36,7 @@ static inline uint32_t climb_to(const struct climb *climbs, const uint32_t *pare
     return node;
 }
 
+/* Returns the ancestor of a node, or the node itself, at a depth that is not below the node's. */
 static inline uint32_t climb_to_depth(const struct climb *climbs, const uint32_t *parents,
                                       uint32_t node, uint32_t depth)
 {

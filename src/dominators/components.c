@@ -18,7 +18,8 @@
 
 /* ---- edges ---- */
 
-/* Sorts the crossings by source, by counting. */
+/* Sorts the crossings by source, by counting. Counts go two entries up, so that after summing up,
+ * first[i + 1] is where node i's next edge goes, and in the end where it ends. */
 static void list_crossings(struct edge_lists *edges, owner_number first,
                            const struct crossings *lists, unsigned list_count)
 {
@@ -36,6 +37,7 @@ static void list_crossings(struct edge_lists *edges, owner_number first,
         }
 }
 
+/* Two entries more than nodes let list_crossings() count and place edges in one array. */
 struct g2h_error *edge_lists_init(struct edge_lists *edges, uint32_t nodes, owner_number first,
                                   const struct crossings *lists, unsigned list_count,
                                   const char *name)
@@ -79,6 +81,7 @@ struct components_search {
     uint32_t path_size, opens, numbers;
 };
 
+/* Begins a node: gives it the next number, and puts it on the path and among the open nodes. */
 static void components_enter(struct components_search *search, uint32_t node)
 {
     search->number[node] = search->low[node] = search->numbers++;
@@ -99,8 +102,9 @@ static void components_complete(struct components_search *search, uint32_t node)
     result->count++;
 }
 
-/* Moves from the last node of the path to the next unseen target, or, if there is none, back by one
- * node. */
+/* One step of the search: moves from the last node of the path to the next unseen target or, if
+ * there is none, back by one node. A node whose low is its own number then is the first of a
+ * component. */
 static void components_advance(struct components_search *search)
 {
     const struct edge_lists *edges = search->edges;
@@ -146,7 +150,8 @@ static void components_search_deinit(struct components_search *search)
     free(search->open);
 }
 
-/* Runs the depth-first search without recursion, from each unseen node. */
+/* Runs the depth-first search from each unseen node. It has its own path instead of recursion,
+ * because a list may be millions of nodes long. */
 static struct g2h_error *components_search_all(struct components *components,
                                                const struct edge_lists *edges)
 {

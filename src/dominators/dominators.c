@@ -109,21 +109,24 @@ struct walker {
 
 /* ---- the depth-first search ---- */
 
-/* The bits fit into a cache where numbers would not. Other threads may set neighbouring bits. */
+/* Returns whether a search has visited a node. The bits fit into a cache where numbers would not.
+ * Other threads may set neighbouring bits. */
 static inline bool is_seen(const struct dominators_search *search, uint32_t node)
 {
     return (__atomic_load_n(&search->seen[node / 64], __ATOMIC_RELAXED) >> (node % 64) & 1) != 0;
 }
 
-static inline void see(struct dominators_search *search, uint32_t node)
+static inline void mark_seen(struct dominators_search *search, uint32_t node)
 {
     __atomic_fetch_or(&search->seen[node / 64], (uint64_t)1 << (node % 64), __ATOMIC_RELAXED);
 }
 
+/* Gives a node its number in preorder, and its parent as first dominator and semidominator, which
+ * later steps only move up. */
 static inline void give_number(struct dominators_search *search, uint32_t node, uint32_t preorder,
                                uint32_t parent)
 {
-    see(search, node);
+    mark_seen(search, node);
     search->result->preorder_of[node] = preorder;
     search->result->node_at[preorder] = node;
     search->result->idom[preorder] = parent;
@@ -228,7 +231,8 @@ static void walker_deinit(struct walker *walker)
 
 /* ---- leaves ---- */
 
-/* Sets the bit of each object that holds no others: searches do not visit these. */
+/* Sets the bit of each object that holds no others: searches do not visit these. Objects follow the
+ * synthetic nodes, so their words of 64 bits are shifted. */
 static void see_leaves(struct dominators_search *search)
 {
     const struct targets *targets = search->graph->targets;
@@ -286,6 +290,8 @@ static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsi
     return NULL;
 }
 
+/* Gives leaves the numbers after all inner nodes, block by block. The number of leaves in each
+ * block is known from bits, so that blocks are independent. */
 static struct g2h_error *number_leaves(struct dominators_search *search)
 {
     const struct targets *targets = search->graph->targets;
@@ -316,8 +322,9 @@ struct region_walk {
     region_work *work;
 };
 
-/* Runs a step for the regions whose first numbers are in a task's range. */
-static struct g2h_error *take_regions(void *context, size_t task, unsigned worker)
+/* Runs a step for the regions whose first numbers are in a task's range, so that tasks have about
+ * equally many nodes. */
+static struct g2h_error *run_task_of_regions(void *context, size_t task, unsigned worker)
 {
     const struct region_walk *walk = context;
     const struct regions *regions = &walk->search->regions;
@@ -332,11 +339,12 @@ static struct g2h_error *take_regions(void *context, size_t task, unsigned worke
     return NULL;
 }
 
-static struct g2h_error *over_regions(struct dominators_search *search, region_work *work)
+/* Runs a step for all regions, on all threads. */
+static struct g2h_error *run_for_regions(struct dominators_search *search, region_work *work)
 {
     struct region_walk walk = {search, work};
-    return workers_run(search->graph->threads, search->sources.inner / TASK_NODES + 1, take_regions,
-                       &walk);
+    return workers_run(search->graph->threads, search->sources.inner / TASK_NODES + 1,
+                       run_task_of_regions, &walk);
 }
 
 /* Numbers the nodes that no strong edge reaches, as children of the root. */
@@ -350,6 +358,8 @@ static struct g2h_error *number_unreached(struct dominators_search *search, stru
     return NULL;
 }
 
+/* Numbers the nodes of a region by a depth-first search from its entry. If numbers are left, the
+ * entry does not reach all nodes: is_misfit then makes number_all() join the regions. */
 static struct g2h_error *number_region(struct dominators_search *search, struct walker *walker,
                                        uint32_t region)
 {
@@ -377,9 +387,11 @@ static struct g2h_error *number_regions(struct dominators_search *search)
             give_number(search, regions->entries[i], regions->first[i], regions->first[i]);
             search->sources.by_number[regions->first[i]].semi = i;
         }
-    return over_regions(search, number_region);
+    return run_for_regions(search, number_region);
 }
 
+/* Numbers all inner nodes. If a region has nodes that its entry does not reach, begins again with
+ * the whole graph as one region. */
 static struct g2h_error *number_all(struct dominators_search *search)
 {
     TRY(workers_run(search->graph->threads, search->graph->targets->block_count, empty_leaves,
@@ -426,8 +438,9 @@ static struct g2h_error *number_several(struct dominators_search *search)
 
 /* ---- dominators ---- */
 
-static struct g2h_error *find_of_region(struct dominators_search *search, struct walker *walker,
-                                        uint32_t region)
+/* Finds the dominators of a region; the root's is done before. */
+static struct g2h_error *dominators_of_region(struct dominators_search *search,
+                                              struct walker *walker, uint32_t region)
 {
     const struct regions *regions = &search->regions;
     const struct semi_nca graph = {search->result->idom, search->sources.by_number,
@@ -440,7 +453,7 @@ static struct g2h_error *find_of_region(struct dominators_search *search, struct
 
 /* Finds the dominators of all inner nodes. The root's region comes first, because the entries'
  * dominators are in it. */
-static struct g2h_error *find_of_inner(struct dominators_search *search)
+static struct g2h_error *dominators_of_inner_nodes(struct dominators_search *search)
 {
     struct regions *regions = &search->regions;
     struct dominators *result = search->result;
@@ -452,7 +465,7 @@ static struct g2h_error *find_of_inner(struct dominators_search *search)
     for (uint32_t i = 1; i < regions->count; i++)
         if (regions->first[i] < regions->first[i + 1])
             result->idom[regions->first[i]] = result->preorder_of[regions->above[i]];
-    return over_regions(search, find_of_region);
+    return run_for_regions(search, dominators_of_region);
 }
 
 static void dominators_search_deinit(struct dominators_search *search)
@@ -465,6 +478,8 @@ static void dominators_search_deinit(struct dominators_search *search)
                sizeof(*search->sources.by_number));
 }
 
+/* Runs the steps that both variants have: numbers the nodes, sorts the edges by target, finds the
+ * inner nodes' dominators, and then those of leaves. */
 static struct g2h_error *dominators_search_all(struct dominators_search *search)
 {
     struct dominators *result = search->result;
@@ -481,7 +496,7 @@ static struct g2h_error *dominators_search_all(struct dominators_search *search)
     TRY(sources_sort(sources));
     search->climbs = large_alloc(sources->inner, sizeof(*search->climbs));
     TRY_MEMORY(search->climbs);
-    TRY(find_of_inner(search));
+    TRY(dominators_of_inner_nodes(search));
     if (search->owners)
         return NULL;
     TRY(sources_hold_leaves(&search->sources, search->climbs, result->idom));
@@ -499,12 +514,12 @@ static uint32_t choose_several(struct dominators_search *search)
             search->result->preorder_of[node] = NOWHERE;
             count++;
         } else {
-            see(search, node);
+            mark_seen(search, node);
         }
     return count;
 }
 
-static struct g2h_error *allocate(struct dominators_search *search)
+static struct g2h_error *dominators_allocate(struct dominators_search *search)
 {
     struct dominators *result = search->result;
     const uint32_t nodes = result->graph_nodes;
@@ -517,7 +532,7 @@ static struct g2h_error *allocate(struct dominators_search *search)
 
 static struct g2h_error *compute_all(struct dominators_search *search)
 {
-    TRY(allocate(search));
+    TRY(dominators_allocate(search));
     TRY(regions_init(&search->regions, search->graph));
     search->sources.regions = &search->regions;
     search->result->nodes = search->result->graph_nodes;
@@ -525,9 +540,10 @@ static struct g2h_error *compute_all(struct dominators_search *search)
     return dominators_search_all(search);
 }
 
+/* See dominators_init_several(): only nodes with several owners get numbers. */
 static struct g2h_error *compute_several(struct dominators_search *search)
 {
-    TRY(allocate(search));
+    TRY(dominators_allocate(search));
     search->result->nodes = search->sources.inner = choose_several(search);
     return dominators_search_all(search);
 }
@@ -578,6 +594,8 @@ struct own_sizes {
     uint64_t *sizes;
 };
 
+/* Sets the own sizes of a block of objects by number in preorder. Prefetches, since the numbers are
+ * anywhere. */
 static struct g2h_error *read_own_sizes(void *context, size_t task, unsigned worker)
 {
     const struct own_sizes *own = context;
@@ -594,6 +612,8 @@ static struct g2h_error *read_own_sizes(void *context, size_t task, unsigned wor
     return NULL;
 }
 
+/* Adds each size to the dominator's, from the last number to the first: a dominator has a lower
+ * number than what it dominates, so its size is complete when its turn comes. */
 struct g2h_error *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
                                    uint64_t synthetic_size, uint64_t **ret)
 {

@@ -86,6 +86,8 @@ static inline void hold_leaf(const struct sources_sorting *sorting, uint32_t *le
                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
+/* Lowers the target's first semidominator to an edge's source with a lower number; several threads
+ * do so. */
 static inline void take_forwards(struct semi_nca_node *node, uint32_t from)
 {
     uint32_t known = __atomic_load_n(&node->semi, __ATOMIC_RELAXED);
@@ -101,6 +103,8 @@ static void list_clear(struct kept_list *list, bool is_cut)
     *list = (struct kept_list){.is_cut = is_cut};
 }
 
+/* Keeps an edge for a later pass, unless the list has become too long: then the block is walked
+ * again instead. Returns false if memory runs out. */
 static bool sources_keep(struct kept_list *list, kept_edges *edges, struct kept kept)
 {
     if (list->is_cut)
@@ -130,6 +134,8 @@ static inline bool take_first(struct sources *sources, struct kept_list *list, u
     return true;
 }
 
+/* Second pass: stores the source of a kept edge among those of its target. Returns false if memory
+ * runs out. */
 static inline bool take_kept(const struct sources_sorting *sorting, unsigned worker,
                              struct kept kept)
 {
@@ -142,6 +148,8 @@ static inline bool take_kept(const struct sources_sorting *sorting, unsigned wor
     return true;
 }
 
+/* Handles an edge to a leaf: the first one sets its dominator, others wait for the last pass, which
+ * moves the dominator up. Returns false if memory runs out. */
 static inline bool take_to_leaf(const struct sources_sorting *sorting, struct kept_list *list,
                                 uint32_t from, uint32_t target)
 {
@@ -172,6 +180,7 @@ static inline bool sources_take(const struct sources_sorting *sorting, unsigned 
 
 /* ---- all edges ---- */
 
+/* Handles the strong edges of synthetic nodes. Returns false if memory runs out. */
 static bool take_of_synthetics(const struct sources_sorting *sorting, unsigned worker,
                                struct kept_list *list)
 {
@@ -233,6 +242,8 @@ static bool take_of_block(const struct sources_sorting *sorting, unsigned worker
     return true;
 }
 
+/* Handles the edges that the first pass has kept of a block, and frees them. Returns false if
+ * memory runs out. */
 static bool take_of_list(const struct sources_sorting *sorting, unsigned worker,
                          struct kept_list *list)
 {
@@ -249,6 +260,7 @@ static bool take_of_list(const struct sources_sorting *sorting, unsigned worker,
     return good;
 }
 
+/* Handles the edges to leaves that the first pass has kept of a block. Always returns true. */
 static bool take_leaves_of_list(const struct sources_sorting *sorting, struct kept_list *list)
 {
     const kept_edges *edges = &list->to_leaves;
@@ -261,6 +273,8 @@ static bool take_leaves_of_list(const struct sources_sorting *sorting, struct ke
     return true;
 }
 
+/* Runs the current pass over a block of objects, or over the synthetic nodes (task 0): over kept
+ * edges if they were kept, else over all edges again. */
 static struct g2h_error *take_task(void *context, size_t task, unsigned worker)
 {
     const struct sources_sorting *sorting = context;
@@ -306,6 +320,7 @@ static void sources_sorting_deinit(struct sources_sorting *sorting)
     free(sorting->crossings);
 }
 
+/* Two passes over the edges: the first counts the sources of each node, the second stores them. */
 struct g2h_error *sources_sort(struct sources *sources)
 {
     const struct g2h_graph *graph = sources->graph;

@@ -31,6 +31,7 @@ static inline uint32_t region_by(owner_number owner)
     return owner == OWNER_GC_ROOTS ? REGION_ROOT : owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
 }
 
+/* Returns the region of a node of the graph. */
 static inline uint32_t region_of(const struct regions *regions, uint32_t node)
 {
     const struct g2h_graph *graph = regions->graph;
@@ -39,6 +40,7 @@ static inline uint32_t region_of(const struct regions *regions, uint32_t node)
 
 /* ---- the tree above the groups ---- */
 
+/* Returns how many levels a node of the tree is below the root. */
 static uint32_t regions_depth_of(const uint32_t *up, uint32_t node)
 {
     uint32_t depth = 0;
@@ -72,8 +74,9 @@ static uint32_t tree_node_of(const struct regions *regions, uint32_t synthetic)
     return region == REGION_ROOT ? synthetic : regions->entries[region];
 }
 
-/* Handles an edge to a node of the tree. Returns whether the dominator of that node has changed. */
-static bool take_edge(const struct regions *regions, const struct edge *edge)
+/* Takes an edge to a node of the tree into account: that node's dominator moves up to the last node
+ * above its present one and the edge's source. Returns whether it has changed. */
+static bool raise_by_edge(const struct regions *regions, const struct edge *edge)
 {
     uint32_t *up = regions->up;
     if (edge->type == EDGE_WEAK || edge->target.of != OF_SYNTHETIC || edge->target.index == 0)
@@ -88,7 +91,7 @@ static bool take_edge(const struct regions *regions, const struct edge *edge)
 
 /* Finds the dominators of the tree's nodes. The edges are sorted by their sources, which is
  * downwards, so hardly more than one walk is needed. */
-static void make_tree(struct regions *regions)
+static void find_tree_dominators(struct regions *regions)
 {
     const struct g2h_graph *graph = regions->graph;
     const uint32_t synthetics = graph_synthetics(graph);
@@ -98,7 +101,7 @@ static void make_tree(struct regions *regions)
     for (bool more = true; more;) {
         more = false;
         for (uint64_t i = 0; i < graph->first_object_child; i++)
-            more |= take_edge(regions, &graph->children[i]);
+            more |= raise_by_edge(regions, &graph->children[i]);
     }
     /* nodes that no strong edge reaches hang below the root, as in number_unreached() */
     for (uint32_t i = 0; i < synthetics; i++)
@@ -150,7 +153,8 @@ void regions_join(struct regions *regions)
     regions->entries[REGION_ROOT] = 0;
 }
 
-/* Numbers the nodes by region, or joins all regions if cutting is not worth it. */
+/* Numbers the nodes by region, or joins all regions if cutting is not worth it. Sums of the counts
+ * are the regions' first numbers. */
 static struct g2h_error *regions_cut(struct regions *regions)
 {
     const uint32_t count = regions->count;
@@ -168,7 +172,7 @@ static struct g2h_error *regions_cut(struct regions *regions)
     for (uint32_t i = 1; i < count; i++)
         if (regions->entries[i] != NOWHERE)
             regions->is_entry[regions->first[i] / 64] |= (uint64_t)1 << (regions->first[i] % 64);
-    make_tree(regions);
+    find_tree_dominators(regions);
     return NULL;
 }
 
@@ -215,6 +219,7 @@ static void hold_from(struct regions *regions, uint32_t target, uint32_t node)
     }
 }
 
+/* A region whose entry is an object is a shared entry's: groups have synthetic nodes. */
 bool regions_is_shared(const struct regions *regions, uint32_t source, uint32_t target,
                        uint32_t *ret_by)
 {
@@ -272,6 +277,7 @@ static struct g2h_error *regions_spread(struct regions *regions, const struct ed
     return NULL;
 }
 
+/* Spreads the dominators along the crossings; an entry that nothing holds hangs below the root. */
 struct g2h_error *regions_finish(struct regions *regions, const struct crossings *crossings)
 {
     const struct g2h_graph *graph = regions->graph;

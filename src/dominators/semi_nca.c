@@ -44,6 +44,9 @@ static inline uint32_t semi_nca_evaluate(struct semi_nca_link *links, uint32_t p
     return best;
 }
 
+/* Finds the semidominators, from the last number to the first. Sources with lower numbers are in
+ * semi already; for the others the lowest semidominator on their path in the forest counts. Then
+ * the node is linked to its parent. */
 static void find_semidominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     const uint32_t *idom = graph->idom, *back = graph->back;
@@ -65,6 +68,8 @@ static void find_semidominators(const struct semi_nca *graph, uint32_t begin, ui
 
 /* ---- dominators ---- */
 
+/* Finds the dominators, from the first number to the last: each is the nearest ancestor of the
+ * parent, in the tree made so far, that is not after the semidominator. */
 static void semi_nca_find_dominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     uint32_t *idom = graph->idom;

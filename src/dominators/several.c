@@ -39,6 +39,7 @@ static int compare_shown(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
+/* Sorts the list, and cuts it off after MOST_SHOWN. */
 static void keep_largest(shown_vector *shown)
 {
     vector_sort(shown, compare_shown);
@@ -89,6 +90,7 @@ static struct g2h_error *find_largest(struct gathering *gathering)
     return NULL;
 }
 
+/* Counts what is shared for messages. */
 static void several_account(const struct gathering *gathering)
 {
     struct g2h_graph_account *account = &gathering->graph->account;
@@ -121,6 +123,7 @@ static struct g2h_error *name_edges(const struct gathering *gathering, struct ed
     return NULL;
 }
 
+/* Adds the node "(held by several)" below (GC roots). */
 static struct g2h_error *several_add_group(struct g2h_graph *graph, uint32_t *ret)
 {
     static const char text[] = "(held by several)";
@@ -134,6 +137,7 @@ static struct g2h_error *several_add_group(struct g2h_graph *graph, uint32_t *re
     return graph_insert_children(graph, graph->roots.gc_roots, &edge, 1);
 }
 
+/* Adds the group, and its edges to the largest shared entries. */
 static struct g2h_error *several_show(const struct gathering *gathering)
 {
     const size_t count = gathering->shown.count;
@@ -158,6 +162,8 @@ static void gathering_deinit(struct gathering *gathering)
     free(gathering->shown.data);
 }
 
+/* Finds the shared entries and names the largest; the order matters, since adding the group changes
+ * the numbers of objects' nodes. */
 struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners)
 {
     _cleanup_(gathering_deinit) struct gathering gathering = {.graph = graph};

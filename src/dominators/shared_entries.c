@@ -58,6 +58,7 @@ static bool shared_entries_is_wanted(const struct shared_entries_finding *findin
 
 /* ---- walks along the edges of owned nodes ---- */
 
+/* Returns the owner known of a node, with OWNER_FIXED if it is fixed. */
 static owner_number known_of(const struct owners *owners, struct node node)
 {
     return node.of == OF_OBJECT ? owners->of_object[node.index] : owners->of_synthetic[node.index];
@@ -83,12 +84,14 @@ static inline bool shared_entries_look_at(const struct shared_entries_finding *f
     return !shared_entries_is_wanted(finding, owner) || crossings_add(crossings, owner, node);
 }
 
+/* Returns whether the edges of an owner's nodes are looked at. */
 static inline bool is_walked(const struct shared_entries_walk *walk, owner_number owner)
 {
     return owner >= walk->from && owner < walk->end &&
            (!walk->met || (walk->met[owner / 64] >> (owner % 64) & 1) != 0);
 }
 
+/* Looks at the edges of synthetic nodes. */
 static struct g2h_error *walk_synthetics(const struct shared_entries_finding *finding,
                                          struct crossings *crossings)
 {
@@ -105,6 +108,7 @@ static struct g2h_error *walk_synthetics(const struct shared_entries_finding *fi
     return NULL;
 }
 
+/* Looks at the pointers of a block of objects. */
 static struct g2h_error *walk_block(const struct shared_entries_finding *finding, size_t number,
                                     struct crossings *crossings)
 {
@@ -128,6 +132,7 @@ static struct g2h_error *walk_block(const struct shared_entries_finding *finding
     return NULL;
 }
 
+/* Walks the synthetic nodes (task 0), or a block of objects. */
 static struct g2h_error *walk_task(void *context, size_t task, unsigned worker)
 {
     const struct shared_entries_finding *finding = context;
@@ -293,6 +298,8 @@ static bool has_found(const struct shared_entries_finding *finding)
     return false;
 }
 
+/* Repeats walk and marking, level by level, until a walk finds no nodes. Each walk only follows the
+ * nodes that got owners on the last level. */
 static struct g2h_error *shared_entries_find_all(struct shared_entries_finding *finding)
 {
     struct shared_entries_walk how = {OWNER_FIRST, finding->entries->first, NULL, false};
@@ -318,6 +325,7 @@ static void finding_deinit(struct shared_entries_finding *finding)
     free(finding->met);
 }
 
+/* Owners have 31 bits, so a graph of 2^31 nodes is left without shared entries. */
 struct g2h_error *shared_entries_init(struct shared_entries *entries, const struct g2h_graph *graph,
                                       struct owners *owners)
 {

@@ -23,6 +23,7 @@ static const uint64_t SETS_MEMORY = 32 << 20;
 
 /* ---- groups ---- */
 
+/* Orders groups by what they own, the most first: these get their own bits. */
 static int compare_bytes(const void *a, const void *b, void *context)
 {
     const struct graph_owner *owners = context;
@@ -36,6 +37,8 @@ static int compare_bytes(const void *a, const void *b, void *context)
  * place, too. */
 enum kind { OF_PACKAGES, OF_PLACES, OF_GOROUTINES, OF_OTHERS, OF_UNKNOWN, KINDS };
 
+/* Returns which kind of holder a group of graph->owners is. owner is UINT32_MAX for the bit that
+ * several groups share. */
 static enum kind sharers_kind_of(const struct g2h_graph *graph, uint32_t owner)
 {
     if (owner == UINT32_MAX || graph->owners.data[owner].node == UINT32_MAX)
@@ -139,6 +142,8 @@ static struct g2h_error *sharers_spread(struct sharers *sharers, const struct ed
     return NULL;
 }
 
+/* Sets of holders start with the groups that hold an entry directly, and then spread along the
+ * crossings between entries. */
 static struct g2h_error *sharers_find_all(struct sharers *sharers)
 {
     const struct shared_entries *entries = sharers->entries;
@@ -208,6 +213,7 @@ static uint32_t count_kind(const struct sharers *sharers, uint32_t entry, enum k
     return count;
 }
 
+/* Counts the groups that hold a shared entry, by kind, and notes the nodes to be named. */
 static void count_groups(struct naming *naming, uint32_t entry)
 {
     const struct sharers *sharers = naming->sharers;
@@ -275,6 +281,8 @@ static void append_all(const struct naming *naming, struct text *text)
     }
 }
 
+/* If fewer than two holders are known, others must exist, because several groups hold the entry:
+ * appends "and others". */
 void sharers_append(const struct sharers *sharers, uint32_t entry, struct text *text)
 {
     struct naming naming = {.sharers = sharers};

@@ -26,6 +26,8 @@ static struct g2h_error *name_entry(const struct sharers *sharers, uint32_t entr
     return NULL;
 }
 
+/* Adding "(held by several)" has moved the objects' node numbers by the number of synthetic nodes
+ * added since: moved. */
 struct g2h_error *sharing_fill(struct g2h_graph *graph, const struct sharers *sharers,
                                const uint32_t *ascending, uint32_t count, uint32_t before)
 {

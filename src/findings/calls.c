@@ -22,6 +22,8 @@ static bool is_runtime(const struct g2h_call *call)
     return bytes_begin(call->behind, "runtime.") || bytes_begin(call->behind, "internal/runtime/");
 }
 
+/* Returns the index of the first call outside of the runtime's own allocation functions (mallocgc,
+ * growslice …), which would only say that memory is allocated; 0 if all calls are the runtime's. */
 static size_t first_shown(const struct calls *calls)
 {
     size_t first = 0;
@@ -41,6 +43,7 @@ struct g2h_error *calls_read(struct calls *calls, struct g2h_memprof site)
                                       .line = frame.line <= UINT32_MAX ? (uint32_t)frame.line : 0};
         TRY_MEMORY(vector_push(&calls->list, call));
     }
+    /* The dump records inlined calls as calls of the function they are inlined in. */
     if (calls->inlining) {
         TRY_MEMORY(vector_grow(&calls->list, (size_t)G2H_MOST_INLINED));
         TRY(g2h_inlining_repair(calls->inlining, calls->list.data, &calls->list.count));

@@ -14,7 +14,8 @@ struct class_index_entry {
     uint32_t node;
 };
 
-/* Calls a function for each node that is an object or a string. */
+/* Calls take for each object and string of the view, with the number of its class (UINT32_MAX:
+ * strings). take returns false if memory runs out. */
 static struct g2h_error *class_index_each(const struct g2h_view *view, void *context,
                                           bool (*take)(void *context, uint32_t name, uint32_t node))
 {
@@ -40,6 +41,7 @@ static void class_index_work_deinit(struct class_index_work *work)
     free(work->sizes.data);
 }
 
+/* First pass: numbers the class, if it is new, and counts its objects. */
 static bool class_index_count(void *context, uint32_t name, uint32_t node)
 {
     struct class_index_work *work = context;
@@ -52,6 +54,7 @@ static bool class_index_count(void *context, uint32_t name, uint32_t node)
     return true;
 }
 
+/* Second pass: puts an object into the part of the index that its class has. */
 static bool class_index_put(void *context, uint32_t name, uint32_t node)
 {
     struct class_index_work *work = context;
@@ -61,6 +64,8 @@ static bool class_index_put(void *context, uint32_t name, uint32_t node)
     return true;
 }
 
+/* Orders objects by weight, the heaviest first, and equal ones by node, so that the order is the
+ * same in each run. */
 static int class_index_compare(const void *a, const void *b)
 {
     const struct class_index_entry *one = a, *other = b;
@@ -69,7 +74,7 @@ static int class_index_compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* Sorts the objects of a class. */
+/* Sorts the objects of a class by what they retain; garbage has weight 0 and comes last. */
 static struct g2h_error *class_index_sort(const struct g2h_view *view,
                                           const struct g2h_dominators *dominators, uint32_t *nodes,
                                           size_t count)
@@ -88,6 +93,8 @@ static struct g2h_error *class_index_sort(const struct g2h_view *view,
     return NULL;
 }
 
+/* A counting sort by class: counts the objects of each class, gives each class its part of one
+ * array, and fills the parts in a second pass over the view. */
 struct g2h_error *class_index_make(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators, struct class_index *ret)
 {

@@ -18,6 +18,7 @@ static void class_rows_add(const struct findings *findings, uint32_t number, str
     row->retained += node->outermost == number ? node->retained : 0;
 }
 
+/* Orders classes by growth since the base (all 0 without one), then by their own bytes. */
 static int class_rows_compare(const void *a, const void *b)
 {
     const struct class_row *one = a, *other = b;
@@ -97,6 +98,8 @@ static uint32_t class_rows_look_up(const struct findings *findings, uint32_t nam
     return UINT32_MAX;
 }
 
+/* Without the index of a held heap this reads all nodes of the view. A live object always outweighs
+ * garbage, because its weight is one more than what it retains. */
 uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name, uint32_t line)
 {
     if (findings->held)

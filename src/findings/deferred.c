@@ -23,6 +23,8 @@ static bool is_of_call(const struct findings *findings, uint32_t node)
            merged_form(&findings->merged, node) == G2H_FORM_CLOSURE;
 }
 
+/* Adds the objects of a node of merged to the sums of their class. Returns false if memory runs
+ * out. */
 static bool deferred_add(struct holding *holding, uint32_t node)
 {
     const struct merged_node *of = findings_node(holding->findings, node);

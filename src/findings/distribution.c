@@ -20,6 +20,8 @@ struct counter {
 
 /* ---- values ---- */
 
+/* Counts a value, given as bytes. Beyond DISTRIBUTION_DISTINCT different values, new ones count
+ * only as others, so that memory stays bounded. */
 static struct g2h_error *tally_add(struct tally *tally, const void *data, size_t size)
 {
     uint32_t number;
@@ -36,7 +38,9 @@ static struct g2h_error *tally_add(struct tally *tally, const void *data, size_t
     return NULL;
 }
 
-/* Adds a number. Each of them has the same chance to be in the sample. */
+/* Adds a number: keeps the smallest and the largest one, counts the value, and maintains a random
+ * sample for the median by reservoir sampling: the n-th number replaces a random element with
+ * probability DISTRIBUTION_SAMPLE / n. */
 static struct g2h_error *numbers_add(struct distribution_numbers *numbers,
                                      const struct sample *added)
 {
@@ -58,6 +62,8 @@ static struct g2h_error *add_length(struct distribution_numbers *numbers, uint64
     return numbers_add(numbers, &(const struct sample){.order = length});
 }
 
+/* Counts a value that is not a number: whether it is nil, its length and capacity, and, unless
+ * contents are redacted, which string, function or dynamic type it is. */
 static struct g2h_error *add_content(struct counter *counter, const struct g2h_value *value,
                                      struct field_distribution *field)
 {
@@ -83,6 +89,8 @@ static struct g2h_error *add_content(struct counter *counter, const struct g2h_v
                : NULL;
 }
 
+/* Counts one field's value: an ordered value (number, time) by its number, a bool as true or false,
+ * and all others by their contents. */
 static struct g2h_error *add_value(struct counter *counter, const struct g2h_value *value,
                                    struct field_distribution *field)
 {
@@ -99,6 +107,8 @@ static struct g2h_error *add_value(struct counter *counter, const struct g2h_val
 
 /* ---- objects ---- */
 
+/* Adds the description of a field, with the path and the type that the value of the first object
+ * has. */
 static struct g2h_error *add_field(struct counter *counter, const struct g2h_value *value)
 {
     struct distribution *distribution = counter->distribution;
@@ -201,6 +211,8 @@ const struct sample *numbers_median(struct distribution_numbers *numbers)
     return &numbers->sample.data[(numbers->sample.count - 1) / 2];
 }
 
+/* Selects by insertion: each value moves up in the list of the TALLY_TOP most frequent ones until a
+ * more frequent one is above it. */
 size_t tally_top(const struct tally *tally, uint32_t ret[TALLY_TOP])
 {
     size_t count = 0;

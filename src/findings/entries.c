@@ -38,6 +38,9 @@ static bool is_before(struct collector *collector, const struct g2h_value *key, 
            g2h_value_order(collector->view, other, &other_order) && one_order < other_order;
 }
 
+/* Inserts an entry into the sorted list of the first ENTRIES_FIRST ones, and drops the last if the
+ * list is full. A map may have millions of entries, so they are not collected and sorted. Returns
+ * false if memory runs out, which ends the visit. */
 static bool entries_collect(void *context, const struct g2h_entry *entry)
 {
     struct collector *collector = context;

@@ -15,6 +15,7 @@ enum {
     TEXTS_AHEAD = 16
 };
 
+/* Orders groups of equal strings by the bytes that duplicates waste, the most first. */
 static int equals_compare(const void *a, const void *b)
 {
     const struct equal *one = a, *other = b;
@@ -30,6 +31,10 @@ static bool is_shortened(const struct g2h_view *view, const struct g2h_node *nod
     return object.contents.size < object.size;
 }
 
+/* Hashes the beginning of each string, and for long ones its length. Left out are long objects that
+ * are less than half string, which substrings.c reports, strings that share an object, and garbage.
+ * A shortened string gets a unique hash, since its missing bytes may differ. Prefetches, because
+ * strings are scattered over memory. */
 struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
@@ -102,6 +107,9 @@ static uint64_t hash_whole(const struct g2h_view *view, uint32_t number,
                          size < contents.size ? (size_t)size : (size_t)contents.size);
 }
 
+/* Adds a string to the group of those with the same hash; long strings are hashed to their end
+ * first. Marks the objects of groups of two or more, so that substrings of them are not reported as
+ * well. */
 static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, struct map *by_hash,
                                     struct equals *equals)
 {
@@ -138,6 +146,8 @@ static void equals_cut(struct equals *equals)
     equals->list.count = MOST_TEXTS;
 }
 
+/* Two passes: a table of hashes sorts out most strings, which are unique, cheaply; only the rest
+ * are hashed as a whole and grouped. */
 struct g2h_error *equals_find(const struct findings *findings, struct equals *equals)
 {
     const struct g2h_view *view = findings->view;

@@ -124,12 +124,14 @@ static uint64_t one(const struct example_finder *finder, uint32_t number)
     return 1;
 }
 
-/* Returns the holder that has more than half of the weight of all objects, if there is one;
- * otherwise any holder, or NONE. It is the one that is left if the weights of different holders
- * annul each other. */
-static uint32_t vote(const struct example_finder *finder,
-                     uint32_t (*of)(const struct example_finder *finder, uint32_t number),
-                     uint64_t (*weigh)(const struct example_finder *finder, uint32_t number))
+/* Returns the only candidate for the holder that has more than half of the total weight, or NONE
+ * (Boyer–Moore majority vote: weights of different holders annul each other, and a majority is
+ * never annulled entirely). The caller checks whether it has a majority. of gives an object's
+ * holder, weigh its weight. */
+static uint32_t
+majority_holder(const struct example_finder *finder,
+                uint32_t (*of)(const struct example_finder *finder, uint32_t number),
+                uint64_t (*weigh)(const struct example_finder *finder, uint32_t number))
 {
     uint32_t best = NONE;
     uint64_t votes = 0;
@@ -150,7 +152,8 @@ static uint32_t vote(const struct example_finder *finder,
     return best;
 }
 
-/* Sets the sums of a holder, and how many holders there are of its kind that have objects. */
+/* Sums up what the given holder has, and counts in ret->holders how many holders have any object of
+ * the suspect. Uses is_seen to count each once, and resets it afterwards. */
 static void example_sum_up(struct example_finder *finder, uint32_t holder, struct example *ret)
 {
     uint32_t last = NONE;
@@ -179,7 +182,7 @@ static void example_sum_up(struct example_finder *finder, uint32_t holder, struc
 static bool has_most(struct example_finder *finder, int64_t line, struct example *ret)
 {
     example_find_holders(finder, line);
-    const uint32_t holder = vote(finder, holder_of, example_weight_of);
+    const uint32_t holder = majority_holder(finder, holder_of, example_weight_of);
     if (holder == NONE)
         return false;
     const uint64_t above = ret->above;
@@ -223,7 +226,7 @@ static void mark_branches(struct example_finder *finder)
 {
     uint64_t count = 0;
     example_find_holders(finder, NEAREST);
-    const uint32_t root = vote(finder, holder_above, one);
+    const uint32_t root = majority_holder(finder, holder_above, one);
     for (size_t i = 0; root != NONE && i < finder->items.count; i++) {
         const uint32_t number = finder->items.data[i];
         finder->is_branch[number] = holder_above(finder, number) == root;
@@ -335,6 +338,8 @@ static void count_above(struct example_finder *finder, struct example *ret)
     ret->above = sums.holders;
 }
 
+/* The order of the steps matters: heaviest() needs near as find_most() left it, and count_above()
+ * changes near. */
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret)
 {
     _cleanup_(example_finder_deinit) struct example_finder finder = {

@@ -22,8 +22,9 @@ bool expression_hides(const struct g2h_view *view, uint32_t node)
     return findings_is_entries(view, read.name);
 }
 
-/* Finds the first strong edge from one node to another; of a frame the last one, which belongs to a
- * variable that has a name. */
+/* Sets *ret to the first strong edge from one node to another. Of a frame it takes the last one,
+ * since edges for named variables come after those for unnamed stack words. Returns false if there
+ * is none. */
 static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
                       uint32_t to, struct g2h_edge *ret)
 {
@@ -41,6 +42,8 @@ static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint
     return is_found;
 }
 
+/* A key of a map is appended as it is ("[\"a\"]"), an element by its index, and a field by its
+ * name, after a dot unless it begins with a bracket. */
 void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges,
                             const struct g2h_edge *edge, struct text *text)
 {
@@ -198,6 +201,7 @@ static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
     }
 }
 
+/* Appends the owner of the variable, "  (local of main.serve main.go:12)", if there is one. */
 static void append_whose(struct text *text, const struct text *whose)
 {
     if (whose->size == 0)
@@ -207,6 +211,8 @@ static void append_whose(struct text *text, const struct text *whose)
     text_append(text, ")", 1);
 }
 
+/* Splits the path at its first object: the edge into it names the variable, and the edges after it
+ * are fields, keys and elements. */
 struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
                                     const uint32_t *nodes, size_t count, struct text *text)
 {
@@ -240,6 +246,8 @@ bool expression_append_step(const struct g2h_view *view, struct g2h_edges *edges
     return is_found;
 }
 
+/* The first append_root() only tests whether the edge begins at a named root, and is then
+ * undone. */
 struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
                                             const struct g2h_edge *edge, struct text *text)
 {

@@ -54,6 +54,8 @@ static void split_owner(struct reading *reading, const char *expression)
         }
 }
 
+/* Adds a state: a node, and how many characters of the expression have led there. A state that
+ * matches the whole expression is the result; one that is known already is not followed again. */
 static struct g2h_error *expression_add(struct reading *reading, uint32_t node, size_t at)
 {
     uint32_t index = (uint32_t)reading->reached.count;
@@ -81,9 +83,9 @@ static bool next_edge(struct reading *reading, struct g2h_edge *ret)
 
 /* ---- from a root ---- */
 
-/* Returns whether no expression begins with a root: a package of another name, and what paths do
- * not go by. */
-static bool is_passed(const struct reading *reading, uint32_t node)
+/* Returns whether no expression begins with a root: a package of another name, or a kind of root
+ * that paths do not use. */
+static bool cannot_begin(const struct reading *reading, uint32_t node)
 {
     const enum g2h_node_kind kind = findings_kind_of(reading->view, node);
     size_t size;
@@ -167,6 +169,9 @@ static void reading_deinit(struct reading *reading)
     text_deinit(&reading->whose);
 }
 
+/* A breadth-first search over states (node, characters matched): from all roots whose variable
+ * begins the expression, along all edges whose names come next, until a state has matched it to its
+ * end. */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
                                   const char *expression, uint32_t *ret)
 {
@@ -178,7 +183,7 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
         .found = UINT32_MAX};
     split_owner(&reading, expression);
     for (uint32_t i = 0; i < reading.synthetic && reading.found == UINT32_MAX; i++)
-        if (!is_passed(&reading, i))
+        if (!cannot_begin(&reading, i))
             TRY(expression_begin(&reading, i));
     for (size_t i = 0; i < reading.reached.count && reading.found == UINT32_MAX; i++)
         TRY(expression_go_on(&reading, reading.reached.data[i]));

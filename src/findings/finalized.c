@@ -68,7 +68,8 @@ static uint32_t read_cleanup(const struct findings *findings, uint32_t node)
     return UINT32_MAX;
 }
 
-/* Finds why a finalizer or a cleanup never runs. */
+/* Sets *ret to why a finalizer or a cleanup never runs: the object, or the function that is to be
+ * called, reaches the object itself, which therefore never becomes unreachable. */
 static struct g2h_error *find_reason(const struct findings *findings, const struct keeper *keeper,
                                      enum finalized *ret)
 {
@@ -138,8 +139,8 @@ static void read_runner(const struct findings *findings, size_t number,
     }
 }
 
-/* Returns whether only a finalizer or a cleanup, or an object that is kept for one, holds a
- * node. */
+/* Returns whether a finalizer or a cleanup dominates a node: it is freed only after that has
+ * run. */
 static bool waits_for_its_end(const struct findings *findings, uint32_t node)
 {
     struct g2h_node read;

@@ -9,6 +9,7 @@
 
 /* ---- the basis ---- */
 
+/* Computes the dominator tree unless the caller has passed one. */
 static struct g2h_error *find_dominators(void *context)
 {
     struct findings *findings = context;
@@ -19,21 +20,27 @@ static struct g2h_error *find_dominators(void *context)
     return NULL;
 }
 
-static struct g2h_error *find_texts(void *context)
+/* Hashes all strings for the search for duplicates; runs beside find_dominators(), since neither
+ * needs the other. */
+static struct g2h_error *hash_strings(void *context)
 {
     struct findings *findings = context;
     return equals_read(findings->view, &findings->waste.texts);
 }
 
+/* Waste needs more than the tree: the strings' hashes, and the windows of arrays with what is stale
+ * in them, which needs the dominators. */
 struct g2h_error *findings_begin(struct findings *findings, bool has_waste)
 {
     if (!has_waste)
         return find_dominators(findings);
-    TRY(workers_beside(findings->threads, find_dominators, find_texts, findings));
+    TRY(workers_beside(findings->threads, find_dominators, hash_strings, findings));
     TRY(g2h_windows_find(findings->view, findings->threads, &findings->windows));
     return stale_find(findings->view, findings->dominators, findings->windows, &findings->stale);
 }
 
+/* Garbage is one subtree of the merged tree, so the sums of reachable memory are those of the root
+ * without it. */
 struct g2h_error *findings_merge(struct findings *findings)
 {
     TRY(merged_make(findings->view, findings->dominators, findings->threads, &findings->merged));
@@ -89,9 +96,11 @@ static int64_t findings_growth_of(const struct findings *findings, uint32_t node
     return findings->growth.data[node].count;
 }
 
-/* Returns a number of the calls of a list: a node that has no calls, but leads to records. */
-static int64_t of_list(const struct findings *findings, uint32_t node,
-                       int64_t (*of)(const struct findings *findings, uint32_t node))
+/* Returns the largest value that of() has for a record of a deferred call below node. It is for
+ * groups of deferred calls that have no call nodes, but lead to a list of such records. The records
+ * of a list are merged into one node, so its count is the number of calls. */
+static int64_t most_in_defer_list(const struct findings *findings, uint32_t node,
+                                  int64_t (*of)(const struct findings *findings, uint32_t node))
 {
     int64_t most = 0;
     for (uint32_t i = node + 1; i < findings->merged.nodes.count; i++) {
@@ -106,7 +115,8 @@ static int64_t of_list(const struct findings *findings, uint32_t node,
     return most;
 }
 
-/* Returns a number of a node; of a group the sum over the goroutines, or deferred calls, in it. */
+/* Returns of(node) or, if the node is a group of goroutines or of deferred calls, the sum of of()
+ * over its members. */
 static int64_t sum_members(const struct findings *findings, uint32_t node,
                            int64_t (*of)(const struct findings *findings, uint32_t node))
 {
@@ -119,7 +129,7 @@ static int64_t sum_members(const struct findings *findings, uint32_t node,
          i = findings_node(findings, i)->sibling)
         if (findings_is_kind(findings, i, member))
             sum += of(findings, i);
-    return is_deferred && sum == 0 ? of_list(findings, node, of) : sum;
+    return is_deferred && sum == 0 ? most_in_defer_list(findings, node, of) : sum;
 }
 
 uint64_t findings_members(const struct findings *findings, uint32_t node)

@@ -39,7 +39,9 @@ struct fragmentation_span {
 
 /* ---- spans ---- */
 
-/* Finds the span of a slot. Returns false if there cannot be one. */
+/* Finds the span that a slot of this size at this address must be in: the only begin, at a multiple
+ * of SPAN_UNIT, from which a whole number of slots leads to the address. Returns false if there is
+ * none: the object is not in a span of its size class. */
 static bool find_span(uint64_t address, uint64_t slot, struct fragmentation_span *ret)
 {
     const uint64_t size = size_class_span(slot);
@@ -52,6 +54,8 @@ static bool find_span(uint64_t address, uint64_t slot, struct fragmentation_span
     return false;
 }
 
+/* Returns the sums of spans with this slot size, which are added if they are new; NULL if memory
+ * runs out. */
 static struct span_row *row_of(struct fragmentation_found *found, uint64_t slot)
 {
     uint32_t index = (uint32_t)found->rows.count;
@@ -62,6 +66,8 @@ static struct span_row *row_of(struct fragmentation_found *found, uint64_t slot)
     return &found->rows.data[index];
 }
 
+/* Returns the count of objects of a class in sparse spans with this slot size, which is added if it
+ * is new; NULL if memory runs out. */
 static struct span_pin *pin_of(struct fragmentation_found *found, uint64_t slot, uint32_t name)
 {
     uint32_t index = (uint32_t)found->pins.count;
@@ -97,7 +103,9 @@ static bool add_pins(const struct findings *findings, struct fragmentation_found
     return true;
 }
 
-/* Adds the span that has been walked over, whose objects end before object end. */
+/* Adds the span that has been walked over, whose objects end before object end, to the sums of all
+ * spans, and of sparse and nearly empty ones if it is one. Spans without live objects are left out:
+ * the next collection frees them. */
 static bool fragmentation_add_span(const struct findings *findings,
                                    struct fragmentation_found *found,
                                    const struct fragmentation_span *span, uint32_t end)
@@ -128,6 +136,8 @@ static struct g2h_error *fragmentation_find_task(void *context, size_t task, uns
     struct fragmentation_span span = {0}, next;
     uint64_t behind = 0; /* the end of the last span that was found */
     uint32_t i = first;
+    /* If the span of the object before reaches into this task, the task before walks it to its end:
+     * skip its objects here. */
     if (first > 0 &&
         find_span(g2h_heap_address(heap, first - 1), g2h_heap_size(heap, first - 1), &span))
         behind = span.end;
@@ -190,6 +200,7 @@ static bool fragmentation_merge(struct fragmentation_found *to,
     return true;
 }
 
+/* Orders slot sizes by the bytes that are free in sparse spans, the most first. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct span_row *one = a, *other = b;
@@ -198,6 +209,7 @@ static int compare_rows(const void *a, const void *b)
     return (one->slot > other->slot) - (one->slot < other->slot);
 }
 
+/* Orders by slot size, and within one by how many sparse spans the class pins, the most first. */
 static int compare_pins(const void *a, const void *b)
 {
     const struct span_pin *one = a, *other = b;
@@ -221,6 +233,8 @@ static void fragmentation_finder_deinit(struct fragmentation_finder *finder)
     free(finder->found);
 }
 
+/* Walks the objects in parallel, and adds up the workers' results. Only for versions of Go whose
+ * size classes are known. */
 struct g2h_error *fragmentation_find(const struct findings *findings, struct fragmentation *ret)
 {
     const struct g2h_heap *heap = g2h_view_heap(findings->view);

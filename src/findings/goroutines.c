@@ -23,6 +23,8 @@ static int goroutines_compare_places(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
+/* The places are the children of the node of all goroutines in the merged tree: groups in one
+ * place, and goroutines that are alone there. */
 struct g2h_error *goroutines_find_places(const struct findings *findings,
                                          goroutine_place_vector *ret)
 {
@@ -82,6 +84,8 @@ static const char *function_of(const struct findings *findings, uint32_t frame, 
     return name;
 }
 
+/* Counts a frame for its function, and keeps the function with the most frames: a deep recursion
+ * has nearly all. Returns false if memory runs out. */
 static bool count_frame(struct goroutines_frames *frames, const struct findings *findings,
                         uint32_t frame)
 {
@@ -100,6 +104,7 @@ static bool count_frame(struct goroutines_frames *frames, const struct findings 
     return true;
 }
 
+/* Counts the frames of a goroutine, which its edges lead to. */
 static struct g2h_error *count_frames(struct goroutines_frames *frames,
                                       const struct findings *findings, struct g2h_edges *edges,
                                       uint32_t goroutine)
@@ -153,6 +158,8 @@ static void living_deinit(struct living *living)
     free(living->is_of);
 }
 
+/* Finds the nodes of merged whose view nodes count_ended() must read: goroutines and Ms, which use
+ * objects of class runtime.g, and these objects. */
 static struct g2h_error *goroutines_find_nodes(struct living *living)
 {
     const struct findings *findings = living->findings;
@@ -185,6 +192,8 @@ static struct g2h_error *mark_living(struct living *living, uint32_t number)
     return NULL;
 }
 
+/* Counts all objects of class runtime.g, and subtracts those that a goroutine or an M uses. The
+ * runtime keeps the others for reuse. Folded nodes stand for several objects each. */
 static struct g2h_error *count_ended(struct living *living, struct goroutines_ended *ret)
 {
     const struct findings *findings = living->findings;

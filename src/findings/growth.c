@@ -85,6 +85,8 @@ static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind ki
                          (uint64_t)(unsigned char)name[sizeof(goroutine) - 1]);
 }
 
+/* Computes the keys of all nodes of merged. Each key extends that of the parent, which comes first,
+ * by the node's name, so equal keys mean equal paths of names. */
 static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys *ret)
 {
     ret->exact = calloc(merged->nodes.count + 1, sizeof(*ret->exact));
@@ -136,7 +138,9 @@ static struct g2h_error *add_class(struct g2h_base *base, const struct merged *m
     return NULL;
 }
 
-/* Keeps the names of the largest nodes. numbers: of nodes of merged in base->nodes. */
+/* Keeps the names of the largest nodes, and their parents, for growth_find_gone(). All names would
+ * take too much memory. numbers: the base's node for each node of merged; the first of those with
+ * the same number is read. */
 static struct g2h_error *name_largest(struct g2h_base *base, const struct merged *merged,
                                       const uint32_t *numbers)
 {
@@ -165,7 +169,7 @@ static struct g2h_error *name_largest(struct g2h_base *base, const struct merged
 }
 
 /* Stores the nodes of a heap by their keys; nodes with the same names become one. */
-static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *merged)
+static struct g2h_error *store_base_nodes(struct g2h_base *base, const struct merged *merged)
 {
     _cleanup_(growth_keys_deinit) struct growth_keys keys = {NULL, NULL};
     _cleanup_free_ uint32_t *numbers = calloc(merged->nodes.count + 1, sizeof(*numbers));
@@ -190,6 +194,8 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
     return name_largest(base, merged, numbers);
 }
 
+/* Builds the merged tree of the base only to keep its numbers and its largest nodes' names: the
+ * heap and the tree are freed afterwards. */
 static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_view *view,
                                      const char *name, unsigned threads)
 {
@@ -203,7 +209,7 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
         base->totals.reachable = merged_held(&merged, 0);
         base->totals.objects = growth_count_held(view);
         base->totals.goroutines = g2h_view_goroutine_count(view);
-        error = take_nodes(base, &merged);
+        error = store_base_nodes(base, &merged);
         merged_deinit(&merged);
     }
     g2h_dominators_destroy(dominators);
@@ -403,6 +409,8 @@ static struct g2h_error *set_within(const struct g2h_base *base, const struct me
     return NULL;
 }
 
+/* Matches the nodes with the base's, computes the growth of each, and then gives each node as
+ * weight the most that it or a node below it has grown. */
 struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
                               growth_vector *ret)
 {
@@ -427,6 +435,8 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
 
 /* ---- nodes that only the base has ---- */
 
+/* Inverts the matching: a named node of the base is gone if no present node was matched with it. It
+ * is reported if its parent is still there; otherwise the parent, or a node above, is. */
 struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vector *growth,
                                    gone_vector *ret)
 {

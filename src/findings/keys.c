@@ -87,6 +87,7 @@ static struct sequence *sequence_of(const struct keys_search *keys, uint32_t seq
     return &keys->sequences.data[sequence];
 }
 
+/* Returns the sequence of a name just below another sequence, or NO_SEQUENCE. */
 static uint32_t find_below(const struct keys_search *keys, uint32_t sequence, uint32_t name)
 {
     uint32_t child = sequence_of(keys, sequence)->child;
@@ -95,6 +96,7 @@ static uint32_t find_below(const struct keys_search *keys, uint32_t sequence, ui
     return child;
 }
 
+/* Makes a sequence the first child of another one. */
 static void link_below(struct keys_search *keys, uint32_t parent, uint32_t sequence)
 {
     sequence_of(keys, sequence)->parent = parent;
@@ -215,8 +217,9 @@ static struct g2h_error *step_down(struct keys_search *keys, uint32_t node, uint
     return NULL;
 }
 
-/* Walks from the objects of the item down. A node without a known name is at the sequence of its
- * dominator. */
+/* Assigns a sequence to each node in or below the item's objects that has a known name. Numbers
+ * ascend from dominators to what they dominate, so a node's dominator has its sequence before. A
+ * node without one takes that of its dominator. */
 static struct g2h_error *walk(struct keys_search *keys)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
@@ -319,6 +322,7 @@ static int compare_told(const void *a, const void *b)
     return one->first < other->first ? -1 : one->first > other->first;
 }
 
+/* Appends the names of a sequence from the suspect's objects on: ".items[\"a\"].data". */
 static void append_names(const struct keys_search *keys, uint32_t sequence, struct text *text)
 {
     size_t size;
@@ -329,8 +333,8 @@ static void append_names(const struct keys_search *keys, uint32_t sequence, stru
     text_append(text, name, size);
 }
 
-/* Collects the keys to report. */
-static struct g2h_error *keys_tell(const struct keys_search *keys, struct held_keys *ret)
+/* Copies the paths and sizes of the first KEYS_MOST chosen keys to the result. */
+static struct g2h_error *keys_report(const struct keys_search *keys, struct held_keys *ret)
 {
     ret->retained = sequence_of(keys, FIRST)->retained;
     for (size_t i = 0; i < keys->told.count && i < KEYS_MOST; i++) {
@@ -358,6 +362,7 @@ static void keys_search_deinit(struct keys_search *keys)
     free(keys->told.data);
 }
 
+/* Nothing is searched if no large map is in or below the objects, as in most suspects. */
 struct g2h_error *keys_find(const struct findings *findings, uint32_t node, struct held_keys *ret)
 {
     _cleanup_(keys_search_deinit) struct keys_search keys = {.findings = findings, .item = node};
@@ -374,5 +379,5 @@ struct g2h_error *keys_find(const struct findings *findings, uint32_t node, stru
     TRY(walk(&keys));
     TRY(keys_choose(&keys, FIRST));
     vector_sort(&keys.told, compare_told);
-    return keys_tell(&keys, ret);
+    return keys_report(&keys, ret);
 }

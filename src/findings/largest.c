@@ -43,6 +43,8 @@ static struct g2h_error *consider(const struct findings *findings, uint32_t numb
     return NULL;
 }
 
+/* Collects the objects that retain at least a thousandth of the reachable heap and are not part of
+ * a larger one that is listed instead. */
 static struct g2h_error *find_candidates(const struct findings *findings, large_vector *candidates)
 {
     const uint32_t count = g2h_view_node_count(findings->view);
@@ -72,6 +74,8 @@ static void free_objects(large_vector *objects)
     free(objects->data);
 }
 
+/* Takes the heaviest candidates, but only LARGEST_OF_CLASS of one class, so that one class does not
+ * fill the list. */
 struct g2h_error *largest_find(const struct findings *findings, large_vector *ret)
 {
     _cleanup_(free_objects) large_vector candidates = {0};

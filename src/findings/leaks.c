@@ -40,6 +40,8 @@ static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *
     return NULL;
 }
 
+/* If all goroutines of a place are leaked, the place retains more than each of them alone: also
+ * what they hold together. */
 struct g2h_error *leaks_find(const struct findings *findings, struct leaks *ret)
 {
     const uint64_t synthetics = g2h_view_account(findings->view)->synthetic_nodes;
@@ -89,6 +91,7 @@ static struct g2h_bytes state_of(const struct findings *findings, uint32_t gorou
     return (struct g2h_bytes){(const uint8_t *)begin, end};
 }
 
+/* Derives the reason from the wait state in the goroutine's name. */
 void leaks_append_reason(const struct findings *findings, uint32_t goroutine, bool are_many,
                          struct text *text)
 {

@@ -11,7 +11,7 @@
 #include "findings/expression.h"
 #include "findings/ranking.h"
 
-enum { MOST_NEAR = 5, LONGEST = 256 /* bytes of a name that edits() compares */ };
+enum { MOST_NEAR = 5, LONGEST = 256 /* bytes of a name that edit_distance() compares */ };
 
 /* ---- classes ---- */
 
@@ -20,6 +20,7 @@ struct lookup_classes {
     node_vector list; /* nodes of merged, one of each class: classes that come first retain most */
 };
 
+/* Lists one node of merged for each class, in the order of the tree. */
 static struct g2h_error *lookup_find_classes(struct lookup_classes *classes)
 {
     const struct findings *findings = classes->findings;
@@ -45,7 +46,7 @@ static bool lookup_ends_in(const char *name, size_t size, const char *end, size_
 
 /* Appends a name without the directories of its packages: "net/http.conn" as "http.conn",
  * "map[string]*net/url.URL" as "map[string]*url.URL". */
-static void shorten(const char *asked, struct text *text)
+static void strip_directories(const char *asked, struct text *text)
 {
     for (const char *at = asked; *at;) {
         const size_t word = strcspn(at, "[]*(), "), sign = at[word] != '\0';
@@ -57,8 +58,8 @@ static void shorten(const char *asked, struct text *text)
 }
 
 /* Returns whether a class's name matches a query in a given way. */
-static bool is_meant(const char *name, size_t size, const char *asked, size_t length,
-                     enum meaning meaning)
+static bool matches_query(const char *name, size_t size, const char *asked, size_t length,
+                          enum meaning meaning)
 {
     const bool is_end = lookup_ends_in(name, size, asked, length);
     if (meaning <= SHORT)
@@ -73,13 +74,14 @@ static bool is_meant(const char *name, size_t size, const char *asked, size_t le
     return memmem(name, size, asked, length) != NULL;
 }
 
-static struct g2h_error *find_meant(const struct lookup_classes *classes, const char *asked,
-                                    size_t length, enum meaning meaning, node_vector *ret)
+/* Adds the classes whose names match the query in the given way. */
+static struct g2h_error *find_matching(const struct lookup_classes *classes, const char *asked,
+                                       size_t length, enum meaning meaning, node_vector *ret)
 {
     for (size_t i = 0; i < classes->list.count; i++) {
         size_t size;
         const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
-        if (is_meant(name, size, asked, length, meaning))
+        if (matches_query(name, size, asked, length, meaning))
             TRY_MEMORY(vector_push(ret, classes->list.data[i]));
     }
     return NULL;
@@ -88,8 +90,10 @@ static struct g2h_error *find_meant(const struct lookup_classes *classes, const 
 /* ---- similar names ---- */
 
 /* Returns how many bytes have to be changed, added or left out to turn one name into the other. */
-static unsigned edits(const char *one, size_t one_size, const char *other, size_t other_size)
+static unsigned edit_distance(const char *one, size_t one_size, const char *other,
+                              size_t other_size)
 {
+    /* The Levenshtein distance, computed row by row; letter case does not count. */
     unsigned row[LONGEST + 1];
     if (one_size > LONGEST || other_size > LONGEST)
         return LONGEST;
@@ -119,7 +123,7 @@ static struct g2h_error *find_near(const struct lookup_classes *classes, const c
     for (size_t i = 0; i < classes->list.count && !error; i++) {
         size_t size;
         const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
-        const unsigned distance = edits(name, size, asked, length);
+        const unsigned distance = edit_distance(name, size, asked, length);
         if (distance <= 2 + length / 3 &&
             !vector_push(&ranks, ((struct ranked){LONGEST - distance, classes->list.data[i]})))
             error = &error_no_memory;
@@ -181,7 +185,7 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
     _cleanup_(lookup_classes_deinit) struct lookup_classes classes = {.findings = findings};
     _cleanup_(lookup_free_nodes) node_vector found = {0};
     _cleanup_(text_deinit) struct text short_name = {0};
-    shorten(asked, &short_name);
+    strip_directories(asked, &short_name);
     TRY_MEMORY(!short_name.failed);
     TRY(lookup_find_classes(&classes));
     for (enum meaning meaning = EXACT; meaning < MEANINGS && found.count == 0; meaning++) {
@@ -191,8 +195,8 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
             if (ret->node != UINT32_MAX)
                 return NULL;
         }
-        TRY(find_meant(&classes, is_short && short_name.size > 0 ? short_name.data : asked,
-                       is_short ? short_name.size : strlen(asked), meaning, &found));
+        TRY(find_matching(&classes, is_short && short_name.size > 0 ? short_name.data : asked,
+                          is_short ? short_name.size : strlen(asked), meaning, &found));
     }
     if (found.count > 1)
         return lookup_refuse(findings, asked, "is a part of the names of several classes", &found);
@@ -209,6 +213,8 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
 
 /* ---- addresses ---- */
 
+/* Finds the object at a hexadecimal address. An address may also begin an expression
+ * ("0x574f20[3]"), so that is tried next. */
 static struct g2h_error *find_object(const struct findings *findings, const char *asked,
                                      struct lookup *ret)
 {

@@ -12,6 +12,8 @@ bool memory_has_resident(const struct findings *findings)
     return findings->memory && findings->memory->resident > 0;
 }
 
+/* Numbers that contradict each other are rejected, too: the differences below must not wrap
+ * around. */
 const uint64_t *memory_stats(const struct findings *findings)
 {
     const struct g2h_memstats *memstats = g2h_heap_memstats(g2h_view_heap(findings->view));
@@ -22,6 +24,8 @@ const uint64_t *memory_stats(const struct findings *findings)
                : NULL;
 }
 
+/* What the runtime itself uses is the rest: it has many numbers of its own, which users do not need
+ * one by one. */
 struct memory_use memory_use_of(const uint64_t *stats)
 {
     const uint64_t released = stats[G2H_MEMSTATS_HEAP_RELEASED],
@@ -38,8 +42,8 @@ uint64_t memory_percent(uint64_t bytes, uint64_t whole)
     return whole / 100 > 0 ? bytes / (whole / 100) : 0;
 }
 
-/* Returns the part that is largest but for objects and programs. */
-static enum g2h_memory_part largest(const struct g2h_memory *memory)
+/* Returns the largest part of RSS other than objects and program files. */
+static enum g2h_memory_part largest_other_part(const struct g2h_memory *memory)
 {
     int most = G2H_MEMORY_SLOTS;
     for (int i = G2H_MEMORY_SLOTS; i < G2H_MEMORY_PARTS; i++)
@@ -49,12 +53,13 @@ static enum g2h_memory_part largest(const struct g2h_memory *memory)
     return (enum g2h_memory_part)most;
 }
 
+/* The thresholds keep small processes out, which consist of the program file and the runtime. */
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret)
 {
     const struct g2h_memory *memory = findings->memory;
     if (findings->base || !memory_has_resident(findings))
         return false;
-    *ret = largest(memory);
+    *ret = largest_other_part(memory);
     const uint64_t bytes = memory->parts[*ret],
                    outside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
     return bytes >= LEAST_OUTSIDE && memory_percent(bytes, memory->resident) >= LARGE_PART &&

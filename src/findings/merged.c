@@ -39,6 +39,7 @@ struct merging {
 
 /* ---- names ---- */
 
+/* Names that are not the view's, such as those without numbers, have numbers after the view's. */
 const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size)
 {
     const uint32_t name = merged->nodes.data[node].name;
@@ -47,6 +48,7 @@ const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_
                : string_pool_text(&merged->names, name - merged->view_names, ret_size);
 }
 
+/* Only the root's subtree has garbage in it, as one of its children. */
 uint64_t merged_held(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -56,6 +58,7 @@ uint64_t merged_held(const struct merged *merged, uint32_t node)
     return held;
 }
 
+/* A number is a word of digits and commas only: "1,234". */
 bool merged_next_word(const char *name, size_t size, size_t *at, const char **ret, size_t *ret_size)
 {
     static const char digits[] = "0123456789,";
@@ -74,7 +77,8 @@ bool merged_next_word(const char *name, size_t size, size_t *at, const char **re
     return false;
 }
 
-/* Finds the number of a name that the view may not have. */
+/* Sets *ret to the number of a name: that of the view or, if the view does not have it, one of
+ * merged->names, which follow the view's numbers. */
 static struct g2h_error *own_name(struct merged *merged, const char *text, size_t size,
                                   uint32_t *ret)
 {
@@ -151,8 +155,8 @@ static void append_numberless(struct text *numberless, const char *text, size_t 
         numberless->size -= behind;
 }
 
-/* Finds that name for a name of the view. It is remembered, because most names are those of many
- * nodes, or of the edges to many. */
+/* Sets *ret to the name that append_numberless() makes of a name of the view. Results are
+ * remembered, because most names are those of many nodes, or of the edges to many. */
 static struct g2h_error *numberless_name(struct merging *merging, uint32_t name, uint32_t *ret)
 {
     struct merged *merged = merging->merged;
@@ -207,7 +211,8 @@ static bool names_what_it_holds(enum g2h_node_kind kind)
            kind == G2H_NODE_BSS;
 }
 
-/* Reads a task's nodes. */
+/* Reads a task's nodes of the view into by_number, which is in the order of dominators. Prefetches,
+ * because the two orders are unrelated. */
 static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
 {
     struct merging *merging = context;
@@ -263,6 +268,8 @@ static void merged_destroy_edges(struct g2h_edges **edges)
     g2h_edges_destroy(*edges);
 }
 
+/* Reads the synthetic nodes: notes the groups that merging treats specially, and names what
+ * packages and frames hold by their variables. */
 static struct g2h_error *name_all_held(struct merging *merging)
 {
     _cleanup_(merged_destroy_edges) struct g2h_edges *edges = NULL;
@@ -443,8 +450,8 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
     return NULL;
 }
 
-/* Merges all nodes, from the root down. Leaves come in the order of their addresses, but their
- * dominators are anywhere, and are prefetched. */
+/* Merges all nodes, from the root down, so that a node's dominator is merged before it. The records
+ * of dominators are anywhere in memory, and are prefetched in blocks of AHEAD. */
 static struct g2h_error *merge_all(struct merging *merging)
 {
     uint32_t nodes[AHEAD], above[AHEAD];
@@ -475,6 +482,7 @@ struct merged_place {
     uint32_t depth, example, parent_example, node;
 };
 
+/* Orders nodes by depth, then by their examples' numbers in the view. */
 static int merged_compare_places(const void *a, const void *b)
 {
     const struct merged_place *one = a, *other = b;
@@ -487,6 +495,8 @@ static int merged_compare_places(const void *a, const void *b)
                                                          : 0;
 }
 
+/* Sets the sort key of each node. Parents come before their children, so a parent's depth is
+ * known. */
 static void fill_places(const struct merged *merged, struct merged_place *places)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -604,8 +614,10 @@ static void merging_deinit(struct merging *merging)
     text_deinit(&merging->text);
 }
 
-static struct g2h_error *make(struct merged *merged, const struct g2h_dominators *dominators,
-                              unsigned threads)
+/* Merges the dominator tree of the view into merged, step by step: names, nodes in the order of
+ * dominators, the merged nodes, their sums. */
+static struct g2h_error *merge_dominators(struct merged *merged,
+                                          const struct g2h_dominators *dominators, unsigned threads)
 {
     static const char texts[] = "(string)";
     _cleanup_(merging_deinit) struct merging merging = {.merged = merged,
@@ -632,7 +644,7 @@ struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_domi
                               unsigned threads, struct merged *ret)
 {
     *ret = (struct merged){.view = view, .view_names = g2h_view_name_count(view)};
-    struct g2h_error *error = make(ret, dominators, threads);
+    struct g2h_error *error = merge_dominators(ret, dominators, threads);
     if (error)
         merged_deinit(ret);
     return error;
@@ -663,6 +675,7 @@ enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_
     return g2h_view_runtime_class(merged->view, class_name(merged, node));
 }
 
+/* Decides by the example's name in the view, since goroutines and packages are named there. */
 bool merged_is_runtime(const struct merged *merged, uint32_t node)
 {
     struct g2h_node example;
@@ -683,6 +696,7 @@ void merged_deinit(struct merged *merged)
     *merged = (struct merged){0};
 }
 
+/* One pass suffices, because parents come before their children in the array. */
 void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below)
 {
     for (uint32_t i = item; i < merged->nodes.count; i++) {

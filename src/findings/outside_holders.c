@@ -111,7 +111,9 @@ static struct g2h_error *name_holder(const struct outside_search *search,
     return NULL;
 }
 
-/* Finds the holder that a pointer is in. */
+/* Sets *ret to the holder that a pointer is in: its index in search->list, where it is added if its
+ * name is new. Pointers with the same names of source and edge have the same holder, which is
+ * remembered. */
 static struct g2h_error *find_holder(struct outside_search *search, const struct g2h_node *source,
                                      const struct g2h_edge *edge, uint32_t *ret)
 {
@@ -153,6 +155,7 @@ static void outside_destroy(struct g2h_edges **edges)
     g2h_edges_destroy(*edges);
 }
 
+/* Goes over all edges, and counts those that lead into one of the part's mappings. */
 static struct g2h_error *outside_find_holders(struct outside_search *search)
 {
     const struct g2h_view *view = search->findings->view;
@@ -172,6 +175,7 @@ static struct g2h_error *outside_find_holders(struct outside_search *search)
     return NULL;
 }
 
+/* Orders holders by the bytes they point to, the most first. */
 static int outside_compare(const void *a, const void *b)
 {
     const struct holder *one = a, *other = b;
@@ -195,8 +199,8 @@ static enum outside_told outside_kind_of(const struct holder *holder, const stru
 }
 
 /* Appends the display name of a holder. */
-static struct g2h_error *call_holder(const struct outside_search *search,
-                                     const struct holder *holder, struct text *ret)
+static struct g2h_error *append_display_name(const struct outside_search *search,
+                                             const struct holder *holder, struct text *ret)
 {
     size_t size;
     uint32_t end;
@@ -209,8 +213,8 @@ static struct g2h_error *call_holder(const struct outside_search *search,
 }
 
 /* Adds the holders of one kind that point to enough of the part. */
-static struct g2h_error *outside_tell(const struct outside_search *search, enum outside_told told,
-                                      struct outside_holders *ret)
+static struct g2h_error *outside_report(const struct outside_search *search, enum outside_told told,
+                                        struct outside_holders *ret)
 {
     _cleanup_(text_deinit) struct text name = {0};
     const uint64_t least = search->findings->memory->parts[search->part] / 100 * LEAST_OF_PART;
@@ -220,7 +224,7 @@ static struct g2h_error *outside_tell(const struct outside_search *search, enum 
             break;
         if ((told == FIELDS) != (holder->object == UINT32_MAX))
             continue;
-        TRY(call_holder(search, holder, &name));
+        TRY(append_display_name(search, holder, &name));
         TRY_MEMORY(!name.failed);
         if (outside_kind_of(holder, &name) != told)
             continue;
@@ -231,6 +235,8 @@ static struct g2h_error *outside_tell(const struct outside_search *search, enum 
     return NULL;
 }
 
+/* Reports fields and variables before elements, and the lists that packages keep of all their
+ * mappings only if nothing else holds any. */
 struct g2h_error *outside_holders_find(const struct findings *findings, enum g2h_memory_part part,
                                        struct outside_holders *ret)
 {
@@ -241,9 +247,9 @@ struct g2h_error *outside_holders_find(const struct findings *findings, enum g2h
     TRY(find_mappings(&search));
     TRY(outside_find_holders(&search));
     vector_sort(&search.list, outside_compare);
-    TRY(outside_tell(&search, FIELDS, ret));
-    TRY(outside_tell(&search, ELEMENTS, ret));
-    return ret->count == 0 ? outside_tell(&search, LISTS, ret) : NULL;
+    TRY(outside_report(&search, FIELDS, ret));
+    TRY(outside_report(&search, ELEMENTS, ret));
+    return ret->count == 0 ? outside_report(&search, LISTS, ret) : NULL;
 }
 
 void outside_holders_deinit(struct outside_holders *holders)

@@ -18,6 +18,7 @@ void package_of_class(const char *name, size_t size, const char **ret, size_t *r
         if (depth == 0 && (name[i] == ']' || name[i] == '*' || name[i] == ' '))
             begin = i + 1;
     }
+    /* The package is the part before the last dot. */
     for (size_t i = end; i-- > begin;)
         if (name[i] == '.') {
             *ret = name + begin;

@@ -68,6 +68,8 @@ static uint32_t merged_in(const struct paths *paths, uint32_t node)
  * it and has the same dominator. */
 enum path_target { EXACT, EQUAL, ALIKE };
 
+/* Returns whether a node that the search has reached is the target, or as good: see enum
+ * path_target. from is the node that the search began with. */
 static bool is_found(const struct paths *paths, uint32_t node, uint32_t from, uint32_t to,
                      enum path_target target)
 {
@@ -100,7 +102,8 @@ static struct g2h_error *path_find(struct paths *paths, struct path_search *sear
     return NULL;
 }
 
-/* Does the same with a search that is not kept. */
+/* Like path_find(), with a new search from the node from that is dropped afterwards and follows the
+ * edges of at most most nodes. */
 static struct g2h_error *find_once(struct paths *paths, uint32_t from, uint32_t to,
                                    enum path_target target, uint32_t most, bool *ret_found)
 {
@@ -111,8 +114,9 @@ static struct g2h_error *find_once(struct paths *paths, uint32_t from, uint32_t 
 
 /* ---- the best path from the roots ---- */
 
-/* Returns how many edges the last node but one has to nodes of the last node's class. */
-static uint64_t covered(const struct paths *paths)
+/* Returns how many edges the last node but one of the path has to nodes of the last node's class:
+ * how much of the class the path explains. */
+static uint64_t edges_to_class(const struct paths *paths)
 {
     const size_t count = paths->nodes.count;
     struct g2h_node last, target;
@@ -129,7 +133,8 @@ static uint64_t covered(const struct paths *paths)
     return found;
 }
 
-/* Finds a path from the roots in a scope. */
+/* Finds a path from the roots in a scope, by the search that is kept for it, or begun now. number
+ * is a scope, or LESS_OWN. */
 static struct g2h_error *path_find_in(struct paths *paths, uint32_t from, uint32_t to,
                                       enum path_target target, int number, bool *ret_found)
 {
@@ -151,14 +156,14 @@ static struct g2h_error *find_from_roots(struct paths *paths, uint32_t from, uin
     bool again;
     TRY(path_find_in(paths, from, to, target, PATH_PROGRAM, ret_found));
     const size_t end = paths->nodes.count;
-    const uint64_t covers = covered(paths);
+    const uint64_t covers = edges_to_class(paths);
     for (int scope = PATH_OWN; scope <= PATH_GLOBALS && !*ret_found; scope++) {
         TRY(path_find_in(paths, from, to, target, scope, ret_found));
         if (*ret_found)
             return NULL;
     }
     TRY(path_find_in(paths, from, to, target, LESS_OWN, &again));
-    if (again && covered(paths) > covers) {
+    if (again && edges_to_class(paths) > covers) {
         memmove(paths->nodes.data + before, paths->nodes.data + end,
                 (paths->nodes.count - end) * sizeof(*paths->nodes.data));
         paths->nodes.count -= end - before;
@@ -189,8 +194,10 @@ static struct g2h_error *find_last(struct paths *paths, uint32_t from, uint32_t 
     return *ret_found ? NULL : find_next(paths, from, to, ALIKE, ret_found);
 }
 
-/* Finds the path from dominator to dominator. A part that is not found is left out. */
-static struct g2h_error *collect(struct paths *paths, uint32_t node)
+/* Finds the path as a sequence of short searches, from each dominator to the next: every path goes
+ * through all of them, and a search over the whole heap would take too long. A part that is not
+ * found is left out. */
+static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t node)
 {
     uint32_t above[MOST_DOMINATORS];
     size_t count = 0;
@@ -219,7 +226,7 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
     if (node == 0)
         return NULL;
     paths->nodes.count = 0;
-    TRY(collect(paths, node));
+    TRY(collect_by_dominators(paths, node));
     *ret_end = paths->nodes.data[paths->nodes.count - 1];
     return expression_append(paths->view, paths->edges, paths->nodes.data, paths->nodes.count,
                              text);
@@ -227,8 +234,9 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
 
 /* ---- other paths ---- */
 
-/* Follows the search until it has reached all of the nodes, or until its end. */
-static struct g2h_error *reach(struct path_search *search, const uint32_t *nodes, size_t count)
+/* Extends the search until it has reached all count nodes, or has no more edges. */
+static struct g2h_error *extend_to_all(struct path_search *search, const uint32_t *nodes,
+                                       size_t count)
 {
     size_t reached = 0;
     for (bool more = true; more;) {
@@ -254,6 +262,8 @@ struct g2h_error *paths_search_all(struct paths *paths)
     return NULL;
 }
 
+/* Uses the search over the whole heap if paths_search_all() has made it; otherwise searches only
+ * until all nodes are found. */
 struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
                                  node_vector *ret)
 {
@@ -261,7 +271,7 @@ struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, siz
     struct path_search *search = paths->all.view ? &paths->all : &once;
     if (search == &once) {
         TRY(path_search_from_roots(paths, search));
-        TRY(reach(search, nodes, count));
+        TRY(extend_to_all(search, nodes, count));
     }
     for (size_t i = 0; i < count; i++) {
         const uint32_t seen = search->seen_by_node[nodes[i]];
@@ -293,6 +303,8 @@ void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct te
         expression_append_step(paths->view, paths->edges, from, to, text);
 }
 
+/* For a path from a node to itself the search must return to its begin, which it has visited
+ * already: search.returns. */
 struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bool *ret)
 {
     _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};

@@ -41,6 +41,8 @@ static bool is_in_scope(const struct path_search *search, const struct g2h_edge 
             kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS);
 }
 
+/* Records that a node was reached from the node with index from, unless it has been reached before,
+ * by a path that is not longer. Returns false if memory runs out. */
 static bool visit(struct path_search *search, uint32_t node, uint32_t from)
 {
     uint32_t index = (uint32_t)search->visited.count;
@@ -90,6 +92,8 @@ static bool is_library_frame(const struct g2h_view *view, uint32_t node)
            (uses_of(view, node) & G2H_NAME_OF_LIBRARY) != 0;
 }
 
+/* Visits the targets of a node's edges that are in scope; frames says whether edges to frames of
+ * the runtime and the like are followed, or only these. */
 static struct g2h_error *follow_edges(struct path_search *search, uint32_t index,
                                       enum path_search_frames frames)
 {
@@ -136,10 +140,12 @@ struct g2h_error *path_search_extend(struct path_search *search, bool *ret)
     *ret = !is_limited && search->next < search->visited.count;
     if (*ret)
         return path_search_follow(search, search->next++);
+    /* All that certain names lead to has been reached: go on by doubtful ones. */
     *ret = !is_limited && search->scope == PATH_CERTAIN_FIRST;
     return *ret ? follow_doubtful(search) : NULL;
 }
 
+/* Walks from the node back to the start, and reverses what it has appended. */
 bool path_search_append(const struct path_search *search, uint32_t index, node_vector *nodes)
 {
     const size_t before = nodes->count;

@@ -53,6 +53,7 @@ static bool is_made_as_slice(const struct merged *merged, uint32_t node)
     return size > 2 && name[0] == '[' && name[1] == ']';
 }
 
+/* Objects may be in an array directly or, as fields of elements, some levels below it. */
 uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node)
 {
     for (int i = 0; i < MOST_UP && node != MERGED_NONE; i++, node = merged->nodes.data[node].parent)
@@ -139,7 +140,8 @@ static uint64_t word_at(const struct g2h_params *params, const uint8_t *bytes)
     return word;
 }
 
-/* Sets *ret to whether an object has a pointer to all of an array: a *[8]main.T. */
+/* Sets *ret to whether an object has a pointer to the whole array: a *[8]main.T, which points to
+ * its begin like a pointer to the first element, but whose type says that it may use all. */
 static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, uint32_t holder,
                                            const struct array *array, bool *ret)
 {
@@ -158,6 +160,8 @@ static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, u
     return NULL;
 }
 
+/* Returns the array with the lowest node: a sample that decides whether the rest is worth
+ * reading. */
 static const struct array *first_array(const struct pinned_finder *finder)
 {
     const struct array *first = &finder->arrays.data[0];
@@ -230,6 +234,7 @@ static struct g2h_error *see_edge(struct pinned_finder *finder, const struct g2h
     return NULL;
 }
 
+/* Records all pointers into the arrays: reads all edges of the view, in blocks. */
 static struct g2h_error *see_edges(struct pinned_finder *finder)
 {
     struct g2h_edge read[EDGES];
@@ -263,6 +268,8 @@ static void count_referred(const struct pinned_finder *finder, uint64_t address,
     sums->wasted -= finder->arrays.data[index].element;
 }
 
+/* Sums up the arrays that no slice leads to. Each element that is pointed to counts once, however
+ * many pointers it has. */
 static void pinned_sum_up(struct pinned_finder *finder, struct pinned *ret)
 {
     for (size_t i = 0; i < finder->arrays.count; i++) {
@@ -280,6 +287,8 @@ static void pinned_sum_up(struct pinned_finder *finder, struct pinned *ret)
             count_referred(finder, finder->referred.data[i], ret);
 }
 
+/* The steps go from cheap to expensive: most suspects are not arrays, and most arrays have a slice,
+ * which may_be_pinned() finds out from one of them before all edges are read. */
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret)
 {
     _cleanup_(pinned_finder_deinit) struct pinned_finder finder = {

@@ -36,7 +36,8 @@ static void answer_deinit(struct answer *answer)
     *answer = (struct answer){.is_whole = false};
 }
 
-/* Adds a struct with nothing in it but its size. Returns NULL if memory runs out. */
+/* Adds a zeroed struct of this size, whose first member is its size: users of older headers see how
+ * much of it they know. Returns NULL if memory runs out. */
 static void *public_add(struct answer *answer, size_t size)
 {
     void *made = calloc(1, size);
@@ -48,7 +49,8 @@ static void *public_add(struct answer *answer, size_t size)
     return vector_push(&answer->structs, made) ? made : NULL;
 }
 
-/* Moves a string to an answer; text becomes empty. */
+/* Moves a string to an answer, which frees it; text becomes empty. Makes it printable, since names
+ * come from the dump. */
 static struct g2h_error *keep(struct answer *answer, struct text *text, const char **ret)
 {
     text_append(text, "", 1);
@@ -125,6 +127,7 @@ static struct g2h_error *answer_once(struct g2h_findings *findings, struct answe
 
 /* ---- classes ---- */
 
+/* Orders classes by what they retain, the most first. */
 static int by_retained(const void *a, const void *b)
 {
     const struct class_row *one = a, *other = b;
@@ -133,6 +136,8 @@ static int by_retained(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
+/* Fills the answer to g2h_findings_classes(): the rows of all classes and stacks, the one that
+ * retains most first. */
 static struct g2h_error *public_find_classes(struct g2h_findings *found)
 {
     const struct findings *findings = &found->findings;
@@ -174,6 +179,7 @@ static void public_append_name(const struct findings *findings, uint32_t node, s
     text_append(text, name, size);
 }
 
+/* Composes "1,234 main.Session, in 3 × main.Store": how many objects, and in what. */
 static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct suspect *suspect,
                                        const struct example *example, const char **ret)
 {
@@ -215,6 +221,7 @@ static void public_free_suspects(suspect_vector *suspects)
     free(suspects->data);
 }
 
+/* Fills the answer to g2h_findings_suspects(). */
 static struct g2h_error *find_suspects(struct g2h_findings *found)
 {
     const struct findings *findings = &found->findings;
@@ -285,6 +292,8 @@ static struct g2h_error *keep_edge(struct g2h_findings *found, uint32_t from, ui
     return keep(&found->path, &text, ret);
 }
 
+/* Adds a node of the path to the answer, and the name of the edge that leads there from the node
+ * before it; the root has none. */
 static struct g2h_error *add_step(struct g2h_findings *found, uint32_t from, uint32_t number)
 {
     struct g2h_step *step = public_add(&found->path, sizeof(*step));

@@ -10,6 +10,8 @@ void ranking_deinit(ranking *list)
     free(list->data);
 }
 
+/* Orders by weight, the greatest first, and then by node, so that the order is the same in each
+ * run. */
 static int ranking_compare(const void *a, const void *b)
 {
     const struct ranked *one = a, *other = b;

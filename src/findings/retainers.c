@@ -43,6 +43,8 @@ static bool append_retainer(const struct findings *findings, const struct g2h_ed
     return !text->failed;
 }
 
+/* Formats the label of an edge's retainer, and sets *ret to its number in the list, where it is
+ * added if the label is new. Edges with different names may have one label. */
 static struct g2h_error *add_text(const struct findings *findings, const struct g2h_edge *edge,
                                   const struct g2h_node *source, struct retainers *retainers,
                                   uint32_t *ret)
@@ -73,6 +75,7 @@ static struct g2h_error *add_retainer(const struct findings *findings, const str
     return NULL;
 }
 
+/* Orders retainers by the number of their edges, the most first. */
 static int compare_retainers(const void *a, const void *b)
 {
     const struct retainer *one = a, *other = b;
@@ -107,6 +110,8 @@ static struct g2h_error *retainers_look_up(const struct findings *findings, stru
     return NULL;
 }
 
+/* Goes over all edges once, whatever the number of nodes. A bit per node tells most targets apart
+ * from the nodes that are asked for; only for a hit are these compared one by one. */
 struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
                                      const uint32_t *nodes, size_t count, struct retainers *ret)
 {

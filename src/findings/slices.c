@@ -26,6 +26,8 @@ struct arrays {
     bool has_any;
 };
 
+/* Converts a slice's address and capacity to offsets in its array. Lengths that the array has no
+ * space for are cut: a damaged dump may claim anything. */
 bool slices_locate(const struct findings *findings, const struct g2h_capacity *capacity,
                    struct open_slice *ret)
 {
@@ -71,7 +73,8 @@ static struct g2h_error *slices_add(struct arrays *arrays, const struct open_sli
 
 /* ---- full slices ---- */
 
-static void raise_to(uint64_t *end, uint64_t to)
+/* Raises *end to at least to, atomically: several workers may see slices of one array. */
+static void raise_end(uint64_t *end, uint64_t to)
 {
     uint64_t now = __atomic_load_n(end, __ATOMIC_RELAXED);
     while (now < to &&
@@ -92,10 +95,11 @@ static bool visit_full(void *context, const struct g2h_capacity *capacity)
         (capacity->object != UINT32_MAX && g2h_view_is_garbage(findings->view, capacity->object)) ||
         !slices_locate(findings, capacity, &slice))
         return true;
-    raise_to(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
+    raise_end(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
     return true;
 }
 
+/* Visits a task's objects again, for the full slices in arrays that have one that is not full. */
 static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
 {
     struct arrays *arrays = context;
@@ -131,6 +135,7 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
     return NULL;
 }
 
+/* Adds for each array without a window the bytes beyond what any slice uses to its declaration. */
 static struct g2h_error *slices_sum_up(const struct arrays *arrays, const uint32_t *declarations,
                                        struct waste_rows *ret)
 {
@@ -151,6 +156,8 @@ static struct g2h_error *slices_sum_up(const struct arrays *arrays, const uint32
     return sum_windows(findings, declarations, &by_declaration, ret);
 }
 
+/* Adds what is stale in each array to the declaration that the array's window is counted for.
+ * waste_add() counts one object, so the others are added here. */
 struct g2h_error *slices_sum_stale(const struct findings *findings, const uint32_t *declarations,
                                    struct waste_rows *ret)
 {
@@ -175,6 +182,8 @@ static void arrays_deinit(struct arrays *arrays)
     map_deinit(&arrays->by_object);
 }
 
+/* Merges the lists of all tasks by array first, because slices of one array may be seen by several
+ * tasks. */
 struct g2h_error *slices_sum(const struct findings *findings,
                              const struct g2h_capacities *capacities,
                              const open_slice_vector *lists, size_t count, const uint64_t *full,

@@ -18,8 +18,9 @@ static void stale_finder_deinit(struct stale_finder *finder)
     g2h_edges_destroy(finder->edges);
 }
 
-/* Marks the objects that an array alone holds in stale slots (is_stale), or unmarks those that it
- * holds in others. Returns whether it holds any. */
+/* Marks the objects that the array node alone holds in stale slots (is_stale), or unmarks those
+ * that it also has in slots in use. array is the number it will have. Returns whether there are
+ * any. */
 static bool mark_targets(struct stale_finder *finder, uint32_t node,
                          const struct g2h_window *window, uint32_t array, bool is_stale)
 {
@@ -52,13 +53,15 @@ static struct g2h_error *mark_array(struct stale_finder *finder, uint32_t number
     g2h_view_node(finder->view, node, &read);
     if (read.edges == 0 || read.members > 0 || !mark_targets(finder, node, &window, array, true))
         return NULL;
+    /* An object that is in a slot in use as well is not stale. */
     mark_targets(finder, node, &window, array, false);
     TRY_MEMORY(vector_push(&stale->arrays, ((struct stale_array){.window = number, .node = node})));
     return NULL;
 }
 
-/* Marks what stale objects retain, and sums it up. */
-static void spread(struct stale_finder *finder)
+/* Spreads each mark to all nodes that the stale object dominates, and sums up by array. Numbers
+ * ascend from dominators to what they dominate, so one pass does. */
+static void spread_staleness(struct stale_finder *finder)
 {
     struct stale *stale = finder->stale;
     for (uint32_t number = 1; number < finder->numbers; number++) {
@@ -78,6 +81,8 @@ static void spread(struct stale_finder *finder)
     }
 }
 
+/* Frees the marks if nothing is stale, as in most heaps: ret->of NULL then answers all
+ * questions. */
 struct g2h_error *stale_find(const struct g2h_view *view, const struct g2h_dominators *dominators,
                              const struct g2h_windows *windows, struct stale *ret)
 {
@@ -93,7 +98,7 @@ struct g2h_error *stale_find(const struct g2h_view *view, const struct g2h_domin
     for (uint32_t i = 0; i < g2h_windows_count(windows); i++)
         TRY(mark_array(&finder, i));
     if (ret->arrays.count > 0) {
-        spread(&finder);
+        spread_staleness(&finder);
         return NULL;
     }
     free(ret->of);
@@ -181,6 +186,8 @@ static void sum_held(const struct findings *findings, const bool *is_below, stru
     }
 }
 
+/* Reports stale items of the suspect or, if they are too few, what is stale in arrays that it
+ * holds. */
 struct g2h_error *stale_find_part(const struct findings *findings, uint32_t item, uint64_t count,
                                   struct stale_part *ret)
 {

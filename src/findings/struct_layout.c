@@ -35,6 +35,8 @@ struct g2h_error *layout_init(const struct findings *findings, struct layout_fin
     return g2h_layouts_create(findings->view, &ret->layouts);
 }
 
+/* Notes where a slice ends in its array, if no other one reaches further. Atomically, since several
+ * workers may see slices of one array. */
 void layout_see_slice(const struct findings *findings, const struct layout_findings *layout,
                       const struct g2h_capacity *capacity)
 {
@@ -55,6 +57,8 @@ void layout_see_slice(const struct findings *findings, const struct layout_findi
 
 /* ---- objects ---- */
 
+/* Computes the slot that Go takes for an object of this size, and for one whose fields are in the
+ * best order. */
 static void find_slots(const struct struct_layout_finder *finder,
                        const struct g2h_layout_class *class, uint64_t header, uint64_t size,
                        struct struct_layout_found *found)
@@ -96,6 +100,7 @@ static void struct_layout_add_object(const struct struct_layout_finder *finder, 
     }
 }
 
+/* Adds the live objects of a task that have a known layout to the worker's sums by class. */
 static struct g2h_error *struct_layout_find_task(void *context, size_t task, unsigned worker)
 {
     const struct struct_layout_finder *finder = context;
@@ -117,6 +122,7 @@ static struct g2h_error *struct_layout_find_task(void *context, size_t task, uns
 
 /* ---- sums ---- */
 
+/* Adds sums; the example is that of the smallest slot. */
 static void struct_layout_add_row(struct layout_row *to, const struct layout_row *from)
 {
     to->objects += from->objects;
@@ -150,6 +156,8 @@ static int compare_padding(const void *a, const void *b)
     return struct_layout_compare(a, b, layout_weight(a), layout_weight(b));
 }
 
+/* Adds up the workers' sums of each class, and lists the classes that lose bytes to rounding or
+ * padding. */
 static struct g2h_error *struct_layout_sum_up(const struct struct_layout_finder *finder,
                                               uint32_t classes, struct layout_findings *ret)
 {
@@ -174,6 +182,8 @@ static void struct_layout_finder_deinit(struct struct_layout_finder *finder)
     free(finder->found);
 }
 
+/* Classes are read into one table before the workers begin, since they ask for them for each
+ * object. */
 struct g2h_error *layout_find(const struct findings *findings, struct layout_findings *ret)
 {
     const uint32_t classes = g2h_layouts_count(ret->layouts),

@@ -68,6 +68,8 @@ static void destroy_values(struct g2h_values **values)
     g2h_values_destroy(*values);
 }
 
+/* Goes through the classes from the largest on, until one has less than a thousandth of the heap,
+ * or STRUCTS have been found. */
 struct g2h_error *structs_find(const struct findings *findings, struct_vector *ret)
 {
     _cleanup_(class_rows_deinit) struct class_rows rows = {0};

@@ -43,6 +43,8 @@ static bool substrings_add_part(part_vector *parts, const struct waste_part *par
     return true;
 }
 
+/* Adds a substring that uses less than half of a long string. One that uses more marks the string
+ * as used, so that it is never reported. Returns false if memory runs out. */
 bool substrings_add(const struct findings *findings, const struct g2h_capacity *capacity,
                     part_vector *parts, uint64_t *used)
 {
@@ -91,8 +93,8 @@ static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
 /* ---- sums ---- */
 
 /* Merges all parts of each string into one. */
-static struct g2h_error *unite(const part_vector *lists, size_t count, const uint64_t *used,
-                               part_vector *ret)
+static struct g2h_error *merge_by_string(const part_vector *lists, size_t count,
+                                         const uint64_t *used, part_vector *ret)
 {
     _cleanup_(map_deinit) struct map by_text = {0};
     for (size_t i = 0; i < count; i++)
@@ -110,12 +112,16 @@ static struct g2h_error *unite(const part_vector *lists, size_t count, const uin
     return NULL;
 }
 
+/* Returns whether an object is a string: only then are its unused bytes known to be out of
+ * reach. */
 static bool is_text(const struct g2h_view *view, uint32_t object)
 {
     const uint32_t node = g2h_view_object(view, object);
     return node != UINT32_MAX && g2h_view_next_text(view, node, node + 1) == node;
 }
 
+/* Adds the unused bytes of each string of which less than half is in use to the declaration of its
+ * longest substring. */
 static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const part_vector *parts,
                                            struct waste_rows *ret)
 {
@@ -137,7 +143,7 @@ struct g2h_error *substrings_sum(const struct findings *findings, const part_vec
     part_vector parts = {0};
     struct g2h_error *error = see_roots(findings->view, used);
     if (!error)
-        error = unite(lists, count, used, &parts);
+        error = merge_by_string(lists, count, used, &parts);
     if (!error)
         error = substrings_sum_up(findings->view, &parts, ret);
     free(parts.data);

@@ -35,6 +35,7 @@ static bool suspects_begins_with(const struct merged *merged, uint32_t node, con
     return size >= strlen(prefix) && memcmp(name, prefix, strlen(prefix)) == 0;
 }
 
+/* Returns whether a synthetic node is one that may belong to the runtime as a whole. */
 static bool is_package_or_goroutines(const struct merged *merged, uint32_t node)
 {
     const enum g2h_node_kind kind = merged_kind_of(merged, node);
@@ -72,6 +73,8 @@ static uint64_t positive(int64_t number)
     return number > 0 ? (uint64_t)number : 0;
 }
 
+/* Returns what a node is ranked by: the bytes it retains or, with a base, by how much they have
+ * grown. */
 static uint64_t suspects_weight_of(const struct suspects_finder *finder, uint32_t node)
 {
     return finder->growth ? finder->growth->data[node].weight
@@ -161,6 +164,7 @@ static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
     return vector_push(finder->found, suspect);
 }
 
+/* Returns the child of a node with the greatest weight, or MERGED_NONE if it has no children. */
 static uint32_t heaviest_child(const struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -267,9 +271,10 @@ static void set_holder(const struct merged *merged, struct suspect *suspect)
         above != MERGED_NONE && nodes[above].kind == MERGED_CLASS ? above : MERGED_NONE;
 }
 
-/* Returns the objects to be named in the place of some that are multiplied: if these are maps or
- * the like, and each holds about one object of a named type, those objects. */
-static uint32_t meaningful(const struct suspects_finder *finder, uint32_t node)
+/* Returns the objects to name instead of some that are multiplied: if these are maps or the like,
+ * and each holds about one object of a named type, that type says more ("main.Session" instead of
+ * "map[string]string"). */
+static uint32_t named_content(const struct suspects_finder *finder, uint32_t node)
 {
     const uint64_t count = suspects_count_of(finder, node);
     for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
@@ -284,10 +289,10 @@ static uint32_t meaningful(const struct suspects_finder *finder, uint32_t node)
     return node;
 }
 
-/* Returns the node that stands for the whole tree, or the like, to which a node belongs: the
- * objects of the same class that contain this one, so that what is below them counts, too. Looks no
- * further up than top. */
-static uint32_t whole_tree(const struct suspects_finder *finder, uint32_t node, uint32_t top)
+/* Returns the uppermost node that a recursive structure, such as a tree, begins with: the objects
+ * of the same class that contain this one, so that what is below them counts, too. Looks no further
+ * up than top. */
+static uint32_t top_of_tree(const struct suspects_finder *finder, uint32_t node, uint32_t top)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t at = node;
@@ -315,7 +320,7 @@ static uint32_t find_multiplied(const struct suspects_finder *finder, uint32_t n
     if (ratio_of(finder, best) < MANY)
         return MERGED_NONE;
     const uint32_t entries = below_trie(finder, best);
-    return whole_tree(finder, entries != best ? entries : meaningful(finder, best), node);
+    return top_of_tree(finder, entries != best ? entries : named_content(finder, best), node);
 }
 
 /* Adds the objects below a node that are multiplied as a suspect; or else queues the children of
@@ -340,7 +345,8 @@ static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
     return suspects_add(finder, suspect);
 }
 
-/* Sets inside: the many objects that make up most of what goroutines in one place hold, if any. */
+/* Sets suspect->inside to the objects that make up most of what goroutines in one place hold, if
+ * these are many: the goroutines may be only a few that each hold a lot. */
 static void set_inside(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -367,7 +373,7 @@ static bool add_goroutines(struct suspects_finder *finder, uint32_t place)
 }
 
 /* Examines a node: it is a suspect, or leads to one, or its children are queued. */
-static bool look_at(struct suspects_finder *finder, uint32_t node)
+static bool suspects_examine(struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     if (nodes[node].kind == MERGED_CLASS)
@@ -447,6 +453,7 @@ static void drop_timers(const struct merged *merged, suspect_vector *suspects)
 
 /* ---- arrays that are pinned ---- */
 
+/* Returns whether a node is above or below it in the merged tree. */
 static bool is_below(const struct merged *merged, uint32_t node, uint32_t above)
 {
     while (node != MERGED_NONE && node != above)
@@ -492,6 +499,8 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
     return NULL;
 }
 
+/* Examines nodes from a work list, from the root on, until no node is left that is large enough.
+ * Suspects are sorted twice, because arrays may replace some of them. */
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
 {
     const struct merged *merged = &findings->merged;
@@ -507,7 +516,7 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     finder.is_below = calloc(merged->nodes.count, sizeof(*finder.is_below));
     bool good = finder.is_below && vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
-        good = look_at(&finder, finder.left.data[--finder.left.count]);
+        good = suspects_examine(&finder, finder.left.data[--finder.left.count]);
     vector_sort(ret, suspects_compare);
     struct g2h_error *error = good ? find_pinned(&finder, findings) : &error_no_memory;
     vector_sort(ret, suspects_compare);

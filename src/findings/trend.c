@@ -18,8 +18,8 @@ static uint64_t trend_distance(uint64_t one, uint64_t other)
     return one > other ? one - other : other - one;
 }
 
-/* Returns how linear a series is, from 0 to 100, by the number farthest from the line between the
- * first and the last one. */
+/* Returns how linear a series is, from 0 to 100, by its largest distance from the line between the
+ * first and the last number, relative to the growth. */
 static unsigned straightness_of(const uint64_t *numbers, size_t count)
 {
     const double first = (double)numbers[0], all = (double)numbers[count - 1] - first;
@@ -51,7 +51,7 @@ static bool has_stopped(const uint64_t *numbers, size_t count, uint64_t range, s
            numbers[since] - numbers[0] >= range - range / 5;
 }
 
-/* Returns whether numbers that are step intervals apart ascend all the time. */
+/* Returns whether each number is greater than the one step before it, from the last number back. */
 static bool ascends(const uint64_t *numbers, size_t count, size_t step)
 {
     for (size_t i = count - 1; i >= step; i -= step)
@@ -102,7 +102,9 @@ static enum trend_kind trend_kind_of(const uint64_t *numbers, size_t count,
                : TREND_LEVEL;
 }
 
-void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret)
+/* Sums up rises and falls, and then classifies the series; fewer than three numbers, or equal ones,
+ * are level. */
+void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *ret)
 {
     uint64_t risen = 0, fallen = 0;
     *ret = (struct trend_course){.kind = TREND_LEVEL};
@@ -145,6 +147,7 @@ static void append_place_name(struct text *text, const char *name, size_t size,
     }
 }
 
+/* Returns whether a node is a goroutine, or a group in one place. */
 static bool is_goroutines(const struct merged *merged, uint32_t node)
 {
     const bool is_synthetic = merged->nodes.data[node].kind == MERGED_SYNTHETIC;
@@ -152,6 +155,8 @@ static bool is_goroutines(const struct merged *merged, uint32_t node)
     return kind == G2H_NODE_GOROUTINE || kind == G2H_NODE_GOROUTINES_IN_PLACE;
 }
 
+/* Returns whether a node is internal memory of sync.Map or container/list, which users do not
+ * know. */
 static bool is_plumbing(const struct merged *merged, uint32_t node)
 {
     const enum g2h_runtime_class class = merged_runtime_class(merged, node);
@@ -278,6 +283,7 @@ static struct g2h_error *find_first(struct g2h_trend *trend, const struct merged
     return find_named(trend, &anywhere, name, sizeof(name) - 1, &found);
 }
 
+/* Adds what a node retains and counts to its place; several nodes may have one place. */
 static struct g2h_error *trend_add_value(struct trend_heap *heap, uint32_t place,
                                          const struct merged *merged, uint32_t node)
 {
@@ -288,7 +294,8 @@ static struct g2h_error *trend_add_value(struct trend_heap *heap, uint32_t place
     return NULL;
 }
 
-/* Finds the place of each node of the merged tree. */
+/* Finds the place of each node, parents first, and adds the node's values to it and to the place
+ * that sums up its class wherever it is held. Without a place for the parent, a node has none. */
 static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *heap,
                                    const struct merged *merged, uint32_t *places)
 {
@@ -356,9 +363,9 @@ static void forget_last(struct g2h_trend *trend)
         heap_deinit(&trend->heaps.data[--trend->heaps.count]);
 }
 
-/* If there are too many, forgets every second heap, so that the rest are at equal distances again.
- */
-static void thin(struct g2h_trend *trend)
+/* If there are too many heaps, drops every second one and doubles the stride, so that the rest are
+ * at equal distances again. */
+static void drop_every_second_heap(struct g2h_trend *trend)
 {
     size_t kept = 0;
     if (trend->heaps.count <= TREND_MOST)
@@ -439,6 +446,7 @@ void g2h_trend_destroy(struct g2h_trend *trend)
     free(trend);
 }
 
+/* The heap is moved into the list last, so that an error leaves the trend as it was. */
 struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *view,
                                 const char *name, int64_t time, unsigned threads)
 {
@@ -453,7 +461,7 @@ struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *
     addition.heap = (struct trend_heap){.name = NULL};
     trend->added++;
     trend->limit = 0;
-    thin(trend);
+    drop_every_second_heap(trend);
     return find_held(trend, &addition);
 }
 
@@ -469,6 +477,7 @@ struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, ui
     return place < of->values.count ? of->values.data[place] : (struct trend_value){0, 0};
 }
 
+/* Searches all places, since several may be summed up in one. */
 uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place)
 {
     uint64_t most = 0;
@@ -542,7 +551,7 @@ struct choice {
 };
 
 /* Classifies the bytes and the objects of all places. */
-static struct g2h_error *judge_all(struct choice *choice)
+static struct g2h_error *trend_classify_all(struct choice *choice)
 {
     const struct g2h_trend *trend = choice->trend;
     const size_t count = trend->heaps.count;
@@ -555,8 +564,8 @@ static struct g2h_error *judge_all(struct choice *choice)
             numbers[count + i] = value.count;
         }
         choice->of[place].place = place;
-        trend_judge(numbers, count, &choice->of[place].retained);
-        trend_judge(numbers + count, count, &choice->of[place].count);
+        trend_classify(numbers, count, &choice->of[place].retained);
+        trend_classify(numbers + count, count, &choice->of[place].count);
     }
     return NULL;
 }
@@ -744,6 +753,8 @@ static void choice_deinit(struct choice *choice)
     free(choice->chosen);
 }
 
+/* Three passes choose places: items from the root down, then larger single objects from below, then
+ * classes whose holders change. */
 struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector ret[TREND_KINDS])
 {
     const size_t count = trend->places.count + 1;
@@ -753,7 +764,7 @@ struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector r
     TRY_MEMORY(choice.of && choice.covered && choice.chosen);
     if (trend->heaps.count < 3)
         return NULL;
-    TRY(judge_all(&choice));
+    TRY(trend_classify_all(&choice));
     TRY(choose_items(&choice, ret));
     TRY(choose_others(&choice, ret));
     TRY(choose_anywhere(&choice, ret));

@@ -41,7 +41,7 @@ struct trend_course {
 };
 
 /* Classifies count numbers, the oldest first. */
-void trend_judge(const uint64_t *numbers, size_t count, struct trend_course *ret);
+void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *ret);
 
 /*
  * Places, and places that sum up others. While a goroutine runs a method of an object that a global

@@ -71,6 +71,7 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
     return true;
 }
 
+/* Records the part of a string that a live substring uses. */
 static bool visit_string(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct findings *findings = visit->finder->findings;
@@ -95,6 +96,8 @@ static void add_map(const struct findings *findings, uint32_t node,
                            : g2h_dominators_retained_size(findings->dominators, node);
 }
 
+/* Counts a map or, for each of its tables, the used and all slots. Rows are by worker, so no locks
+ * are needed. Returns false if memory runs out. */
 static bool visit_map(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct findings *findings = visit->finder->findings;
@@ -117,6 +120,8 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
     return true;
 }
 
+/* Dispatches by kind. What is in a stale object counts there as a whole; but slices in it still use
+ * their arrays. */
 static bool visit_one(void *context, const struct g2h_capacity *capacity)
 {
     const struct visit *visit = context;
@@ -128,6 +133,7 @@ static bool visit_one(void *context, const struct g2h_capacity *capacity)
                                                  : visit_map(visit, capacity);
 }
 
+/* Visits what is in a task's objects; the last task goes over the variables of packages. */
 static struct g2h_error *waste_find_task(void *context, size_t task, unsigned worker)
 {
     const struct waste_finder *finder = context;
@@ -173,6 +179,7 @@ struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
     return row;
 }
 
+/* Adds up the workers' rows of each declaration. */
 static struct g2h_error *sum_maps(const struct waste_finder *finder, struct waste_rows *ret)
 {
     for (uint32_t i = 0; i < finder->declarations; i++) {
@@ -231,6 +238,8 @@ static struct g2h_error *sum_substrings(const struct waste_finder *finder,
     return substrings_sum(finder->findings, finder->parts, finder->tasks + 1, finder->used, ret);
 }
 
+/* Workers first collect slices, substrings and maps by task; the sums come after, since one array
+ * or string may be seen by several tasks. */
 struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
 {
     TRY(g2h_capacities_create(findings->view, &ret->capacities));

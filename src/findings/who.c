@@ -27,8 +27,8 @@ int64_t who_grown(const struct findings *findings, const struct suspect *suspect
                              : (int64_t)suspect->grown;
 }
 
-/* Counts the pointers to the uppermost of a suspect's objects from outside of the suspect. from is
- * an object of the suspect. */
+/* Sets *ret to how many pointers lead from outside of the suspect to the uppermost of its objects:
+ * if it is one, all objects hang on it. from is any object of the suspect. */
 static struct g2h_error *count_pointers(const struct findings *findings, uint32_t item,
                                         uint32_t from, uint64_t *ret)
 {
@@ -52,6 +52,7 @@ static struct g2h_error *count_pointers(const struct findings *findings, uint32_
     return NULL;
 }
 
+/* Only a list or a tree (example->uppermost is 1) can hang on one entry or element. */
 struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
                                    const struct example *example, struct who_holders *ret)
 {
@@ -80,6 +81,8 @@ uint32_t who_shares(const struct findings *findings, uint32_t item)
     return MERGED_NONE;
 }
 
+/* A path that ends at another node than the holder would name the wrong one, so then only the name
+ * is used. */
 struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
                                     struct text *text)
 {
@@ -98,6 +101,8 @@ struct g2h_error *who_append_holder(const struct findings *findings, uint32_t ho
     return NULL;
 }
 
+/* Timers of one class are spread over the processors' heaps for no reason that matters, so they are
+ * summed up. */
 bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
                     struct who_timers *ret)
 {
@@ -170,6 +175,8 @@ static bool points_to(const struct findings *findings, uint32_t variable, uint32
     return false;
 }
 
+/* Orders variables that stand alone before those that are part of others, and each by what they
+ * retain. */
 static int compare_locals(const void *a, const void *b)
 {
     const struct who_local *one = a, *other = b;
@@ -179,6 +186,8 @@ static int compare_locals(const void *a, const void *b)
         return one->retained > other->retained ? -1 : 1;
     return one->node < other->node ? -1 : one->node > other->node;
 }
+/* If the example of one variable points to objects of another, as a channel to its slots, the
+ * latter is shown as part of the former. */
 struct g2h_error *who_find_locals(const struct findings *findings, uint32_t place,
                                   struct who_local ret[WHO_LOCALS], size_t *ret_count)
 {
@@ -236,7 +245,8 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
     return path_append(findings->paths, held, text, ret_end);
 }
 
-static struct g2h_error *find_of(const struct findings *findings, struct who *who)
+/* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
+static struct g2h_error *find_details(const struct findings *findings, struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
     if (suspect->is_deferred ||
@@ -268,7 +278,7 @@ struct g2h_error *who_find(const struct findings *findings, struct who_suspects 
     while (ret->count < WHO_SUSPECTS && ret->count < suspects.count) {
         struct who *who = &ret->list[ret->count];
         who->suspect = suspects.data[ret->count++];
-        TRY(find_of(findings, who));
+        TRY(find_details(findings, who));
     }
     return NULL;
 }

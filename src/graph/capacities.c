@@ -28,6 +28,8 @@ static bool may_have_pointers(const struct type *type)
     return type->pointer_bytes > 0 && (type->kind < TYPE_BOOL || type->kind > TYPE_COMPLEX128);
 }
 
+/* Returns whether slices of a type, or strings, are among the kinds of values that capacities->of
+ * asks for. */
 static bool is_visited(const struct g2h_capacities *capacities, const struct type *type)
 {
     const struct types *types = capacities->typing->types;
@@ -57,8 +59,9 @@ static bool capacities_add_run(struct g2h_capacities *capacities, const struct o
 static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
                       uint64_t offset, unsigned depth);
 
-/* Extends the runs of an array's first element, which begin at index first, to all count
- * elements. */
+/* Extends the runs of an array's first element, which begin at index first, to all count elements,
+ * each size bytes large. A run can be extended if it is one value, or if its values fill the
+ * element without a gap; otherwise each element gets a run of its own. */
 static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_t size,
                         uint64_t count)
 {
@@ -84,6 +87,9 @@ static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_
     return true;
 }
 
+/* Finds the slices and strings in the first element of an array, and extends what it finds to all
+ * elements. Returns false if memory runs out. Types that contradict their sizes have none: the
+ * executable may be damaged. */
 static bool find_in_array(struct g2h_capacities *capacities, const struct owner *owner,
                           const struct type *type, uint64_t offset, unsigned depth)
 {
@@ -96,6 +102,7 @@ static bool find_in_array(struct g2h_capacities *capacities, const struct owner 
            repeat_runs(capacities, first, size, type->length);
 }
 
+/* Finds the slices and strings in each field of a struct. Returns false if memory runs out. */
 static bool find_in_struct(struct g2h_capacities *capacities, const struct owner *owner,
                            const struct type *type, uint64_t offset, unsigned depth)
 {
@@ -132,6 +139,7 @@ static bool find_runs(struct g2h_capacities *capacities, const struct owner *own
     return type->kind != TYPE_ARRAY || find_in_array(capacities, owner, type, offset, depth - 1);
 }
 
+/* Finds the slices and strings of a type, once. Returns false if memory runs out. */
 static bool capacities_add_type(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct owner owner = {DECLARATION_OF_TYPE, number};
@@ -144,6 +152,7 @@ static bool capacities_add_type(struct g2h_capacities *capacities, uint32_t numb
     return good;
 }
 
+/* Finds the slices and strings of a package's variable. Returns false if memory runs out. */
 static bool add_global(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct dwarf_global *global = &capacities->typing->dwarf_info->globals.data[number];
@@ -203,6 +212,8 @@ static bool add_types(struct g2h_capacities *capacities)
     return true;
 }
 
+/* Allocates the tables by type, limits the work (a damaged type may contain itself many times), and
+ * fills them. Returns false if memory runs out. */
 static bool capacities_fill(struct g2h_capacities *capacities)
 {
     enum { VISITS = 16, VISITS_MORE = 1 << 20 };

@@ -14,6 +14,9 @@ struct capacities_visitor {
     void *context;
 };
 
+/* Reads the words of a slice (pointer, length, capacity) or of a string (pointer, length) and
+ * passes them to visit. nil is skipped, and so are empty ones if everything is visited. Returns
+ * false if the visit is to stop. */
 static bool capacities_visit_slice(const struct capacities_visitor *visitor,
                                    const struct capacity_run *run, const uint8_t *at)
 {
@@ -65,6 +68,7 @@ static bool capacities_visit_slots(const struct capacities_visitor *visitor, uin
                                     .object = visitor->object};
     if (!entries)
         return true;
+    /* Clears the lowest bit until a power of two is left. */
     while (entries->is_swiss && (count & (count - 1)) != 0)
         count &= count - 1;
     for (uint64_t i = 0; i < count && (i + 1) * entries->size <= contents->size; i++) {
@@ -73,6 +77,8 @@ static bool capacities_visit_slots(const struct capacities_visitor *visitor, uin
         capacity.all += SLOTS;
     }
     const struct types *types = visitor->capacities->typing->types;
+    /* The strides of keys and elems differ if they are in arrays of their own; if not, both are a
+     * whole slot's. */
     capacity.size = entries->key_stride != entries->elem_stride ||
                             entries->key_stride == types->list.data[entries->key].size
                         ? entries->key_stride + entries->elem_stride
@@ -99,6 +105,8 @@ static bool capacities_visit_map(const struct capacities_visitor *visitor, uint3
     return visitor->visit(visitor->context, &capacity);
 }
 
+/* Visits what is in an object whose type is known: the map that it is, or is a part of, and the
+ * slices and strings in its value or elements. Returns false if the visit is to stop. */
 static bool visit_object(struct capacities_visitor *visitor, uint32_t object, uint32_t number)
 {
     const struct g2h_capacities *capacities = visitor->capacities;
@@ -121,6 +129,8 @@ static bool visit_object(struct capacities_visitor *visitor, uint32_t object, ui
     return visit_slices(visitor, &capacities->of_type[number], &contents, type->size, count);
 }
 
+/* Most objects have neither slices nor maps, so their types are looked up here before anything of
+ * them is read. */
 bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
                                uint32_t end, g2h_capacity_visit visit, void *context)
 {
@@ -160,6 +170,7 @@ static struct g2h_bytes segment_at(const struct g2h_heap *heap, uint64_t address
     return (struct g2h_bytes){(const uint8_t *)"", 0};
 }
 
+/* Visits the variables that DWARF describes, and then those whose types were inferred. */
 bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_capacity_visit visit,
                                  void *context)
 {

@@ -24,6 +24,7 @@ struct arrival {
     size_t number; /* in graph->roots.edges */
 };
 
+/* Orders by object, and then by the order in which the edges were added. */
 static int compare_arrivals(const void *a, const void *b)
 {
     const struct arrival *one = a, *other = b;
@@ -32,6 +33,8 @@ static int compare_arrivals(const void *a, const void *b)
     return one->number < other->number ? -1 : one->number > other->number;
 }
 
+/* Sorts by counting, as described above: next[i] is the slot of node i's next edge. It begins one
+ * entry further on, so that it is first_child once all edges are placed. */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph)
 {
     const size_t nodes = graph->roots.nodes.count, edges = graph->roots.edges.count;
@@ -98,6 +101,8 @@ struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind 
     return NULL;
 }
 
+/* Moves all later edges up to make space; the array has some in reserve, because it may take
+ * gigabytes. */
 struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source,
                                         const struct edge *edges, size_t count)
 {

@@ -77,8 +77,10 @@ static void name_alike(struct cleanups_gatherer *gatherer, const struct cleanup_
     }
 }
 
-/* Hangs a part below the node for objects like it, which is made if needed, and marks it. */
-static struct g2h_error *hold(struct cleanups_gatherer *gatherer, const struct cleanup_part *part)
+/* Hangs a part below the node for objects like it, which is made if needed, and marks it, so that
+ * it is not garbage. Objects are alike if their nodes have the same name. */
+static struct g2h_error *hold_part(struct cleanups_gatherer *gatherer,
+                                   const struct cleanup_part *part)
 {
     struct builder *builder = &gatherer->builder;
     uint32_t number = (uint32_t)gatherer->alike.count;
@@ -118,7 +120,7 @@ static struct g2h_error *hold_kind(struct cleanups_gatherer *gatherer, enum clea
         if (part->kind != kind || cleanups_is_held(gatherer, part))
             continue;
         gatherer->closures += kind == CLEANUP_CLOSURE;
-        TRY(hold(gatherer, part));
+        TRY(hold_part(gatherer, part));
     }
     return marker_drain(gatherer->marker);
 }
@@ -152,13 +154,14 @@ static struct g2h_error *hold_functions(struct cleanups_gatherer *gatherer)
             is_used[part->type + 1] || is_wrapper(typing->types, part->type))
             continue;
         left--;
-        TRY(hold(gatherer, part));
+        TRY(hold_part(gatherer, part));
     }
     return marker_drain(gatherer->marker);
 }
 
-/* Holds the handles of living objects. A handle's word is in no field list. The handle of an object
- * that is garbage is garbage, too. */
+/* Holds the handles (special weak handles) of living objects. A handle has the address of its
+ * object in a word that the collector does not follow. The handle of an object that is garbage is
+ * garbage, too. */
 static struct g2h_error *hold_handles(struct cleanups_gatherer *gatherer)
 {
     const struct g2h_heap *heap = gatherer->builder.heap;
@@ -174,7 +177,7 @@ static struct g2h_error *hold_handles(struct cleanups_gatherer *gatherer)
             const uint32_t target = heap_find(heap, heap_word(heap, object.contents.data + at));
             if (target == UINT32_MAX || !marker_has(gatherer->marker, target))
                 continue;
-            TRY(hold(gatherer, part));
+            TRY(hold_part(gatherer, part));
             break;
         }
     }
@@ -188,6 +191,8 @@ static void gatherer_deinit(struct cleanups_gatherer *gatherer)
     free(gatherer->alike.data);
 }
 
+/* The order matters: what closures reach may be an argument, and the number of cleanups found so
+ * far limits that of plain functions. */
 struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *marker)
 {
     if (!graph->typing || graph->typing->cleanup_parts.count == 0)

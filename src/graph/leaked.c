@@ -149,7 +149,7 @@ static struct g2h_error *list_blocked(struct leaked_finder *finder)
 /* ---- what they hold ---- */
 
 /* Records the owner of each node that is a blocked goroutine or one of its frames. */
-static void claim_nodes(struct leaked_finder *finder)
+static void note_blocked_nodes(struct leaked_finder *finder)
 {
     const struct roots *roots = &finder->graph->roots;
     for (uint32_t i = 0; i < finder->blocked.count; i++) {
@@ -162,7 +162,7 @@ static void claim_nodes(struct leaked_finder *finder)
 }
 
 /* Finds the goroutines of the deferred calls and panics: only one goroutine runs each. */
-static struct g2h_error *claim_deferred(struct leaked_finder *finder)
+static struct g2h_error *note_deferred_calls(struct leaked_finder *finder)
 {
     const struct g2h_heap *heap = finder->graph->heap;
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DEFER, G2H_RECORD_PANIC};
@@ -182,8 +182,9 @@ static struct g2h_error *claim_deferred(struct leaked_finder *finder)
     return NULL;
 }
 
-/* Returns the blocked goroutine that a synthetic node belongs to, or NOBODY. */
-static uint32_t whose(const struct leaked_finder *finder, uint32_t node)
+/* Returns the index of the blocked goroutine that a synthetic node belongs to (itself, its frame,
+ * or its deferred call), or NOBODY. */
+static uint32_t blocked_owner_of(const struct leaked_finder *finder, uint32_t node)
 {
     const struct synthetic *synthetic = &finder->graph->roots.nodes.data[node];
     if (synthetic->kind == G2H_NODE_DEFER || synthetic->kind == G2H_NODE_PANIC ||
@@ -206,7 +207,9 @@ static bool leaked_is_kept(const struct leaked_finder *finder, const struct edge
 
 /* ---- what they wait on ---- */
 
-static struct sudog_layout layout_of(const struct g2h_heap *heap)
+/* Computes where runtime.sudog has its fields (runtime/runtime2.go), by the release and the size of
+ * a word. */
+static struct sudog_layout sudog_layout_of(const struct g2h_heap *heap)
 {
     const uint64_t word = heap->params.pointer_size, words = heap->go_minor >= 26 ? 2 : 1;
     /* g, next, prev, elem; acquiretime, releasetime, ticket and flags; parent, waitlink, waittail
@@ -258,7 +261,8 @@ static bool is_queued(const struct leaked_finder *finder, uint32_t channel, uint
     return false;
 }
 
-/* Records that a blocked goroutine waits on an object. Returns false if memory runs out. */
+/* Records that a blocked goroutine waits on an object: adds it to the object's list. Returns false
+ * if memory runs out. */
 static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t object)
 {
     const uint32_t number = (uint32_t)finder->waits.count;
@@ -359,7 +363,9 @@ static bool wake(struct leaked_finder *finder, struct blocked *blocked)
     return blocked->g == NO_TARGET || vector_push(&finder->stack, blocked->g);
 }
 
-static bool wake_all(struct leaked_finder *finder, uint32_t object)
+/* Makes all goroutines live that wait on an object, since a live one can reach it. Returns false if
+ * memory runs out. */
+static bool wake_waiters_of(struct leaked_finder *finder, uint32_t object)
 {
     for (uint32_t i = map_get(&finder->waits_of, object); i != NOBODY;
          i = finder->waits.data[i].next)
@@ -384,7 +390,7 @@ static bool leaked_drain(struct leaked_finder *finder)
     while (finder->stack.count > 0) {
         const uint32_t object = finder->stack.data[--finder->stack.count];
         const uint32_t *end, *target = object_targets(finder->graph, object, &end);
-        if (is_marked(finder->waited, object) && !wake_all(finder, object))
+        if (is_marked(finder->waited, object) && !wake_waiters_of(finder, object))
             return false;
         for (; target < end; target++)
             if (*target != NO_TARGET && !leaked_mark(finder, *target))
@@ -410,7 +416,8 @@ static bool push_targets(const struct leaked_finder *finder, struct marker *mark
 static bool push_edge(struct leaked_finder *finder, struct marker *marker, const struct edge *edge)
 {
     const struct synthetic *source = &finder->graph->roots.nodes.data[edge->source.index];
-    const uint32_t number = whose(finder, edge->source.index), target = edge->target.index;
+    const uint32_t number = blocked_owner_of(finder, edge->source.index),
+                   target = edge->target.index;
     if (number != NOBODY) {
         struct blocked *blocked = &finder->blocked.data[number];
         const struct leaked_link link = {target, number, blocked->first_held};
@@ -532,12 +539,14 @@ static struct g2h_error *wake_notified(struct leaked_finder *finder)
 
 /* ---- the whole search ---- */
 
-static struct g2h_error *init(struct leaked_finder *finder)
+/* Prepares the search: marks all records of goroutines (runtime.g), which lead to everything and
+ * must not be entered, and finds what the blocked goroutines hold and wait on. */
+static struct g2h_error *leaked_init(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
     const size_t words = (size_t)graph->heap->object_count / 64 + 1;
     uint32_t known;
-    finder->layout = layout_of(graph->heap);
+    finder->layout = sudog_layout_of(graph->heap);
     finder->marks = zeroed_alloc(words, sizeof(*finder->marks));
     finder->waited = zeroed_alloc(words, sizeof(*finder->waited));
     finder->blocked_of_node =
@@ -551,15 +560,17 @@ static struct g2h_error *init(struct leaked_finder *finder)
     for (uint32_t i = 0; i < finder->blocked.count; i++)
         if (finder->blocked.data[i].g != NO_TARGET)
             TRY_MEMORY(map_put(&finder->blocked_of_g, finder->blocked.data[i].g, i, &known));
-    claim_nodes(finder);
-    TRY(claim_deferred(finder));
+    note_blocked_nodes(finder);
+    TRY(note_deferred_calls(finder));
     return find_sudogs(finder);
 }
 
-/* Wakes goroutines until nothing changes; those that are still blocked are leaked. */
+/* Wakes goroutines until nothing changes, as the collector of Go 1.26 does to find leaked
+ * goroutines; those that are still blocked are leaked. A goroutine that waits on nothing known
+ * counts as live. */
 static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uint64_t *live)
 {
-    TRY(init(finder));
+    TRY(leaked_init(finder));
     TRY(mark_roots(finder, live));
     for (uint32_t i = 0; i < finder->blocked.count; i++) {
         struct blocked *blocked = &finder->blocked.data[i];
@@ -592,6 +603,8 @@ static struct g2h_error *leaked_keep(const struct leaked_finder *finder, struct 
     return NULL;
 }
 
+/* Returns whether leaks in this heap are proved: a dump that lacks parts, or is of an old release,
+ * proves nothing. */
 static enum g2h_leak_proof proof_of(const struct g2h_heap *heap)
 {
     return heap->go_minor < FIRST_RELEASE                          ? G2H_LEAKS_OF_RELEASE_UNKNOWN
@@ -599,6 +612,7 @@ static enum g2h_leak_proof proof_of(const struct g2h_heap *heap)
                                                                    : G2H_LEAKS_PROVED;
 }
 
+/* If no goroutine is blocked, or nothing could be proved, the expensive search is skipped. */
 struct g2h_error *leaked_find(const struct g2h_graph *graph, const uint64_t *marks,
                               struct leaked *ret)
 {

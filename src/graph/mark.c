@@ -64,7 +64,7 @@ static inline bool set_owner(owner_number *owners, uint32_t object, owner_number
 }
 
 /* Sets the bit of an owner that holds an object which another owner holds, too. */
-static void meet(const struct marker *marker, owner_number owner)
+static void set_met_bit(const struct marker *marker, owner_number owner)
 {
     uint64_t *word = &marker->met[owner / 64], bit = (uint64_t)1 << (owner % 64);
     if (owner >= OWNER_FIRST && (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
@@ -79,8 +79,8 @@ static inline bool note_holder(struct marker *marker, owner_number known, owner_
         return true;
     if (known > OWNER_FIXED)
         return !marker->is_crossing || crossings_look(&marker->crossings, owner, known);
-    meet(marker, known);
-    meet(marker, owner);
+    set_met_bit(marker, known);
+    set_met_bit(marker, owner);
     return true;
 }
 
@@ -106,6 +106,8 @@ static inline void prefetch_start(const struct target_block *blocks, uint32_t ob
     __builtin_prefetch(&blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
 }
 
+/* Prefetches an object's first targets; the index of these must be in the cache
+ * (prefetch_start()). */
 static inline void mark_prefetch_targets(const struct target_block *blocks, uint32_t object)
 {
     const struct target_block *block = &blocks[object >> BLOCK_SHIFT];
@@ -135,13 +137,16 @@ static inline uint32_t mark_next_object(struct marker *marker)
 
 enum wanted { WANTED_MARKS, WANTED_OWNERS, WANTED_MEETINGS };
 
+/* Returns what a marker looks for: see struct marker. */
 static inline enum wanted wanted(const struct marker *marker)
 {
     return marker->met ? WANTED_MEETINGS : marker->owners ? WANTED_OWNERS : WANTED_MARKS;
 }
 
 /* Visits an object: marks its targets, and pushes those that were not marked and have targets of
- * their own. Returns false if memory runs out. */
+ * their own. is_alone: no other thread marks now. A newly marked target is always written to the
+ * stack's end, which moves only if the target leads on: a test would often be mispredicted. Returns
+ * false if memory runs out. */
 static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool is_alone,
                                   enum wanted wanted)
 {
@@ -186,6 +191,7 @@ static inline __attribute__((always_inline)) bool visit_all(struct marker *marke
 
 static inline bool mark_visit(struct marker *marker, size_t most, bool is_alone)
 {
+    /* Constants let the compiler make one loop for each, without these tests. */
     switch (wanted(marker)) {
     case WANTED_MEETINGS:
         return visit_all(marker, most, is_alone, WANTED_MEETINGS);
@@ -253,7 +259,7 @@ static void mark_finish(struct pool *pool, bool failed)
 
 /* Moves the older half of a stack, or a part of that half, to ret; as many of the newest objects
  * take its place. Returns false if memory runs out. */
-static bool split(struct mark_stack *stack, struct mark_stack *ret)
+static bool split_stack(struct mark_stack *stack, struct mark_stack *ret)
 {
     const size_t half = stack->objects.count / 2, count = half < MOST_GIVEN ? half : MOST_GIVEN;
     uint32_t *data = malloc(count * sizeof(*data));
@@ -268,12 +274,12 @@ static bool split(struct mark_stack *stack, struct mark_stack *ret)
 }
 
 /* Moves a part of a stack to a waiting thread, if there is one. Returns false after an error. */
-static bool give(struct pool *pool, struct mark_stack *stack)
+static bool give_part(struct pool *pool, struct mark_stack *stack)
 {
     pthread_mutex_lock(&pool->lock);
     bool good = !pool->failed;
     if (good && pool->waiting > pool->given_count && stack->objects.count > 1) {
-        good = split(stack, &pool->given[pool->given_count]);
+        good = split_stack(stack, &pool->given[pool->given_count]);
         pool->given_count += good;
         mark_update(pool);
         pthread_cond_signal(&pool->change);
@@ -300,7 +306,7 @@ static struct g2h_error *drain_shared(void *context, size_t task, unsigned worke
         while (good && !is_drained(&marker)) {
             good = mark_visit(&marker, BETWEEN_LOOKS, false);
             if (good && __atomic_load_n(&pool->is_wanted, __ATOMIC_RELAXED))
-                good = give(pool, &marker.stack);
+                good = give_part(pool, &marker.stack);
         }
         mark_finish(pool, !good);
     }

@@ -49,6 +49,7 @@ static bool leads_to_group(const struct roots *roots, const struct edge *edge)
             roots->nodes.data[edge->target.index].kind == G2H_NODE_PACKAGE);
 }
 
+/* Returns whether a node of this kind is a group as a whole. */
 static bool owners_is_group(enum g2h_node_kind kind)
 {
     return kind == G2H_NODE_FINALIZERS || kind == G2H_NODE_QUEUED_FINALIZERS ||
@@ -56,6 +57,8 @@ static bool owners_is_group(enum g2h_node_kind kind)
            kind == G2H_NODE_OS_THREADS;
 }
 
+/* Adds all groups: the two with fixed numbers first, then the nodes that are groups, then the
+ * members of the globals and the goroutines. */
 static struct g2h_error *owners_add_groups(struct owners *owners, struct g2h_graph *graph)
 {
     const struct roots *roots = &graph->roots;
@@ -74,9 +77,9 @@ static struct g2h_error *owners_add_groups(struct owners *owners, struct g2h_gra
 
 /* ---- the owners of synthetic nodes ---- */
 
-/* Merges the owner of an edge's source into that of its target. Returns whether the target's owner
- * has changed. */
-static bool take_along(owner_number *of, const struct edge *edge, owner_number first)
+/* Merges the owner of an edge's source into that of its target: a target with two owners has
+ * OWNER_SEVERAL. Returns whether the target's owner has changed. */
+static bool pass_owner_on(owner_number *of, const struct edge *edge, owner_number first)
 {
     if (edge->type == EDGE_WEAK || edge->source.of != OF_SYNTHETIC ||
         edge->target.of != OF_SYNTHETIC)
@@ -99,10 +102,12 @@ void owners_spread(struct owners *owners, const struct edge *edges, uint64_t cou
     while (more) {
         more = false;
         for (uint64_t i = 0; i < count; i++)
-            more |= take_along(owners->of_synthetic, &edges[i], first);
+            more |= pass_owner_on(owners->of_synthetic, &edges[i], first);
     }
 }
 
+/* Groups get owners first, which then spread along the edges between synthetic nodes; (GC roots)
+ * owns the rest. */
 struct g2h_error *owners_init(struct owners *owners, struct g2h_graph *graph)
 {
     *owners = (struct owners){.of_object = zeroed_alloc((size_t)graph->heap->object_count + 1,

@@ -73,6 +73,7 @@ static void waiting_deinit(struct reach_waiting *waiting)
     free(waiting->waited.data);
 }
 
+/* Maps the records of goroutines (runtime.g) to the goroutines' nodes. */
 static struct g2h_error *reach_list_goroutines(struct reach_waiting *waiting)
 {
     const struct g2h_graph *graph = waiting->graph;
@@ -99,7 +100,9 @@ static uint32_t reach_goroutine_of(const struct reach_waiting *waiting, uint32_t
     return node;
 }
 
-/* Lists the unmarked targets of marked waiters. */
+/* Lists the unmarked targets of marked waiters: nothing but a waiter leads there. Goes through 64
+ * objects at a time; left has a bit for each waiter that is new, and left & -left is its lowest
+ * one. */
 static struct g2h_error *find_waited(struct reach_waiting *waiting)
 {
     const struct g2h_graph *graph = waiting->graph;
@@ -185,6 +188,7 @@ static struct g2h_error *reach_close_stops(const struct stops *stops, uint64_t *
     return NULL;
 }
 
+/* Removes the marks that reach_close_stops() has set. */
 static void reach_open_stops(const struct mark_stack *stops, uint64_t *marks)
 {
     for (size_t i = 0; i < stops->objects.count; i++)
@@ -240,6 +244,8 @@ struct garbage {
     uint32_t node, heads;
 };
 
+/* Hangs an object that no other garbage holds below "(unreachable)", and marks it and, with the
+ * next marker_drain(), all that it reaches. */
 static struct g2h_error *add_head(struct garbage *garbage, uint32_t object)
 {
     struct g2h_graph *graph = garbage->graph;
@@ -335,6 +341,7 @@ static struct g2h_error *hang_garbage(struct garbage *garbage)
     return hang_cycles(garbage);
 }
 
+/* Adds the objects that have no mark, and their bytes, to the account. */
 static void count_garbage(struct g2h_graph *graph, const uint64_t *marks)
 {
     const uint32_t objects = graph->heap->object_count;
@@ -345,6 +352,7 @@ static void count_garbage(struct g2h_graph *graph, const uint64_t *marks)
     }
 }
 
+/* Adds the node "(unreachable)" below the root. Returns false if memory runs out. */
 static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
 {
     static const char text[] = "(unreachable)";
@@ -356,7 +364,7 @@ static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
 }
 
 /* Returns a bit per object, set if it has an owner; or NULL if memory runs out. */
-static uint64_t *marks_of(const struct g2h_graph *graph, const struct owners *owners)
+static uint64_t *marks_from_owners(const struct g2h_graph *graph, const struct owners *owners)
 {
     const uint32_t objects = graph->heap->object_count;
     uint64_t *marks = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*marks));
@@ -394,9 +402,9 @@ static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *mar
     return hang_garbage(&garbage);
 }
 
-/* Finds tiers, owners and garbage in the order that graph_reach() documents. */
-static struct g2h_error *reach_reach(struct g2h_graph *graph, struct owners *owners,
-                                     struct stops *stops)
+/* Finds tiers, owners and garbage, in the order that the top of this file explains. */
+static struct g2h_error *reach_in_order(struct g2h_graph *graph, struct owners *owners,
+                                        struct stops *stops)
 {
     bool is_changed = false;
     TRY(owners_init(owners, graph));
@@ -404,7 +412,7 @@ static struct g2h_error *reach_reach(struct g2h_graph *graph, struct owners *own
     TRY(tiers_find_program(graph, owners, stops));
     _cleanup_(free_marker) struct marker marker = {.targets = graph->targets,
                                                    .waiters = graph->tiers.waiters,
-                                                   .marks = marks_of(graph, owners),
+                                                   .marks = marks_from_owners(graph, owners),
                                                    .threads = graph->threads};
     TRY_MEMORY(marker.marks);
     TRY(reach_mark_living(graph, &marker, owners, stops, &is_changed));
@@ -418,7 +426,7 @@ struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
     struct stops stops = {0};
     struct g2h_error *error =
         names_add_label(&graph->names, "element", strlen("element"), &graph->weak_element)
-            ? reach_reach(graph, owners, &stops)
+            ? reach_in_order(graph, owners, &stops)
             : &error_no_memory;
     stops_deinit(&stops);
     return error;

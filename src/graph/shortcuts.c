@@ -95,7 +95,7 @@ static bool shortcuts_add_groups(struct shortcuts_finder *finder, uint32_t map, 
     return true;
 }
 
-/* Returns whether an object is an array of pointers to tables. */
+/* Returns whether an object is the array of pointers to a map's tables (Map.dirPtr). */
 static bool is_directory(const struct shortcuts_finder *finder, uint32_t object)
 {
     const uint32_t type = type_at_start(finder, object);
@@ -109,7 +109,8 @@ static bool is_directory(const struct shortcuts_finder *finder, uint32_t object)
 /* ---- before Go 1.24 ---- */
 
 /* Adds shortcuts from a map to the overflow buckets of the buckets in an object, and to theirs in
- * turn. Returns false if memory runs out. */
+ * turn; *ret_number counts them. Each bucket has a pointer to the next one in its field "overflow".
+ * Returns false if memory runs out. */
 static bool add_overflows(struct shortcuts_finder *finder, uint32_t map, uint32_t buckets,
                           uint32_t *ret_number)
 {
@@ -290,6 +291,8 @@ static void shortcuts_destroy(struct shortcuts_finder **finder)
     free(*finder);
 }
 
+/* Finds the maps and handles on all threads, but adds their edges in the order of objects, so that
+ * the result does not depend on threads. */
 struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
 {
     if (!graph->typing)

@@ -17,13 +17,14 @@ enum { PER_WORD = 32 /* tiers in a word */ };
 
 /* ---- the runtime's records ---- */
 
+/* Adds a record that walks pass by. Returns false if memory runs out. */
 static bool add_stop(struct stops *stops, uint32_t object, bool is_of_thread)
 {
     return object == UINT32_MAX || vector_push(&stops->list, ((struct stop){object, is_of_thread}));
 }
 
 /* Adds the records that the dump lists. */
-static bool add_told(const struct g2h_heap *heap, struct stops *stops)
+static bool add_listed_records(const struct g2h_heap *heap, struct stops *stops)
 {
     for (size_t i = 0; i < heap->goroutines.count; i++)
         if (!add_stop(stops, heap_find(heap, heap->goroutines.data[i].record.address), false))
@@ -50,6 +51,7 @@ static bool is_record(enum g2h_runtime_class class)
            class == G2H_RUNTIME_SUDOG;
 }
 
+/* Sets the bit of a runtime.sudog. Returns false if memory runs out. */
 static bool add_waiter(struct tiers *tiers, uint32_t object, uint32_t objects)
 {
     if (!tiers->waiters)
@@ -60,8 +62,8 @@ static bool add_waiter(struct tiers *tiers, uint32_t object, uint32_t objects)
 }
 
 /* Adds the objects whose type is that of a record. */
-static struct g2h_error *add_typed(struct tiers *tiers, const struct g2h_graph *graph,
-                                   struct stops *stops)
+static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h_graph *graph,
+                                           struct stops *stops)
 {
     const struct names *names = &graph->names;
     const size_t types = graph->typing->types->list.count;
@@ -106,9 +108,9 @@ struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph,
 {
     tiers->of_object =
         zeroed_alloc((size_t)graph->heap->object_count / PER_WORD + 1, sizeof(*tiers->of_object));
-    TRY_MEMORY(tiers->of_object && add_told(graph->heap, ret));
+    TRY_MEMORY(tiers->of_object && add_listed_records(graph->heap, ret));
     if (graph->typing)
-        TRY(add_typed(tiers, graph, ret));
+        TRY(add_typed_records(tiers, graph, ret));
     sort_stops(ret);
     return NULL;
 }
@@ -137,6 +139,7 @@ static void tiers_close_stops(const struct stops *stops, owner_number *of, bool 
     }
 }
 
+/* Undoes tiers_close_stops() for the stops that the walk has given to nothing. */
 static void tiers_open_stops(const struct g2h_graph *graph, const struct stops *stops,
                              owner_number *of)
 {
@@ -196,8 +199,10 @@ struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *own
     return NULL;
 }
 
-static struct g2h_error *find_others(struct g2h_graph *graph, struct owners *owners,
-                                     const struct stops *stops)
+/* Finds what belongs to goroutines, and then what belongs to the rest of the roots. The walk of
+ * goroutines passes by the records of threads; the last walk by none. */
+static struct g2h_error *walk_other_tiers(struct g2h_graph *graph, struct owners *owners,
+                                          const struct stops *stops)
 {
     tiers_close_stops(stops, owners->of_object, false);
     TRY(tiers_walk(graph, owners, TIER_GOROUTINES));
@@ -223,6 +228,7 @@ static bool drop_stops(const struct g2h_graph *graph, const uint64_t *marks, str
     return count < before;
 }
 
+/* Resets all owners and tiers, to begin again. */
 static void tiers_forget(struct g2h_graph *graph, struct owners *owners)
 {
     const size_t objects = graph->heap->object_count;
@@ -230,6 +236,8 @@ static void tiers_forget(struct g2h_graph *graph, struct owners *owners)
     memset(graph->tiers.of_object, 0, (objects / PER_WORD + 1) * sizeof(*graph->tiers.of_object));
 }
 
+/* Repeats the walks without stops that turn out to be reached only through each other, until each
+ * object that is not garbage has a tier. */
 struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owners,
                                     struct stops *stops, const uint64_t *marks, bool is_changed)
 {
@@ -239,9 +247,11 @@ struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owne
             tiers_forget(graph, owners);
             TRY(tiers_find_program(graph, owners, stops));
         }
-        TRY(find_others(graph, owners, stops));
+        TRY(walk_other_tiers(graph, owners, stops));
         if (!drop_stops(graph, marks, stops))
             break;
+        /* Removing stops may uncover others, so this could take many rounds: give up all of
+         * them. */
         if (i == MOST)
             stops->list.count = 0;
         is_changed = true;

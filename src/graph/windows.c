@@ -76,6 +76,8 @@ static uint32_t find_array(const struct g2h_graph *graph, uint64_t word)
                                                                                       : UINT32_MAX;
 }
 
+/* Passes a slice on, unless its type is not known (size 0) or its words contradict each other.
+ * Returns false to stop. */
 static bool visit_word(const struct slice_words_visitor *visitor, uint32_t array,
                        const struct slice *slice)
 {
@@ -101,6 +103,8 @@ static uint64_t static_element_size(const struct g2h_graph *graph, uint64_t addr
     return element_size_at(graph, value->type, offset % typing->types->list.data[value->type].size);
 }
 
+/* Visits the pointers of data or bss that hit arrays. Words beside a pointer count as length and
+ * capacity only if the variable there is known to be a slice. Returns false to stop. */
 static bool visit_segment(const struct slice_words_visitor *visitor,
                           const struct g2h_segment *segment)
 {
@@ -148,6 +152,8 @@ static bool read_local(const struct g2h_graph *graph, const struct heap_stack_fr
     return false;
 }
 
+/* Visits the pointers of a frame that hit arrays, and reads the lengths that belong to them where
+ * DWARF says that the variable's other words are. Returns false to stop. */
 static bool visit_frame(const struct slice_words_visitor *visitor,
                         const struct heap_stack_frame *frame)
 {
@@ -174,6 +180,8 @@ static bool visit_frame(const struct slice_words_visitor *visitor,
 
 /* ---- all slices ---- */
 
+/* Visits all pointers to arrays that are in data, bss and frames. Returns false if the visit was
+ * stopped. */
 static bool slice_words_visit(const struct g2h_graph *graph, slice_word_visit visit, void *context)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
@@ -236,6 +244,7 @@ static bool windows_locate(const struct windows_finder *finder, uint32_t object,
     return true;
 }
 
+/* Extends a window to include another one of the same array. */
 static void windows_widen(struct slice_window *window, const struct slice_window *by)
 {
     window->begin = by->begin < window->begin ? by->begin : window->begin;
@@ -281,6 +290,8 @@ struct windows_visit {
     window_vector *list;
 };
 
+/* Records a slice that leaves a part of its array out. If its rest is long, that is not checked
+ * here: see the top of this file. Returns false if memory runs out. */
 static bool note_slice(const struct windows_visit *visit, uint32_t object,
                        const struct slice *slice)
 {
@@ -292,6 +303,7 @@ static bool note_slice(const struct windows_visit *visit, uint32_t object,
            vector_push(visit->list, window);
 }
 
+/* Records a slice of a heap object, unless that is garbage. */
 static bool note_capacity(void *context, const struct g2h_capacity *capacity)
 {
     const struct windows_visit *visit = context;
@@ -308,6 +320,7 @@ static bool note_word(void *context, uint32_t object, const struct slice *slice)
     return note_slice(context, object, slice);
 }
 
+/* First pass: records the slices in a task's objects; the last task those outside of the heap. */
 static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
 {
     struct windows_finder *finder = context;
@@ -358,6 +371,7 @@ static struct g2h_error *windows_merge(struct windows_finder *finder)
 
 /* ---- the second pass ---- */
 
+/* Counts a pointer to an array that may get a window; several threads count. */
 static void count_pointer(struct windows_finder *finder, uint32_t object)
 {
     const struct windows *found = &finder->found;
@@ -365,6 +379,7 @@ static void count_pointer(struct windows_finder *finder, uint32_t object)
     __atomic_fetch_add(&finder->pointers[index], 1, __ATOMIC_RELAXED);
 }
 
+/* Counts the strong edges of roots that lead to such arrays. */
 static void count_roots(struct windows_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -388,6 +403,7 @@ static void count_objects(struct windows_finder *finder, uint32_t object, uint32
     for (; target < last; target++) {
         if (*target == NO_TARGET || !windows_has(found, *target))
             continue;
+        /* Which object a target belongs to is only needed for hits. */
         while (target >= behind)
             object_targets(graph, ++object, &behind);
         if (!graph_is_garbage(graph, object))
@@ -395,6 +411,7 @@ static void count_objects(struct windows_finder *finder, uint32_t object, uint32
     }
 }
 
+/* Second pass: counts the pointers of a task's objects; the last task those of roots. */
 static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
 {
     struct windows_finder *finder = context;
@@ -442,6 +459,8 @@ struct g2h_error *windows_set_bits(struct windows *windows, uint32_t objects)
     return NULL;
 }
 
+/* Bits are set twice: first for the arrays whose pointers are counted, then for those that are
+ * left. */
 struct g2h_error *windows_find(const struct g2h_graph *graph, enum capacities_of of,
                                unsigned threads, struct windows *ret)
 {

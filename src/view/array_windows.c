@@ -60,6 +60,8 @@ uint32_t g2h_windows_count(const struct g2h_windows *windows)
     return (uint32_t)windows->windows.list.count;
 }
 
+/* If no slot fits the capacity exactly, the capacity was cut off (s[:n:n]), and the array may reach
+ * to the end of its slot. */
 void g2h_windows_get(const struct g2h_windows *windows, uint32_t number, struct g2h_window *ret)
 {
     const struct slice_window *window = &windows->windows.list.data[number];

@@ -85,7 +85,8 @@ static inline uint32_t entry_flag(const struct g2h_edges *edges, const struct ed
 }
 
 /* Names a pointer. A name whose key needs a look-up in a large table is only prefetched: its key is
- * stored as the edge's index until find_names() replaces it. Returns whether the name is final. */
+ * stored as the edge's index until resolve_key_names() replaces it. Returns whether the name is
+ * final. */
 static inline bool name_pointer(const struct g2h_edges *edges, const struct edge_name *name,
                                 struct g2h_edge *ret)
 {
@@ -110,7 +111,9 @@ static inline bool name_pointer(const struct g2h_edges *edges, const struct edge
     return false;
 }
 
-static void find_names(const struct names *names, struct g2h_edge *edges, size_t count)
+/* Replaces the keys that name_pointer() has stored by the names they stand for, in a batch: the
+ * table's entries have been prefetched. */
+static void resolve_key_names(const struct names *names, struct g2h_edge *edges, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (edges[i].name == G2H_NAME_NONE && (edges[i].flags & G2H_EDGE_BY_INDEX) == 0) {
@@ -184,12 +187,12 @@ static inline size_t edges_read_words(struct g2h_edges *restrict edges,
     walk->pointers.words = words;
     walk->target = target;
     if (!named)
-        find_names(&graph->names, ret, (size_t)(edge - ret));
+        resolve_key_names(&graph->names, ret, (size_t)(edge - ret));
     return (size_t)(edge - ret);
 }
 
 /* Reads pointers of the object that the walk is at, of any heap. */
-static size_t read_any(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+static size_t read_any_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
     const struct tier_source holder = tiers_source(&graph->tiers, edges->walk.namer.object);
@@ -199,7 +202,7 @@ static size_t read_any(struct g2h_edges *edges, struct g2h_edge *ret, size_t mos
         make_edge(edges, holder, pointer.offset, pointer.target, &ret[count]);
         name_pointer(edges, &pointer.name, &ret[count]);
     }
-    find_names(&graph->names, ret, count);
+    resolve_key_names(&graph->names, ret, count);
     return count;
 }
 
@@ -210,7 +213,7 @@ static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_
     struct object_walk *walk = &edges->walk;
     size_t count = 0;
     if (!edges->has_usual_words || walk->pointers.walk > WALK_POINTERS)
-        return read_any(edges, ret, most);
+        return read_any_pointers(edges, ret, most);
     do
         count += edges->untyped ? edges_read_words(edges, &ret[count], most - count, true)
                                 : edges_read_words(edges, &ret[count], most - count, false);
@@ -238,6 +241,8 @@ static inline void pass_children(struct g2h_edges *edges, uint32_t object)
 
 /* ---- other edges ---- */
 
+/* Fills an edge that is not a pointer of an object; name is the index of an EDGE_ELEMENT, else a
+ * string. */
 static void edges_fill_other(struct g2h_edges *edges, enum roots_edge_type type, uint32_t name,
                              uint32_t target, struct g2h_edge *ret)
 {
@@ -256,6 +261,7 @@ static void edges_fill_other(struct g2h_edges *edges, enum roots_edge_type type,
         ret->flags |= G2H_EDGE_DOUBTFUL;
 }
 
+/* Reads the next edge from the graph's list of children. */
 static void next_child(struct g2h_edges *edges, struct g2h_edge *ret)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -316,6 +322,7 @@ static bool next_of_fold(struct g2h_edges *edges, struct g2h_edge *ret)
 
 /* ---- the next node ---- */
 
+/* Begins the walk over an object's pointers. */
 static void begin_pointers(struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -337,6 +344,7 @@ static inline void begin_object(struct g2h_edges *edges, uint32_t object)
     edges->child_end = edges->next_child;
 }
 
+/* Begins the edges of a synthetic node of the graph. */
 static void begin_synthetic(struct g2h_edges *edges, uint32_t synthetic)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -384,7 +392,7 @@ static void begin_of_fold(struct g2h_edges *edges, uint32_t node)
 
 /* Returns whether a member has an edge to a target that the folded node has no edge to yet. Most
  * members have none, so their contents need not be read. */
-static bool has_news(const struct g2h_edges *edges, uint32_t object)
+static bool has_new_target(const struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
     const uint32_t *number_of = edges->view->fold.number_of + graph_synthetics(graph);
@@ -410,7 +418,7 @@ static bool begin_member(struct g2h_edges *edges)
         const uint32_t node = edges->view->fold.members[edges->member++];
         if (node < synthetics)
             begin_synthetic(edges, node);
-        else if (has_news(edges, node - synthetics))
+        else if (has_new_target(edges, node - synthetics))
             begin_pointers(edges, node - synthetics);
         else
             continue;
@@ -454,6 +462,7 @@ void g2h_edges_repeat(struct g2h_edges *edges, bool repeat)
     edges->repeats = repeat;
 }
 
+/* Keeps next_child if the iterator goes on where it was; otherwise searches for it. */
 void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
 {
     const struct g2h_view *view = edges->view;
@@ -499,6 +508,8 @@ static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t m
     return count;
 }
 
+/* Reads edges of a folded graph in the order that the top of this file gives, and then replaces
+ * their targets by the view's nodes, which drops some: so it goes on until ret is full. */
 static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     size_t count = 0;

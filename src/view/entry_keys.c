@@ -66,6 +66,8 @@ static void entry_keys_read(struct entry_keys *keys, unsigned slot, uint32_t hin
     keys->known |= 1u << slot;
 }
 
+/* Keys are formatted once per slot. A path into a struct value (".Name") is appended behind the
+ * key, returned, and cut off again. */
 enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *view,
                              const struct g2h_edge *edge, struct g2h_key_name *ret)
 {
@@ -163,6 +165,9 @@ static void entry_keys_append(struct entry_keys *keys, unsigned slot, const stru
     text_append(text, (const char *)path->data, (size_t)path->size);
 }
 
+/* Returns in *ret_form whether the entry has an integer or a text as its key; a key that cannot be
+ * shown becomes "[#3]", by the slot's position. G2H_KEY_NONE: the value is not in an entry in
+ * use. */
 struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_view *view,
                                       uint32_t node, const struct g2h_value *value,
                                       enum g2h_key *ret_form, struct g2h_key_name *ret)

@@ -117,6 +117,7 @@ static uint64_t fold_count_nodes(const struct g2h_graph *graph, bool leaves_out_
                                              : count;
 }
 
+/* Returns whether the graph has more nodes than the view may have. */
 static bool is_too_large(const struct g2h_graph *graph, const struct g2h_view_options *options)
 {
     return options->max_nodes > 0 &&
@@ -245,6 +246,7 @@ static uint64_t count_written(struct folding *folding, const struct cut *cut, ui
     return count + add_pairs(folding, &batch);
 }
 
+/* Orders cuts by how much they fold, the least first. */
 static int compare_cuts(const void *a, const void *b)
 {
     const struct cut *one = a, *other = b;
@@ -508,6 +510,8 @@ static uint32_t *list_dominators(const struct folding *folding)
 
 /* ---- from the view's nodes to the graph's ---- */
 
+/* Makes the tables that lead from the view's nodes to the graph's: a list of synthetic nodes and,
+ * for objects, how many are kept before each block (a rank index over the bits of hidden). */
 static bool list_kept(struct fold *fold)
 {
     const struct g2h_graph *graph = fold->graph;
@@ -531,6 +535,8 @@ static bool list_kept(struct fold *fold)
     return true;
 }
 
+/* Finds the block of objects by bisection in rank, and then the object in it by counting the bits
+ * of kept objects. */
 uint32_t fold_object_of(const struct fold *fold, uint32_t node)
 {
     const uint32_t ranks = (fold->graph->heap->object_count >> FOLD_RANK_SHIFT) + 2;
@@ -545,6 +551,7 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
             continue;
         }
         while (left-- > 0)
+            /* Clears the lowest bit: skips a kept object. */
             kept &= kept - 1;
         return object + (uint32_t)__builtin_ctzll(kept);
     }
@@ -570,8 +577,9 @@ static void fold_leave_out(struct fold *fold)
     fold->nodes = fold->kept;
 }
 
-/* Decides which nodes are kept, and groups the others. */
-static struct g2h_error *decide(struct folding *folding)
+/* Decides which nodes are kept, and groups the others. The table of pairs is at least twice as
+ * large as the nodes that may be written, so that look-ups stay short. */
+static struct g2h_error *decide_folding(struct folding *folding)
 {
     struct fold *fold = folding->fold;
     const uint32_t nodes = graph_node_count(folding->graph);
@@ -604,18 +612,20 @@ static void folding_deinit(struct folding *folding)
     dominators_deinit(&folding->tree);
 }
 
+/* Decides what to fold, numbers the view's nodes, and lists the members of folded ones. */
 static struct g2h_error *fold_nodes(struct fold *fold, const struct fold_names *names,
                                     uint32_t **ret_dominators)
 {
     _cleanup_(folding_deinit) struct folding folding = {
         .graph = fold->graph, .fold = fold, .names = names};
-    TRY(decide(&folding));
+    TRY(decide_folding(&folding));
     TRY_MEMORY(number_nodes(&folding) && list_members(&folding));
     *ret_dominators = list_dominators(&folding);
     TRY_MEMORY(*ret_dominators);
     return NULL;
 }
 
+/* Edges are counted last, since a folded node's edges depend on all numbers. */
 struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
                             const struct g2h_view_options *options, const struct fold_names *names)
 {

@@ -69,6 +69,8 @@ static inline uint32_t count_edge(const struct counting *counting, uint32_t *see
     return 1;
 }
 
+/* Counts the edges [from, to) of graph->children that the view has for a node of the view,
+ * source. */
 static uint32_t count_children(const struct counting *counting, uint32_t *seen, uint32_t source,
                                uint64_t from, uint64_t to)
 {
@@ -81,6 +83,8 @@ static uint32_t count_children(const struct counting *counting, uint32_t *seen, 
     return count;
 }
 
+/* Counts the pointers of an object that the view has for the node source: of the object itself, or
+ * of the folded node that it is part of. */
 static inline uint32_t count_pointers(const struct counting *counting, uint32_t *seen,
                                       uint32_t source, uint32_t object)
 {
@@ -99,6 +103,7 @@ static inline uint32_t count_pointers(const struct counting *counting, uint32_t 
     return count;
 }
 
+/* Counts the edges of a task's folded nodes: of all their members, each target once. */
 static void count_of_folded(const struct counting *counting, uint32_t *seen, uint32_t first)
 {
     const struct fold *fold = counting->fold;
@@ -118,6 +123,8 @@ static void count_of_folded(const struct counting *counting, uint32_t *seen, uin
     }
 }
 
+/* Counts a task's edges: task 0 those of synthetic nodes, the next ones those of blocks of objects,
+ * the last ones those of folded nodes. */
 static struct g2h_error *fold_edges_count(void *context, size_t task, unsigned worker)
 {
     const struct counting *counting = context;
@@ -193,6 +200,7 @@ static bool add_extras(const struct counting *counting)
     return true;
 }
 
+/* Counts all edges on several threads, and then adds those to and from "(folded)". */
 struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators)
 {
     const struct g2h_graph *graph = fold->graph;

@@ -83,6 +83,8 @@ static bool layouts_find_fields(const struct types *types, struct type_layout *l
     return true;
 }
 
+/* Returns the layout of a type, which is computed once. A type that is being computed has an
+ * unknown layout, because a damaged type may contain itself. */
 static const struct type_layout *layouts_find(const struct types *types,
                                               struct type_layout *layouts, uint32_t number,
                                               unsigned depth)
@@ -126,6 +128,8 @@ static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool
                                    is_own ? layout->reordered : type->size}));
 }
 
+/* Makes two classes of each type that objects have, of single values and of arrays, and one of
+ * strings. */
 static bool add_classes(struct g2h_layouts *layouts)
 {
     const struct g2h_graph *graph = layouts->view->graph;
@@ -181,6 +185,7 @@ struct g2h_layout_class g2h_layouts_class(const struct g2h_layouts *layouts, uin
 
 /* ---- objects ---- */
 
+/* Tiny blocks are left out, since several small values share one. */
 bool g2h_layouts_find(const struct g2h_layouts *layouts, uint32_t object, struct g2h_layout *ret)
 {
     const struct g2h_graph *graph = layouts->view->graph;

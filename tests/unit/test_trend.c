@@ -14,7 +14,7 @@ enum { MOST = 60 };
 static struct trend_course judge(size_t count, const uint64_t *numbers)
 {
     struct trend_course course;
-    trend_judge(numbers, count, &course);
+    trend_classify(numbers, count, &course);
     return course;
 }
 
